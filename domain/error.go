@@ -1,0 +1,69 @@
+package domain
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Kind classifies an Error. Its text is the public error code of both doors
+// (spec §7; the codes that the spec leaves open are listed in docs/decisions).
+type Kind string
+
+// The kinds of errors that a caller may see. Every other error is an internal
+// one: it is logged, and its text never leaves the process.
+const (
+	// KindInvalid: an argument breaks a rule; nothing was changed.
+	KindInvalid Kind = "INVALID_PARAMETER"
+	// KindNotFound: an identifier matches nothing that the caller may see.
+	// The same for what does not exist and for what another company owns.
+	KindNotFound Kind = "INVALID_PROPERTY"
+	// KindUnauthorized: no credentials were given.
+	KindUnauthorized Kind = "UNAUTHORIZED"
+	// KindInvalidToken: the access token is unknown, expired or revoked.
+	KindInvalidToken Kind = "INVALID_TOKEN"
+	// KindForbidden: the caller lacks a permission; the message names it.
+	KindForbidden Kind = "FORBIDDEN"
+	// KindRateLimited: the caller must wait before it tries again.
+	KindRateLimited Kind = "RATE_LIMITED"
+	// KindUnavailable: the database cannot be reached or did not answer in
+	// time; the same request may succeed later.
+	KindUnavailable Kind = "UNAVAILABLE"
+)
+
+// Error is what went wrong, in words meant for the caller.
+type Error struct {
+	Kind    Kind
+	Message string
+	// Field names the argument at fault, as the caller wrote it; "" when the
+	// fault lies with no single one.
+	Field string
+	cause error
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap returns the internal cause, which is for the log only.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Invalid returns an error of KindInvalid about the named field.
+func Invalid(field, format string, args ...any) *Error {
+	return &Error{Kind: KindInvalid, Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
+// NotFound returns an error of KindNotFound: no noun has that identifier.
+func NotFound(field, noun, id string) *Error {
+	return &Error{Kind: KindNotFound, Field: field, Message: fmt.Sprintf("no %s %q on this account", noun, id)}
+}
+
+// Forbidden returns an error of KindForbidden with the given message.
+func Forbidden(format string, args ...any) *Error {
+	return &Error{Kind: KindForbidden, Message: fmt.Sprintf(format, args...)}
+}
+
+// Unavailable returns an error of KindUnavailable that hides its cause.
+func Unavailable(cause error) *Error {
+	return &Error{Kind: KindUnavailable, Message: "the service cannot answer right now, try again", cause: cause}
+}
+
+// AsError finds the first Error in err's chain.
+func AsError(err error) (*Error, bool) { return errors.AsType[*Error](err) }
