@@ -1,0 +1,90 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Type is what the values of a field are. It decides how a literal is read and
+// which operators apply.
+type Type int
+
+const (
+	// Text compares by code point and takes every operator.
+	Text Type = iota
+	// Integer holds whole numbers of 64 bits.
+	Integer
+	// Number holds decimals of up to 38 digits, without exponent.
+	Number
+	// Boolean takes eq, ne and in.
+	Boolean
+	// Time holds moments, to the microsecond.
+	Time
+	// Tags is a set of texts: eq asks whether it has the tag, ne whether it
+	// lacks it, in whether it has any of them. It is never null.
+	Tags
+)
+
+func (t Type) String() string {
+	return [...]string{"text", "integer", "number", "boolean", "time", "tags"}[t]
+}
+
+// Field is a name that callers may filter and order by.
+type Field struct {
+	// Name is the public name, dotted where the object nests
+	// ("networkState.isOnline").
+	Name string
+	Type Type
+	// Aliases are further names that mean this field; errors never list them.
+	Aliases []string
+	// NoOrder keeps the field out of orderBy. Tags never order.
+	NoOrder bool
+}
+
+func (f Field) ordered() bool { return !f.NoOrder && f.Type != Tags }
+
+// Fields is the catalogue of one list: what can be asked of its rows.
+type Fields struct {
+	list   []Field
+	byName map[string]Field
+}
+
+// NewFields returns the catalogue of the given fields, which errors list in this
+// order. It panics when two of them share a name or alias: a catalogue is
+// written in code, never by a caller.
+func NewFields(list ...Field) Fields {
+	byName := make(map[string]Field, len(list))
+	for _, field := range list {
+		for _, name := range append([]string{field.Name}, field.Aliases...) {
+			if _, taken := byName[name]; taken {
+				panic(fmt.Sprintf("query: two fields are named %q", name))
+			}
+			byName[name] = field
+		}
+	}
+	return Fields{list: slices.Clone(list), byName: byName}
+}
+
+// Find returns the field of that name or alias; the case of letters matters.
+func (f Fields) Find(name string) (Field, bool) {
+	field, ok := f.byName[name]
+	return field, ok
+}
+
+// All returns the fields in the order of the catalogue.
+func (f Fields) All() []Field { return slices.Clone(f.list) }
+
+// names lists the fields that keep tells, without aliases.
+func (f Fields) names(keep func(Field) bool) []string {
+	names := make([]string, 0, len(f.list))
+	for _, field := range f.list {
+		if keep(field) {
+			names = append(names, field.Name)
+		}
+	}
+	return names
+}
+
+func (f Fields) filterNames() []string { return f.names(func(Field) bool { return true }) }
+
+func (f Fields) orderNames() []string { return f.names(Field.ordered) }
