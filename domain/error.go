@@ -5,34 +5,34 @@ import (
 	"fmt"
 )
 
-// Kind classifies an Error. Its text is the public error code of both doors
+// ErrorKind classifies an Error. Its text is the public error code of both doors
 // (spec §7; the codes that the spec leaves open are listed in docs/decisions).
-type Kind string
+type ErrorKind string
 
 // The kinds of errors that a caller may see. Every other error is an internal
 // one: it is logged, and its text never leaves the process.
 const (
 	// KindInvalid: an argument breaks a rule; nothing was changed.
-	KindInvalid Kind = "INVALID_PARAMETER"
+	KindInvalid ErrorKind = "INVALID_PARAMETER"
 	// KindNotFound: an identifier matches nothing that the caller may see.
 	// The same for what does not exist and for what another company owns.
-	KindNotFound Kind = "INVALID_PROPERTY"
+	KindNotFound ErrorKind = "INVALID_PROPERTY"
 	// KindUnauthorized: no credentials were given.
-	KindUnauthorized Kind = "UNAUTHORIZED"
+	KindUnauthorized ErrorKind = "UNAUTHORIZED"
 	// KindInvalidToken: the access token is unknown, expired or revoked.
-	KindInvalidToken Kind = "INVALID_TOKEN"
+	KindInvalidToken ErrorKind = "INVALID_TOKEN"
 	// KindForbidden: the caller lacks a permission; the message names it.
-	KindForbidden Kind = "FORBIDDEN"
+	KindForbidden ErrorKind = "FORBIDDEN"
 	// KindRateLimited: the caller must wait before it tries again.
-	KindRateLimited Kind = "RATE_LIMITED"
+	KindRateLimited ErrorKind = "RATE_LIMITED"
 	// KindUnavailable: the database cannot be reached or did not answer in
 	// time; the same request may succeed later.
-	KindUnavailable Kind = "UNAVAILABLE"
+	KindUnavailable ErrorKind = "UNAVAILABLE"
 )
 
 // Error is what went wrong, in words meant for the caller.
 type Error struct {
-	Kind    Kind
+	Kind    ErrorKind
 	Message string
 	// Field names the argument at fault, as the caller wrote it; "" when the
 	// fault lies with no single one.

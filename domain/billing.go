@@ -1,0 +1,47 @@
+package domain
+
+import "time"
+
+// Period is a half-open span of time, in UTC.
+type Period struct{ Start, End time.Time }
+
+// Billing tells when a company's billing periods begin: on an anchor day of
+// each month (1 to 31, clamped to the month's last day) at midnight in a time
+// zone.
+type Billing struct {
+	Day  int
+	Zone *time.Location
+}
+
+// NewBilling checks the anchor day and loads the IANA time zone.
+func NewBilling(day int, zone string) (Billing, error) {
+	if day < 1 || day > 31 {
+		return Billing{}, Invalid("billingDay", "billingDay must be 1 to 31, not %d", day)
+	}
+	if zone == "Local" {
+		return Billing{}, Invalid("timeZone", "timeZone must be an IANA name such as Europe/London")
+	}
+	at, err := time.LoadLocation(zone)
+	if err != nil {
+		return Billing{}, Invalid("timeZone", "timeZone %q is not an IANA time zone", zone)
+	}
+	return Billing{Day: day, Zone: at}, nil
+}
+
+// PeriodAt returns the billing period that holds t.
+func (b Billing) PeriodAt(t time.Time) Period {
+	year, month, _ := t.In(b.Zone).Date()
+	start := b.begin(year, month)
+	if t.Before(start) {
+		return Period{b.begin(year, month-1), start}
+	}
+	return Period{start, b.begin(year, month+1)}
+}
+
+// Before returns the billing period that ends where p begins.
+func (b Billing) Before(p Period) Period { return b.PeriodAt(p.Start.Add(-time.Nanosecond)) }
+
+func (b Billing) begin(year int, month time.Month) time.Time {
+	lastDay := time.Date(year, month+1, 0, 12, 0, 0, 0, time.UTC).Day()
+	return time.Date(year, month, min(b.Day, lastDay), 0, 0, 0, 0, b.Zone).UTC()
+}

@@ -1,0 +1,35 @@
+package domain
+
+import "context"
+
+// Company is the tenant: the account holder whose fleet simgraph keeps.
+type Company struct {
+	CompanyID CompanyID
+	// ExternalID is the name that bundles and commands use, such as "acme".
+	ExternalID string
+	Name       string
+	// BillingDay (1 to 31) and TimeZone (IANA) anchor the billing period.
+	BillingDay int
+	TimeZone   string
+}
+
+// Billing returns the company's billing calendar. The store holds checked
+// values only, so what cannot be read means the default: calendar months, UTC.
+func (c *Company) Billing() Billing {
+	b, err := NewBilling(c.BillingDay, c.TimeZone)
+	if err != nil {
+		b, _ = NewBilling(1, "UTC")
+	}
+	return b
+}
+
+// Companies keeps the tenants.
+type Companies interface {
+	// Find returns the company of the scope.
+	Find(ctx context.Context, scope Scope) (*Company, error)
+	// FindExternal returns the company with that external id.
+	FindExternal(ctx context.Context, externalID string) (*Company, error)
+	// List returns every company, ordered by external id; for the operator's
+	// commands, never for a caller of the graph.
+	List(ctx context.Context) ([]*Company, error)
+}

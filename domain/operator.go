@@ -1,0 +1,33 @@
+package domain
+
+import "context"
+
+// Operator is a mobile network operator; all companies share the list.
+type Operator struct {
+	// Code is the unique operator identifier, such as the PLMN "23415".
+	Code string
+	Name string
+}
+
+// Tariff is what a company pays for a subscriber.
+type Tariff struct {
+	Name string
+	// LineRental is the recurring fee in the smallest unit of the currency (pence).
+	LineRental int
+	// Currency is the ISO 4217 code.
+	Currency string
+}
+
+// Catalogue keeps operators and tariffs. Tariffs of groups that hide their
+// details are not shown to the users of those groups.
+type Catalogue interface {
+	// Operators returns the operators that the visible subscribers use, ordered by code.
+	Operators(ctx context.Context, scope Scope, page Page) (Slice[*Operator], error)
+	// OperatorsOf answers for a batch of codes, keyed by code.
+	OperatorsOf(ctx context.Context, scope Scope, codes []string) (map[string]*Operator, error)
+	// Tariffs returns the tariffs of the company, ordered by name; for a
+	// restricted scope those that its subscribers show.
+	Tariffs(ctx context.Context, scope Scope, page Page) (Slice[*Tariff], error)
+	// TariffsOf answers for a batch of names, keyed by name.
+	TariffsOf(ctx context.Context, scope Scope, names []string) (map[string]*Tariff, error)
+}

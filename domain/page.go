@@ -1,0 +1,42 @@
+package domain
+
+import "simgraph/domain/query"
+
+const (
+	// DefaultLimit is the size of a list when none is asked for (spec §8).
+	DefaultLimit = 25
+	// MaxLimit is the largest size of a list (spec §8).
+	MaxLimit = 100
+	// MaxBatch bounds how many identifiers one call may name.
+	MaxBatch = 1000
+)
+
+// Page says which part of an ordered list is wanted: either Limit items from
+// Offset, or Limit items after (or before) a cursor.
+type Page struct {
+	// Limit is 1 to MaxLimit.
+	Limit  int
+	Offset int
+	// Cursor is where to go on, as an earlier Slice gave it; "" means the edge.
+	Cursor string
+	// Backward walks towards the beginning: the last Limit items before Cursor.
+	Backward bool
+}
+
+// Slice is a part of an ordered list.
+type Slice[T any] struct {
+	Items []T
+	// Cursors stand beside Items. They are opaque, and hold only for the order
+	// that they were made under.
+	Cursors []string
+	// HasNext and HasPrevious tell whether the list goes on beyond the Items.
+	HasNext, HasPrevious bool
+}
+
+// Listing says which items of a list are wanted, and in which order. A unique
+// key always breaks ties.
+type Listing struct {
+	Filter query.Expr
+	Order  []query.Order
+	Page   Page
+}

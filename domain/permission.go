@@ -1,0 +1,66 @@
+package domain
+
+import (
+	"slices"
+	"strings"
+)
+
+// Permission is one right of a user account, written as OAuth scopes and the
+// graph write it.
+type Permission string
+
+// The permissions: those of spec §5, then those for what the spec leaves open.
+const (
+	ViewStatisticsOverview Permission = "VIEW_STATISTICS_OVERVIEW"
+	ViewSubscriber         Permission = "VIEW_SUBSCRIBER"
+	UpdateSubscriber       Permission = "UPDATE_THE_DETAILS_OF_A_SUBSCRIBER"
+	ViewMonitoringAlerts   Permission = "VIEW_MONITORING_ALERTS"
+	AddMonitoringAlerts    Permission = "ADD_MONITORING_ALERTS"
+	EditMonitoringAlerts   Permission = "EDIT_MONITORING_ALERTS"
+	DeleteMonitoringAlerts Permission = "DELETE_MONITORING_ALERTS"
+	ViewUserDetails        Permission = "VIEW_A_USERS_DETAILS"
+	ManageAccessKeys       Permission = "MANAGE_ACCESS_KEYS"
+	RecordUsage            Permission = "RECORD_USAGE"
+	ManageInventory        Permission = "MANAGE_INVENTORY"
+)
+
+var permissionLabels = map[Permission]string{
+	ViewStatisticsOverview: "View Statistics Overview",
+	ViewSubscriber:         "View Subscriber",
+	UpdateSubscriber:       "Update the Details of a Subscriber",
+	ViewMonitoringAlerts:   "View Monitoring Alerts",
+	AddMonitoringAlerts:    "Add Monitoring Alerts",
+	EditMonitoringAlerts:   "Edit Monitoring Alerts",
+	DeleteMonitoringAlerts: "Delete Monitoring Alerts",
+	ViewUserDetails:        "View a User's Details",
+	ManageAccessKeys:       "Manage Access Keys",
+	RecordUsage:            "Record Usage",
+	ManageInventory:        "Manage Inventory",
+}
+
+// Label returns the permission as the spec names it: "View Subscriber".
+func (p Permission) Label() string { return permissionLabels[p] }
+
+// AllPermissions returns every permission, in the order of their names.
+func AllPermissions() []Permission {
+	all := make([]Permission, 0, len(permissionLabels))
+	for p := range permissionLabels {
+		all = append(all, p)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// ParsePermission reads a permission in either writing: "View Subscriber" or
+// "VIEW_SUBSCRIBER".
+func ParsePermission(s string) (Permission, error) {
+	if _, known := permissionLabels[Permission(s)]; known {
+		return Permission(s), nil
+	}
+	for p, label := range permissionLabels {
+		if strings.EqualFold(label, s) {
+			return p, nil
+		}
+	}
+	return "", Invalid("permissions", "there is no permission %q", s)
+}

@@ -1,0 +1,30 @@
+package domain
+
+import "slices"
+
+// CompanyID is the internal number of a company, the tenant. Every row belongs
+// to one.
+type CompanyID int64
+
+// Scope is what a caller may see: one company and, for users attached to
+// groups, only the subscribers that are in those groups now.
+type Scope struct {
+	Company CompanyID
+	// Groups are the visible groups; nil means the whole company.
+	Groups []int64
+	// Masked are those of Groups that hide tariff details: tariffName,
+	// lineRental and contractLength of their subscribers are null.
+	Masked []int64
+}
+
+// Whole returns the scope of everything in a company.
+func Whole(company CompanyID) Scope { return Scope{Company: company} }
+
+// Restricted tells whether only some groups are visible.
+func (s Scope) Restricted() bool { return s.Groups != nil }
+
+// Shows tells whether the scope shows what is in the group; nil stands for
+// "in no group".
+func (s Scope) Shows(group *int64) bool {
+	return !s.Restricted() || group != nil && slices.Contains(s.Groups, *group)
+}

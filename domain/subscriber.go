@@ -1,0 +1,97 @@
+package domain
+
+import (
+	"context"
+	"time"
+)
+
+// Kind tells how a subscriber reaches the network, and so what its identifiers
+// are (spec §1): ICCID and MSISDN, device EUI twice, or IMEI and subscription ID.
+type Kind string
+
+// The kinds of subscribers.
+const (
+	Cellular  Kind = "cellular"
+	NonIP     Kind = "non-ip"
+	Satellite Kind = "satellite"
+)
+
+// SubscriberType tells a physical SIM or device from a virtual profile.
+type SubscriberType string
+
+// The types of subscribers.
+const (
+	Physical SubscriberType = "physical"
+	Virtual  SubscriberType = "virtual"
+)
+
+// Subscriber is a device or profile that is subscribed to the network (spec §2.1).
+type Subscriber struct {
+	// Key is the internal number; it never leaves the process.
+	Key  int64
+	Kind Kind
+	// PhysicalID is the ICCID, device EUI or IMEI: the public identity.
+	PhysicalID string
+	// SubscriberID is the MSISDN, device EUI or subscription ID.
+	SubscriberID string
+	// DataNumber is the circuit switched data number; nil where none is used.
+	DataNumber *string
+	// IMSI is "" for what has none.
+	IMSI         string
+	Nickname     string
+	OperatorCode string
+	OperatorName string
+	// TariffName, LineRental (pence) and ContractLength (months) are nil when
+	// the caller's group hides tariff details.
+	TariffName     *string
+	LineRental     *int
+	ContractLength *int
+	ConnectionDate time.Time
+	ExpiryDate     time.Time
+	// TerminateDate is nil while the contract runs.
+	TerminateDate  *time.Time
+	IsBarred       bool
+	IsActive       bool
+	IsTransferring bool
+	IsOnline       bool
+	SubscriberType SubscriberType
+	// GroupID is nil for a subscriber in no group.
+	GroupID *int64
+	// EID is present for an eUICC, SMDPProvider for an eUICC or eSIM profile.
+	EID          *string
+	SMDPProvider *string
+	// ParentKey, ParentPhysicalID and IsEnabledOnParent are present for a
+	// profile that is attached to an eUICC.
+	ParentKey         *int64
+	ParentPhysicalID  *string
+	IsEnabledOnParent *bool
+}
+
+// FleetCounts says how much of a fleet is in which state.
+type FleetCounts struct{ Total, Active, Barred, Online, Transferring int }
+
+// Subscribers keeps the subscribers. Methods that name one return NotFound
+// when the scope shows none such.
+type Subscribers interface {
+	Find(ctx context.Context, scope Scope, physicalID string) (*Subscriber, error)
+	// FindMany answers for a batch at once, keyed by physical id; what the
+	// scope does not show is missing from the map.
+	FindMany(ctx context.Context, scope Scope, physicalIDs []string) (map[string]*Subscriber, error)
+	// OfKeys is FindMany by internal keys.
+	OfKeys(ctx context.Context, scope Scope, keys []int64) (map[int64]*Subscriber, error)
+	List(ctx context.Context, scope Scope, listing Listing) (Slice[*Subscriber], error)
+	// Count tells how many subscribers a listing's filter leaves.
+	Count(ctx context.Context, scope Scope, listing Listing) (int, error)
+	// OfGroups lists the same part of the subscribers of each group, in one
+	// statement, keyed by group id.
+	OfGroups(ctx context.Context, scope Scope, groups []int64, listing Listing) (map[int64]Slice[*Subscriber], error)
+	// OfTags is OfGroups for tags.
+	OfTags(ctx context.Context, scope Scope, tags []TagName, listing Listing) (map[TagName]Slice[*Subscriber], error)
+	// ProfilesOf returns the profiles attached to each eUICC, ordered by
+	// physical id, at most MaxLimit each, keyed by the parent's key.
+	ProfilesOf(ctx context.Context, scope Scope, parents []int64) (map[int64][]*Subscriber, error)
+	// Fleet counts the subscribers in each state.
+	Fleet(ctx context.Context, scope Scope) (FleetCounts, error)
+	// EditNickname changes one nickname and returns the subscriber as it is then.
+	EditNickname(ctx context.Context, scope Scope, physicalID, nickname string) (*Subscriber, error)
+}

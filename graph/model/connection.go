@@ -1,0 +1,77 @@
+// Package model holds the shapes of the graph that are no nouns of the domain:
+// connections, lists, payloads.
+package model
+
+import (
+	"context"
+
+	"simgraph/domain"
+)
+
+// Connection is a page of a list. Total counts the whole list, when asked.
+type Connection[T any] struct {
+	domain.Slice[T]
+	Total func(ctx context.Context) (int, error)
+}
+
+// Edge is an item with the cursor that goes on from it.
+type Edge[T any] struct {
+	Cursor string
+	Node   T
+}
+
+// PageInfo tells where a page stands in the whole list.
+type PageInfo struct {
+	HasNextPage, HasPreviousPage bool
+	StartCursor, EndCursor       *string
+}
+
+// Edges returns the items with their cursors.
+func (c *Connection[T]) Edges() []Edge[T] {
+	edges := make([]Edge[T], len(c.Items))
+	for i, item := range c.Items {
+		edges[i] = Edge[T]{Cursor: c.Cursors[i], Node: item}
+	}
+	return edges
+}
+
+// Nodes returns the items alone.
+func (c *Connection[T]) Nodes() []T { return c.Items }
+
+// PageInfo tells where the page stands.
+func (c *Connection[T]) PageInfo() PageInfo {
+	info := PageInfo{HasNextPage: c.HasNext, HasPreviousPage: c.HasPrevious}
+	if n := len(c.Cursors); n > 0 {
+		info.StartCursor, info.EndCursor = &c.Cursors[0], &c.Cursors[n-1]
+	}
+	return info
+}
+
+// TotalCount counts the whole list.
+func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) { return c.Total(ctx) }
+
+// List is a part of a list by offset.
+type List[T any] struct {
+	Items []T
+	Total func(ctx context.Context) (int, error)
+}
+
+// TotalCount counts the whole list.
+func (l *List[T]) TotalCount(ctx context.Context) (int, error) { return l.Total(ctx) }
+
+// The connections and lists of the graph.
+type (
+	SubscriberConnection = Connection[*domain.Subscriber]
+	SubscriberEdge       = Edge[*domain.Subscriber]
+	SubscriberList       = List[*domain.Subscriber]
+	GroupConnection      = Connection[*domain.Group]
+	GroupEdge            = Edge[*domain.Group]
+	GroupList            = List[*domain.Group]
+	TagConnection        = Connection[domain.TagName]
+	TagEdge              = Edge[domain.TagName]
+	TagList              = List[domain.TagName]
+	OperatorConnection   = Connection[*domain.Operator]
+	TariffConnection     = Connection[*domain.Tariff]
+	UserConnection       = Connection[*domain.User]
+	AccessKeyConnection  = Connection[*domain.AccessKey]
+)

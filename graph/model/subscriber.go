@@ -1,0 +1,23 @@
+package model
+
+import "simgraph/domain"
+
+// Node is any object with a global id.
+type Node any
+
+// NetworkState is what the network sees of a subscriber.
+type NetworkState struct{ IsTransferring, IsOnline bool }
+
+// ParentLink is where a profile is attached.
+type ParentLink struct {
+	PhysicalID        string
+	IsEnabledOnParent bool
+	// Key is the internal number of the eUICC.
+	Key int64
+}
+
+// RelatedItems are the eUICC above a profile, or the profiles on an eUICC.
+type RelatedItems struct {
+	Parent   *ParentLink
+	Profiles []*domain.Subscriber
+}
