@@ -23,7 +23,7 @@ type CreateAccessKeyPayloadResolver interface {
 	Secret(ctx context.Context, obj *model.CreateAccessKeyPayload) (string, error)
 }
 type UserResolver interface {
-	Groups(ctx context.Context, obj *domain.User) ([]domain.Group, error)
+	Groups(ctx context.Context, obj *domain.User) ([]*domain.Group, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -432,11 +432,11 @@ func (ec *executionContext) _User_groups(ctx context.Context, field graphql.Coll
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal []domain.Group
+					var zeroVal []*domain.Group
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal []domain.Group
+					var zeroVal []*domain.Group
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, obj, directive0, permissions)
@@ -445,8 +445,8 @@ func (ec *executionContext) _User_groups(ctx context.Context, field graphql.Coll
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v []domain.Group) graphql.Marshaler {
-			return ec.marshalNGroup2ᚕsimgraphᚋdomainᚐGroupᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*domain.Group) graphql.Marshaler {
+			return ec.marshalNGroup2ᚕᚖsimgraphᚋdomainᚐGroupᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -973,8 +973,14 @@ func (ec *executionContext) marshalNAccessKey2ᚖsimgraphᚋdomainᚐAccessKey(c
 	return ec._AccessKey(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAccessKeyConnection2simgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v model.Connection[*domain.AccessKey]) graphql.Marshaler {
-	return ec._AccessKeyConnection(ctx, sel, &v)
+func (ec *executionContext) marshalNAccessKeyConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.AccessKey]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AccessKeyConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNCreateAccessKeyInput2simgraphᚋgraphᚋgeneratedᚋmodelᚐCreateAccessKeyInput(ctx context.Context, v any) (model1.CreateAccessKeyInput, error) {
@@ -982,12 +988,24 @@ func (ec *executionContext) unmarshalNCreateAccessKeyInput2simgraphᚋgraphᚋge
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCreateAccessKeyPayload2simgraphᚋgraphᚋmodelᚐCreateAccessKeyPayload(ctx context.Context, sel ast.SelectionSet, v model.CreateAccessKeyPayload) graphql.Marshaler {
-	return ec._CreateAccessKeyPayload(ctx, sel, &v)
+func (ec *executionContext) marshalNCreateAccessKeyPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateAccessKeyPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateAccessKeyPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CreateAccessKeyPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNRevokeAccessKeyPayload2simgraphᚋgraphᚋmodelᚐRevokeAccessKeyPayload(ctx context.Context, sel ast.SelectionSet, v model.RevokeAccessKeyPayload) graphql.Marshaler {
-	return ec._RevokeAccessKeyPayload(ctx, sel, &v)
+func (ec *executionContext) marshalNRevokeAccessKeyPayload2ᚖsimgraphᚋgraphᚋmodelᚐRevokeAccessKeyPayload(ctx context.Context, sel ast.SelectionSet, v *model.RevokeAccessKeyPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._RevokeAccessKeyPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNUser2ᚕᚖsimgraphᚋdomainᚐUserᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.User) graphql.Marshaler {
@@ -1016,8 +1034,14 @@ func (ec *executionContext) marshalNUser2ᚖsimgraphᚋdomainᚐUser(ctx context
 	return ec._User(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNUserConnection2simgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v model.Connection[*domain.User]) graphql.Marshaler {
-	return ec._UserConnection(ctx, sel, &v)
+func (ec *executionContext) marshalNUserConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.User]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._UserConnection(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

@@ -18,14 +18,14 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type CompanyResolver interface {
-	CurrentPeriod(ctx context.Context, obj *domain.Company) (domain.Period, error)
-	Fleet(ctx context.Context, obj *domain.Company) (domain.FleetCounts, error)
+	CurrentPeriod(ctx context.Context, obj *domain.Company) (*domain.Period, error)
+	Fleet(ctx context.Context, obj *domain.Company) (*domain.FleetCounts, error)
 }
 type ViewerResolver interface {
 	IsRestricted(ctx context.Context, obj *domain.Caller) (bool, error)
-	Groups(ctx context.Context, obj *domain.Caller) ([]domain.Group, error)
+	Groups(ctx context.Context, obj *domain.Caller) ([]*domain.Group, error)
 
-	Company(ctx context.Context, obj *domain.Caller) (domain.Company, error)
+	Company(ctx context.Context, obj *domain.Caller) (*domain.Company, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -140,8 +140,8 @@ func (ec *executionContext) _Company_currentPeriod(ctx context.Context, field gr
 			return ec.Resolvers.Company().CurrentPeriod(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v domain.Period) graphql.Marshaler {
-			return ec.marshalNPeriod2simgraphᚋdomainᚐPeriod(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Period) graphql.Marshaler {
+			return ec.marshalNPeriod2ᚖsimgraphᚋdomainᚐPeriod(ctx, selections, v)
 		},
 		true,
 		true,
@@ -177,11 +177,11 @@ func (ec *executionContext) _Company_fleet(ctx context.Context, field graphql.Co
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal domain.FleetCounts
+					var zeroVal *domain.FleetCounts
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal domain.FleetCounts
+					var zeroVal *domain.FleetCounts
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, obj, directive0, permissions)
@@ -190,8 +190,8 @@ func (ec *executionContext) _Company_fleet(ctx context.Context, field graphql.Co
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v domain.FleetCounts) graphql.Marshaler {
-			return ec.marshalNFleet2simgraphᚋdomainᚐFleetCounts(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.FleetCounts) graphql.Marshaler {
+			return ec.marshalNFleet2ᚖsimgraphᚋdomainᚐFleetCounts(ctx, selections, v)
 		},
 		true,
 		true,
@@ -457,11 +457,11 @@ func (ec *executionContext) _Viewer_groups(ctx context.Context, field graphql.Co
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal []domain.Group
+					var zeroVal []*domain.Group
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal []domain.Group
+					var zeroVal []*domain.Group
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, obj, directive0, permissions)
@@ -470,8 +470,8 @@ func (ec *executionContext) _Viewer_groups(ctx context.Context, field graphql.Co
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v []domain.Group) graphql.Marshaler {
-			return ec.marshalNGroup2ᚕsimgraphᚋdomainᚐGroupᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*domain.Group) graphql.Marshaler {
+			return ec.marshalNGroup2ᚕᚖsimgraphᚋdomainᚐGroupᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -525,8 +525,8 @@ func (ec *executionContext) _Viewer_company(ctx context.Context, field graphql.C
 			return ec.Resolvers.Viewer().Company(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v domain.Company) graphql.Marshaler {
-			return ec.marshalNCompany2simgraphᚋdomainᚐCompany(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Company) graphql.Marshaler {
+			return ec.marshalNCompany2ᚖsimgraphᚋdomainᚐCompany(ctx, selections, v)
 		},
 		true,
 		true,
@@ -953,16 +953,34 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNCompany2simgraphᚋdomainᚐCompany(ctx context.Context, sel ast.SelectionSet, v domain.Company) graphql.Marshaler {
-	return ec._Company(ctx, sel, &v)
+func (ec *executionContext) marshalNCompany2ᚖsimgraphᚋdomainᚐCompany(ctx context.Context, sel ast.SelectionSet, v *domain.Company) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Company(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNFleet2simgraphᚋdomainᚐFleetCounts(ctx context.Context, sel ast.SelectionSet, v domain.FleetCounts) graphql.Marshaler {
-	return ec._Fleet(ctx, sel, &v)
+func (ec *executionContext) marshalNFleet2ᚖsimgraphᚋdomainᚐFleetCounts(ctx context.Context, sel ast.SelectionSet, v *domain.FleetCounts) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Fleet(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPeriod2simgraphᚋdomainᚐPeriod(ctx context.Context, sel ast.SelectionSet, v domain.Period) graphql.Marshaler {
-	return ec._Period(ctx, sel, &v)
+func (ec *executionContext) marshalNPeriod2ᚖsimgraphᚋdomainᚐPeriod(ctx context.Context, sel ast.SelectionSet, v *domain.Period) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Period(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNPermission2simgraphᚋdomainᚐPermission(ctx context.Context, v any) (domain.Permission, error) {
@@ -1012,8 +1030,14 @@ func (ec *executionContext) marshalNPermission2ᚕsimgraphᚋdomainᚐPermission
 	return ret
 }
 
-func (ec *executionContext) marshalNViewer2simgraphᚋdomainᚐCaller(ctx context.Context, sel ast.SelectionSet, v domain.Caller) graphql.Marshaler {
-	return ec._Viewer(ctx, sel, &v)
+func (ec *executionContext) marshalNViewer2ᚖsimgraphᚋdomainᚐCaller(ctx context.Context, sel ast.SelectionSet, v *domain.Caller) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Viewer(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx context.Context, v any) ([]domain.Permission, error) {

@@ -23,7 +23,7 @@ type GroupResolver interface {
 
 	NumberOfUsers(ctx context.Context, obj *domain.Group) (int32, error)
 	NumberOfSubscribers(ctx context.Context, obj *domain.Group) (int32, error)
-	Subscribers(ctx context.Context, obj *domain.Group, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (model.Connection[*domain.Subscriber], error)
+	Subscribers(ctx context.Context, obj *domain.Group, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.Subscriber], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -271,8 +271,8 @@ func (ec *executionContext) _Group_subscribers(ctx context.Context, field graphq
 			return ec.Resolvers.Group().Subscribers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Connection[*domain.Subscriber]) graphql.Marshaler {
-			return ec.marshalNSubscriberConnection2simgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.Subscriber]) graphql.Marshaler {
+			return ec.marshalNSubscriberConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1032,28 +1032,14 @@ func (ec *executionContext) unmarshalNEditGroupInput2simgraphᚋgraphᚋgenerate
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNEditGroupPayload2simgraphᚋgraphᚋmodelᚐEditGroupPayload(ctx context.Context, sel ast.SelectionSet, v model.EditGroupPayload) graphql.Marshaler {
-	return ec._EditGroupPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNGroup2simgraphᚋdomainᚐGroup(ctx context.Context, sel ast.SelectionSet, v domain.Group) graphql.Marshaler {
-	return ec._Group(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNGroup2ᚕsimgraphᚋdomainᚐGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []domain.Group) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNGroup2simgraphᚋdomainᚐGroup(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
+func (ec *executionContext) marshalNEditGroupPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditGroupPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditGroupPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
 		}
+		return graphql.Null
 	}
-
-	return ret
+	return ec._EditGroupPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNGroup2ᚕᚖsimgraphᚋdomainᚐGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Group) graphql.Marshaler {
@@ -1082,8 +1068,14 @@ func (ec *executionContext) marshalNGroup2ᚖsimgraphᚋdomainᚐGroup(ctx conte
 	return ec._Group(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNGroupConnection2simgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v model.Connection[*domain.Group]) graphql.Marshaler {
-	return ec._GroupConnection(ctx, sel, &v)
+func (ec *executionContext) marshalNGroupConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Group]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._GroupConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNGroupEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*domain.Group]) graphql.Marshaler {
@@ -1106,8 +1098,14 @@ func (ec *executionContext) marshalNGroupEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdge
 	return ret
 }
 
-func (ec *executionContext) marshalNGroupList2simgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v model.List[*domain.Group]) graphql.Marshaler {
-	return ec._GroupList(ctx, sel, &v)
+func (ec *executionContext) marshalNGroupList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[*domain.Group]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._GroupList(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOGroup2ᚖsimgraphᚋdomainᚐGroup(ctx context.Context, sel ast.SelectionSet, v *domain.Group) graphql.Marshaler {

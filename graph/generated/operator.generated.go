@@ -461,10 +461,6 @@ func (ec *executionContext) _TariffConnection(ctx context.Context, sel ast.Selec
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNOperator2simgraphᚋdomainᚐOperator(ctx context.Context, sel ast.SelectionSet, v domain.Operator) graphql.Marshaler {
-	return ec._Operator(ctx, sel, &v)
-}
-
 func (ec *executionContext) marshalNOperator2ᚕᚖsimgraphᚋdomainᚐOperatorᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Operator) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -491,8 +487,14 @@ func (ec *executionContext) marshalNOperator2ᚖsimgraphᚋdomainᚐOperator(ctx
 	return ec._Operator(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNOperatorConnection2simgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v model.Connection[*domain.Operator]) graphql.Marshaler {
-	return ec._OperatorConnection(ctx, sel, &v)
+func (ec *executionContext) marshalNOperatorConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Operator]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._OperatorConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNTariff2ᚕᚖsimgraphᚋdomainᚐTariffᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Tariff) graphql.Marshaler {
@@ -521,8 +523,14 @@ func (ec *executionContext) marshalNTariff2ᚖsimgraphᚋdomainᚐTariff(ctx con
 	return ec._Tariff(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNTariffConnection2simgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v model.Connection[*domain.Tariff]) graphql.Marshaler {
-	return ec._TariffConnection(ctx, sel, &v)
+func (ec *executionContext) marshalNTariffConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Tariff]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._TariffConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOTariff2ᚖsimgraphᚋdomainᚐTariff(ctx context.Context, sel ast.SelectionSet, v *domain.Tariff) graphql.Marshaler {

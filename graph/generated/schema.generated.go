@@ -23,32 +23,32 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type MutationResolver interface {
-	CreateAccessKey(ctx context.Context, input model.CreateAccessKeyInput) (model1.CreateAccessKeyPayload, error)
-	RevokeAccessKey(ctx context.Context, accessKeyID string) (model1.RevokeAccessKeyPayload, error)
-	EditGroup(ctx context.Context, input model.EditGroupInput) (model1.EditGroupPayload, error)
-	EditSubscriber(ctx context.Context, input model.EditSubscriberInput) (model1.EditSubscriberPayload, error)
-	AttachTag(ctx context.Context, input model.TagInput) (model1.AttachTagPayload, error)
-	DetachTag(ctx context.Context, input model.TagInput) (model1.DetachTagPayload, error)
+	CreateAccessKey(ctx context.Context, input model.CreateAccessKeyInput) (*model1.CreateAccessKeyPayload, error)
+	RevokeAccessKey(ctx context.Context, accessKeyID string) (*model1.RevokeAccessKeyPayload, error)
+	EditGroup(ctx context.Context, input model.EditGroupInput) (*model1.EditGroupPayload, error)
+	EditSubscriber(ctx context.Context, input model.EditSubscriberInput) (*model1.EditSubscriberPayload, error)
+	AttachTag(ctx context.Context, input model.TagInput) (*model1.AttachTagPayload, error)
+	DetachTag(ctx context.Context, input model.TagInput) (*model1.DetachTagPayload, error)
 }
 type QueryResolver interface {
 	Node(ctx context.Context, id string) (model1.Node, error)
 	Nodes(ctx context.Context, ids []string) ([]model1.Node, error)
-	Users(ctx context.Context, first *int32, after *string) (model1.Connection[*domain.User], error)
-	AccessKeys(ctx context.Context, first *int32, after *string) (model1.Connection[*domain.AccessKey], error)
-	Viewer(ctx context.Context) (domain.Caller, error)
-	Company(ctx context.Context) (domain.Company, error)
+	Users(ctx context.Context, first *int32, after *string) (*model1.Connection[*domain.User], error)
+	AccessKeys(ctx context.Context, first *int32, after *string) (*model1.Connection[*domain.AccessKey], error)
+	Viewer(ctx context.Context) (*domain.Caller, error)
+	Company(ctx context.Context) (*domain.Company, error)
 	Group(ctx context.Context, groupID int32) (*domain.Group, error)
-	Groups(ctx context.Context, first *int32, after *string, last *int32, before *string) (model1.Connection[*domain.Group], error)
-	GroupList(ctx context.Context, limit *int32, offset *int32) (model1.List[*domain.Group], error)
-	Operators(ctx context.Context, first *int32, after *string) (model1.Connection[*domain.Operator], error)
-	Tariffs(ctx context.Context, first *int32, after *string) (model1.Connection[*domain.Tariff], error)
+	Groups(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model1.Connection[*domain.Group], error)
+	GroupList(ctx context.Context, limit *int32, offset *int32) (*model1.List[*domain.Group], error)
+	Operators(ctx context.Context, first *int32, after *string) (*model1.Connection[*domain.Operator], error)
+	Tariffs(ctx context.Context, first *int32, after *string) (*model1.Connection[*domain.Tariff], error)
 	Subscriber(ctx context.Context, physicalID string) (*domain.Subscriber, error)
-	Subscribers(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (model1.Connection[*domain.Subscriber], error)
-	SubscriberList(ctx context.Context, limit *int32, offset *int32, filter *string, orderBy *string) (model1.List[*domain.Subscriber], error)
+	Subscribers(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model1.Connection[*domain.Subscriber], error)
+	SubscriberList(ctx context.Context, limit *int32, offset *int32, filter *string, orderBy *string) (*model1.List[*domain.Subscriber], error)
 	Tag(ctx context.Context, name string) (*domain.TagName, error)
-	Tags(ctx context.Context, first *int32, after *string, last *int32, before *string) (model1.Connection[domain.TagName], error)
-	TagList(ctx context.Context, limit *int32, offset *int32) (model1.List[domain.TagName], error)
-	TaggedSubscriberList(ctx context.Context, tagName string, limit *int32, offset *int32) (model1.List[*domain.Subscriber], error)
+	Tags(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model1.Connection[domain.TagName], error)
+	TagList(ctx context.Context, limit *int32, offset *int32) (*model1.List[domain.TagName], error)
+	TaggedSubscriberList(ctx context.Context, tagName string, limit *int32, offset *int32) (*model1.List[*domain.Subscriber], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -589,11 +589,11 @@ func (ec *executionContext) _Mutation_createAccessKey(ctx context.Context, field
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_ACCESS_KEYS"})
 				if err != nil {
-					var zeroVal model1.CreateAccessKeyPayload
+					var zeroVal *model1.CreateAccessKeyPayload
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal model1.CreateAccessKeyPayload
+					var zeroVal *model1.CreateAccessKeyPayload
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -602,8 +602,8 @@ func (ec *executionContext) _Mutation_createAccessKey(ctx context.Context, field
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v model1.CreateAccessKeyPayload) graphql.Marshaler {
-			return ec.marshalNCreateAccessKeyPayload2simgraphᚋgraphᚋmodelᚐCreateAccessKeyPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model1.CreateAccessKeyPayload) graphql.Marshaler {
+			return ec.marshalNCreateAccessKeyPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateAccessKeyPayload(ctx, selections, v)
 		},
 		true,
 		true,
@@ -651,11 +651,11 @@ func (ec *executionContext) _Mutation_revokeAccessKey(ctx context.Context, field
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_ACCESS_KEYS"})
 				if err != nil {
-					var zeroVal model1.RevokeAccessKeyPayload
+					var zeroVal *model1.RevokeAccessKeyPayload
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal model1.RevokeAccessKeyPayload
+					var zeroVal *model1.RevokeAccessKeyPayload
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -664,8 +664,8 @@ func (ec *executionContext) _Mutation_revokeAccessKey(ctx context.Context, field
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v model1.RevokeAccessKeyPayload) graphql.Marshaler {
-			return ec.marshalNRevokeAccessKeyPayload2simgraphᚋgraphᚋmodelᚐRevokeAccessKeyPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model1.RevokeAccessKeyPayload) graphql.Marshaler {
+			return ec.marshalNRevokeAccessKeyPayload2ᚖsimgraphᚋgraphᚋmodelᚐRevokeAccessKeyPayload(ctx, selections, v)
 		},
 		true,
 		true,
@@ -713,11 +713,11 @@ func (ec *executionContext) _Mutation_editGroup(ctx context.Context, field graph
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "UPDATE_THE_DETAILS_OF_A_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal model1.EditGroupPayload
+					var zeroVal *model1.EditGroupPayload
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal model1.EditGroupPayload
+					var zeroVal *model1.EditGroupPayload
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -726,8 +726,8 @@ func (ec *executionContext) _Mutation_editGroup(ctx context.Context, field graph
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v model1.EditGroupPayload) graphql.Marshaler {
-			return ec.marshalNEditGroupPayload2simgraphᚋgraphᚋmodelᚐEditGroupPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model1.EditGroupPayload) graphql.Marshaler {
+			return ec.marshalNEditGroupPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditGroupPayload(ctx, selections, v)
 		},
 		true,
 		true,
@@ -775,11 +775,11 @@ func (ec *executionContext) _Mutation_editSubscriber(ctx context.Context, field 
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "UPDATE_THE_DETAILS_OF_A_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal model1.EditSubscriberPayload
+					var zeroVal *model1.EditSubscriberPayload
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal model1.EditSubscriberPayload
+					var zeroVal *model1.EditSubscriberPayload
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -788,8 +788,8 @@ func (ec *executionContext) _Mutation_editSubscriber(ctx context.Context, field 
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v model1.EditSubscriberPayload) graphql.Marshaler {
-			return ec.marshalNEditSubscriberPayload2simgraphᚋgraphᚋmodelᚐEditSubscriberPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model1.EditSubscriberPayload) graphql.Marshaler {
+			return ec.marshalNEditSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditSubscriberPayload(ctx, selections, v)
 		},
 		true,
 		true,
@@ -837,11 +837,11 @@ func (ec *executionContext) _Mutation_attachTag(ctx context.Context, field graph
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "UPDATE_THE_DETAILS_OF_A_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal model1.AttachTagPayload
+					var zeroVal *model1.AttachTagPayload
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal model1.AttachTagPayload
+					var zeroVal *model1.AttachTagPayload
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -850,8 +850,8 @@ func (ec *executionContext) _Mutation_attachTag(ctx context.Context, field graph
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v model1.AttachTagPayload) graphql.Marshaler {
-			return ec.marshalNAttachTagPayload2simgraphᚋgraphᚋmodelᚐAttachTagPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model1.AttachTagPayload) graphql.Marshaler {
+			return ec.marshalNAttachTagPayload2ᚖsimgraphᚋgraphᚋmodelᚐAttachTagPayload(ctx, selections, v)
 		},
 		true,
 		true,
@@ -899,11 +899,11 @@ func (ec *executionContext) _Mutation_detachTag(ctx context.Context, field graph
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "UPDATE_THE_DETAILS_OF_A_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal model1.DetachTagPayload
+					var zeroVal *model1.DetachTagPayload
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal model1.DetachTagPayload
+					var zeroVal *model1.DetachTagPayload
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -912,8 +912,8 @@ func (ec *executionContext) _Mutation_detachTag(ctx context.Context, field graph
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v model1.DetachTagPayload) graphql.Marshaler {
-			return ec.marshalNDetachTagPayload2simgraphᚋgraphᚋmodelᚐDetachTagPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model1.DetachTagPayload) graphql.Marshaler {
+			return ec.marshalNDetachTagPayload2ᚖsimgraphᚋgraphᚋmodelᚐDetachTagPayload(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1177,11 +1177,11 @@ func (ec *executionContext) _Query_users(ctx context.Context, field graphql.Coll
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_A_USERS_DETAILS"})
 				if err != nil {
-					var zeroVal model1.Connection[*domain.User]
+					var zeroVal *model1.Connection[*domain.User]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal model1.Connection[*domain.User]
+					var zeroVal *model1.Connection[*domain.User]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1190,8 +1190,8 @@ func (ec *executionContext) _Query_users(ctx context.Context, field graphql.Coll
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v model1.Connection[*domain.User]) graphql.Marshaler {
-			return ec.marshalNUserConnection2simgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model1.Connection[*domain.User]) graphql.Marshaler {
+			return ec.marshalNUserConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1239,11 +1239,11 @@ func (ec *executionContext) _Query_accessKeys(ctx context.Context, field graphql
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_ACCESS_KEYS"})
 				if err != nil {
-					var zeroVal model1.Connection[*domain.AccessKey]
+					var zeroVal *model1.Connection[*domain.AccessKey]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal model1.Connection[*domain.AccessKey]
+					var zeroVal *model1.Connection[*domain.AccessKey]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1252,8 +1252,8 @@ func (ec *executionContext) _Query_accessKeys(ctx context.Context, field graphql
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v model1.Connection[*domain.AccessKey]) graphql.Marshaler {
-			return ec.marshalNAccessKeyConnection2simgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model1.Connection[*domain.AccessKey]) graphql.Marshaler {
+			return ec.marshalNAccessKeyConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1300,11 +1300,11 @@ func (ec *executionContext) _Query_viewer(ctx context.Context, field graphql.Col
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{})
 				if err != nil {
-					var zeroVal domain.Caller
+					var zeroVal *domain.Caller
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal domain.Caller
+					var zeroVal *domain.Caller
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1313,8 +1313,8 @@ func (ec *executionContext) _Query_viewer(ctx context.Context, field graphql.Col
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v domain.Caller) graphql.Marshaler {
-			return ec.marshalNViewer2simgraphᚋdomainᚐCaller(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Caller) graphql.Marshaler {
+			return ec.marshalNViewer2ᚖsimgraphᚋdomainᚐCaller(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1350,11 +1350,11 @@ func (ec *executionContext) _Query_company(ctx context.Context, field graphql.Co
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{})
 				if err != nil {
-					var zeroVal domain.Company
+					var zeroVal *domain.Company
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal domain.Company
+					var zeroVal *domain.Company
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1363,8 +1363,8 @@ func (ec *executionContext) _Query_company(ctx context.Context, field graphql.Co
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v domain.Company) graphql.Marshaler {
-			return ec.marshalNCompany2simgraphᚋdomainᚐCompany(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Company) graphql.Marshaler {
+			return ec.marshalNCompany2ᚖsimgraphᚋdomainᚐCompany(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1463,11 +1463,11 @@ func (ec *executionContext) _Query_groups(ctx context.Context, field graphql.Col
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal model1.Connection[*domain.Group]
+					var zeroVal *model1.Connection[*domain.Group]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal model1.Connection[*domain.Group]
+					var zeroVal *model1.Connection[*domain.Group]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1476,8 +1476,8 @@ func (ec *executionContext) _Query_groups(ctx context.Context, field graphql.Col
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v model1.Connection[*domain.Group]) graphql.Marshaler {
-			return ec.marshalNGroupConnection2simgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model1.Connection[*domain.Group]) graphql.Marshaler {
+			return ec.marshalNGroupConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1525,11 +1525,11 @@ func (ec *executionContext) _Query_groupList(ctx context.Context, field graphql.
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal model1.List[*domain.Group]
+					var zeroVal *model1.List[*domain.Group]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal model1.List[*domain.Group]
+					var zeroVal *model1.List[*domain.Group]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1538,8 +1538,8 @@ func (ec *executionContext) _Query_groupList(ctx context.Context, field graphql.
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v model1.List[*domain.Group]) graphql.Marshaler {
-			return ec.marshalNGroupList2simgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model1.List[*domain.Group]) graphql.Marshaler {
+			return ec.marshalNGroupList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1587,11 +1587,11 @@ func (ec *executionContext) _Query_operators(ctx context.Context, field graphql.
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal model1.Connection[*domain.Operator]
+					var zeroVal *model1.Connection[*domain.Operator]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal model1.Connection[*domain.Operator]
+					var zeroVal *model1.Connection[*domain.Operator]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1600,8 +1600,8 @@ func (ec *executionContext) _Query_operators(ctx context.Context, field graphql.
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v model1.Connection[*domain.Operator]) graphql.Marshaler {
-			return ec.marshalNOperatorConnection2simgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model1.Connection[*domain.Operator]) graphql.Marshaler {
+			return ec.marshalNOperatorConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1649,11 +1649,11 @@ func (ec *executionContext) _Query_tariffs(ctx context.Context, field graphql.Co
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal model1.Connection[*domain.Tariff]
+					var zeroVal *model1.Connection[*domain.Tariff]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal model1.Connection[*domain.Tariff]
+					var zeroVal *model1.Connection[*domain.Tariff]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1662,8 +1662,8 @@ func (ec *executionContext) _Query_tariffs(ctx context.Context, field graphql.Co
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v model1.Connection[*domain.Tariff]) graphql.Marshaler {
-			return ec.marshalNTariffConnection2simgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model1.Connection[*domain.Tariff]) graphql.Marshaler {
+			return ec.marshalNTariffConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1773,11 +1773,11 @@ func (ec *executionContext) _Query_subscribers(ctx context.Context, field graphq
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal model1.Connection[*domain.Subscriber]
+					var zeroVal *model1.Connection[*domain.Subscriber]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal model1.Connection[*domain.Subscriber]
+					var zeroVal *model1.Connection[*domain.Subscriber]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1786,8 +1786,8 @@ func (ec *executionContext) _Query_subscribers(ctx context.Context, field graphq
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v model1.Connection[*domain.Subscriber]) graphql.Marshaler {
-			return ec.marshalNSubscriberConnection2simgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model1.Connection[*domain.Subscriber]) graphql.Marshaler {
+			return ec.marshalNSubscriberConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1835,11 +1835,11 @@ func (ec *executionContext) _Query_subscriberList(ctx context.Context, field gra
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal model1.List[*domain.Subscriber]
+					var zeroVal *model1.List[*domain.Subscriber]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal model1.List[*domain.Subscriber]
+					var zeroVal *model1.List[*domain.Subscriber]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1848,8 +1848,8 @@ func (ec *executionContext) _Query_subscriberList(ctx context.Context, field gra
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v model1.List[*domain.Subscriber]) graphql.Marshaler {
-			return ec.marshalNSubscriberList2simgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model1.List[*domain.Subscriber]) graphql.Marshaler {
+			return ec.marshalNSubscriberList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1959,11 +1959,11 @@ func (ec *executionContext) _Query_tags(ctx context.Context, field graphql.Colle
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal model1.Connection[domain.TagName]
+					var zeroVal *model1.Connection[domain.TagName]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal model1.Connection[domain.TagName]
+					var zeroVal *model1.Connection[domain.TagName]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1972,8 +1972,8 @@ func (ec *executionContext) _Query_tags(ctx context.Context, field graphql.Colle
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v model1.Connection[domain.TagName]) graphql.Marshaler {
-			return ec.marshalNTagConnection2simgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model1.Connection[domain.TagName]) graphql.Marshaler {
+			return ec.marshalNTagConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2021,11 +2021,11 @@ func (ec *executionContext) _Query_tagList(ctx context.Context, field graphql.Co
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal model1.List[domain.TagName]
+					var zeroVal *model1.List[domain.TagName]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal model1.List[domain.TagName]
+					var zeroVal *model1.List[domain.TagName]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -2034,8 +2034,8 @@ func (ec *executionContext) _Query_tagList(ctx context.Context, field graphql.Co
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v model1.List[domain.TagName]) graphql.Marshaler {
-			return ec.marshalNTagList2simgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model1.List[domain.TagName]) graphql.Marshaler {
+			return ec.marshalNTagList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2083,11 +2083,11 @@ func (ec *executionContext) _Query_taggedSubscriberList(ctx context.Context, fie
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal model1.List[*domain.Subscriber]
+					var zeroVal *model1.List[*domain.Subscriber]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal model1.List[*domain.Subscriber]
+					var zeroVal *model1.List[*domain.Subscriber]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -2096,8 +2096,8 @@ func (ec *executionContext) _Query_taggedSubscriberList(ctx context.Context, fie
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v model1.List[*domain.Subscriber]) graphql.Marshaler {
-			return ec.marshalNSubscriberList2simgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model1.List[*domain.Subscriber]) graphql.Marshaler {
+			return ec.marshalNSubscriberList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
 		},
 		true,
 		true,

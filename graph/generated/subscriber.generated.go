@@ -25,16 +25,16 @@ type ParentLinkResolver interface {
 type SubscriberResolver interface {
 	ID(ctx context.Context, obj *domain.Subscriber) (string, error)
 
-	Operator(ctx context.Context, obj *domain.Subscriber) (domain.Operator, error)
+	Operator(ctx context.Context, obj *domain.Subscriber) (*domain.Operator, error)
 
 	Tariff(ctx context.Context, obj *domain.Subscriber) (*domain.Tariff, error)
 
 	Group(ctx context.Context, obj *domain.Subscriber) (*domain.Group, error)
 
-	NetworkState(ctx context.Context, obj *domain.Subscriber) (model.NetworkState, error)
+	NetworkState(ctx context.Context, obj *domain.Subscriber) (*model.NetworkState, error)
 
 	Parent(ctx context.Context, obj *domain.Subscriber) (*model.ParentLink, error)
-	Profiles(ctx context.Context, obj *domain.Subscriber) ([]domain.Subscriber, error)
+	Profiles(ctx context.Context, obj *domain.Subscriber) ([]*domain.Subscriber, error)
 	Related(ctx context.Context, obj *domain.Subscriber) (*model.RelatedItems, error)
 	DataUsage(ctx context.Context, obj *domain.Subscriber) (int64, error)
 	Tags(ctx context.Context, obj *domain.Subscriber, limit *int32, offset *int32) ([]domain.TagName, error)
@@ -510,8 +510,8 @@ func (ec *executionContext) _Subscriber_operator(ctx context.Context, field grap
 			return ec.Resolvers.Subscriber().Operator(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v domain.Operator) graphql.Marshaler {
-			return ec.marshalNOperator2simgraphᚋdomainᚐOperator(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Operator) graphql.Marshaler {
+			return ec.marshalNOperator2ᚖsimgraphᚋdomainᚐOperator(ctx, selections, v)
 		},
 		true,
 		true,
@@ -836,8 +836,8 @@ func (ec *executionContext) _Subscriber_networkState(ctx context.Context, field 
 			return ec.Resolvers.Subscriber().NetworkState(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.NetworkState) graphql.Marshaler {
-			return ec.marshalNNetworkState2simgraphᚋgraphᚋmodelᚐNetworkState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.NetworkState) graphql.Marshaler {
+			return ec.marshalNNetworkState2ᚖsimgraphᚋgraphᚋmodelᚐNetworkState(ctx, selections, v)
 		},
 		true,
 		true,
@@ -946,8 +946,8 @@ func (ec *executionContext) _Subscriber_profiles(ctx context.Context, field grap
 			return ec.Resolvers.Subscriber().Profiles(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []domain.Subscriber) graphql.Marshaler {
-			return ec.marshalNSubscriber2ᚕsimgraphᚋdomainᚐSubscriberᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*domain.Subscriber) graphql.Marshaler {
+			return ec.marshalNSubscriber2ᚕᚖsimgraphᚋdomainᚐSubscriberᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2743,32 +2743,24 @@ func (ec *executionContext) unmarshalNEditSubscriberInput2simgraphᚋgraphᚋgen
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNEditSubscriberPayload2simgraphᚋgraphᚋmodelᚐEditSubscriberPayload(ctx context.Context, sel ast.SelectionSet, v model.EditSubscriberPayload) graphql.Marshaler {
-	return ec._EditSubscriberPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNNetworkState2simgraphᚋgraphᚋmodelᚐNetworkState(ctx context.Context, sel ast.SelectionSet, v model.NetworkState) graphql.Marshaler {
-	return ec._NetworkState(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNSubscriber2simgraphᚋdomainᚐSubscriber(ctx context.Context, sel ast.SelectionSet, v domain.Subscriber) graphql.Marshaler {
-	return ec._Subscriber(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNSubscriber2ᚕsimgraphᚋdomainᚐSubscriberᚄ(ctx context.Context, sel ast.SelectionSet, v []domain.Subscriber) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNSubscriber2simgraphᚋdomainᚐSubscriber(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
+func (ec *executionContext) marshalNEditSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditSubscriberPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditSubscriberPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
 		}
+		return graphql.Null
 	}
+	return ec._EditSubscriberPayload(ctx, sel, v)
+}
 
-	return ret
+func (ec *executionContext) marshalNNetworkState2ᚖsimgraphᚋgraphᚋmodelᚐNetworkState(ctx context.Context, sel ast.SelectionSet, v *model.NetworkState) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._NetworkState(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNSubscriber2ᚕᚖsimgraphᚋdomainᚐSubscriberᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Subscriber) graphql.Marshaler {
@@ -2797,8 +2789,14 @@ func (ec *executionContext) marshalNSubscriber2ᚖsimgraphᚋdomainᚐSubscriber
 	return ec._Subscriber(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNSubscriberConnection2simgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v model.Connection[*domain.Subscriber]) graphql.Marshaler {
-	return ec._SubscriberConnection(ctx, sel, &v)
+func (ec *executionContext) marshalNSubscriberConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Subscriber]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._SubscriberConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNSubscriberEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*domain.Subscriber]) graphql.Marshaler {
@@ -2856,8 +2854,14 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNSubscriberList2simgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v model.List[*domain.Subscriber]) graphql.Marshaler {
-	return ec._SubscriberList(ctx, sel, &v)
+func (ec *executionContext) marshalNSubscriberList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[*domain.Subscriber]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._SubscriberList(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNSubscriberOrder2map(ctx context.Context, v any) (map[string]any, error) {

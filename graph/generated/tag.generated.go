@@ -22,7 +22,7 @@ type TagResolver interface {
 	ID(ctx context.Context, obj *domain.TagName) (string, error)
 	Name(ctx context.Context, obj *domain.TagName) (string, error)
 	NumberOfSubscribers(ctx context.Context, obj *domain.TagName) (int32, error)
-	Subscribers(ctx context.Context, obj *domain.TagName, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (model.Connection[*domain.Subscriber], error)
+	Subscribers(ctx context.Context, obj *domain.TagName, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.Subscriber], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -288,8 +288,8 @@ func (ec *executionContext) _Tag_subscribers(ctx context.Context, field graphql.
 			return ec.Resolvers.Tag().Subscribers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Connection[*domain.Subscriber]) graphql.Marshaler {
-			return ec.marshalNSubscriberConnection2simgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.Subscriber]) graphql.Marshaler {
+			return ec.marshalNSubscriberConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1077,12 +1077,24 @@ func (ec *executionContext) _TagList(ctx context.Context, sel ast.SelectionSet, 
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNAttachTagPayload2simgraphᚋgraphᚋmodelᚐAttachTagPayload(ctx context.Context, sel ast.SelectionSet, v model.AttachTagPayload) graphql.Marshaler {
-	return ec._AttachTagPayload(ctx, sel, &v)
+func (ec *executionContext) marshalNAttachTagPayload2ᚖsimgraphᚋgraphᚋmodelᚐAttachTagPayload(ctx context.Context, sel ast.SelectionSet, v *model.AttachTagPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AttachTagPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNDetachTagPayload2simgraphᚋgraphᚋmodelᚐDetachTagPayload(ctx context.Context, sel ast.SelectionSet, v model.DetachTagPayload) graphql.Marshaler {
-	return ec._DetachTagPayload(ctx, sel, &v)
+func (ec *executionContext) marshalNDetachTagPayload2ᚖsimgraphᚋgraphᚋmodelᚐDetachTagPayload(ctx context.Context, sel ast.SelectionSet, v *model.DetachTagPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._DetachTagPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNTag2simgraphᚋdomainᚐTagName(ctx context.Context, sel ast.SelectionSet, v domain.TagName) graphql.Marshaler {
@@ -1105,8 +1117,14 @@ func (ec *executionContext) marshalNTag2ᚕsimgraphᚋdomainᚐTagNameᚄ(ctx co
 	return ret
 }
 
-func (ec *executionContext) marshalNTagConnection2simgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v model.Connection[domain.TagName]) graphql.Marshaler {
-	return ec._TagConnection(ctx, sel, &v)
+func (ec *executionContext) marshalNTagConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[domain.TagName]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._TagConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNTagEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[domain.TagName]) graphql.Marshaler {
@@ -1134,8 +1152,14 @@ func (ec *executionContext) unmarshalNTagInput2simgraphᚋgraphᚋgeneratedᚋmo
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNTagList2simgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v model.List[domain.TagName]) graphql.Marshaler {
-	return ec._TagList(ctx, sel, &v)
+func (ec *executionContext) marshalNTagList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[domain.TagName]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._TagList(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOTag2ᚖsimgraphᚋdomainᚐTagName(ctx context.Context, sel ast.SelectionSet, v *domain.TagName) graphql.Marshaler {

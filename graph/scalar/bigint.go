@@ -1,43 +1,51 @@
-// Package scalar holds the strict scalars of the graph.
 package scalar
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"strconv"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"simgraph/domain"
 )
 
-var errBigInt = errors.New("a BigInt is a 64-bit integer, written as a decimal string or an integer")
-
-// MarshalBigInt writes a decimal string, since many clients read JSON numbers
-// as doubles and would round what exceeds 2^53.
+// MarshalBigInt writes a 64-bit integer as a decimal string, since clients
+// that read JSON numbers as doubles lose digits above 2^53.
 func MarshalBigInt(n int64) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) {
-		_, _ = w.Write(strconv.AppendQuote(make([]byte, 0, 24), strconv.FormatInt(n, 10)))
+		var text [22]byte
+		b := strconv.AppendInt(append(text[:0], '"'), n, 10)
+		_, _ = w.Write(append(b, '"'))
 	})
 }
 
-// UnmarshalBigInt accepts a decimal string or an integer.
+// UnmarshalBigInt accepts a whole number of 64 bits, as a decimal string
+// without leading zeros or plus sign, or as an integer literal.
 func UnmarshalBigInt(v any) (int64, error) {
-	var text string
 	switch v := v.(type) {
-	case string:
-		text = v
-	case json.Number:
-		text = v.String()
 	case int64:
 		return v, nil
+	case int32:
+		return int64(v), nil
 	case int:
 		return int64(v), nil
+	case json.Number:
+		return parseBigInt(string(v))
+	case string:
+		return parseBigInt(v)
 	default:
 		return 0, errBigInt
 	}
+}
+
+// parseBigInt takes the canonical form only: what it accepts prints back equal.
+func parseBigInt(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
+	if err != nil || strconv.FormatInt(n, 10) != text {
 		return 0, errBigInt
 	}
 	return n, nil
 }
+
+var errBigInt = domain.Invalid("", "expected a whole number from -9223372036854775808 to 9223372036854775807, as decimal string or integer")

@@ -1,32 +1,40 @@
+// Package scalar holds the custom scalars of the graph: how a value is written
+// into an answer, and which inputs are taken for one.
 package scalar
 
 import (
-	"errors"
 	"io"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"simgraph/domain"
 )
 
-var errDateTime = errors.New("a DateTime is written in RFC 3339 with its offset, such as 2026-11-01T10:05:00Z")
+// dateTimeLayout is RFC 3339 with as many digits of the second as needed.
+const dateTimeLayout = `"2006-01-02T15:04:05.999999999Z07:00"`
 
-// MarshalDateTime writes UTC in RFC 3339.
+// MarshalDateTime writes an instant in UTC, as RFC 3339 with a final Z.
 func MarshalDateTime(t time.Time) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) {
-		quoted := append(make([]byte, 0, len(time.RFC3339Nano)+2), '"')
-		_, _ = w.Write(append(t.UTC().AppendFormat(quoted, time.RFC3339Nano), '"'))
+		var text [len(dateTimeLayout)]byte
+		// The writer is the response's buffer, which never fails.
+		_, _ = w.Write(t.UTC().AppendFormat(text[:0], dateTimeLayout))
 	})
 }
 
-// UnmarshalDateTime accepts RFC 3339 with an offset.
+// UnmarshalDateTime accepts RFC 3339 with an offset and nothing else: a time
+// without one names no instant.
 func UnmarshalDateTime(v any) (time.Time, error) {
-	text, isText := v.(string)
-	if !isText {
+	text, ok := v.(string)
+	if !ok {
 		return time.Time{}, errDateTime
 	}
-	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
+	var t time.Time
+	if err := t.UnmarshalText([]byte(text)); err != nil {
 		return time.Time{}, errDateTime
 	}
 	return t, nil
 }
+
+var errDateTime = domain.Invalid("", "expected a date-time in RFC 3339 with an offset, such as 2026-01-02T15:04:05Z")
