@@ -7,7 +7,7 @@ import (
 	"errors"
 	"math"
 	"simgraph/domain"
-	model1 "simgraph/graph/generated/model"
+	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 	"strconv"
 	"sync/atomic"
@@ -533,8 +533,8 @@ func (ec *executionContext) fieldContext_UserConnection_pageInfo(_ context.Conte
 
 // region    **************************** input.gotpl *****************************
 
-func (ec *executionContext) unmarshalInputCreateAccessKeyInput(ctx context.Context, obj any) (model1.CreateAccessKeyInput, error) {
-	var it model1.CreateAccessKeyInput
+func (ec *executionContext) unmarshalInputCreateAccessKeyInput(ctx context.Context, obj any) (input.CreateAccessKeyInput, error) {
+	var it input.CreateAccessKeyInput
 	if obj == nil {
 		return it, nil
 	}
@@ -983,7 +983,7 @@ func (ec *executionContext) marshalNAccessKeyConnection2ᚖsimgraphᚋgraphᚋmo
 	return ec._AccessKeyConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNCreateAccessKeyInput2simgraphᚋgraphᚋgeneratedᚋmodelᚐCreateAccessKeyInput(ctx context.Context, v any) (model1.CreateAccessKeyInput, error) {
+func (ec *executionContext) unmarshalNCreateAccessKeyInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCreateAccessKeyInput(ctx context.Context, v any) (input.CreateAccessKeyInput, error) {
 	res, err := ec.unmarshalInputCreateAccessKeyInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"math"
 	"simgraph/domain"
-	model1 "simgraph/graph/generated/model"
+	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 	"strconv"
 	"sync/atomic"
@@ -535,8 +535,8 @@ func (ec *executionContext) fieldContext_GroupList_totalCount(_ context.Context,
 
 // region    **************************** input.gotpl *****************************
 
-func (ec *executionContext) unmarshalInputEditGroupInput(ctx context.Context, obj any) (model1.EditGroupInput, error) {
-	var it model1.EditGroupInput
+func (ec *executionContext) unmarshalInputEditGroupInput(ctx context.Context, obj any) (input.EditGroupInput, error) {
+	var it input.EditGroupInput
 	if obj == nil {
 		return it, nil
 	}
@@ -1027,7 +1027,7 @@ func (ec *executionContext) _GroupList(ctx context.Context, sel ast.SelectionSet
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) unmarshalNEditGroupInput2simgraphᚋgraphᚋgeneratedᚋmodelᚐEditGroupInput(ctx context.Context, v any) (model1.EditGroupInput, error) {
+func (ec *executionContext) unmarshalNEditGroupInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditGroupInput(ctx context.Context, v any) (input.EditGroupInput, error) {
 	res, err := ec.unmarshalInputEditGroupInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }

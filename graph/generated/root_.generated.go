@@ -7,7 +7,7 @@ import (
 	"context"
 	"fmt"
 	"simgraph/domain"
-	"simgraph/graph/generated/model"
+	"simgraph/graph/generated/input"
 	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -123,11 +123,11 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
-		AttachTag       func(childComplexity int, input model.TagInput) int
-		CreateAccessKey func(childComplexity int, input model.CreateAccessKeyInput) int
-		DetachTag       func(childComplexity int, input model.TagInput) int
-		EditGroup       func(childComplexity int, input model.EditGroupInput) int
-		EditSubscriber  func(childComplexity int, input model.EditSubscriberInput) int
+		AttachTag       func(childComplexity int, input input.TagInput) int
+		CreateAccessKey func(childComplexity int, input input.CreateAccessKeyInput) int
+		DetachTag       func(childComplexity int, input input.TagInput) int
+		EditGroup       func(childComplexity int, input input.EditGroupInput) int
+		EditSubscriber  func(childComplexity int, input input.EditSubscriberInput) int
 		RevokeAccessKey func(childComplexity int, accessKeyID string) int
 	}
 
@@ -602,7 +602,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.AttachTag(childComplexity, args["input"].(model.TagInput)), true
+		return e.ComplexityRoot.Mutation.AttachTag(childComplexity, args["input"].(input.TagInput)), true
 	case "Mutation.createAccessKey":
 		if e.ComplexityRoot.Mutation.CreateAccessKey == nil {
 			break
@@ -613,7 +613,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.CreateAccessKey(childComplexity, args["input"].(model.CreateAccessKeyInput)), true
+		return e.ComplexityRoot.Mutation.CreateAccessKey(childComplexity, args["input"].(input.CreateAccessKeyInput)), true
 	case "Mutation.detachTag":
 		if e.ComplexityRoot.Mutation.DetachTag == nil {
 			break
@@ -624,7 +624,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.DetachTag(childComplexity, args["input"].(model.TagInput)), true
+		return e.ComplexityRoot.Mutation.DetachTag(childComplexity, args["input"].(input.TagInput)), true
 	case "Mutation.editGroup":
 		if e.ComplexityRoot.Mutation.EditGroup == nil {
 			break
@@ -635,7 +635,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.EditGroup(childComplexity, args["input"].(model.EditGroupInput)), true
+		return e.ComplexityRoot.Mutation.EditGroup(childComplexity, args["input"].(input.EditGroupInput)), true
 	case "Mutation.editSubscriber":
 		if e.ComplexityRoot.Mutation.EditSubscriber == nil {
 			break
@@ -646,7 +646,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.EditSubscriber(childComplexity, args["input"].(model.EditSubscriberInput)), true
+		return e.ComplexityRoot.Mutation.EditSubscriber(childComplexity, args["input"].(input.EditSubscriberInput)), true
 	case "Mutation.revokeAccessKey":
 		if e.ComplexityRoot.Mutation.RevokeAccessKey == nil {
 			break

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"math"
 	"simgraph/domain"
-	"simgraph/graph/generated/model"
-	model1 "simgraph/graph/model"
+	"simgraph/graph/generated/input"
+	"simgraph/graph/model"
 	"simgraph/graph/scalar"
 	"strconv"
 	"sync/atomic"
@@ -23,32 +23,32 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type MutationResolver interface {
-	CreateAccessKey(ctx context.Context, input model.CreateAccessKeyInput) (*model1.CreateAccessKeyPayload, error)
-	RevokeAccessKey(ctx context.Context, accessKeyID string) (*model1.RevokeAccessKeyPayload, error)
-	EditGroup(ctx context.Context, input model.EditGroupInput) (*model1.EditGroupPayload, error)
-	EditSubscriber(ctx context.Context, input model.EditSubscriberInput) (*model1.EditSubscriberPayload, error)
-	AttachTag(ctx context.Context, input model.TagInput) (*model1.AttachTagPayload, error)
-	DetachTag(ctx context.Context, input model.TagInput) (*model1.DetachTagPayload, error)
+	CreateAccessKey(ctx context.Context, input input.CreateAccessKeyInput) (*model.CreateAccessKeyPayload, error)
+	RevokeAccessKey(ctx context.Context, accessKeyID string) (*model.RevokeAccessKeyPayload, error)
+	EditGroup(ctx context.Context, input input.EditGroupInput) (*model.EditGroupPayload, error)
+	EditSubscriber(ctx context.Context, input input.EditSubscriberInput) (*model.EditSubscriberPayload, error)
+	AttachTag(ctx context.Context, input input.TagInput) (*model.AttachTagPayload, error)
+	DetachTag(ctx context.Context, input input.TagInput) (*model.DetachTagPayload, error)
 }
 type QueryResolver interface {
-	Node(ctx context.Context, id string) (model1.Node, error)
-	Nodes(ctx context.Context, ids []string) ([]model1.Node, error)
-	Users(ctx context.Context, first *int32, after *string) (*model1.Connection[*domain.User], error)
-	AccessKeys(ctx context.Context, first *int32, after *string) (*model1.Connection[*domain.AccessKey], error)
+	Node(ctx context.Context, id string) (model.Node, error)
+	Nodes(ctx context.Context, ids []string) ([]model.Node, error)
+	Users(ctx context.Context, first *int32, after *string) (*model.Connection[*domain.User], error)
+	AccessKeys(ctx context.Context, first *int32, after *string) (*model.Connection[*domain.AccessKey], error)
 	Viewer(ctx context.Context) (*domain.Caller, error)
 	Company(ctx context.Context) (*domain.Company, error)
 	Group(ctx context.Context, groupID int32) (*domain.Group, error)
-	Groups(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model1.Connection[*domain.Group], error)
-	GroupList(ctx context.Context, limit *int32, offset *int32) (*model1.List[*domain.Group], error)
-	Operators(ctx context.Context, first *int32, after *string) (*model1.Connection[*domain.Operator], error)
-	Tariffs(ctx context.Context, first *int32, after *string) (*model1.Connection[*domain.Tariff], error)
+	Groups(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.Connection[*domain.Group], error)
+	GroupList(ctx context.Context, limit *int32, offset *int32) (*model.List[*domain.Group], error)
+	Operators(ctx context.Context, first *int32, after *string) (*model.Connection[*domain.Operator], error)
+	Tariffs(ctx context.Context, first *int32, after *string) (*model.Connection[*domain.Tariff], error)
 	Subscriber(ctx context.Context, physicalID string) (*domain.Subscriber, error)
-	Subscribers(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model1.Connection[*domain.Subscriber], error)
-	SubscriberList(ctx context.Context, limit *int32, offset *int32, filter *string, orderBy *string) (*model1.List[*domain.Subscriber], error)
+	Subscribers(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.Subscriber], error)
+	SubscriberList(ctx context.Context, limit *int32, offset *int32, filter *string, orderBy *string) (*model.List[*domain.Subscriber], error)
 	Tag(ctx context.Context, name string) (*domain.TagName, error)
-	Tags(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model1.Connection[domain.TagName], error)
-	TagList(ctx context.Context, limit *int32, offset *int32) (*model1.List[domain.TagName], error)
-	TaggedSubscriberList(ctx context.Context, tagName string, limit *int32, offset *int32) (*model1.List[*domain.Subscriber], error)
+	Tags(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.Connection[domain.TagName], error)
+	TagList(ctx context.Context, limit *int32, offset *int32) (*model.List[domain.TagName], error)
+	TaggedSubscriberList(ctx context.Context, tagName string, limit *int32, offset *int32) (*model.List[*domain.Subscriber], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -73,8 +73,8 @@ func (ec *executionContext) field_Mutation_attachTag_args(ctx context.Context, r
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (model.TagInput, error) {
-			return ec.unmarshalNTagInput2simgraphᚋgraphᚋgeneratedᚋmodelᚐTagInput(ctx, v)
+		func(ctx context.Context, v any) (input.TagInput, error) {
+			return ec.unmarshalNTagInput2simgraphᚋgraphᚋgeneratedᚋinputᚐTagInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -87,8 +87,8 @@ func (ec *executionContext) field_Mutation_createAccessKey_args(ctx context.Cont
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (model.CreateAccessKeyInput, error) {
-			return ec.unmarshalNCreateAccessKeyInput2simgraphᚋgraphᚋgeneratedᚋmodelᚐCreateAccessKeyInput(ctx, v)
+		func(ctx context.Context, v any) (input.CreateAccessKeyInput, error) {
+			return ec.unmarshalNCreateAccessKeyInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCreateAccessKeyInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -101,8 +101,8 @@ func (ec *executionContext) field_Mutation_detachTag_args(ctx context.Context, r
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (model.TagInput, error) {
-			return ec.unmarshalNTagInput2simgraphᚋgraphᚋgeneratedᚋmodelᚐTagInput(ctx, v)
+		func(ctx context.Context, v any) (input.TagInput, error) {
+			return ec.unmarshalNTagInput2simgraphᚋgraphᚋgeneratedᚋinputᚐTagInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -115,8 +115,8 @@ func (ec *executionContext) field_Mutation_editGroup_args(ctx context.Context, r
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (model.EditGroupInput, error) {
-			return ec.unmarshalNEditGroupInput2simgraphᚋgraphᚋgeneratedᚋmodelᚐEditGroupInput(ctx, v)
+		func(ctx context.Context, v any) (input.EditGroupInput, error) {
+			return ec.unmarshalNEditGroupInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditGroupInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -129,8 +129,8 @@ func (ec *executionContext) field_Mutation_editSubscriber_args(ctx context.Conte
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (model.EditSubscriberInput, error) {
-			return ec.unmarshalNEditSubscriberInput2simgraphᚋgraphᚋgeneratedᚋmodelᚐEditSubscriberInput(ctx, v)
+		func(ctx context.Context, v any) (input.EditSubscriberInput, error) {
+			return ec.unmarshalNEditSubscriberInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditSubscriberInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -581,7 +581,7 @@ func (ec *executionContext) _Mutation_createAccessKey(ctx context.Context, field
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CreateAccessKey(ctx, fc.Args["input"].(model.CreateAccessKeyInput))
+			return ec.Resolvers.Mutation().CreateAccessKey(ctx, fc.Args["input"].(input.CreateAccessKeyInput))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -589,11 +589,11 @@ func (ec *executionContext) _Mutation_createAccessKey(ctx context.Context, field
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_ACCESS_KEYS"})
 				if err != nil {
-					var zeroVal *model1.CreateAccessKeyPayload
+					var zeroVal *model.CreateAccessKeyPayload
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model1.CreateAccessKeyPayload
+					var zeroVal *model.CreateAccessKeyPayload
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -602,7 +602,7 @@ func (ec *executionContext) _Mutation_createAccessKey(ctx context.Context, field
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model1.CreateAccessKeyPayload) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CreateAccessKeyPayload) graphql.Marshaler {
 			return ec.marshalNCreateAccessKeyPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateAccessKeyPayload(ctx, selections, v)
 		},
 		true,
@@ -651,11 +651,11 @@ func (ec *executionContext) _Mutation_revokeAccessKey(ctx context.Context, field
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_ACCESS_KEYS"})
 				if err != nil {
-					var zeroVal *model1.RevokeAccessKeyPayload
+					var zeroVal *model.RevokeAccessKeyPayload
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model1.RevokeAccessKeyPayload
+					var zeroVal *model.RevokeAccessKeyPayload
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -664,7 +664,7 @@ func (ec *executionContext) _Mutation_revokeAccessKey(ctx context.Context, field
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model1.RevokeAccessKeyPayload) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.RevokeAccessKeyPayload) graphql.Marshaler {
 			return ec.marshalNRevokeAccessKeyPayload2ᚖsimgraphᚋgraphᚋmodelᚐRevokeAccessKeyPayload(ctx, selections, v)
 		},
 		true,
@@ -705,7 +705,7 @@ func (ec *executionContext) _Mutation_editGroup(ctx context.Context, field graph
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().EditGroup(ctx, fc.Args["input"].(model.EditGroupInput))
+			return ec.Resolvers.Mutation().EditGroup(ctx, fc.Args["input"].(input.EditGroupInput))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -713,11 +713,11 @@ func (ec *executionContext) _Mutation_editGroup(ctx context.Context, field graph
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "UPDATE_THE_DETAILS_OF_A_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal *model1.EditGroupPayload
+					var zeroVal *model.EditGroupPayload
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model1.EditGroupPayload
+					var zeroVal *model.EditGroupPayload
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -726,7 +726,7 @@ func (ec *executionContext) _Mutation_editGroup(ctx context.Context, field graph
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model1.EditGroupPayload) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.EditGroupPayload) graphql.Marshaler {
 			return ec.marshalNEditGroupPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditGroupPayload(ctx, selections, v)
 		},
 		true,
@@ -767,7 +767,7 @@ func (ec *executionContext) _Mutation_editSubscriber(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().EditSubscriber(ctx, fc.Args["input"].(model.EditSubscriberInput))
+			return ec.Resolvers.Mutation().EditSubscriber(ctx, fc.Args["input"].(input.EditSubscriberInput))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -775,11 +775,11 @@ func (ec *executionContext) _Mutation_editSubscriber(ctx context.Context, field 
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "UPDATE_THE_DETAILS_OF_A_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal *model1.EditSubscriberPayload
+					var zeroVal *model.EditSubscriberPayload
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model1.EditSubscriberPayload
+					var zeroVal *model.EditSubscriberPayload
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -788,7 +788,7 @@ func (ec *executionContext) _Mutation_editSubscriber(ctx context.Context, field 
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model1.EditSubscriberPayload) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.EditSubscriberPayload) graphql.Marshaler {
 			return ec.marshalNEditSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditSubscriberPayload(ctx, selections, v)
 		},
 		true,
@@ -829,7 +829,7 @@ func (ec *executionContext) _Mutation_attachTag(ctx context.Context, field graph
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().AttachTag(ctx, fc.Args["input"].(model.TagInput))
+			return ec.Resolvers.Mutation().AttachTag(ctx, fc.Args["input"].(input.TagInput))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -837,11 +837,11 @@ func (ec *executionContext) _Mutation_attachTag(ctx context.Context, field graph
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "UPDATE_THE_DETAILS_OF_A_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal *model1.AttachTagPayload
+					var zeroVal *model.AttachTagPayload
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model1.AttachTagPayload
+					var zeroVal *model.AttachTagPayload
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -850,7 +850,7 @@ func (ec *executionContext) _Mutation_attachTag(ctx context.Context, field graph
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model1.AttachTagPayload) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AttachTagPayload) graphql.Marshaler {
 			return ec.marshalNAttachTagPayload2ᚖsimgraphᚋgraphᚋmodelᚐAttachTagPayload(ctx, selections, v)
 		},
 		true,
@@ -891,7 +891,7 @@ func (ec *executionContext) _Mutation_detachTag(ctx context.Context, field graph
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().DetachTag(ctx, fc.Args["input"].(model.TagInput))
+			return ec.Resolvers.Mutation().DetachTag(ctx, fc.Args["input"].(input.TagInput))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -899,11 +899,11 @@ func (ec *executionContext) _Mutation_detachTag(ctx context.Context, field graph
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "UPDATE_THE_DETAILS_OF_A_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal *model1.DetachTagPayload
+					var zeroVal *model.DetachTagPayload
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model1.DetachTagPayload
+					var zeroVal *model.DetachTagPayload
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -912,7 +912,7 @@ func (ec *executionContext) _Mutation_detachTag(ctx context.Context, field graph
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model1.DetachTagPayload) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.DetachTagPayload) graphql.Marshaler {
 			return ec.marshalNDetachTagPayload2ᚖsimgraphᚋgraphᚋmodelᚐDetachTagPayload(ctx, selections, v)
 		},
 		true,
@@ -943,7 +943,7 @@ func (ec *executionContext) fieldContext_Mutation_detachTag(ctx context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *model1.PageInfo) (ret graphql.Marshaler) {
+func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *model.PageInfo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -966,7 +966,7 @@ func (ec *executionContext) fieldContext_PageInfo_hasNextPage(_ context.Context,
 	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PageInfo_hasPreviousPage(ctx context.Context, field graphql.CollectedField, obj *model1.PageInfo) (ret graphql.Marshaler) {
+func (ec *executionContext) _PageInfo_hasPreviousPage(ctx context.Context, field graphql.CollectedField, obj *model.PageInfo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -989,7 +989,7 @@ func (ec *executionContext) fieldContext_PageInfo_hasPreviousPage(_ context.Cont
 	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PageInfo_startCursor(ctx context.Context, field graphql.CollectedField, obj *model1.PageInfo) (ret graphql.Marshaler) {
+func (ec *executionContext) _PageInfo_startCursor(ctx context.Context, field graphql.CollectedField, obj *model.PageInfo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1012,7 +1012,7 @@ func (ec *executionContext) fieldContext_PageInfo_startCursor(_ context.Context,
 	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graphql.CollectedField, obj *model1.PageInfo) (ret graphql.Marshaler) {
+func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graphql.CollectedField, obj *model.PageInfo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1053,11 +1053,11 @@ func (ec *executionContext) _Query_node(ctx context.Context, field graphql.Colle
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{})
 				if err != nil {
-					var zeroVal model1.Node
+					var zeroVal model.Node
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal model1.Node
+					var zeroVal model.Node
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1066,7 +1066,7 @@ func (ec *executionContext) _Query_node(ctx context.Context, field graphql.Colle
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v model1.Node) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v model.Node) graphql.Marshaler {
 			return ec.marshalONode2simgraphᚋgraphᚋmodelᚐNode(ctx, selections, v)
 		},
 		true,
@@ -1115,11 +1115,11 @@ func (ec *executionContext) _Query_nodes(ctx context.Context, field graphql.Coll
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{})
 				if err != nil {
-					var zeroVal []model1.Node
+					var zeroVal []model.Node
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal []model1.Node
+					var zeroVal []model.Node
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1128,7 +1128,7 @@ func (ec *executionContext) _Query_nodes(ctx context.Context, field graphql.Coll
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v []model1.Node) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Node) graphql.Marshaler {
 			return ec.marshalNNode2ᚕsimgraphᚋgraphᚋmodelᚐNode(ctx, selections, v)
 		},
 		true,
@@ -1177,11 +1177,11 @@ func (ec *executionContext) _Query_users(ctx context.Context, field graphql.Coll
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_A_USERS_DETAILS"})
 				if err != nil {
-					var zeroVal *model1.Connection[*domain.User]
+					var zeroVal *model.Connection[*domain.User]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model1.Connection[*domain.User]
+					var zeroVal *model.Connection[*domain.User]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1190,7 +1190,7 @@ func (ec *executionContext) _Query_users(ctx context.Context, field graphql.Coll
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model1.Connection[*domain.User]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.User]) graphql.Marshaler {
 			return ec.marshalNUserConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -1239,11 +1239,11 @@ func (ec *executionContext) _Query_accessKeys(ctx context.Context, field graphql
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_ACCESS_KEYS"})
 				if err != nil {
-					var zeroVal *model1.Connection[*domain.AccessKey]
+					var zeroVal *model.Connection[*domain.AccessKey]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model1.Connection[*domain.AccessKey]
+					var zeroVal *model.Connection[*domain.AccessKey]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1252,7 +1252,7 @@ func (ec *executionContext) _Query_accessKeys(ctx context.Context, field graphql
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model1.Connection[*domain.AccessKey]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.AccessKey]) graphql.Marshaler {
 			return ec.marshalNAccessKeyConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -1463,11 +1463,11 @@ func (ec *executionContext) _Query_groups(ctx context.Context, field graphql.Col
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal *model1.Connection[*domain.Group]
+					var zeroVal *model.Connection[*domain.Group]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model1.Connection[*domain.Group]
+					var zeroVal *model.Connection[*domain.Group]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1476,7 +1476,7 @@ func (ec *executionContext) _Query_groups(ctx context.Context, field graphql.Col
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model1.Connection[*domain.Group]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.Group]) graphql.Marshaler {
 			return ec.marshalNGroupConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -1525,11 +1525,11 @@ func (ec *executionContext) _Query_groupList(ctx context.Context, field graphql.
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal *model1.List[*domain.Group]
+					var zeroVal *model.List[*domain.Group]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model1.List[*domain.Group]
+					var zeroVal *model.List[*domain.Group]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1538,7 +1538,7 @@ func (ec *executionContext) _Query_groupList(ctx context.Context, field graphql.
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model1.List[*domain.Group]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.List[*domain.Group]) graphql.Marshaler {
 			return ec.marshalNGroupList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
 		},
 		true,
@@ -1587,11 +1587,11 @@ func (ec *executionContext) _Query_operators(ctx context.Context, field graphql.
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal *model1.Connection[*domain.Operator]
+					var zeroVal *model.Connection[*domain.Operator]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model1.Connection[*domain.Operator]
+					var zeroVal *model.Connection[*domain.Operator]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1600,7 +1600,7 @@ func (ec *executionContext) _Query_operators(ctx context.Context, field graphql.
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model1.Connection[*domain.Operator]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.Operator]) graphql.Marshaler {
 			return ec.marshalNOperatorConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -1649,11 +1649,11 @@ func (ec *executionContext) _Query_tariffs(ctx context.Context, field graphql.Co
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal *model1.Connection[*domain.Tariff]
+					var zeroVal *model.Connection[*domain.Tariff]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model1.Connection[*domain.Tariff]
+					var zeroVal *model.Connection[*domain.Tariff]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1662,7 +1662,7 @@ func (ec *executionContext) _Query_tariffs(ctx context.Context, field graphql.Co
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model1.Connection[*domain.Tariff]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.Tariff]) graphql.Marshaler {
 			return ec.marshalNTariffConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -1773,11 +1773,11 @@ func (ec *executionContext) _Query_subscribers(ctx context.Context, field graphq
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal *model1.Connection[*domain.Subscriber]
+					var zeroVal *model.Connection[*domain.Subscriber]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model1.Connection[*domain.Subscriber]
+					var zeroVal *model.Connection[*domain.Subscriber]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1786,7 +1786,7 @@ func (ec *executionContext) _Query_subscribers(ctx context.Context, field graphq
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model1.Connection[*domain.Subscriber]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.Subscriber]) graphql.Marshaler {
 			return ec.marshalNSubscriberConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -1835,11 +1835,11 @@ func (ec *executionContext) _Query_subscriberList(ctx context.Context, field gra
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal *model1.List[*domain.Subscriber]
+					var zeroVal *model.List[*domain.Subscriber]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model1.List[*domain.Subscriber]
+					var zeroVal *model.List[*domain.Subscriber]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1848,7 +1848,7 @@ func (ec *executionContext) _Query_subscriberList(ctx context.Context, field gra
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model1.List[*domain.Subscriber]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.List[*domain.Subscriber]) graphql.Marshaler {
 			return ec.marshalNSubscriberList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
 		},
 		true,
@@ -1959,11 +1959,11 @@ func (ec *executionContext) _Query_tags(ctx context.Context, field graphql.Colle
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal *model1.Connection[domain.TagName]
+					var zeroVal *model.Connection[domain.TagName]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model1.Connection[domain.TagName]
+					var zeroVal *model.Connection[domain.TagName]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -1972,7 +1972,7 @@ func (ec *executionContext) _Query_tags(ctx context.Context, field graphql.Colle
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model1.Connection[domain.TagName]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[domain.TagName]) graphql.Marshaler {
 			return ec.marshalNTagConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -2021,11 +2021,11 @@ func (ec *executionContext) _Query_tagList(ctx context.Context, field graphql.Co
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal *model1.List[domain.TagName]
+					var zeroVal *model.List[domain.TagName]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model1.List[domain.TagName]
+					var zeroVal *model.List[domain.TagName]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -2034,7 +2034,7 @@ func (ec *executionContext) _Query_tagList(ctx context.Context, field graphql.Co
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model1.List[domain.TagName]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.List[domain.TagName]) graphql.Marshaler {
 			return ec.marshalNTagList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
 		},
 		true,
@@ -2083,11 +2083,11 @@ func (ec *executionContext) _Query_taggedSubscriberList(ctx context.Context, fie
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal *model1.List[*domain.Subscriber]
+					var zeroVal *model.List[*domain.Subscriber]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model1.List[*domain.Subscriber]
+					var zeroVal *model.List[*domain.Subscriber]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -2096,7 +2096,7 @@ func (ec *executionContext) _Query_taggedSubscriberList(ctx context.Context, fie
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model1.List[*domain.Subscriber]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.List[*domain.Subscriber]) graphql.Marshaler {
 			return ec.marshalNSubscriberList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
 		},
 		true,
@@ -2468,7 +2468,7 @@ func (ec *executionContext) unmarshalInputStringFilter(ctx context.Context, obj 
 
 // region    ************************** interface.gotpl ***************************
 
-func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj model1.Node) graphql.Marshaler {
+func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj model.Node) graphql.Marshaler {
 	switch obj := (obj).(type) {
 	case nil:
 		return graphql.Null
@@ -2591,7 +2591,7 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 
 var pageInfoImplementors = []string{"PageInfo"}
 
-func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *model1.PageInfo) graphql.Marshaler {
+func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *model.PageInfo) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, pageInfoImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -3129,7 +3129,7 @@ func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, se
 	return res
 }
 
-func (ec *executionContext) marshalNNode2ᚕsimgraphᚋgraphᚋmodelᚐNode(ctx context.Context, sel ast.SelectionSet, v []model1.Node) graphql.Marshaler {
+func (ec *executionContext) marshalNNode2ᚕsimgraphᚋgraphᚋmodelᚐNode(ctx context.Context, sel ast.SelectionSet, v []model.Node) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -3139,7 +3139,7 @@ func (ec *executionContext) marshalNNode2ᚕsimgraphᚋgraphᚋmodelᚐNode(ctx 
 	return ret
 }
 
-func (ec *executionContext) marshalNPageInfo2simgraphᚋgraphᚋmodelᚐPageInfo(ctx context.Context, sel ast.SelectionSet, v model1.PageInfo) graphql.Marshaler {
+func (ec *executionContext) marshalNPageInfo2simgraphᚋgraphᚋmodelᚐPageInfo(ctx context.Context, sel ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
 	return ec._PageInfo(ctx, sel, &v)
 }
 
@@ -3238,23 +3238,23 @@ func (ec *executionContext) unmarshalOIntFilter2map(ctx context.Context, v any) 
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalONode2simgraphᚋgraphᚋmodelᚐNode(ctx context.Context, sel ast.SelectionSet, v model1.Node) graphql.Marshaler {
+func (ec *executionContext) marshalONode2simgraphᚋgraphᚋmodelᚐNode(ctx context.Context, sel ast.SelectionSet, v model.Node) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Node(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋmodelᚐOrderDirection(ctx context.Context, v any) (*model.OrderDirection, error) {
+func (ec *executionContext) unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐOrderDirection(ctx context.Context, v any) (*input.OrderDirection, error) {
 	if v == nil {
 		return nil, nil
 	}
-	var res = new(model.OrderDirection)
+	var res = new(input.OrderDirection)
 	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋmodelᚐOrderDirection(ctx context.Context, sel ast.SelectionSet, v *model.OrderDirection) graphql.Marshaler {
+func (ec *executionContext) marshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐOrderDirection(ctx context.Context, sel ast.SelectionSet, v *input.OrderDirection) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

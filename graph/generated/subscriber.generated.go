@@ -7,7 +7,7 @@ import (
 	"errors"
 	"math"
 	"simgraph/domain"
-	model1 "simgraph/graph/generated/model"
+	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 	"strconv"
 	"sync/atomic"
@@ -1321,8 +1321,8 @@ func (ec *executionContext) fieldContext_SubscriberList_totalCount(_ context.Con
 
 // region    **************************** input.gotpl *****************************
 
-func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Context, obj any) (model1.EditSubscriberInput, error) {
-	var it model1.EditSubscriberInput
+func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Context, obj any) (input.EditSubscriberInput, error) {
+	var it input.EditSubscriberInput
 	if obj == nil {
 		return it, nil
 	}
@@ -1703,14 +1703,14 @@ func (ec *executionContext) unmarshalInputSubscriberOrder(ctx context.Context, o
 		switch k {
 		case "field":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
-			data, err := ec.unmarshalNSubscriberOrderField2simgraphᚋgraphᚋgeneratedᚋmodelᚐSubscriberOrderField(ctx, v)
+			data, err := ec.unmarshalNSubscriberOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐSubscriberOrderField(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it["field"] = data
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋmodelᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -2738,7 +2738,7 @@ func (ec *executionContext) _SubscriberList(ctx context.Context, sel ast.Selecti
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) unmarshalNEditSubscriberInput2simgraphᚋgraphᚋgeneratedᚋmodelᚐEditSubscriberInput(ctx context.Context, v any) (model1.EditSubscriberInput, error) {
+func (ec *executionContext) unmarshalNEditSubscriberInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditSubscriberInput(ctx context.Context, v any) (input.EditSubscriberInput, error) {
 	res, err := ec.unmarshalInputEditSubscriberInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -2869,13 +2869,13 @@ func (ec *executionContext) unmarshalNSubscriberOrder2map(ctx context.Context, v
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNSubscriberOrderField2simgraphᚋgraphᚋgeneratedᚋmodelᚐSubscriberOrderField(ctx context.Context, v any) (model1.SubscriberOrderField, error) {
-	var res model1.SubscriberOrderField
+func (ec *executionContext) unmarshalNSubscriberOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐSubscriberOrderField(ctx context.Context, v any) (input.SubscriberOrderField, error) {
+	var res input.SubscriberOrderField
 	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNSubscriberOrderField2simgraphᚋgraphᚋgeneratedᚋmodelᚐSubscriberOrderField(ctx context.Context, sel ast.SelectionSet, v model1.SubscriberOrderField) graphql.Marshaler {
+func (ec *executionContext) marshalNSubscriberOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐSubscriberOrderField(ctx context.Context, sel ast.SelectionSet, v input.SubscriberOrderField) graphql.Marshaler {
 	return v
 }
 

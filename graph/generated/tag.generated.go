@@ -7,7 +7,7 @@ import (
 	"errors"
 	"math"
 	"simgraph/domain"
-	model1 "simgraph/graph/generated/model"
+	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 	"strconv"
 	"sync/atomic"
@@ -552,8 +552,8 @@ func (ec *executionContext) fieldContext_TagList_totalCount(_ context.Context, f
 
 // region    **************************** input.gotpl *****************************
 
-func (ec *executionContext) unmarshalInputTagInput(ctx context.Context, obj any) (model1.TagInput, error) {
-	var it model1.TagInput
+func (ec *executionContext) unmarshalInputTagInput(ctx context.Context, obj any) (input.TagInput, error) {
+	var it input.TagInput
 	if obj == nil {
 		return it, nil
 	}
@@ -1147,7 +1147,7 @@ func (ec *executionContext) marshalNTagEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdge�
 	return ret
 }
 
-func (ec *executionContext) unmarshalNTagInput2simgraphᚋgraphᚋgeneratedᚋmodelᚐTagInput(ctx context.Context, v any) (model1.TagInput, error) {
+func (ec *executionContext) unmarshalNTagInput2simgraphᚋgraphᚋgeneratedᚋinputᚐTagInput(ctx context.Context, v any) (input.TagInput, error) {
 	res, err := ec.unmarshalInputTagInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }

@@ -1,0 +1,222 @@
+package guard
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// Plan prices an operation: an object costs 1, a leaf nothing, a root field of
+// a mutation 10 more, and a list costs its length times what an element costs.
+// The length is taken from the arguments first, last, limit, top (numbers) and
+// ids (its elements); those of a connection hold for the lists right below it.
+// A schema that declares them overrides this by field with
+//
+//	directive @cost(weight: Int!) on FIELD_DEFINITION
+//	directive @listSize(assumedSize: Int!) on FIELD_DEFINITION
+//
+// A Plan is made once per operation and only reads afterwards. Branches that
+// exclude each other are added up: the price is an upper bound.
+type Plan struct {
+	// fixed is what is known without variables, the rest stands in items.
+	fixed int
+	items []item
+}
+
+type item struct {
+	size length
+	each Plan
+}
+
+const (
+	mutationCost      = 10
+	assumedList       = 10
+	assumedPage       = 25
+	introspectionCost = 100
+)
+
+// NewPlan prices an operation of a validated document.
+func NewPlan(op *ast.OperationDefinition) Plan {
+	plan := selections(op.SelectionSet, nil)
+	if op.Operation == ast.Mutation {
+		plan.fixed = add(plan.fixed, mutationCost*len(op.SelectionSet))
+	}
+	return plan
+}
+
+// Cost is the price with these coerced variables.
+func (p Plan) Cost(variables map[string]any) int {
+	cost := p.fixed
+	for _, i := range p.items {
+		cost = add(cost, times(i.size.of(variables), i.each.Cost(variables)))
+	}
+	return cost
+}
+
+func times(a, b int) int { return int(min(int64(a)*int64(b), most)) }
+
+// selections prices a selection set. page is the length that the field around
+// it hands to the lists in it, or nil.
+func selections(set ast.SelectionSet, page *length) Plan {
+	var plan Plan
+	for _, selection := range set {
+		switch s := selection.(type) {
+		case *ast.Field:
+			plan.join(field(s, page))
+		case *ast.InlineFragment:
+			plan.join(selections(s.SelectionSet, page))
+		case *ast.FragmentSpread:
+			plan.join(selections(s.Definition.SelectionSet, page))
+		}
+	}
+	return plan
+}
+
+func (p *Plan) join(o Plan) {
+	p.fixed = add(p.fixed, o.fixed)
+	p.items = append(p.items, o.items...)
+}
+
+func field(f *ast.Field, page *length) Plan {
+	if f.Name == "__schema" || f.Name == "__type" {
+		return Plan{fixed: introspectionCost}
+	}
+	own := sliced(f)
+	isList := f.Definition.Type.Elem != nil
+	var each Plan
+	if isList {
+		each = selections(f.SelectionSet, nil)
+	} else {
+		each = selections(f.SelectionSet, own)
+	}
+	each.fixed = add(each.fixed, weight(f))
+	if !isList || each.free() {
+		return each
+	}
+	return each.times(listLength(f, own, page))
+}
+
+func (p Plan) free() bool { return p.fixed == 0 && len(p.items) == 0 }
+
+// times multiplies at once where nothing depends on variables.
+func (p Plan) times(size length) Plan {
+	if len(size.variables) == 0 && len(p.items) == 0 {
+		return Plan{fixed: times(size.of(nil), p.fixed)}
+	}
+	return Plan{items: []item{{size: size, each: p}}}
+}
+
+func listLength(f *ast.Field, own, page *length) length {
+	switch assumed, declared := directiveInt(f.Definition, "listSize", "assumedSize"); {
+	case own != nil:
+		return *own
+	case declared:
+		return length{otherwise: assumed}
+	case page != nil:
+		return *page
+	default:
+		return length{otherwise: assumedList}
+	}
+}
+
+func weight(f *ast.Field) int {
+	if w, declared := directiveInt(f.Definition, "cost", "weight"); declared {
+		return w
+	}
+	if len(f.SelectionSet) > 0 {
+		return 1
+	}
+	return 0
+}
+
+// directiveInt reads an Int argument of a directive on a field of the schema.
+func directiveInt(def *ast.FieldDefinition, directive, argument string) (int, bool) {
+	d := def.Directives.ForName(directive)
+	if d == nil {
+		return 0, false
+	}
+	arg := d.Arguments.ForName(argument)
+	if arg == nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(arg.Value.Raw)
+	return min(max(n, 0), most), err == nil
+}
+
+// length is how many elements a list will have at most.
+type length struct {
+	known     int
+	variables []string
+	// otherwise holds where no argument says anything.
+	otherwise int
+}
+
+// sliced returns the length that the arguments of f ask for, or nil where f
+// takes no such argument.
+func sliced(f *ast.Field) *length {
+	var l *length
+	for _, name := range []string{"first", "last", "limit", "top", "ids"} {
+		def := f.Definition.Arguments.ForName(name)
+		if def == nil {
+			continue
+		}
+		if l == nil {
+			l = &length{otherwise: assumedPage}
+			if assumed, declared := directiveInt(f.Definition, "listSize", "assumedSize"); declared {
+				l.otherwise = assumed
+			}
+		}
+		l.argument(f.Arguments.ForName(name), def.DefaultValue)
+	}
+	return l
+}
+
+func (l *length) argument(given *ast.Argument, otherwise *ast.Value) {
+	switch {
+	case given == nil && otherwise != nil:
+		l.known = max(l.known, literal(otherwise))
+	case given == nil:
+	case given.Value.Kind == ast.Variable:
+		l.variables = append(l.variables, given.Value.Raw)
+		if otherwise != nil {
+			l.otherwise = literal(otherwise)
+		}
+	default:
+		l.known = max(l.known, literal(given.Value))
+	}
+}
+
+func literal(v *ast.Value) int {
+	if v.Kind == ast.ListValue {
+		return len(v.Children)
+	}
+	n, _ := strconv.ParseInt(v.Raw, 10, 64)
+	return int(min(max(n, 0), most))
+}
+
+func (l length) of(variables map[string]any) int {
+	n := l.known
+	for _, name := range l.variables {
+		n = max(n, count(variables[name]))
+	}
+	if n == 0 {
+		return l.otherwise
+	}
+	return n
+}
+
+// count reads a coerced variable: a number of elements, or the elements.
+func count(v any) int {
+	switch v := v.(type) {
+	case int64:
+		return int(min(max(v, 0), most))
+	case json.Number:
+		n, _ := v.Int64()
+		return int(min(max(n, 0), most))
+	case []any:
+		return len(v)
+	default:
+		return 0
+	}
+}

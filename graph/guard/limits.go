@@ -1,0 +1,46 @@
+// Package guard bounds what a GraphQL document may ask for. Measure runs on
+// the parsed document before validation, whose running time and whose errors
+// grow faster than the document; Plan prices an operation before it runs.
+package guard
+
+// Limits of one document. What several operations or fragments hold counts
+// together. A zero limit lets nothing through.
+type Limits struct {
+	// Bytes and Tokens bound the text; comments count.
+	Bytes, Tokens int
+	// Depth bounds fields within fields, Nesting also the fragments between
+	// them and, separately, lists and objects within argument values.
+	Depth, Nesting int
+	// Selections bounds fields, spreads and inline fragments, each fragment
+	// counted as often as it is spread.
+	Selections int
+	// Level bounds the fields that meet in one selection set.
+	Level int
+	// Aliases and RootFields are counted after spreading.
+	Aliases, RootFields int
+	// Introspection bounds __schema and __type, counted after spreading.
+	Introspection int
+	// Directives, Variables and Fragments are counted as written.
+	Directives, Variables, Fragments int
+	// Cost bounds the price of one operation (see Plan).
+	Cost int
+}
+
+// DefaultLimits let the introspection of every common client through.
+func DefaultLimits() Limits {
+	return Limits{
+		Bytes:         64 << 10,
+		Tokens:        10_000,
+		Depth:         15,
+		Nesting:       50,
+		Selections:    2_000,
+		Level:         300,
+		Aliases:       50,
+		RootFields:    50,
+		Introspection: 4,
+		Directives:    100,
+		Variables:     200,
+		Fragments:     100,
+		Cost:          50_000,
+	}
+}
