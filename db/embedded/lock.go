@@ -1,0 +1,113 @@
+package embedded
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"syscall"
+	"time"
+)
+
+// owner is what the owner of a data directory tells the others.
+type owner struct {
+	PID     int    `json:"pid"`
+	Purpose string `json:"purpose"`
+	// Ready: the server takes connections.
+	Ready bool `json:"ready"`
+}
+
+// tryLock takes ownership of the directory; nil when another process has it.
+// The kernel drops the lock with its process, however that ends.
+func (h home) tryLock() (*os.File, error) { return h.flock(h.lockFile(), syscall.LOCK_EX) }
+
+// tryShare registers this process as a guest; nil while the owner closes.
+func (h home) tryShare() (*os.File, error) { return h.flock(h.guestsFile(), syscall.LOCK_SH) }
+
+// tryAlone succeeds when there are no guests, and then keeps new ones out.
+func (h home) tryAlone() (*os.File, error) { return h.flock(h.guestsFile(), syscall.LOCK_EX) }
+
+func (h home) flock(path string, how int) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, rights(string(h), err)
+	}
+	err = syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
+	if err == nil {
+		err = h.keep(path)
+	}
+	if err == nil {
+		return f, nil
+	}
+	f.Close()
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, nil
+	}
+	return nil, rights(string(h), err)
+}
+
+func (h home) announce(o owner) error {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	return h.write(h.ownerFile(), text)
+}
+
+func (h home) owner() (owner, bool) {
+	var o owner
+	text, err := os.ReadFile(h.ownerFile())
+	if err != nil || json.Unmarshal(text, &o) != nil {
+		return owner{}, false
+	}
+	return o, true
+}
+
+// inUse names the owner, whom it gives a moment to introduce itself.
+func (h home) inUse(ctx context.Context) *InUseError {
+	for range 20 {
+		if o, ok := h.owner(); ok {
+			return &InUseError{Dir: string(h), PID: o.PID, Purpose: o.Purpose}
+		}
+		if pause(ctx, 50*time.Millisecond) != nil {
+			break
+		}
+	}
+	return &InUseError{Dir: string(h)}
+}
+
+// pause sleeps, unless the context ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// patience paces a wait of unknown length, and tells the log of a long one.
+type patience struct {
+	log     *slog.Logger
+	message string
+	args    []any
+	next    time.Time
+}
+
+const (
+	pollEvery   = 20 * time.Millisecond
+	remindEvery = 5 * time.Second
+)
+
+func newPatience(log *slog.Logger, message string, args ...any) *patience {
+	return &patience{log, message, args, time.Now().Add(remindEvery / 5)}
+}
+
+func (p *patience) pause(ctx context.Context) error {
+	if time.Now().After(p.next) {
+		p.log.Info(p.message, p.args...)
+		p.next = time.Now().Add(remindEvery)
+	}
+	return pause(ctx, pollEvery)
+}

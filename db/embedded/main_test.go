@@ -1,0 +1,191 @@
+package embedded_test
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/lib/pq"
+
+	"simgraph/db/embedded"
+)
+
+// roleVariable makes this test binary a simgraph of its own: "start" or
+// "attach", on the directory in dirVariable.
+const (
+	roleVariable = "EMBEDDED_TEST_ROLE"
+	dirVariable  = "EMBEDDED_TEST_DIR"
+)
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleVariable); role != "" {
+		os.Exit(play(role, os.Getenv(dirVariable)))
+	}
+	os.Exit(m.Run())
+}
+
+// hasty spares the disk; what is tested here does not depend on it.
+var hasty = map[string]string{"fsync": "off"}
+
+// play runs a server until a signal or the end of standard input, which is what
+// a test sees of a command: its address, and how it ends.
+func play(role, dir string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	begin := embedded.Start
+	if role == "attach" {
+		begin = embedded.Attach
+	}
+	s, err := begin(ctx, embedded.Config{Dir: dir, Settings: hasty, Purpose: role})
+	if err != nil {
+		fmt.Println("error", err)
+		return 1
+	}
+	fmt.Println("url", s.URL())
+	ended := make(chan struct{})
+	go func() { _, _ = io.Copy(io.Discard, os.Stdin); close(ended) }()
+	select {
+	case <-ctx.Done():
+	case <-ended:
+	case <-s.Done():
+		fmt.Println("gone", s.Err())
+	}
+	if err := s.Close(); err != nil {
+		fmt.Println("error", err)
+		return 1
+	}
+	fmt.Println("closed")
+	return 0
+}
+
+// command is such a process.
+type command struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	lines  *bufio.Scanner
+	exited chan error
+}
+
+func begin(t *testing.T, role, dir string) *command {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), roleVariable+"="+role, dirVariable+"="+dir)
+	return beginCmd(t, cmd)
+}
+
+func beginCmd(t *testing.T, cmd *exec.Cmd) *command {
+	t.Helper()
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	must(t, err)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	c := &command{t, cmd, stdin, bufio.NewScanner(out), make(chan error, 1)}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return c
+}
+
+// says returns the rest of the next line, which must begin with word.
+func (c *command) says(word string) string {
+	c.t.Helper()
+	if !c.lines.Scan() {
+		c.t.Fatalf("the command ended before it said %q", word)
+	}
+	rest, ok := strings.CutPrefix(c.lines.Text(), word)
+	if !ok {
+		c.t.Fatalf("the command said %q, not %q", c.lines.Text(), word)
+	}
+	return strings.TrimSpace(rest)
+}
+
+func (c *command) kill() {
+	c.t.Helper()
+	must(c.t, c.cmd.Process.Kill())
+	_ = c.cmd.Wait()
+}
+
+// scratch returns a folder that PostgreSQL's user can enter too, which those
+// of t.TempDir are not when root runs the tests.
+func scratch(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(shm(), "embedded")
+	must(t, err)
+	must(t, os.Chmod(dir, 0o755))
+	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
+	return dir
+}
+
+// shm is a folder in memory where there is one.
+func shm() string {
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+		return "/dev/shm"
+	}
+	return ""
+}
+
+func start(t *testing.T, dir string) *embedded.Server {
+	t.Helper()
+	s, err := embedded.Start(t.Context(), embedded.Config{Dir: dir, Settings: hasty, Purpose: "test"})
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	return s
+}
+
+func query(t *testing.T, url, statement string) string {
+	t.Helper()
+	db, err := sql.Open("postgres", url)
+	must(t, err)
+	defer db.Close()
+	var text sql.NullString
+	must(t, db.QueryRowContext(t.Context(), statement).Scan(&text))
+	return text.String
+}
+
+func execute(t *testing.T, url, statement string) {
+	t.Helper()
+	db, err := sql.Open("postgres", url)
+	must(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), statement)
+	must(t, err)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func eventually(t *testing.T, what string, fact func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if fact() {
+			return
+		}
+	}
+	t.Fatalf("not so after 15 s: %s", what)
+}
+
+// serverPID reads the process number of the server on dir; 0 without one.
+func serverPID(dir string) (pid int) {
+	text, err := os.ReadFile(filepath.Join(dir, "postgres/postmaster.pid"))
+	if err == nil {
+		_, _ = fmt.Sscan(string(text), &pid)
+	}
+	return pid
+}
+
+func running(pid int) bool { return pid > 0 && syscall.Kill(pid, 0) == nil }
