@@ -1,0 +1,53 @@
+package domain
+
+import "context"
+
+// UserImport is a user as an import sets it.
+type UserImport struct {
+	User
+	// KeepDisabled leaves a user disabled or not as it is; User.Disabled then
+	// counts for a new user only.
+	KeepDisabled bool
+}
+
+// TagImport is a tag on a subscriber.
+type TagImport struct {
+	PhysicalID string
+	TagName    TagName
+}
+
+// Outcome tells what an import did with an item.
+type Outcome int
+
+// The outcomes. The zero value is none: the item was refused.
+const (
+	Created Outcome = iota + 1
+	Updated
+	Unchanged
+)
+
+// Imported is what became of one item: an outcome, or why it was refused.
+type Imported struct {
+	Outcome Outcome
+	Err     *Error
+}
+
+// Importer creates or replaces what bundles hold. Every method takes checked
+// items with different identities and answers in their order. A refused item,
+// one that names what the company does not have, spoils no other; an error
+// means that none was stored. To import the same again changes nothing.
+type Importer interface {
+	// Companies creates or changes tenants by their ExternalID.
+	Companies(ctx context.Context, items []*Company) ([]Imported, error)
+	// Operators are shared by all companies.
+	Operators(ctx context.Context, items []*Operator) ([]Imported, error)
+	Tariffs(ctx context.Context, scope Scope, items []*Tariff) ([]Imported, error)
+	Groups(ctx context.Context, scope Scope, items []*Group) ([]Imported, error)
+	// Users refuses an e-mail address that a user of another company has.
+	Users(ctx context.Context, scope Scope, items []*UserImport) ([]Imported, error)
+	// Subscribers finds the parents of profiles among the items too. A change
+	// of the group counts from now on.
+	Subscribers(ctx context.Context, scope Scope, items []*Subscriber) ([]Imported, error)
+	// Tags attaches tags to subscribers.
+	Tags(ctx context.Context, scope Scope, items []TagImport) ([]Imported, error)
+}
