@@ -56,6 +56,7 @@ type Grant struct {
 type Caller struct {
 	UserID      int64
 	Email       string
+	Company     *Company
 	Permissions []Permission
 	Scope       Scope
 	// Credential identifies the access token without giving it away: for

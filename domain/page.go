@@ -1,6 +1,10 @@
 package domain
 
-import "simgraph/domain/query"
+import (
+	"time"
+
+	"simgraph/domain/query"
+)
 
 const (
 	// DefaultLimit is the size of a list when none is asked for (spec §8).
@@ -26,9 +30,9 @@ type Page struct {
 // Slice is a part of an ordered list.
 type Slice[T any] struct {
 	Items []T
-	// Cursors stand beside Items. They are opaque, and hold only for the order
-	// that they were made under.
-	Cursors []string
+	// Cursor returns the cursor of the i-th item. It is opaque, and holds only
+	// for the order that it was made under.
+	Cursor func(i int) string
 	// HasNext and HasPrevious tell whether the list goes on beyond the Items.
 	HasNext, HasPrevious bool
 }
@@ -39,4 +43,6 @@ type Listing struct {
 	Filter query.Expr
 	Order  []query.Order
 	Page   Page
+	// PeriodStart begins the billing period that the field dataUsage is about.
+	PeriodStart time.Time
 }

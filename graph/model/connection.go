@@ -30,7 +30,7 @@ type PageInfo struct {
 func (c *Connection[T]) Edges() []Edge[T] {
 	edges := make([]Edge[T], len(c.Items))
 	for i, item := range c.Items {
-		edges[i] = Edge[T]{Cursor: c.Cursors[i], Node: item}
+		edges[i] = Edge[T]{Cursor: c.Cursor(i), Node: item}
 	}
 	return edges
 }
@@ -41,8 +41,8 @@ func (c *Connection[T]) Nodes() []T { return c.Items }
 // PageInfo tells where the page stands.
 func (c *Connection[T]) PageInfo() PageInfo {
 	info := PageInfo{HasNextPage: c.HasNext, HasPreviousPage: c.HasPrevious}
-	if n := len(c.Cursors); n > 0 {
-		info.StartCursor, info.EndCursor = &c.Cursors[0], &c.Cursors[n-1]
+	if n := len(c.Items); n > 0 {
+		info.StartCursor, info.EndCursor = new(c.Cursor(0)), new(c.Cursor(n-1))
 	}
 	return info
 }

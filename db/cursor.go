@@ -1,0 +1,63 @@
+package db
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"simgraph/domain"
+	"simgraph/domain/query"
+)
+
+// cursor is where a page of an ordered list ended: the values of its keys in
+// that row, as text, nil for NULL. The last value is that of the unique key.
+type cursor struct {
+	Order  string    `json:"o,omitempty"`
+	Values []*string `json:"v"`
+}
+
+func (c cursor) String() string {
+	text, _ := json.Marshal(c) // strings always marshal
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+// parseCursor refuses what is no cursor of a list with that order and keys.
+func parseCursor(text, order string, keys []listKey) (cursor, error) {
+	var c cursor
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || json.Unmarshal(raw, &c) != nil {
+		return c, domain.Invalid("cursor", "this is not a cursor of a list")
+	}
+	if c.Order != order || len(c.Values) != len(keys) {
+		return c, domain.Invalid("cursor", "this cursor belongs to a list in another order")
+	}
+	for i, k := range keys {
+		if !k.reads(c.Values[i]) {
+			return c, domain.Invalid("cursor", "this is not a cursor of a list")
+		}
+	}
+	return c, nil
+}
+
+// reads tells whether PostgreSQL can read the text as a value of the key.
+func (k listKey) reads(value *string) bool {
+	if value == nil {
+		return k.nullable()
+	}
+	var err error
+	switch k.Field.Type {
+	case query.Integer:
+		_, err = strconv.ParseInt(*value, 10, 64)
+	case query.Number:
+		_, err = strconv.ParseFloat(*value, 64)
+	case query.Boolean:
+		_, err = strconv.ParseBool(*value)
+	case query.Time:
+		_, err = time.Parse(time.RFC3339Nano, *value)
+	default:
+		return !strings.ContainsRune(*value, 0)
+	}
+	return err == nil
+}

@@ -1,0 +1,109 @@
+package db
+
+import (
+	"context"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+	"simgraph/domain/query"
+)
+
+// Groups keeps the subscriber groups in PostgreSQL.
+type Groups struct{ pool *sqlx.DB }
+
+var _ domain.Groups = (*Groups)(nil)
+
+// NewGroups returns the store on the pool.
+func NewGroups(pool *sqlx.DB) *Groups { return &Groups{pool} }
+
+// visibleGroups is the condition that a scope ($1, $2) shows the group g.
+const visibleGroups = `g.company_id = $1 AND ($2::bigint[] IS NULL OR g.group_id = ANY($2))`
+
+// groupsOf is a scope's $2: NULL where every group is visible.
+func groupsOf(scope domain.Scope) any {
+	if !scope.Restricted() {
+		return nil
+	}
+	return pq.Int64Array(scope.Groups)
+}
+
+// Find implements domain.Groups.
+func (g *Groups) Find(ctx context.Context, scope domain.Scope, id int64) (*domain.Group, error) {
+	found, err := g.FindMany(ctx, scope, []int64{id})
+	if err != nil {
+		return nil, err
+	}
+	if group := found[id]; group != nil {
+		return group, nil
+	}
+	return nil, noGroup(id)
+}
+
+func noGroup(id int64) error {
+	return &domain.Error{Kind: domain.KindNotFound, Field: "groupId", Message: "no group " + formatInt(id) + " on this account"}
+}
+
+const findGroups = `
+SELECT g.group_id, g.name, g.hide_tariff_details
+FROM groups g
+WHERE ` + visibleGroups + ` AND g.group_id = ANY($3)`
+
+// FindMany implements domain.Groups.
+func (g *Groups) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*domain.Group, error) {
+	rows, err := selectAll[domain.Group](ctx, g.pool, findGroups, scope.Company, groupsOf(scope), pq.Int64Array(ids))
+	if err != nil {
+		return nil, err
+	}
+	return keyed(rows, func(of *domain.Group) int64 { return of.GroupID }), nil
+}
+
+// List implements domain.Groups.
+func (g *Groups) List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*domain.Group], error) {
+	byID := query.Field{Name: "groupId", Type: query.Integer}
+	sql := `SELECT g.group_id, g.name, g.hide_tariff_details FROM groups g WHERE ` + visibleGroups
+	return listByKey(ctx, g.pool, sql, byID, "g.group_id", page,
+		func(of *domain.Group) string { return formatInt(of.GroupID) }, scope.Company, groupsOf(scope))
+}
+
+const countGroups = `SELECT count(*) FROM groups g WHERE ` + visibleGroups
+
+// Count implements domain.Groups.
+func (g *Groups) Count(ctx context.Context, scope domain.Scope) (int, error) {
+	return count(ctx, g.pool, countGroups, scope.Company, groupsOf(scope))
+}
+
+const countsOfGroups = `
+SELECT g.group_id,
+       (SELECT count(*) FROM user_groups u WHERE u.company_id = $1 AND u.group_id = g.group_id) AS users,
+       (SELECT count(*) FROM subscribers s WHERE s.company_id = $1 AND s.group_id = g.group_id) AS subscribers
+FROM groups g
+WHERE ` + visibleGroups + ` AND g.group_id = ANY($3)`
+
+// CountsOf implements domain.Groups.
+func (g *Groups) CountsOf(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]domain.GroupCounts, error) {
+	type row struct {
+		GroupID int64
+		domain.GroupCounts
+	}
+	rows, err := selectAll[row](ctx, g.pool, countsOfGroups, scope.Company, groupsOf(scope), pq.Int64Array(ids))
+	if err != nil {
+		return nil, err
+	}
+	counts := make(map[int64]domain.GroupCounts, len(rows))
+	for _, r := range rows {
+		counts[r.GroupID] = r.GroupCounts
+	}
+	return counts, nil
+}
+
+const renameGroup = `
+UPDATE groups g SET name = $4
+WHERE ` + visibleGroups + ` AND g.group_id = $3
+RETURNING g.group_id, g.name, g.hide_tariff_details`
+
+// Rename implements domain.Groups.
+func (g *Groups) Rename(ctx context.Context, scope domain.Scope, id int64, name string) (*domain.Group, error) {
+	return getOne[domain.Group](ctx, g.pool, noGroup(id), renameGroup, scope.Company, groupsOf(scope), id, name)
+}

@@ -1,0 +1,64 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+)
+
+// noPeriod stands where a statement needs no billing period.
+var noPeriod = time.Time{}
+
+// selectAll runs a query and scans every row, so the statement must be bounded.
+func selectAll[T any](ctx context.Context, in sqlx.QueryerContext, sql string, args ...any) ([]*T, error) {
+	var rows []*T
+	err := sqlx.SelectContext(ctx, in, &rows, sql, args...)
+	return rows, Translate(err)
+}
+
+// getOne runs a query of at most one row; absent is the error for none.
+func getOne[T any](ctx context.Context, in sqlx.QueryerContext, absent error, query string, args ...any) (*T, error) {
+	var row T
+	err := sqlx.GetContext(ctx, in, &row, query, args...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, absent
+	}
+	if err != nil {
+		return nil, Translate(err)
+	}
+	return &row, nil
+}
+
+func keyed[K comparable, T any](rows []*T, key func(*T) K) map[K]*T {
+	byKey := make(map[K]*T, len(rows))
+	for _, row := range rows {
+		byKey[key(row)] = row
+	}
+	return byKey
+}
+
+// nullableTexts scans an array of texts that may hold NULL.
+type nullableTexts []*string
+
+// Scan implements sql.Scanner.
+func (n *nullableTexts) Scan(value any) error {
+	var array []*string
+	if err := (pq.GenericArray{A: &array}).Scan(value); err != nil {
+		return err
+	}
+	*n = array
+	return nil
+}
+
+func count(ctx context.Context, in sqlx.QueryerContext, query string, args ...any) (int, error) {
+	var n int
+	err := sqlx.GetContext(ctx, in, &n, query, args...)
+	return n, Translate(err)
+}
+
+func formatInt(n int64) string { return strconv.FormatInt(n, 10) }

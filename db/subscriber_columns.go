@@ -1,0 +1,121 @@
+package db
+
+import (
+	"strings"
+	"time"
+
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+)
+
+// The joins of a list of subscribers s. A parent outside the scope is as good
+// as none: %s stands for that condition.
+const (
+	joinOperator = "JOIN operators o ON o.code = s.operator_code"
+	joinTariff   = "JOIN tariffs t ON t.company_id = s.company_id AND t.name = s.tariff_name"
+	joinParent   = "LEFT JOIN subscribers parent ON parent.company_id = s.company_id AND parent.key = s.parent_key%s"
+	joinPeriod   = "LEFT JOIN subscriber_periods p ON p.company_id = s.company_id AND p.period_start = %s AND p.subscriber_key = s.key"
+)
+
+// subscriberColumns are where the fields of domain.SubscriberFields live.
+var subscriberColumns = map[string]listColumn{
+	"physicalId":                       {sql: "s.physical_id"},
+	"subscriberId":                     {sql: "s.subscriber_id"},
+	"dataNumber":                       {sql: "s.data_number", nullable: true},
+	"imsi":                             {sql: "s.imsi"},
+	"nickname":                         {sql: "s.nickname"},
+	"operatorName":                     {sql: "o.name", join: "operator"},
+	"operatorCode":                     {sql: "s.operator_code"},
+	"tariffName":                       {sql: "s.tariff_name"},
+	"lineRental":                       {sql: "t.line_rental", join: "tariff"},
+	"connectionDate":                   {sql: "s.connection_date"},
+	"expiryDate":                       {sql: "s.expiry_date"},
+	"contractLength":                   {sql: "s.contract_length"},
+	"isBarred":                         {sql: "s.is_barred"},
+	"isActive":                         {sql: "s.is_active"},
+	"terminateDate":                    {sql: "s.terminate_date", nullable: true},
+	"groupId":                          {sql: "s.group_id", nullable: true},
+	"subscriberType":                   {sql: "s.subscriber_type"},
+	"kind":                             {sql: "s.kind"},
+	"networkState.isTransferring":      {sql: "s.is_transferring"},
+	"networkState.isOnline":            {sql: "s.is_online"},
+	"eid":                              {sql: "s.eid", nullable: true},
+	"dataUsage":                        {sql: "COALESCE(p.mobile_originated + p.mobile_terminated, 0)", join: "period"},
+	"smdpProvider":                     {sql: "s.smdp_provider", nullable: true},
+	"related.parent.physicalId":        {sql: "parent.physical_id", nullable: true, join: "parent"},
+	"related.parent.isEnabledOnParent": {sql: "CASE WHEN parent.key IS NOT NULL THEN s.is_enabled_on_parent END", nullable: true, join: "parent"},
+	"tags":                             {sql: "EXISTS (SELECT FROM subscriber_tags st WHERE st.company_id = s.company_id AND st.subscriber_key = s.key AND st.tag_name = ANY(%s))"},
+}
+
+// tariffFields are what a group can hide from its users.
+var tariffFields = map[string]bool{"tariffName": true, "lineRental": true, "contractLength": true}
+
+// subscriberList builds statements over the subscribers s that a scope shows.
+// Parameter $1 is the company.
+type subscriberList struct {
+	*list
+	// visible is the condition that the scope shows the row s.
+	visible     string
+	periodStart time.Time
+	masked      string
+	parentShown string
+}
+
+func newSubscriberList(scope domain.Scope, periodStart time.Time, args ...any) *subscriberList {
+	l := &subscriberList{visible: "s.company_id = $1", periodStart: periodStart}
+	key, _ := domain.SubscriberFields.Find("physicalId")
+	l.list = newList(l.columnOf, key, append([]any{scope.Company}, args...)...)
+	if scope.Restricted() {
+		groups := l.arg(pq.Int64Array(scope.Groups), "bigint[]")
+		l.visible += " AND s.group_id = ANY(" + groups + ")"
+		l.parentShown = " AND parent.group_id = ANY(" + groups + ")"
+	}
+	if len(scope.Masked) > 0 {
+		l.masked = "s.group_id = ANY(" + l.arg(pq.Int64Array(scope.Masked), "bigint[]") + ")"
+	}
+	return l
+}
+
+func (l *subscriberList) columnOf(field string) listColumn {
+	c := subscriberColumns[field]
+	if tariffFields[field] {
+		c.masked = l.masked
+	}
+	return c
+}
+
+// sel is the select list of a subscriber; it needs all joins but the period.
+func (l *subscriberList) sel() string {
+	for _, join := range []string{"operator", "tariff", "parent"} {
+		l.joins[join] = true
+	}
+	return `s.key, s.kind, s.physical_id, s.subscriber_id, s.data_number, s.imsi, s.nickname, s.operator_code,
+       o.name AS operator_name, ` +
+		l.columnOf("tariffName").value() + ` AS tariff_name, ` +
+		l.columnOf("lineRental").value() + ` AS line_rental, ` +
+		l.columnOf("contractLength").value() + ` AS contract_length,
+       s.connection_date, s.expiry_date, s.terminate_date, s.is_barred, s.is_active, s.is_transferring, s.is_online,
+       s.subscriber_type, s.group_id, s.eid, s.smdp_provider,
+       parent.key AS parent_key, parent.physical_id AS parent_physical_id,
+       CASE WHEN parent.key IS NOT NULL THEN s.is_enabled_on_parent END AS is_enabled_on_parent`
+}
+
+// from is FROM subscribers with the joins that were needed so far; it comes
+// after the pieces of the statement that may need some.
+func (l *subscriberList) from() string {
+	parts := []string{"FROM subscribers s"}
+	if l.joins["operator"] {
+		parts = append(parts, joinOperator)
+	}
+	if l.joins["tariff"] {
+		parts = append(parts, joinTariff)
+	}
+	if l.joins["parent"] {
+		parts = append(parts, strings.Replace(joinParent, "%s", l.parentShown, 1))
+	}
+	if l.joins["period"] {
+		parts = append(parts, strings.Replace(joinPeriod, "%s", l.arg(l.periodStart, "timestamptz"), 1))
+	}
+	return strings.Join(parts, "\n")
+}

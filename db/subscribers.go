@@ -1,0 +1,196 @@
+package db
+
+import (
+	"context"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+)
+
+// Subscribers keeps the subscribers in PostgreSQL.
+type Subscribers struct{ pool *sqlx.DB }
+
+var _ domain.Subscribers = (*Subscribers)(nil)
+
+// NewSubscribers returns the store on the pool.
+func NewSubscribers(pool *sqlx.DB) *Subscribers { return &Subscribers{pool} }
+
+// Find implements domain.Subscribers.
+func (s *Subscribers) Find(ctx context.Context, scope domain.Scope, physicalID string) (*domain.Subscriber, error) {
+	found, err := s.FindMany(ctx, scope, []string{physicalID})
+	if err != nil {
+		return nil, err
+	}
+	if one := found[physicalID]; one != nil {
+		return one, nil
+	}
+	return nil, domain.NotFound("physicalId", "subscriber", physicalID)
+}
+
+// FindMany implements domain.Subscribers.
+func (s *Subscribers) FindMany(ctx context.Context, scope domain.Scope, physicalIDs []string) (map[string]*domain.Subscriber, error) {
+	l := newSubscriberList(scope, noPeriod, pq.StringArray(physicalIDs))
+	rows, err := s.selectWhere(ctx, l, "s.physical_id = ANY($2)")
+	if err != nil {
+		return nil, err
+	}
+	return keyed(rows, func(of *domain.Subscriber) string { return of.PhysicalID }), nil
+}
+
+// OfKeys implements domain.Subscribers.
+func (s *Subscribers) OfKeys(ctx context.Context, scope domain.Scope, keys []int64) (map[int64]*domain.Subscriber, error) {
+	l := newSubscriberList(scope, noPeriod, pq.Int64Array(keys))
+	rows, err := s.selectWhere(ctx, l, "s.key = ANY($2)")
+	if err != nil {
+		return nil, err
+	}
+	return keyed(rows, func(of *domain.Subscriber) int64 { return of.Key }), nil
+}
+
+// ProfilesOf implements domain.Subscribers.
+func (s *Subscribers) ProfilesOf(ctx context.Context, scope domain.Scope, parents []int64) (map[int64][]*domain.Subscriber, error) {
+	l := newSubscriberList(scope, noPeriod, pq.Int64Array(parents))
+	sql := `SELECT profile.* FROM unnest($2::bigint[]) AS wanted(parent) CROSS JOIN LATERAL (
+SELECT ` + l.sel() + "\n" + l.from() + "\nWHERE " + l.visible + ` AND s.parent_key = wanted.parent
+ORDER BY s.physical_id LIMIT 100) profile`
+	rows, err := selectAll[domain.Subscriber](ctx, s.pool, sql, l.args...)
+	if err != nil {
+		return nil, err
+	}
+	profiles := make(map[int64][]*domain.Subscriber, len(parents))
+	for _, row := range rows {
+		profiles[*row.ParentKey] = append(profiles[*row.ParentKey], row)
+	}
+	return profiles, nil
+}
+
+func (s *Subscribers) selectWhere(ctx context.Context, l *subscriberList, where string) ([]*domain.Subscriber, error) {
+	sql := "SELECT " + l.sel() + "\n" + l.from() + "\nWHERE " + l.visible + " AND " + where
+	return selectAll[domain.Subscriber](ctx, s.pool, sql, l.args...)
+}
+
+// subscriberRow is a row of a list: the parent that it was listed for, where
+// there is one, and the keys of its order.
+type subscriberRow struct {
+	domain.Subscriber
+	OfGroup    int64
+	OfTag      string
+	CursorKeys nullableTexts
+}
+
+// List implements domain.Subscribers.
+func (s *Subscribers) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Subscriber], error) {
+	l := newSubscriberList(scope, listing.PeriodStart)
+	sql, order, err := l.page(listing, "TRUE")
+	if err != nil {
+		return domain.Slice[*domain.Subscriber]{}, err
+	}
+	rows, err := selectAll[subscriberRow](ctx, s.pool, sql, l.args...)
+	if err != nil {
+		return domain.Slice[*domain.Subscriber]{}, err
+	}
+	return subscriberSlice(listing.Page, rows, order), nil
+}
+
+// page is the statement of a page of the visible subscribers that fit also; it
+// returns the order in words beside.
+func (l *subscriberList) page(listing domain.Listing, also string) (sql, order string, err error) {
+	p, err := l.pieces(listing)
+	if err != nil {
+		return "", "", err
+	}
+	sel := l.sel()
+	if len(listing.Order) > 0 {
+		sel += ", " + p.cursor + " AS cursor_keys"
+	}
+	return "SELECT " + sel + "\n" + l.from() + "\nWHERE " + l.visible + " AND " + also + " AND " + p.where +
+		"\nORDER BY " + p.orderBy + "\n" + p.limit, p.order, nil
+}
+
+func subscriberSlice(page domain.Page, rows []*subscriberRow, order string) domain.Slice[*domain.Subscriber] {
+	cut := slice(page, rows, func(row *subscriberRow) string {
+		if order == "" {
+			return cursor{Values: []*string{&row.PhysicalID}}.String()
+		}
+		return cursor{Order: order, Values: row.CursorKeys}.String()
+	})
+	return mapSlice(cut, func(row *subscriberRow) *domain.Subscriber { return &row.Subscriber })
+}
+
+// Count implements domain.Subscribers.
+func (s *Subscribers) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	l := newSubscriberList(scope, listing.PeriodStart)
+	where := l.filter(listing.Filter)
+	var n int
+	err := s.pool.GetContext(ctx, &n, "SELECT count(*) "+l.from()+"\nWHERE "+l.visible+" AND "+where, l.args...)
+	return n, Translate(err)
+}
+
+// OfGroups implements domain.Subscribers.
+func (s *Subscribers) OfGroups(ctx context.Context, scope domain.Scope, groups []int64, listing domain.Listing) (map[int64]domain.Slice[*domain.Subscriber], error) {
+	l := newSubscriberList(scope, listing.PeriodStart, pq.Int64Array(groups))
+	page, order, err := l.page(listing, "s.group_id = wanted.of_group")
+	if err != nil {
+		return nil, err
+	}
+	sql := "SELECT * FROM unnest($2::bigint[]) AS wanted(of_group) CROSS JOIN LATERAL (\n" + page + ") item"
+	rows, err := selectAll[subscriberRow](ctx, s.pool, sql, l.args...)
+	if err != nil {
+		return nil, err
+	}
+	return sliceEach(listing.Page, groups, rows, order, func(row *subscriberRow) int64 { return row.OfGroup }), nil
+}
+
+// OfTags implements domain.Subscribers.
+func (s *Subscribers) OfTags(ctx context.Context, scope domain.Scope, tags []domain.TagName, listing domain.Listing) (map[domain.TagName]domain.Slice[*domain.Subscriber], error) {
+	l := newSubscriberList(scope, listing.PeriodStart, pq.Array(tags))
+	page, order, err := l.page(listing, carriesTag)
+	if err != nil {
+		return nil, err
+	}
+	sql := "SELECT * FROM unnest($2::text[]) AS wanted(of_tag) CROSS JOIN LATERAL (\n" + page + ") item"
+	rows, err := selectAll[subscriberRow](ctx, s.pool, sql, l.args...)
+	if err != nil {
+		return nil, err
+	}
+	return sliceEach(listing.Page, tags, rows, order, func(row *subscriberRow) domain.TagName { return domain.TagName(row.OfTag) }), nil
+}
+
+const carriesTag = `EXISTS (SELECT FROM subscriber_tags st
+  WHERE st.company_id = s.company_id AND st.subscriber_key = s.key AND st.tag_name = wanted.of_tag)`
+
+// sliceEach makes the slice of each parent, also of those without rows.
+func sliceEach[K comparable](page domain.Page, parents []K, rows []*subscriberRow, order string, of func(*subscriberRow) K) map[K]domain.Slice[*domain.Subscriber] {
+	byParent := make(map[K][]*subscriberRow, len(parents))
+	for _, row := range rows {
+		byParent[of(row)] = append(byParent[of(row)], row)
+	}
+	slices := make(map[K]domain.Slice[*domain.Subscriber], len(parents))
+	for _, parent := range parents {
+		slices[parent] = subscriberSlice(page, byParent[parent], order)
+	}
+	return slices
+}
+
+// Fleet implements domain.Subscribers.
+func (s *Subscribers) Fleet(ctx context.Context, scope domain.Scope) (domain.FleetCounts, error) {
+	l := newSubscriberList(scope, noPeriod)
+	var counts domain.FleetCounts
+	err := s.pool.GetContext(ctx, &counts, `SELECT count(*) AS total,
+       count(*) FILTER (WHERE s.is_active) AS active, count(*) FILTER (WHERE s.is_barred) AS barred,
+       count(*) FILTER (WHERE s.is_online) AS online, count(*) FILTER (WHERE s.is_transferring) AS transferring
+FROM subscribers s WHERE `+l.visible, l.args...)
+	return counts, Translate(err)
+}
+
+// EditNickname implements domain.Subscribers.
+func (s *Subscribers) EditNickname(ctx context.Context, scope domain.Scope, physicalID, nickname string) (*domain.Subscriber, error) {
+	l := newSubscriberList(scope, noPeriod, physicalID, nickname)
+	_, err := s.pool.ExecContext(ctx, "UPDATE subscribers s SET nickname = $3 WHERE "+l.visible+" AND s.physical_id = $2", l.args...)
+	if err != nil {
+		return nil, Translate(err)
+	}
+	return s.Find(ctx, scope, physicalID)
+}

@@ -1,0 +1,180 @@
+package db
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+	"simgraph/domain/query"
+)
+
+// Tags keeps the tags of subscribers in PostgreSQL.
+type Tags struct{ pool *sqlx.DB }
+
+var _ domain.Tags = (*Tags)(nil)
+
+// NewTags returns the store on the pool.
+func NewTags(pool *sqlx.DB) *Tags { return &Tags{pool} }
+
+// tagCounts counts the subscribers of each tag that a scope ($1, $2) shows. A
+// scope of the whole company needs no look at the subscribers.
+func tagCounts(scope domain.Scope) string {
+	if !scope.Restricted() {
+		return `SELECT st.tag_name AS name, count(*) AS subscribers FROM subscriber_tags st
+WHERE st.company_id = $1 AND $2::bigint[] IS NULL`
+	}
+	return `SELECT st.tag_name AS name, count(*) AS subscribers FROM subscriber_tags st
+JOIN subscribers s ON s.company_id = st.company_id AND s.key = st.subscriber_key
+WHERE st.company_id = $1 AND s.group_id = ANY($2)`
+}
+
+// List implements domain.Tags.
+func (t *Tags) List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[domain.TagCount], error) {
+	sql := "SELECT * FROM (" + tagCounts(scope) + " GROUP BY st.tag_name) tag WHERE TRUE"
+	byName := query.Field{Name: "name", Type: query.Text}
+	return listByKey(ctx, t.pool, sql, byName, "tag.name", page,
+		func(tag domain.TagCount) string { return string(tag.Name) }, scope.Company, groupsOf(scope))
+}
+
+// Count implements domain.Tags.
+func (t *Tags) Count(ctx context.Context, scope domain.Scope) (int, error) {
+	sql := "SELECT count(*) FROM (" + tagCounts(scope) + " GROUP BY st.tag_name) tag"
+	return count(ctx, t.pool, sql, scope.Company, groupsOf(scope))
+}
+
+// CountsOf implements domain.Tags.
+func (t *Tags) CountsOf(ctx context.Context, scope domain.Scope, tags []domain.TagName) (map[domain.TagName]int, error) {
+	sql := tagCounts(scope) + " AND st.tag_name = ANY($3) GROUP BY st.tag_name"
+	rows, err := selectAll[domain.TagCount](ctx, t.pool, sql, scope.Company, groupsOf(scope), pq.Array(tags))
+	if err != nil {
+		return nil, err
+	}
+	counts := make(map[domain.TagName]int, len(rows))
+	for _, row := range rows {
+		counts[row.Name] = row.Subscribers
+	}
+	return counts, nil
+}
+
+const tagsOfSubscribers = `
+SELECT wanted.key, tag.tag_name
+FROM unnest($2::bigint[]) AS wanted(key)
+CROSS JOIN LATERAL (
+  SELECT st.tag_name FROM subscriber_tags st
+  WHERE st.company_id = $1 AND st.subscriber_key = wanted.key
+  ORDER BY st.tag_name LIMIT $3 OFFSET $4) tag`
+
+// OfMany implements domain.Tags. The keys come from subscribers that the scope
+// showed.
+func (t *Tags) OfMany(ctx context.Context, scope domain.Scope, subscribers []int64, page domain.Page) (map[int64][]domain.TagName, error) {
+	type row struct {
+		Key     int64
+		TagName domain.TagName
+	}
+	rows, err := selectAll[row](ctx, t.pool, tagsOfSubscribers, scope.Company, pq.Int64Array(subscribers), page.Limit, page.Offset)
+	if err != nil {
+		return nil, err
+	}
+	tags := make(map[int64][]domain.TagName, len(subscribers))
+	for _, r := range rows {
+		tags[r.Key] = append(tags[r.Key], r.TagName)
+	}
+	return tags, nil
+}
+
+const numberOfTags = `
+SELECT st.subscriber_key AS key, count(*) AS number
+FROM subscriber_tags st
+WHERE st.company_id = $1 AND st.subscriber_key = ANY($2)
+GROUP BY st.subscriber_key`
+
+// NumberOf implements domain.Tags. The keys come from subscribers that the
+// scope showed.
+func (t *Tags) NumberOf(ctx context.Context, scope domain.Scope, subscribers []int64) (map[int64]int, error) {
+	type row struct {
+		Key    int64
+		Number int
+	}
+	rows, err := selectAll[row](ctx, t.pool, numberOfTags, scope.Company, pq.Int64Array(subscribers))
+	if err != nil {
+		return nil, err
+	}
+	numbers := make(map[int64]int, len(rows))
+	for _, r := range rows {
+		numbers[r.Key] = r.Number
+	}
+	return numbers, nil
+}
+
+// lockNamed locks the visible subscribers named in $3, in the order of their
+// keys, and returns them: the writes of tags to one subscriber queue up.
+const lockNamed = `
+SELECT s.key, s.physical_id
+FROM subscribers s
+WHERE s.company_id = $1 AND ($2::bigint[] IS NULL OR s.group_id = ANY($2)) AND s.physical_id = ANY($3)
+ORDER BY s.key
+FOR NO KEY UPDATE`
+
+const attachTag = `
+INSERT INTO subscriber_tags (company_id, subscriber_key, tag_name)
+SELECT $1, key, $3 FROM unnest($2::bigint[]) AS named(key)
+ON CONFLICT DO NOTHING`
+
+// Attach implements domain.Tags.
+func (t *Tags) Attach(ctx context.Context, scope domain.Scope, tag domain.TagName, physicalIDs []string) (attached int, err error) {
+	err = inTx(ctx, t.pool, func(tx *sqlx.Tx) error {
+		keys, err := lockSubscribers(ctx, tx, scope, physicalIDs)
+		if err != nil {
+			return err
+		}
+		attached, err = affected(ctx, tx, attachTag, scope.Company, pq.Int64Array(keys), string(tag))
+		return err
+	})
+	return attached, err
+}
+
+const detachTag = `
+DELETE FROM subscriber_tags
+WHERE company_id = $1 AND subscriber_key = ANY($2) AND tag_name = $3`
+
+// Detach implements domain.Tags.
+func (t *Tags) Detach(ctx context.Context, scope domain.Scope, tag domain.TagName, physicalIDs []string) error {
+	return inTx(ctx, t.pool, func(tx *sqlx.Tx) error {
+		keys, err := lockSubscribers(ctx, tx, scope, physicalIDs)
+		if err != nil {
+			return err
+		}
+		n, err := affected(ctx, tx, detachTag, scope.Company, pq.Int64Array(keys), string(tag))
+		if err == nil && n < len(keys) {
+			return &domain.Error{Kind: domain.KindNotFound, Field: "tagName", Message: fmt.Sprintf("the tag %q is not attached", tag)}
+		}
+		return err
+	})
+}
+
+// lockSubscribers returns the keys of the subscribers, or NotFound for the
+// first that the scope does not show.
+func lockSubscribers(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, physicalIDs []string) ([]int64, error) {
+	type row struct {
+		Key        int64
+		PhysicalID string
+	}
+	rows, err := selectAll[row](ctx, tx, lockNamed, scope.Company, groupsOf(scope), pq.StringArray(physicalIDs))
+	if err != nil {
+		return nil, err
+	}
+	found := keyed(rows, func(r *row) string { return r.PhysicalID })
+	for _, id := range physicalIDs {
+		if found[id] == nil {
+			return nil, domain.NotFound("physicalId", "subscriber", id)
+		}
+	}
+	keys := make([]int64, len(rows))
+	for i, r := range rows {
+		keys[i] = r.Key
+	}
+	return keys, nil
+}
