@@ -7,7 +7,7 @@ package query
 //	unary      = "not" unary | "(" filter ")" | comparison
 //	comparison = field op value | field "in" "(" value { "," value } ")"
 //
-// Keywords are in any case. A value is "…" (with \" and \\), '…' (with ”), or a
+// Keywords are in any case. A value is "…" (with \" and \\), '…' (a quote doubled), or a
 // bareword of letters, digits and _ . : - + @ /; null without quotes is null. The
 // type of the field decides how a value is read. Blank text is no filter: nil.
 // Every error is a *SyntaxError.
