@@ -1,0 +1,161 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db"
+	"simgraph/db/embedded"
+)
+
+const (
+	template = "template_simgraph"
+	// roomNeeded in memory: below it, the tests run on disk.
+	roomNeeded = 1 << 30
+	// dropDelay lets the last connection's process end: PostgreSQL would wait
+	// longer for it.
+	dropDelay = 40 * time.Millisecond
+)
+
+// throwaway trades what only matters to data that shall survive for speed.
+var throwaway = map[string]string{
+	"fsync":              "off",
+	"full_page_writes":   "off",
+	"synchronous_commit": "off",
+	"autovacuum":         "off",
+	"wal_level":          "minimal",
+	"max_wal_senders":    "0",
+	"max_connections":    "300",
+	"max_wal_size":       "256MB",
+	"min_wal_size":       "32MB",
+	"shared_buffers":     "64MB",
+}
+
+type server struct {
+	dir      string
+	sweeper  *sweeper
+	embedded *embedded.Server
+	address  *url.URL
+	admin    *sqlx.DB
+	drops    sync.WaitGroup
+}
+
+func start(ctx context.Context, migrate Migrate) (_ *server, err error) {
+	dir, err := makeDir()
+	if err != nil {
+		return nil, err
+	}
+	s := &server{dir: dir}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if s.sweeper, err = sweepAfter(dir); err != nil {
+		return nil, err
+	}
+	s.embedded, err = embedded.Start(ctx, embedded.Config{Dir: dir + "/data", Settings: throwaway, Purpose: "test"})
+	if err != nil {
+		return nil, err
+	}
+	if s.address, err = url.Parse(s.embedded.URL()); err != nil {
+		return nil, err
+	}
+	if s.admin, err = db.Open(ctx, s.url("postgres"), db.Options{}); err != nil {
+		return nil, err
+	}
+	return s, s.makeTemplate(ctx, migrate)
+}
+
+// makeDir prefers memory, and lets PostgreSQL's user in, since root's tests run
+// the server as another.
+func makeDir() (string, error) {
+	base := ""
+	var space syscall.Statfs_t
+	if err := syscall.Statfs("/dev/shm", &space); err == nil && space.Bavail*uint64(space.Bsize) > roomNeeded {
+		base = "/dev/shm"
+	}
+	dir, err := os.MkdirTemp(base, "simgraph-test-")
+	if err != nil && base != "" {
+		dir, err = os.MkdirTemp("", "simgraph-test-")
+	}
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o711)
+}
+
+func (s *server) makeTemplate(ctx context.Context, migrate Migrate) error {
+	if _, err := s.admin.ExecContext(ctx, "CREATE DATABASE "+template); err != nil {
+		return err
+	}
+	if migrate == nil {
+		return nil
+	}
+	pool, err := db.Open(ctx, s.url(template), db.Options{})
+	if err != nil {
+		return err
+	}
+	err = errors.Join(migrate(ctx, pool), pool.Close())
+	if err != nil {
+		return fmt.Errorf("migrating the template: %w", err)
+	}
+	return s.awaitEmpty(ctx)
+}
+
+// awaitEmpty waits until nobody is connected to the template, which cannot be
+// cloned before.
+func (s *server) awaitEmpty(ctx context.Context) error {
+	for {
+		var connected int
+		err := s.admin.GetContext(ctx, &connected, "SELECT count(*) FROM pg_stat_activity WHERE datname = $1", template)
+		if err != nil || connected == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// clone copies files rather than writing each page to the log.
+func (s *server) clone(ctx context.Context, name string) error {
+	_, err := s.admin.ExecContext(ctx, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY file_copy")
+	return err
+}
+
+// drop works in the background: no test needs to wait for it.
+func (s *server) drop(name string) {
+	s.drops.Go(func() {
+		time.Sleep(dropDelay)
+		// What stays, the end of the server removes.
+		_, _ = s.admin.ExecContext(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)")
+	})
+}
+
+func (s *server) close() error {
+	s.drops.Wait()
+	var errs []error
+	if s.admin != nil {
+		errs = append(errs, s.admin.Close())
+	}
+	if s.embedded != nil {
+		errs = append(errs, s.embedded.Close())
+	}
+	if s.sweeper != nil {
+		errs = append(errs, s.sweeper.sweep())
+	} else {
+		errs = append(errs, os.RemoveAll(s.dir))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,179 @@
+// Package stmtcache prepares each statement once per connection, below
+// database/sql and invisible to it. lib/pq on its own parses and plans a
+// statement with arguments anew on each call.
+//
+// It must be off behind a pooler that hands out server connections by
+// transaction: there a prepared statement stays behind on another server.
+package stmtcache
+
+import (
+	"container/list"
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
+)
+
+// DefaultSize suits a program with some hundred statements of its own: each
+// costs the server some ten kilobytes per connection.
+const DefaultSize = 256
+
+// New returns a connector whose connections keep the size statements used last
+// prepared. With size 0 nothing is kept.
+//
+// On all its connections an error that comes of the context matches both the
+// context's error and lib/pq's, which is a bare query_canceled otherwise.
+func New(inner *pq.Connector, size int) driver.Connector {
+	return &connector{inner, size}
+}
+
+type connector struct {
+	*pq.Connector
+	size int
+}
+
+func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	inner, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	full, ok := inner.(pqConn)
+	if !ok {
+		_ = inner.Close()
+		return nil, fmt.Errorf("stmtcache: lib/pq's %T lacks a method", inner)
+	}
+	return &conn{pqConn: full, size: c.size, byQuery: map[string]*list.Element{}, recent: list.New()}, nil
+}
+
+// pqConn is all that lib/pq's connections can do. What conn does not override
+// goes straight through; a COPY by Prepare does too.
+type pqConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.NamedValueChecker
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+type pqStmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+// conn is used by one goroutine at a time, as database/sql promises.
+type conn struct {
+	pqConn
+	size    int
+	byQuery map[string]*list.Element
+	recent  *list.List // of *entry, the one used last in front
+}
+
+type entry struct {
+	query string
+	stmt  pqStmt
+}
+
+// QueryContext uses the simple protocol for statements without arguments, as
+// lib/pq does: they may be several in one text.
+func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if len(args) == 0 || c.size <= 0 {
+		rows, err := c.pqConn.QueryContext(ctx, query, args)
+		return rows, explain(ctx, err)
+	}
+	return prepared(ctx, c, query, func(s pqStmt) (driver.Rows, error) { return s.QueryContext(ctx, args) })
+}
+
+func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if len(args) == 0 || c.size <= 0 {
+		result, err := c.pqConn.ExecContext(ctx, query, args)
+		return result, explain(ctx, err)
+	}
+	return prepared(ctx, c, query, func(s pqStmt) (driver.Result, error) { return s.ExecContext(ctx, args) })
+}
+
+// prepared runs a statement, and once more when the server refuses the prepared
+// form before it did anything. In a transaction that is over then: the second
+// attempt fails too, and the first error is the one that tells why.
+func prepared[T any](ctx context.Context, c *conn, query string, do func(pqStmt) (T, error)) (T, error) {
+	result, err := once(ctx, c, query, do)
+	if err == nil || !c.forget(query, err) {
+		return result, explain(ctx, err)
+	}
+	again, retry := once(ctx, c, query, do)
+	if pq.As(retry, pqerror.InFailedSQLTransaction) != nil {
+		return again, explain(ctx, err)
+	}
+	return again, explain(ctx, retry)
+}
+
+func once[T any](ctx context.Context, c *conn, query string, do func(pqStmt) (T, error)) (T, error) {
+	stmt, err := c.prepare(ctx, query)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return do(stmt)
+}
+
+func (c *conn) prepare(ctx context.Context, query string) (pqStmt, error) {
+	if e, ok := c.byQuery[query]; ok {
+		c.recent.MoveToFront(e)
+		return e.Value.(*entry).stmt, nil
+	}
+	if len(c.byQuery) >= c.size {
+		c.drop(c.recent.Back())
+	}
+	prepared, err := c.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	stmt, ok := prepared.(pqStmt)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("stmtcache: %T takes no context", prepared), prepared.Close())
+	}
+	c.byQuery[query] = c.recent.PushFront(&entry{query, stmt})
+	return stmt, nil
+}
+
+// forget drops what the server no longer accepts, and tells whether it did.
+func (c *conn) forget(query string, err error) bool {
+	switch {
+	case pq.As(err, pqerror.FeatureNotSupported) != nil:
+		// "cached plan must not change result type": the table was altered.
+		if e, ok := c.byQuery[query]; ok {
+			c.drop(e)
+			return true
+		}
+	case pq.As(err, pqerror.InvalidSQLStatementName) != nil:
+		// DEALLOCATE ALL or DISCARD ALL took them all.
+		clear(c.byQuery)
+		c.recent.Init()
+		return true
+	}
+	return false
+}
+
+// drop ignores the error of closing: a connection that it broke says so to the
+// next call.
+func (c *conn) drop(e *list.Element) {
+	old := c.recent.Remove(e).(*entry)
+	delete(c.byQuery, old.query)
+	_ = old.stmt.Close()
+}
+
+// explain adds the context's error to the one that it caused. ErrBadConn stays
+// as it is: database/sql answers it with another connection.
+func explain(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil || errors.Is(err, driver.ErrBadConn) || errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ctx.Err(), err)
+}
