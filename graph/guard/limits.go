@@ -44,3 +44,11 @@ func DefaultLimits() Limits {
 		Cost:          50_000,
 	}
 }
+
+// Unlimited is for documents that are part of the program.
+func Unlimited() Limits {
+	return Limits{
+		Bytes: most, Tokens: most, Depth: most, Nesting: most, Selections: most, Level: most, Aliases: most,
+		RootFields: most, Introspection: most, Directives: most, Variables: most, Fragments: most, Cost: most,
+	}
+}

@@ -4,6 +4,7 @@ package scalar
 
 import (
 	"io"
+	"strings"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -26,12 +27,10 @@ func MarshalDateTime(t time.Time) graphql.Marshaler {
 // UnmarshalDateTime accepts RFC 3339 with an offset and nothing else: a time
 // without one names no instant.
 func UnmarshalDateTime(v any) (time.Time, error) {
-	text, ok := v.(string)
-	if !ok {
-		return time.Time{}, errDateTime
-	}
-	var t time.Time
-	if err := t.UnmarshalText([]byte(text)); err != nil {
+	text, _ := v.(string)
+	t, err := time.Parse(time.RFC3339, text)
+	// Package time lets "T1:04:05" and a comma before the fraction pass.
+	if err != nil || text[13] != ':' || strings.Contains(text, ",") {
 		return time.Time{}, errDateTime
 	}
 	return t, nil

@@ -1,0 +1,115 @@
+package transport
+
+import (
+	"context"
+	"errors"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"simgraph/graph/guard"
+)
+
+// execute runs a query or mutation. This is where an operation becomes a
+// response: a faster executor for plain fields belongs here.
+func (s *Server) execute(ctx context.Context, c *call) (resp *graphql.Response) {
+	defer func() {
+		if r := recover(); r != nil {
+			resp = &graphql.Response{Data: null, Errors: gqlerror.List{s.presented(ctx, s.recovered(ctx, r))}}
+		}
+	}()
+	ctx = graphql.WithOperationContext(ctx, s.context(c))
+	ctx = s.responseContext(ctx)
+	return s.finish(ctx, s.schema.Exec(ctx)(ctx))
+}
+
+var null = []byte("null")
+
+// trusted are the limits of documents that come with the program.
+var trusted = guard.Unlimited()
+
+// responseContext begins a response: its errors, its loaders.
+func (s *Server) responseContext(ctx context.Context) context.Context {
+	if s.cfg.PerResponse != nil {
+		ctx = s.cfg.PerResponse(ctx)
+	}
+	return graphql.WithResponseContext(ctx, s.presenter(), s.recovered)
+}
+
+// finish adds to a response what was gathered in its context.
+func (s *Server) finish(ctx context.Context, resp *graphql.Response) *graphql.Response {
+	if resp == nil {
+		return nil
+	}
+	if errs := graphql.GetErrors(ctx); len(errs) > 0 {
+		resp.Errors = append(resp.Errors, errs...)
+	}
+	if extensions := graphql.GetExtensions(ctx); len(extensions) > 0 {
+		resp.Extensions = extensions
+	}
+	return resp
+}
+
+// subscribe starts a subscription. The handler yields nil after the last
+// event, and when ctx ends; a response's data is valid until the next call.
+func (s *Server) subscribe(ctx context.Context, c *call) (next graphql.ResponseHandler, errs gqlerror.List) {
+	defer func() {
+		if r := recover(); r != nil {
+			next, errs = nil, gqlerror.List{s.presented(ctx, s.recovered(ctx, r))}
+		}
+	}()
+	ctx = graphql.WithOperationContext(ctx, s.context(c))
+	start := graphql.WithResponseContext(ctx, s.presenter(), s.recovered)
+	events := s.schema.Exec(start)
+	if errs := graphql.GetErrors(start); len(errs) > 0 {
+		return nil, errs
+	}
+	return func(context.Context) *graphql.Response { return s.event(ctx, events) }, nil
+}
+
+func (s *Server) event(ctx context.Context, events graphql.ResponseHandler) (resp *graphql.Response) {
+	defer func() {
+		if r := recover(); r != nil {
+			resp = &graphql.Response{Data: null, Errors: gqlerror.List{s.presented(ctx, s.recovered(ctx, r))}}
+		}
+	}()
+	if ctx.Err() != nil {
+		return nil
+	}
+	ctx = s.responseContext(ctx)
+	return s.finish(ctx, events(ctx))
+}
+
+// Prepared is an operation of the program itself, read once.
+type Prepared struct{ operation *operation }
+
+// Prepare reads a document with one operation, a query or a mutation. The
+// limits of documents do not hold for it; its error names what is invalid.
+func (s *Server) Prepare(text string) (*Prepared, error) {
+	doc, errs := s.read(text, trusted)
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	op, err := doc.named("")
+	if err != nil {
+		return nil, err
+	}
+	if op.def.Operation == ast.Subscription {
+		return nil, errors.New("a subscription cannot be prepared")
+	}
+	return &Prepared{operation: op}, nil
+}
+
+// Do executes a prepared operation in process. Variables are plain values of
+// the kinds that JSON knows; ints may be int, int32 or int64. A response
+// without data is one of an operation that was refused before it ran.
+func (s *Server) Do(ctx context.Context, p *Prepared, variables map[string]any) *graphql.Response {
+	c, errs := s.admit(ctx, p.operation, &request{variables: variables}, trusted.Cost)
+	if len(errs) > 0 {
+		return s.refused(ctx, errs)
+	}
+	resp := s.execute(ctx, c)
+	resp.Errors = limited(ctx, resp.Errors)
+	return resp
+}

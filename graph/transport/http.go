@@ -1,0 +1,200 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+)
+
+// ServeHTTP answers one operation by POST or GET, as JSON or as server-sent
+// events, or takes over the connection for a WebSocket.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	e := &exchange{Server: s, w: w, r: r, accept: accepted(r.Header)}
+	defer e.recover()
+	if r.Method == http.MethodGet && headerHas(r.Header, "Upgrade", "websocket") {
+		s.serveWebSocket(w, r)
+		return
+	}
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Add("Vary", "Accept")
+	h.Set("Cache-Control", "no-store")
+	e.serve()
+}
+
+func headerHas(h http.Header, name, token string) bool {
+	for _, value := range h.Values(name) {
+		for part := range strings.SplitSeq(value, ",") {
+			if strings.EqualFold(strings.TrimSpace(part), token) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// exchange is one HTTP request and its answer.
+type exchange struct {
+	*Server
+	w      http.ResponseWriter
+	r      *http.Request
+	accept acceptance
+}
+
+func (e *exchange) recover() {
+	r := recover()
+	if r == nil {
+		return
+	}
+	if r == http.ErrAbortHandler {
+		panic(r)
+	}
+	ctx := e.r.Context()
+	e.refuse(http.StatusInternalServerError, e.presented(ctx, e.recovered(ctx, r)))
+}
+
+func (e *exchange) serve() {
+	get := e.r.Method == http.MethodGet
+	switch {
+	case !get && e.r.Method != http.MethodPost:
+		e.w.Header().Set("Allow", "GET, POST")
+		e.refuse(http.StatusMethodNotAllowed, coded(CodeMethodNotAllowed, "use POST or GET"))
+	case get && e.cfg.Explorer != nil && e.accept.page():
+		e.cfg.Explorer.ServeHTTP(e.w, e.r)
+	case e.accept.none():
+		e.refuse(http.StatusNotAcceptable, coded(CodeNotAcceptable, "answers are %s, %s or %s", typeGraphQL, typeJSON, typeStream))
+	case get:
+		e.get()
+	default:
+		e.post()
+	}
+}
+
+func (e *exchange) get() {
+	request, err := queryRequest(e.r.URL.RawQuery)
+	if err != nil {
+		e.refuse(http.StatusBadRequest, coded(CodeInvalidParameter, "%s", err))
+		return
+	}
+	e.answer(request)
+}
+
+func (e *exchange) post() {
+	if !e.isJSON() {
+		e.refuse(http.StatusUnsupportedMediaType, coded(CodeMediaType, "the body must be application/json in UTF-8, not compressed"))
+		return
+	}
+	body := buffer()
+	defer release(body)
+	if _, err := io.Copy(body, http.MaxBytesReader(e.w, e.r.Body, e.cfg.Limits.Body)); err != nil {
+		e.unreadable(err)
+		return
+	}
+	request, err := decodeRequest(body.Bytes())
+	if err != nil {
+		e.refuse(http.StatusBadRequest, coded(CodeInvalidBody, "%s", err))
+		return
+	}
+	e.answer(request)
+}
+
+func (e *exchange) isJSON() bool {
+	media, params, err := mime.ParseMediaType(e.r.Header.Get("Content-Type"))
+	encoding := e.r.Header.Get("Content-Encoding")
+	return err == nil && media == typeJSON && isUTF8(params["charset"]) &&
+		(encoding == "" || strings.EqualFold(encoding, "identity"))
+}
+
+func (e *exchange) unreadable(err error) {
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		e.refuse(http.StatusRequestEntityTooLarge, coded(CodePayloadTooLarge, "the body has more than %d bytes", large.Limit))
+		return
+	}
+	e.refuse(http.StatusBadRequest, coded(CodeInvalidBody, "the body could not be read"))
+}
+
+// answer finds the operation and sends its result the way it may go out.
+func (e *exchange) answer(request *request) {
+	request.headers = e.r.Header
+	op, errs := e.find(request)
+	subscription := len(errs) == 0 && op.def.Operation == ast.Subscription
+	mutation := len(errs) == 0 && op.def.Operation == ast.Mutation
+	streams := e.accept.streams(subscription)
+	switch {
+	case mutation && e.r.Method == http.MethodGet:
+		e.w.Header().Set("Allow", "POST")
+		e.refuse(http.StatusMethodNotAllowed, coded(CodeMethodNotAllowed, "a mutation needs POST"))
+	case subscription && !streams:
+		e.request(nil, gqlerror.List{coded(CodeNeedsStream,
+			"a subscription needs a stream: use Accept: %s, or WebSocket with graphql-transport-ws", typeStream)})
+	case streams:
+		e.stream(op, request, errs)
+	case len(errs) > 0:
+		e.request(nil, errs)
+	default:
+		e.request(e.admit(e.r.Context(), op, request, e.cfg.Limits.Cost))
+	}
+}
+
+// request executes what was admitted, or reports why it was not.
+func (e *exchange) request(c *call, errs gqlerror.List) {
+	ctx := e.r.Context()
+	if len(errs) > 0 {
+		e.send(e.refusedStatus(errs), e.refused(ctx, errs), nil)
+		return
+	}
+	resp := e.execute(ctx, c)
+	resp.Errors = limited(ctx, resp.Errors)
+	e.send(http.StatusOK, resp, c)
+}
+
+// refusedStatus is the status of a well-formed request whose operation was not
+// run: 200 for application/json, as it always was there, except for one that
+// came too early.
+func (e *exchange) refusedStatus(errs gqlerror.List) int {
+	if t, ok := errors.AsType[*Throttled](errs[0]); ok {
+		e.w.Header().Set("Retry-After", strconv.Itoa(t.seconds()))
+		return http.StatusTooManyRequests
+	}
+	if e.accept.single() == typeGraphQL {
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
+// refuse answers a request that is none of GraphQL over HTTP.
+func (e *exchange) refuse(status int, err *gqlerror.Error) {
+	e.send(status, e.refused(e.r.Context(), gqlerror.List{err}), nil)
+}
+
+func (e *exchange) send(status int, resp *graphql.Response, c *call) {
+	media := e.accept.single()
+	if media == "" {
+		media = typeJSON
+	}
+	b := buffer()
+	defer release(b)
+	encode(b, resp, c)
+	h := e.w.Header()
+	h.Set("Content-Type", media+"; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(b.Len()))
+	e.w.WriteHeader(status)
+	// A client that is gone needs no answer.
+	_, _ = e.w.Write(b.Bytes())
+}
+
+// valid asks whether a stream may go on.
+func (s *Server) valid(ctx context.Context) error {
+	if s.cfg.StillValid == nil {
+		return nil
+	}
+	return s.cfg.StillValid(ctx)
+}

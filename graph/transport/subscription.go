@@ -1,0 +1,102 @@
+package transport
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/vektah/gqlparser/v2/gqlerror"
+)
+
+// subscription is an operation that runs on a WebSocket; queries and mutations
+// do so too.
+type subscription struct {
+	socket *socket
+	id     string
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+func (c *socket) subscribe(m *message) error {
+	if !c.acknowledged {
+		return errUnauthorized
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.active[m.id] != nil {
+		return &ending{4409, "Subscriber for " + shortened(m.id) + " already exists"}
+	}
+	ctx, cancel := context.WithCancel(c.ctx)
+	s := &subscription{socket: c, id: m.id, ctx: ctx, cancel: cancel}
+	if limit := c.server.cfg.Limits.Subscriptions; len(c.active) >= limit {
+		cancel()
+		return c.writeLocked("error", m.id, s.errors(gqlerror.List{
+			coded(CodeSubscriptions, "a connection may run at most %d operations at once", limit)}))
+	}
+	c.active[m.id] = s
+	c.work.Go(func() { s.run(m.request) })
+	return nil
+}
+
+// shortened makes an id fit into a close reason, which has 123 bytes at most.
+func shortened(id string) string {
+	const most = 80
+	if len(id) <= most {
+		return id
+	}
+	end := most
+	for end > 0 && id[end]&0xC0 == 0x80 {
+		end--
+	}
+	return id[:end] + "…"
+}
+
+// stop ends an operation that the client wants no more of. Its id is free at
+// once, and the operation can send nothing from here on.
+func (c *socket) stop(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.active[id]; s != nil {
+		s.cancel()
+		delete(c.active, id)
+	}
+}
+
+func (s *subscription) run(r *request) {
+	defer s.cancel()
+	server := s.socket.server
+	op, errs := server.find(r)
+	if len(errs) == 0 {
+		errs = server.perform(s.ctx, op, r, s.next)
+	}
+	if len(errs) > 0 {
+		s.finish("error", s.errors(errs))
+		return
+	}
+	s.finish("complete", nil)
+}
+
+func (s *subscription) errors(errs gqlerror.List) []byte {
+	text, err := json.Marshal(limited(s.ctx, errs))
+	if err != nil {
+		text = []byte(`[{"message":"` + masked + `"}]`)
+	}
+	return text
+}
+
+func (s *subscription) next(payload []byte) bool {
+	s.socket.mu.Lock()
+	defer s.socket.mu.Unlock()
+	return s.socket.active[s.id] == s && s.socket.writeLocked("next", s.id, payload) == nil
+}
+
+// finish frees the id and then tells the client, who may use it again.
+func (s *subscription) finish(kind string, payload []byte) {
+	s.socket.mu.Lock()
+	defer s.socket.mu.Unlock()
+	if s.socket.active[s.id] != s {
+		return
+	}
+	delete(s.socket.active, s.id)
+	// A connection that fails here is noticed by its reader.
+	_ = s.socket.writeLocked(kind, s.id, payload)
+}
