@@ -61,4 +61,21 @@ func count(ctx context.Context, in sqlx.QueryerContext, query string, args ...an
 	return n, Translate(err)
 }
 
+// countEach runs a query of the columns parent and number.
+func countEach[K comparable](ctx context.Context, in sqlx.QueryerContext, query string, args []any) (map[K]int, error) {
+	type row struct {
+		Parent K
+		Number int
+	}
+	rows, err := selectAll[row](ctx, in, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	counts := make(map[K]int, len(rows))
+	for _, r := range rows {
+		counts[r.Parent] = r.Number
+	}
+	return counts, nil
+}
+
 func formatInt(n int64) string { return strconv.FormatInt(n, 10) }

@@ -158,6 +158,23 @@ func (s *Subscribers) OfTags(ctx context.Context, scope domain.Scope, tags []dom
 	return sliceEach(listing.Page, tags, rows, order, func(row *subscriberRow) domain.TagName { return domain.TagName(row.OfTag) }), nil
 }
 
+// CountOfGroups implements domain.Subscribers.
+func (s *Subscribers) CountOfGroups(ctx context.Context, scope domain.Scope, groups []int64, listing domain.Listing) (map[int64]int, error) {
+	l := newSubscriberList(scope, listing.PeriodStart, pq.Int64Array(groups))
+	where := l.filter(listing.Filter)
+	return countEach[int64](ctx, s.pool, "SELECT s.group_id AS parent, count(*) AS number "+l.from()+
+		"\nWHERE "+l.visible+" AND s.group_id = ANY($2) AND "+where+" GROUP BY s.group_id", l.args)
+}
+
+// CountOfTags implements domain.Subscribers.
+func (s *Subscribers) CountOfTags(ctx context.Context, scope domain.Scope, tags []domain.TagName, listing domain.Listing) (map[domain.TagName]int, error) {
+	l := newSubscriberList(scope, listing.PeriodStart, pq.Array(tags))
+	where := l.filter(listing.Filter)
+	return countEach[domain.TagName](ctx, s.pool, "SELECT tagged.tag_name AS parent, count(*) AS number "+l.from()+
+		"\nJOIN subscriber_tags tagged ON tagged.company_id = s.company_id AND tagged.subscriber_key = s.key"+
+		"\nWHERE "+l.visible+" AND tagged.tag_name = ANY($2) AND "+where+" GROUP BY tagged.tag_name", l.args)
+}
+
 const carriesTag = `EXISTS (SELECT FROM subscriber_tags st
   WHERE st.company_id = s.company_id AND st.subscriber_key = s.key AND st.tag_name = wanted.of_tag)`
 

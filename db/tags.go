@@ -47,16 +47,9 @@ func (t *Tags) Count(ctx context.Context, scope domain.Scope) (int, error) {
 
 // CountsOf implements domain.Tags.
 func (t *Tags) CountsOf(ctx context.Context, scope domain.Scope, tags []domain.TagName) (map[domain.TagName]int, error) {
-	sql := tagCounts(scope) + " AND st.tag_name = ANY($3) GROUP BY st.tag_name"
-	rows, err := selectAll[domain.TagCount](ctx, t.pool, sql, scope.Company, groupsOf(scope), pq.Array(tags))
-	if err != nil {
-		return nil, err
-	}
-	counts := make(map[domain.TagName]int, len(rows))
-	for _, row := range rows {
-		counts[row.Name] = row.Subscribers
-	}
-	return counts, nil
+	sql := "SELECT name AS parent, subscribers AS number FROM (" +
+		tagCounts(scope) + " AND st.tag_name = ANY($3) GROUP BY st.tag_name) tag"
+	return countEach[domain.TagName](ctx, t.pool, sql, []any{scope.Company, groupsOf(scope), pq.Array(tags)})
 }
 
 const tagsOfSubscribers = `
@@ -86,7 +79,7 @@ func (t *Tags) OfMany(ctx context.Context, scope domain.Scope, subscribers []int
 }
 
 const numberOfTags = `
-SELECT st.subscriber_key AS key, count(*) AS number
+SELECT st.subscriber_key AS parent, count(*) AS number
 FROM subscriber_tags st
 WHERE st.company_id = $1 AND st.subscriber_key = ANY($2)
 GROUP BY st.subscriber_key`
@@ -94,19 +87,7 @@ GROUP BY st.subscriber_key`
 // NumberOf implements domain.Tags. The keys come from subscribers that the
 // scope showed.
 func (t *Tags) NumberOf(ctx context.Context, scope domain.Scope, subscribers []int64) (map[int64]int, error) {
-	type row struct {
-		Key    int64
-		Number int
-	}
-	rows, err := selectAll[row](ctx, t.pool, numberOfTags, scope.Company, pq.Int64Array(subscribers))
-	if err != nil {
-		return nil, err
-	}
-	numbers := make(map[int64]int, len(rows))
-	for _, r := range rows {
-		numbers[r.Key] = r.Number
-	}
-	return numbers, nil
+	return countEach[int64](ctx, t.pool, numberOfTags, []any{scope.Company, pq.Int64Array(subscribers)})
 }
 
 // lockNamed locks the visible subscribers named in $3, in the order of their

@@ -115,3 +115,19 @@ type Access interface {
 	// Authenticate returns the caller behind a token, or InvalidToken.
 	Authenticate(ctx context.Context, token Secret) (*Caller, error)
 }
+
+type callerKey struct{}
+
+// WithCaller puts the caller into the context of a request.
+func WithCaller(ctx context.Context, caller *Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, caller)
+}
+
+// CallerOf returns who makes the request, or an Unauthorized error. Only the
+// outer layers ask the context; ports are given the Scope.
+func CallerOf(ctx context.Context) (*Caller, error) {
+	if caller, ok := ctx.Value(callerKey{}).(*Caller); ok {
+		return caller, nil
+	}
+	return nil, &Error{Kind: KindUnauthorized, Message: "this needs an access token"}
+}

@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"fmt"
 	"time"
 
 	"simgraph/domain/query"
@@ -45,4 +46,13 @@ type Listing struct {
 	Page   Page
 	// PeriodStart begins the billing period that the field dataUsage is about.
 	PeriodStart time.Time
+}
+
+// String is equal for equal listings only.
+func (l Listing) String() string {
+	filter := ""
+	if l.Filter != nil {
+		filter = l.Filter.String()
+	}
+	return fmt.Sprintf("%q %v %+v %d", filter, l.Order, l.Page, l.PeriodStart.Unix())
 }

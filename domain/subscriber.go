@@ -87,6 +87,11 @@ type Subscribers interface {
 	OfGroups(ctx context.Context, scope Scope, groups []int64, listing Listing) (map[int64]Slice[*Subscriber], error)
 	// OfTags is OfGroups for tags.
 	OfTags(ctx context.Context, scope Scope, tags []TagName, listing Listing) (map[TagName]Slice[*Subscriber], error)
+	// CountOfGroups counts what OfGroups lists from, keyed by group id; a group
+	// without such subscribers is missing from the map.
+	CountOfGroups(ctx context.Context, scope Scope, groups []int64, listing Listing) (map[int64]int, error)
+	// CountOfTags is CountOfGroups for tags.
+	CountOfTags(ctx context.Context, scope Scope, tags []TagName, listing Listing) (map[TagName]int, error)
 	// ProfilesOf returns the profiles attached to each eUICC, ordered by
 	// physical id, at most MaxLimit each, keyed by the parent's key.
 	ProfilesOf(ctx context.Context, scope Scope, parents []int64) (map[int64][]*Subscriber, error)

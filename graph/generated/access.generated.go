@@ -19,9 +19,6 @@ import (
 
 // region    ************************** generated!.gotpl **************************
 
-type CreateAccessKeyPayloadResolver interface {
-	Secret(ctx context.Context, obj *model.CreateAccessKeyPayload) (string, error)
-}
 type UserResolver interface {
 	Groups(ctx context.Context, obj *domain.User) ([]*domain.Group, error)
 }
@@ -300,7 +297,7 @@ func (ec *executionContext) _CreateAccessKeyPayload_secret(ctx context.Context, 
 			return ec.fieldContext_CreateAccessKeyPayload_secret(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.CreateAccessKeyPayload().Secret(ctx, obj)
+			return obj.Secret, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -311,7 +308,7 @@ func (ec *executionContext) _CreateAccessKeyPayload_secret(ctx context.Context, 
 	)
 }
 func (ec *executionContext) fieldContext_CreateAccessKeyPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CreateAccessKeyPayload", field, true, true, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("CreateAccessKeyPayload", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _RevokeAccessKeyPayload_accessKey(ctx context.Context, field graphql.CollectedField, obj *model.RevokeAccessKeyPayload) (ret graphql.Marshaler) {
@@ -715,46 +712,13 @@ func (ec *executionContext) _CreateAccessKeyPayload(ctx context.Context, sel ast
 		case "accessKey":
 			out.Values[i] = ec._CreateAccessKeyPayload_accessKey(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+				out.Invalids++
 			}
 		case "secret":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._CreateAccessKeyPayload_secret(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
+			out.Values[i] = ec._CreateAccessKeyPayload_secret(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
 			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}

@@ -24,7 +24,6 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
 	Company() CompanyResolver
-	CreateAccessKeyPayload() CreateAccessKeyPayloadResolver
 	Group() GroupResolver
 	Mutation() MutationResolver
 	ParentLink() ParentLinkResolver

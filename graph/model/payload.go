@@ -14,7 +14,7 @@ type (
 	DetachTagPayload       struct{ Subscribers []*domain.Subscriber }
 	CreateAccessKeyPayload struct {
 		AccessKey *domain.AccessKey
-		Secret    domain.Secret
+		Secret    string
 	}
 	RevokeAccessKeyPayload struct{ AccessKey *domain.AccessKey }
 )

@@ -1,0 +1,85 @@
+package resolvers
+
+import (
+	"context"
+	"time"
+
+	"simgraph/domain"
+	"simgraph/graph/generated/input"
+	"simgraph/graph/model"
+)
+
+func (q queryRoot) Users(ctx context.Context, first *int32, after *string) (*model.UserConnection, error) {
+	page, err := connectionPage(first, after, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	scope, err := wholeCompany(ctx, "users")
+	if err != nil {
+		return nil, err
+	}
+	slice, err := q.Access.Users(ctx, scope, page)
+	return connection(slice, nil), err
+}
+
+func (q queryRoot) AccessKeys(ctx context.Context, first *int32, after *string) (*model.AccessKeyConnection, error) {
+	page, err := connectionPage(first, after, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	scope, err := wholeCompany(ctx, "access keys")
+	if err != nil {
+		return nil, err
+	}
+	slice, err := q.Access.Keys(ctx, scope, page)
+	return connection(slice, nil), err
+}
+
+// wholeCompany returns the caller's scope, or Forbidden when it is restricted
+// to groups: what belongs to the company as a whole is not for it.
+func wholeCompany(ctx context.Context, what string) (domain.Scope, error) {
+	scope, err := scopeOf(ctx)
+	if err == nil && scope.Restricted() {
+		err = domain.Forbidden("%s belong to the whole company, and this user is attached to groups", what)
+	}
+	return scope, err
+}
+
+func (m mutation) CreateAccessKey(ctx context.Context, in input.CreateAccessKeyInput) (*model.CreateAccessKeyPayload, error) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	scope, err := wholeCompany(ctx, "access keys")
+	if err != nil {
+		return nil, err
+	}
+	scopes := in.Scopes.Value()
+	if len(scopes) == 0 {
+		scopes = caller.Permissions
+	}
+	if err := caller.Need(scopes...); err != nil {
+		return nil, err
+	}
+	key, secret, err := m.Access.CreateKey(ctx, scope, in.UserEmail, scopes, time.Duration(in.LifetimeDays)*24*time.Hour)
+	if err != nil {
+		return nil, err
+	}
+	return &model.CreateAccessKeyPayload{AccessKey: key, Secret: string(secret)}, nil
+}
+
+func (m mutation) RevokeAccessKey(ctx context.Context, accessKeyID string) (*model.RevokeAccessKeyPayload, error) {
+	scope, err := wholeCompany(ctx, "access keys")
+	if err != nil {
+		return nil, err
+	}
+	key, err := m.Access.RevokeKey(ctx, scope, accessKeyID)
+	if err != nil {
+		return nil, err
+	}
+	return &model.RevokeAccessKeyPayload{AccessKey: key}, nil
+}
+
+func (u userOf) Groups(ctx context.Context, of *domain.User) ([]*domain.Group, error) {
+	return u.groupsNamed(ctx, of.Groups)
+}

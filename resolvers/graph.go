@@ -1,0 +1,101 @@
+// Package resolvers answers the fields of the graph from the ports of the
+// domain. A file holds what one noun of the schema needs.
+package resolvers
+
+import (
+	"context"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"simgraph/domain"
+	"simgraph/graph/generated"
+)
+
+// Ports are what the graph is answered from.
+type Ports struct {
+	Subscribers domain.Subscribers
+	Groups      domain.Groups
+	Tags        domain.Tags
+	Catalogue   domain.Catalogue
+	Access      domain.Access
+}
+
+// Graph is the root of the resolvers.
+type Graph struct {
+	Ports
+	now func() time.Time
+}
+
+var _ generated.ResolverRoot = (*Graph)(nil)
+
+// New returns the resolvers on the ports; now tells the time.
+func New(ports Ports, now func() time.Time) *Graph { return &Graph{Ports: ports, now: now} }
+
+// Schema returns the schema that the graph answers.
+func (g *Graph) Schema() graphql.ExecutableSchema {
+	return generated.NewExecutableSchema(generated.Config{
+		Resolvers:  g,
+		Directives: generated.DirectiveRoot{Requires: requires},
+	})
+}
+
+// requires guards a field: see @requires in the schema.
+func requires(ctx context.Context, _ any, next graphql.Resolver, permissions []domain.Permission) (any, error) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := caller.Need(permissions...); err != nil {
+		return nil, err
+	}
+	return next(ctx)
+}
+
+// scopeOf returns what the caller may see.
+func scopeOf(ctx context.Context) (domain.Scope, error) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return domain.Scope{}, err
+	}
+	return caller.Scope, nil
+}
+
+type (
+	queryRoot    struct{ *Graph }
+	mutation     struct{ *Graph }
+	companyOf    struct{ *Graph }
+	viewerOf     struct{ *Graph }
+	userOf       struct{ *Graph }
+	subscriberOf struct{ *Graph }
+	parentOf     struct{ *Graph }
+	groupOf      struct{ *Graph }
+	tagOf        struct{ *Graph }
+)
+
+// Query answers the root fields of queries.
+func (g *Graph) Query() generated.QueryResolver { return queryRoot{g} }
+
+// Mutation answers the root fields of mutations.
+func (g *Graph) Mutation() generated.MutationResolver { return mutation{g} }
+
+// Company answers the fields of the company.
+func (g *Graph) Company() generated.CompanyResolver { return companyOf{g} }
+
+// Viewer answers the fields of the caller.
+func (g *Graph) Viewer() generated.ViewerResolver { return viewerOf{g} }
+
+// User answers the fields of a user.
+func (g *Graph) User() generated.UserResolver { return userOf{g} }
+
+// Subscriber answers the fields of a subscriber.
+func (g *Graph) Subscriber() generated.SubscriberResolver { return subscriberOf{g} }
+
+// ParentLink answers the fields of the link from a profile to its eUICC.
+func (g *Graph) ParentLink() generated.ParentLinkResolver { return parentOf{g} }
+
+// Group answers the fields of a group.
+func (g *Graph) Group() generated.GroupResolver { return groupOf{g} }
+
+// Tag answers the fields of a tag.
+func (g *Graph) Tag() generated.TagResolver { return tagOf{g} }

@@ -1,0 +1,168 @@
+package resolvers
+
+import (
+	"context"
+	"sync"
+
+	"simgraph/domain"
+)
+
+// loaders are the relations of one response.
+type loaders struct {
+	graph *Graph
+
+	subscriber *relation[int64, *domain.Subscriber]
+	profiles   *relation[int64, []*domain.Subscriber]
+	operator   *relation[string, *domain.Operator]
+	tariff     *relation[string, *domain.Tariff]
+	tags       *relation[tagsKey, []domain.TagName]
+	tagNumber  *relation[int64, int]
+
+	group            *relation[int64, *domain.Group]
+	groupCounts      *relation[int64, domain.GroupCounts]
+	groupSubscribers *relation[partOf[int64], domain.Slice[*domain.Subscriber]]
+	groupTotals      *relation[partOf[int64], int]
+
+	tagCounts      *relation[domain.TagName, int]
+	tagSubscribers *relation[partOf[domain.TagName], domain.Slice[*domain.Subscriber]]
+	tagTotals      *relation[partOf[domain.TagName], int]
+
+	listings listings
+}
+
+// tagsKey asks for a part of the tags of a subscriber.
+type tagsKey struct {
+	subscriber    int64
+	limit, offset int
+}
+
+// partOf asks for a part of a list that belongs to a parent. Equal listings of a
+// response are one pointer, so that equal parts are equal keys.
+type partOf[P comparable] struct {
+	parent  P
+	listing *domain.Listing
+}
+
+type loadersKey struct{}
+
+// WithLoaders puts fresh loaders into the context of a response.
+func (g *Graph) WithLoaders(ctx context.Context) context.Context {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return ctx
+	}
+	return context.WithValue(ctx, loadersKey{}, g.newLoaders(scope))
+}
+
+// ForgetLoaded clears the loaders of a response, after a write.
+func ForgetLoaded(ctx context.Context) {
+	if l, ok := ctx.Value(loadersKey{}).(*loaders); ok {
+		l.clear()
+	}
+}
+
+func loadersFrom(ctx context.Context) *loaders {
+	l, _ := ctx.Value(loadersKey{}).(*loaders)
+	return l
+}
+
+func (g *Graph) newLoaders(scope domain.Scope) *loaders {
+	return &loaders{
+		graph: g,
+
+		subscriber: newRelation(in(scope, g.Subscribers.OfKeys)),
+		profiles:   newRelation(in(scope, g.Subscribers.ProfilesOf)),
+		operator:   newRelation(in(scope, g.Catalogue.OperatorsOf)),
+		tariff:     newRelation(in(scope, g.Catalogue.TariffsOf)),
+		tags:       newRelation(g.loadTags(scope)),
+		tagNumber:  newRelation(in(scope, g.Tags.NumberOf)),
+
+		group:            newRelation(in(scope, g.Groups.FindMany)),
+		groupCounts:      newRelation(in(scope, g.Groups.CountsOf)),
+		groupSubscribers: newRelation(eachListing(scope, g.Subscribers.OfGroups)),
+		groupTotals:      newRelation(eachListing(scope, g.Subscribers.CountOfGroups)),
+
+		tagCounts:      newRelation(in(scope, g.Tags.CountsOf)),
+		tagSubscribers: newRelation(eachListing(scope, g.Subscribers.OfTags)),
+		tagTotals:      newRelation(eachListing(scope, g.Subscribers.CountOfTags)),
+	}
+}
+
+func (l *loaders) clear() {
+	for _, r := range []interface{ clear() }{
+		l.subscriber, l.profiles, l.operator, l.tariff, l.tags, l.tagNumber,
+		l.group, l.groupCounts, l.groupSubscribers, l.groupTotals,
+		l.tagCounts, l.tagSubscribers, l.tagTotals,
+	} {
+		r.clear()
+	}
+}
+
+// in binds a port's method to the scope of the response.
+func in[K comparable, V any](scope domain.Scope, load func(context.Context, domain.Scope, []K) (map[K]V, error)) func(context.Context, []K) (map[K]V, error) {
+	return func(ctx context.Context, keys []K) (map[K]V, error) { return load(ctx, scope, keys) }
+}
+
+// eachListing runs one statement for all parents that ask for the same part.
+func eachListing[P comparable, V any](scope domain.Scope, load func(context.Context, domain.Scope, []P, domain.Listing) (map[P]V, error)) func(context.Context, []partOf[P]) (map[partOf[P]]V, error) {
+	return func(ctx context.Context, keys []partOf[P]) (map[partOf[P]]V, error) {
+		parents := map[*domain.Listing][]P{}
+		for _, key := range keys {
+			parents[key.listing] = append(parents[key.listing], key.parent)
+		}
+		values := make(map[partOf[P]]V, len(keys))
+		for listing, of := range parents {
+			loaded, err := load(ctx, scope, of, *listing)
+			if err != nil {
+				return nil, err
+			}
+			for parent, value := range loaded {
+				values[partOf[P]{parent, listing}] = value
+			}
+		}
+		return values, nil
+	}
+}
+
+// loadTags runs one statement for all subscribers of which the same part of
+// the tags is asked.
+func (g *Graph) loadTags(scope domain.Scope) func(context.Context, []tagsKey) (map[tagsKey][]domain.TagName, error) {
+	return func(ctx context.Context, keys []tagsKey) (map[tagsKey][]domain.TagName, error) {
+		subscribers := map[domain.Page][]int64{}
+		for _, key := range keys {
+			page := domain.Page{Limit: key.limit, Offset: key.offset}
+			subscribers[page] = append(subscribers[page], key.subscriber)
+		}
+		values := make(map[tagsKey][]domain.TagName, len(keys))
+		for page, of := range subscribers {
+			loaded, err := g.Tags.OfMany(ctx, scope, of, page)
+			if err != nil {
+				return nil, err
+			}
+			for subscriber, tags := range loaded {
+				values[tagsKey{subscriber, page.Limit, page.Offset}] = tags
+			}
+		}
+		return values, nil
+	}
+}
+
+// listings are the listings of a response, each once.
+type listings struct {
+	mu   sync.Mutex
+	seen map[string]*domain.Listing
+}
+
+func (l *listings) once(listing domain.Listing) *domain.Listing {
+	key := listing.String()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if known := l.seen[key]; known != nil {
+		return known
+	}
+	if l.seen == nil {
+		l.seen = map[string]*domain.Listing{}
+	}
+	l.seen[key] = &listing
+	return &listing
+}

@@ -1,0 +1,126 @@
+package resolvers
+
+import (
+	"context"
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"simgraph/domain"
+	"simgraph/graph/model"
+)
+
+// globalID is the id of an object over all types: the type and the identity
+// that an export keeps, so that ids survive a move to another database.
+func globalID(kind, id string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(kind + ":" + id))
+}
+
+func formatID(id int64) string { return strconv.FormatInt(id, 10) }
+
+// nodeType says how the objects of one type are found by the second part of
+// their global ids.
+type nodeType struct {
+	permission domain.Permission
+	// find leaves out what the scope does not show and what is no id at all.
+	find func(g *Graph, ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error)
+}
+
+var nodeTypes = map[string]nodeType{
+	"Subscriber": {domain.ViewSubscriber, (*Graph).subscriberNodes},
+	"Group":      {domain.ViewSubscriber, (*Graph).groupNodes},
+	"Tag":        {domain.ViewSubscriber, (*Graph).tagNodes},
+}
+
+func (q queryRoot) Node(ctx context.Context, id string) (model.Node, error) {
+	nodes, err := q.Nodes(ctx, []string{id})
+	if err != nil {
+		return nil, err
+	}
+	return nodes[0], nil
+}
+
+// Nodes runs one statement for each type among the ids.
+func (q queryRoot) Nodes(ctx context.Context, ids []string) ([]model.Node, error) {
+	if len(ids) > domain.MaxLimit {
+		return nil, domain.Invalid("ids", "at most %d ids, not %d", domain.MaxLimit, len(ids))
+	}
+	wanted := map[string][]string{}
+	for _, id := range ids {
+		kind, of, err := parseGlobalID(id)
+		if err != nil {
+			return nil, err
+		}
+		wanted[kind] = append(wanted[kind], of)
+	}
+	found := map[string]model.Node{}
+	for kind, of := range wanted {
+		nodes, err := q.findNodes(ctx, nodeTypes[kind], of)
+		if err != nil {
+			return nil, err
+		}
+		for id, node := range nodes {
+			found[globalID(kind, id)] = node
+		}
+	}
+	nodes := make([]model.Node, len(ids))
+	for i, id := range ids {
+		nodes[i] = found[id]
+	}
+	return nodes, nil
+}
+
+func parseGlobalID(id string) (kind, of string, err error) {
+	text, err := base64.RawURLEncoding.Strict().DecodeString(id)
+	kind, of, _ = strings.Cut(string(text), ":")
+	if _, known := nodeTypes[kind]; err != nil || !known || strings.ContainsRune(of, 0) || !utf8.ValidString(of) {
+		return "", "", domain.Invalid("id", "%q is not the id of an object", id)
+	}
+	return kind, of, nil
+}
+
+func (g *Graph) findNodes(ctx context.Context, kind nodeType, ids []string) (map[string]model.Node, error) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := caller.Need(kind.permission); err != nil {
+		return nil, err
+	}
+	return kind.find(g, ctx, caller.Scope, ids)
+}
+
+func (g *Graph) subscriberNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Ports.Subscribers.FindMany(ctx, scope, ids)
+	return asNodes(found, func(id string) string { return id }), err
+}
+
+func (g *Graph) groupNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	numbers := make([]int64, 0, len(ids))
+	for _, id := range ids {
+		if n, err := strconv.ParseInt(id, 10, 64); err == nil {
+			numbers = append(numbers, n)
+		}
+	}
+	found, err := g.Ports.Groups.FindMany(ctx, scope, numbers)
+	return asNodes(found, formatID), err
+}
+
+func (g *Graph) tagNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	names := each(ids, func(id string) domain.TagName { return domain.TagName(id) })
+	counts, err := g.Ports.Tags.CountsOf(ctx, scope, names)
+	nodes := make(map[string]model.Node, len(counts))
+	for name := range counts {
+		nodes[string(name)] = &name
+	}
+	return nodes, err
+}
+
+func asNodes[K comparable, T any](found map[K]*T, id func(K) string) map[string]model.Node {
+	nodes := make(map[string]model.Node, len(found))
+	for key, node := range found {
+		nodes[id(key)] = node
+	}
+	return nodes
+}

@@ -1,0 +1,70 @@
+package resolvers
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/graph-gophers/dataloader/v7"
+)
+
+const (
+	// batchWait is how long a loader waits for more keys. Shorter splits
+	// batches, longer adds to the latency of every level of a query.
+	batchWait = time.Millisecond
+	// batchCap bounds the keys of one statement.
+	batchCap = 1000
+)
+
+// relation loads one relation of many objects with one statement. It lives as
+// long as a response.
+type relation[K comparable, V any] struct {
+	loader *dataloader.Loader[K, V]
+	load   func(ctx context.Context, keys []K) (map[K]V, error)
+}
+
+func newRelation[K comparable, V any](load func(ctx context.Context, keys []K) (map[K]V, error)) *relation[K, V] {
+	batch := func(ctx context.Context, keys []K) []*dataloader.Result[V] {
+		values, err := load(ctx, keys)
+		results := make([]*dataloader.Result[V], len(keys))
+		for i, key := range keys {
+			results[i] = &dataloader.Result[V]{Data: values[key], Error: err}
+		}
+		return results
+	}
+	return &relation[K, V]{
+		loader: dataloader.NewBatchedLoader(batch,
+			dataloader.WithWait[K, V](batchWait), dataloader.WithBatchCapacity[K, V](batchCap)),
+		load: load,
+	}
+}
+
+// of returns the value of a key; the zero value when there is none.
+func (r *relation[K, V]) of(ctx context.Context, key K) (V, error) {
+	return r.loader.Load(ctx, key)()
+}
+
+// ahead loads the values of many objects at once, before their fields are
+// resolved, so that no field has to wait for a batch to fill. When it fails the
+// fields load for themselves and report the error.
+func (r *relation[K, V]) ahead(ctx context.Context, keys []K) map[K]V {
+	distinct := make(map[K]struct{}, len(keys))
+	for _, key := range keys {
+		distinct[key] = struct{}{}
+	}
+	values := make(map[K]V, len(distinct))
+	for chunk := range slices.Chunk(slices.Collect(maps.Keys(distinct)), batchCap) {
+		loaded, err := r.load(ctx, chunk)
+		if err != nil {
+			return values
+		}
+		for _, key := range chunk {
+			r.loader.Prime(ctx, key, loaded[key])
+			values[key] = loaded[key]
+		}
+	}
+	return values
+}
+
+func (r *relation[K, V]) clear() { r.loader.ClearAll() }
