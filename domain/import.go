@@ -24,6 +24,8 @@ const (
 	Created Outcome = iota + 1
 	Updated
 	Unchanged
+	// Quarantined usage waits for its subscriber to appear.
+	Quarantined
 )
 
 // Imported is what became of one item: an outcome, or why it was refused.

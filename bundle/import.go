@@ -1,0 +1,215 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+
+	"simgraph/domain"
+)
+
+// Stores are where an import puts what it reads.
+type Stores struct {
+	Importer  domain.Importer
+	Companies interface {
+		FindExternal(ctx context.Context, externalID string) (*domain.Company, error)
+	}
+	Alerts interface {
+		Keep(ctx context.Context, scope domain.Scope, specs []domain.AlertSpec) ([]domain.Imported, error)
+	}
+	Recipients interface {
+		Keep(ctx context.Context, scope domain.Scope, emails []string) ([]domain.Imported, error)
+	}
+}
+
+// Options are who is told how an import goes. Both may be nil; neither is
+// called by several goroutines at once.
+type Options struct {
+	// BadLine is told of every line that was not stored, in the order of the
+	// stream.
+	BadLine func(*BadLine)
+	// Progress is told how much of the stream was stored so far.
+	Progress func(lines int, bytes int64)
+}
+
+// Count says what became of lines.
+type Count struct{ Created, Updated, Unchanged, Quarantined, Failed int }
+
+// Counts are by type; lines that do not tell theirs are under "".
+type Counts map[Type]Count
+
+// Failed counts the lines that were not stored.
+func (c Counts) Failed() int {
+	failed := 0
+	for _, count := range c {
+		failed += count.Failed
+	}
+	return failed
+}
+
+// Import stores a bundle, some ten thousand lines at a time. A bad line spoils
+// no other. After an error, the context's among them, what was counted is
+// stored, and the import can be repeated: what is there already stays unchanged.
+func (s Stores) Import(ctx context.Context, r *Reader, opt Options) (Counts, error) {
+	run := importing{Stores: s, Options: opt, counts: Counts{}, scopes: map[string]domain.Scope{}}
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	windows, ended := make(chan *window), make(chan error, 1)
+	go func() {
+		defer close(windows)
+		ended <- cut(reading, r, windows)
+	}()
+	for {
+		select {
+		case <-ctx.Done(): // a read of the stream may block for long
+			return run.counts, ctx.Err()
+		case w, open := <-windows:
+			if !open {
+				return run.counts, <-ended
+			}
+			if err := run.store(ctx, w); err != nil {
+				return run.counts, err
+			}
+		}
+	}
+}
+
+// importing is one import under way.
+type importing struct {
+	Stores
+	Options
+	counts Counts
+	scopes map[string]domain.Scope
+	lines  int
+}
+
+func (i *importing) store(ctx context.Context, w *window) error {
+	for _, t := range Types() {
+		for _, entries := range w.byCompany(t) {
+			if err := i.keep(ctx, w, t, entries); err != nil {
+				return err
+			}
+		}
+	}
+	i.report(w)
+	return nil
+}
+
+// keep stores lines of one type and company.
+func (i *importing) keep(ctx context.Context, w *window, t Type, entries []entry) error {
+	scope, err := i.scope(ctx, entries[0].Item)
+	if unknown, ok := domain.AsError(err); ok && unknown.Kind == domain.KindNotFound {
+		for _, e := range entries {
+			w.refuse(e, domain.Invalid("company", "there is no company %q; its line must come first", clip(e.Company)))
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	answers, err := keepers[t](ctx, i.Stores, scope, entries)
+	if err != nil {
+		return err
+	}
+	i.count(w, t, entries, answers)
+	return nil
+}
+
+func (i *importing) count(w *window, t Type, entries []entry, answers []domain.Imported) {
+	count := i.counts[t]
+	for n, answer := range answers {
+		switch answer.Outcome {
+		case domain.Created:
+			count.Created++
+		case domain.Updated:
+			count.Updated++
+		case domain.Unchanged:
+			count.Unchanged++
+		case domain.Quarantined:
+			count.Quarantined++
+		default:
+			w.refuse(entries[n], answer.Err)
+		}
+	}
+	i.counts[t] = count
+}
+
+func (i *importing) report(w *window) {
+	w.sortBad()
+	for _, bad := range w.bad {
+		count := i.counts[bad.Type]
+		count.Failed++
+		i.counts[bad.Type] = count
+		if i.BadLine != nil {
+			i.BadLine(bad)
+		}
+	}
+	i.lines += w.lines
+	if i.Progress != nil {
+		i.Progress(i.lines, w.end)
+	}
+}
+
+// scope finds the company of a line; those without one need none.
+func (i *importing) scope(ctx context.Context, item Item) (domain.Scope, error) {
+	if item.Type == Company || item.Type == Operator {
+		return domain.Scope{}, nil
+	}
+	if scope, known := i.scopes[item.Company]; known {
+		return scope, nil
+	}
+	company, err := i.Companies.FindExternal(ctx, item.Company)
+	if err != nil {
+		return domain.Scope{}, err
+	}
+	i.scopes[item.Company] = domain.Whole(company.CompanyID)
+	return i.scopes[item.Company], nil
+}
+
+var errUnanswered = errors.New("a store did not answer for every line")
+
+type keeper func(context.Context, Stores, domain.Scope, []entry) ([]domain.Imported, error)
+
+var keepers = map[Type]keeper{
+	Company: keepAs(func(ctx context.Context, s Stores, _ domain.Scope, v []*domain.Company) ([]domain.Imported, error) {
+		return s.Importer.Companies(ctx, v)
+	}),
+	Operator: keepAs(func(ctx context.Context, s Stores, _ domain.Scope, v []*domain.Operator) ([]domain.Imported, error) {
+		return s.Importer.Operators(ctx, v)
+	}),
+	Tariff: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.Tariff) ([]domain.Imported, error) {
+		return s.Importer.Tariffs(ctx, scope, v)
+	}),
+	Group: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.Group) ([]domain.Imported, error) {
+		return s.Importer.Groups(ctx, scope, v)
+	}),
+	User: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.UserImport) ([]domain.Imported, error) {
+		return s.Importer.Users(ctx, scope, v)
+	}),
+	Subscriber: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.Subscriber) ([]domain.Imported, error) {
+		return s.Importer.Subscribers(ctx, scope, v)
+	}),
+	Tag: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []domain.TagImport) ([]domain.Imported, error) {
+		return s.Importer.Tags(ctx, scope, v)
+	}),
+	Alert: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []domain.AlertSpec) ([]domain.Imported, error) {
+		return s.Alerts.Keep(ctx, scope, v)
+	}),
+	Recipient: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []string) ([]domain.Imported, error) {
+		return s.Recipients.Keep(ctx, scope, v)
+	}),
+}
+
+// keepAs gives a store the values of its type.
+func keepAs[T any](store func(context.Context, Stores, domain.Scope, []T) ([]domain.Imported, error)) keeper {
+	return func(ctx context.Context, s Stores, scope domain.Scope, entries []entry) ([]domain.Imported, error) {
+		values := make([]T, len(entries))
+		for i, e := range entries {
+			values[i] = e.Value.(T)
+		}
+		answers, err := store(ctx, s, scope, values)
+		if err == nil && len(answers) != len(entries) {
+			err = errUnanswered
+		}
+		return answers, err
+	}
+}

@@ -1,0 +1,113 @@
+package bundle
+
+import (
+	"errors"
+	"io"
+
+	"github.com/go-json-experiment/json"
+
+	"simgraph/domain"
+)
+
+// Reader reads the lines of a bundle.
+type Reader struct {
+	lines  *lines
+	decode func(line []byte) (Item, error)
+	// header is nil once it was read, and where there is none.
+	header func(line []byte) error
+}
+
+// BadLine is an error that concerns one line alone.
+type BadLine struct {
+	// Line counts from 1.
+	Line int
+	// Type is "" when the line does not tell.
+	Type Type
+	Err  error
+}
+
+func (b *BadLine) Error() string { return b.Err.Error() }
+
+// Unwrap returns what is wrong with the line.
+func (b *BadLine) Unwrap() error { return b.Err }
+
+// NewReader returns a reader of NDJSON.
+func NewReader(r io.Reader) *Reader { return &Reader{lines: newLines(r), decode: decodeJSON} }
+
+// NewCSVReader returns a reader of usage as CSV. The first line names the
+// columns, as the fields are called in NDJSON; an empty cell is null. Texts may
+// be quoted, but do not reach over lines.
+func NewCSVReader(r io.Reader) *Reader {
+	var c csvColumns
+	return &Reader{lines: newLines(r), decode: c.decode, header: c.read}
+}
+
+// Line returns the number of the line that Next read last.
+func (r *Reader) Line() int { return r.lines.number }
+
+// Bytes returns how much of the stream was read.
+func (r *Reader) Bytes() int64 { return r.lines.bytes }
+
+// Next returns the next item, or io.EOF after the last. After a *BadLine the
+// reader goes on with the next line; every other error ends it.
+func (r *Reader) Next() (Item, error) {
+	line, err := r.lines.next()
+	if errors.Is(err, errTooLong) {
+		return Item{}, &BadLine{Line: r.Line(), Err: err}
+	}
+	if err != nil {
+		return Item{}, err
+	}
+	if header := r.header; header != nil {
+		r.header = nil
+		if err := header(line); err != nil {
+			return Item{}, domain.Invalid("", "line %d: %v", r.Line(), err)
+		}
+		return r.Next()
+	}
+	item, err := r.decode(line)
+	if err != nil {
+		return Item{}, &BadLine{Line: r.Line(), Type: item.Type, Err: err}
+	}
+	return item, nil
+}
+
+// record is a line as JSON writes it.
+type record interface{ item() (Item, error) }
+
+var records = map[Type]func() record{
+	Company:    func() record { return new(companyRecord) },
+	Operator:   func() record { return new(operatorRecord) },
+	Tariff:     func() record { return new(tariffRecord) },
+	Group:      func() record { return new(groupRecord) },
+	User:       func() record { return new(userRecord) },
+	Subscriber: func() record { return new(subscriberRecord) },
+	Tag:        func() record { return new(tagRecord) },
+	Alert:      func() record { return new(alertRecord) },
+	Recipient:  func() record { return new(recipientRecord) },
+	Usage:      func() record { return new(usageRecord) },
+}
+
+// decodeJSON reads a line. On an error the item tells the type where that is known.
+func decodeJSON(line []byte) (Item, error) {
+	var head struct {
+		Type *Type `json:"type"`
+	}
+	if err := json.Unmarshal(line, &head); err != nil {
+		return Item{}, explain(err)
+	}
+	if head.Type == nil {
+		return Item{}, domain.Invalid("type", "type is missing")
+	}
+	newRecord, known := records[*head.Type]
+	if !known {
+		return Item{}, domain.Invalid("type", "unknown type %q", clip(string(*head.Type)))
+	}
+	r := newRecord()
+	if err := json.Unmarshal(line, r, json.RejectUnknownMembers(true)); err != nil {
+		return Item{Type: *head.Type}, explain(err)
+	}
+	item, err := r.item()
+	item.Type = *head.Type
+	return item, err
+}

@@ -1,0 +1,155 @@
+package bundle
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"simgraph/domain"
+)
+
+// How much of a stream is stored at once: enough that a statement's own cost
+// does not count, little enough that memory and a cancelled import do.
+const (
+	windowLines = 10_000
+	windowBytes = 16 << 20
+)
+
+// window is a run of lines. Those of a type are stored together, the types in
+// the order of Types, so every line still follows those that it names. No two
+// lines of a window concern the same thing, so the order within a type is free.
+type window struct {
+	entries map[Type][]entry
+	seen    map[identity]bool
+	bad     []*BadLine
+	// lines counts those of the window; end is where it ends in the stream.
+	lines int
+	end   int64
+}
+
+type entry struct {
+	Item
+	line int
+}
+
+// identity is what a line is about.
+type identity struct {
+	Type
+	company, id string
+}
+
+func newWindow() *window { return &window{entries: map[Type][]entry{}, seen: map[identity]bool{}} }
+
+// add takes in a line unless the window is about the same thing already.
+func (w *window) add(item Item, line int) bool {
+	if id, ok := identify(item); ok {
+		if w.seen[id] {
+			return false
+		}
+		w.seen[id] = true
+	}
+	w.entries[item.Type] = append(w.entries[item.Type], entry{item, line})
+	w.lines++
+	return true
+}
+
+// identify tells what a line is about; false for usage, whose ledger takes
+// records in any order and number.
+func identify(item Item) (identity, bool) {
+	id := identity{Type: item.Type, company: item.Company}
+	switch v := item.Value.(type) {
+	case *domain.Operator:
+		id.id = v.Code
+	case *domain.Tariff:
+		id.id = v.Name
+	case *domain.Group:
+		id.id = fmt.Sprint(v.GroupID)
+	case *domain.UserImport:
+		id = identity{Type: item.Type, id: strings.ToLower(v.Email)}
+	case *domain.Subscriber:
+		id.id = v.PhysicalID
+	case domain.TagImport:
+		id.id = v.PhysicalID + "\x1f" + string(v.TagName)
+	case domain.AlertSpec:
+		id.id = fmt.Sprint(v)
+	case string:
+		id.id = strings.ToLower(v)
+	}
+	return id, item.Type != Usage
+}
+
+// byCompany returns the lines of a type, those of each company together, in the
+// order in which the companies come.
+func (w *window) byCompany(t Type) [][]entry {
+	entries := w.entries[t]
+	if t == Company || t == Operator {
+		return slices.DeleteFunc([][]entry{entries}, func(e []entry) bool { return len(e) == 0 })
+	}
+	var groups [][]entry
+	place := map[string]int{}
+	for _, e := range entries {
+		i, known := place[e.Company]
+		if !known {
+			i = len(groups)
+			place[e.Company] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], e)
+	}
+	return groups
+}
+
+func (w *window) refuse(e entry, reason error) {
+	w.bad = append(w.bad, &BadLine{Line: e.line, Type: e.Type, Err: reason})
+}
+
+// sortBad puts the bad lines in the order of the stream.
+func (w *window) sortBad() {
+	slices.SortFunc(w.bad, func(a, b *BadLine) int { return cmp.Compare(a.Line, b.Line) })
+}
+
+// cut reads the stream in windows and sends them off, until its end or until
+// the context is done. What was read before an error is sent too.
+func cut(ctx context.Context, r *Reader, windows chan<- *window) error {
+	w := newWindow()
+	start := int64(0)
+	send := func() bool {
+		w.end = r.Bytes()
+		select {
+		case windows <- w:
+		case <-ctx.Done():
+			return false
+		}
+		w, start = newWindow(), r.Bytes()
+		return true
+	}
+	for {
+		item, err := r.Next()
+		if bad, ok := errors.AsType[*BadLine](err); ok {
+			w.bad = append(w.bad, bad)
+			w.lines++
+		} else if err != nil {
+			send()
+			return endOf(err)
+		} else if !w.add(item, r.Line()) {
+			if !send() {
+				return ctx.Err()
+			}
+			w.add(item, r.Line())
+		}
+		if (w.lines >= windowLines || r.Bytes()-start >= windowBytes) && !send() {
+			return ctx.Err()
+		}
+	}
+}
+
+func endOf(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,102 @@
+package db
+
+import (
+	"context"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+)
+
+const importOperators = `
+WITH line AS (
+  SELECT l.*, CASE WHEN o.code IS NULL THEN 'created' WHEN o.name <> l.name THEN 'updated' ELSE 'unchanged' END AS outcome
+  FROM unnest($1::text[], $2::text[]) AS l(code, name)
+  LEFT JOIN operators o ON o.code = l.code
+), written AS (
+  INSERT INTO operators (code, name)
+  SELECT code, name FROM line WHERE outcome <> 'unchanged' ORDER BY code
+  ON CONFLICT (code) DO UPDATE SET name = excluded.name
+)
+SELECT code, outcome FROM line`
+
+// Operators implements domain.Importer.
+func (i *Importer) Operators(ctx context.Context, items []*domain.Operator) ([]domain.Imported, error) {
+	code := func(o *domain.Operator) string { return o.Code }
+	verdicts := map[string]string{}
+	err := inTx(ctx, i.pool, func(tx *sqlx.Tx) error {
+		return judge(ctx, tx, verdicts, importOperators, pq.Array(pluck(items, code)),
+			pq.Array(pluck(items, func(o *domain.Operator) string { return o.Name })))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(items, verdicts, code, unexpected), nil
+}
+
+const importTariffs = `
+WITH line AS (
+  SELECT l.*, CASE
+    WHEN t.name IS NULL THEN 'created'
+    WHEN (t.line_rental, t.currency) IS DISTINCT FROM (l.line_rental, l.currency) THEN 'updated'
+    ELSE 'unchanged' END AS outcome
+  FROM unnest($2::text[], $3::integer[], $4::text[]) AS l(name, line_rental, currency)
+  LEFT JOIN tariffs t ON t.company_id = $1 AND t.name = l.name
+), written AS (
+  INSERT INTO tariffs (company_id, name, line_rental, currency)
+  SELECT $1, name, line_rental, currency FROM line WHERE outcome <> 'unchanged' ORDER BY name
+  ON CONFLICT (company_id, name) DO UPDATE SET line_rental = excluded.line_rental, currency = excluded.currency
+)
+SELECT name, outcome FROM line`
+
+// Tariffs implements domain.Importer.
+func (i *Importer) Tariffs(ctx context.Context, scope domain.Scope, items []*domain.Tariff) ([]domain.Imported, error) {
+	name := func(t *domain.Tariff) string { return t.Name }
+	verdicts := map[string]string{}
+	err := i.inCompany(ctx, scope, func(tx *sqlx.Tx) error {
+		return judge(ctx, tx, verdicts, importTariffs, scope.Company, pq.Array(pluck(items, name)),
+			pq.Array(pluck(items, func(t *domain.Tariff) int64 { return int64(t.LineRental) })),
+			pq.Array(pluck(items, func(t *domain.Tariff) string { return t.Currency })))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(items, verdicts, name, unexpected), nil
+}
+
+const importGroups = `
+WITH line AS (
+  SELECT l.*, CASE
+    WHEN g.group_id IS NULL THEN 'created'
+    WHEN (g.name, g.hide_tariff_details) IS DISTINCT FROM (l.name, l.hide_tariff_details) THEN 'updated'
+    ELSE 'unchanged' END AS outcome
+  FROM unnest($2::bigint[], $3::text[], $4::boolean[]) AS l(group_id, name, hide_tariff_details)
+  LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = l.group_id
+), written AS (
+  INSERT INTO groups (company_id, group_id, name, hide_tariff_details)
+  SELECT $1, group_id, name, hide_tariff_details FROM line WHERE outcome <> 'unchanged' ORDER BY group_id
+  ON CONFLICT (company_id, group_id) DO UPDATE
+  SET name = excluded.name, hide_tariff_details = excluded.hide_tariff_details
+)
+SELECT group_id::text, outcome FROM line`
+
+// Groups implements domain.Importer.
+func (i *Importer) Groups(ctx context.Context, scope domain.Scope, items []*domain.Group) ([]domain.Imported, error) {
+	id := func(g *domain.Group) int64 { return g.GroupID }
+	verdicts := map[string]string{}
+	err := i.inCompany(ctx, scope, func(tx *sqlx.Tx) error {
+		return judge(ctx, tx, verdicts, importGroups, scope.Company, pq.Array(pluck(items, id)),
+			pq.Array(pluck(items, func(g *domain.Group) string { return g.Name })),
+			pq.Array(pluck(items, func(g *domain.Group) bool { return g.HideTariffDetails })))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(items, verdicts, func(g *domain.Group) string { return formatInt(g.GroupID) }, unexpected), nil
+}
+
+// unexpected is for statements that refuse nothing.
+func unexpected[T any](T, string) *domain.Error {
+	return domain.Invalid("", "the database did not answer for this line")
+}

@@ -1,0 +1,54 @@
+package db
+
+import (
+	"context"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+)
+
+const numberCompanies = `
+INSERT INTO company_lookup (external_id)
+SELECT l.external_id FROM unnest($1::text[]) AS l(external_id)
+WHERE NOT EXISTS (SELECT FROM company_lookup known WHERE known.external_id = l.external_id)
+ORDER BY l.external_id
+ON CONFLICT DO NOTHING`
+
+const importCompanies = `
+WITH line AS (
+  SELECT l.*, known.company_id, CASE
+    WHEN c.company_id IS NULL THEN 'created'
+    WHEN (c.name, c.billing_day, c.time_zone) IS DISTINCT FROM (l.name, l.billing_day, l.time_zone) THEN 'updated'
+    ELSE 'unchanged' END AS outcome
+  FROM unnest($1::text[], $2::text[], $3::smallint[], $4::text[]) AS l(external_id, name, billing_day, time_zone)
+  JOIN company_lookup known ON known.external_id = l.external_id
+  LEFT JOIN companies c ON c.company_id = known.company_id
+), written AS (
+  INSERT INTO companies (company_id, external_id, name, billing_day, time_zone)
+  SELECT company_id, external_id, name, billing_day, time_zone FROM line WHERE outcome <> 'unchanged' ORDER BY company_id
+  ON CONFLICT (company_id) DO UPDATE
+  SET name = excluded.name, billing_day = excluded.billing_day, time_zone = excluded.time_zone
+)
+SELECT external_id, outcome FROM line`
+
+// Companies implements domain.Importer.
+func (i *Importer) Companies(ctx context.Context, items []*domain.Company) ([]domain.Imported, error) {
+	externalID := func(c *domain.Company) string { return c.ExternalID }
+	ids := pq.Array(pluck(items, externalID))
+	verdicts := map[string]string{}
+	err := inTx(ctx, i.pool, func(tx *sqlx.Tx) error {
+		if _, err := tx.ExecContext(ctx, numberCompanies, ids); err != nil {
+			return err
+		}
+		return judge(ctx, tx, verdicts, importCompanies, ids,
+			pq.Array(pluck(items, func(c *domain.Company) string { return c.Name })),
+			pq.Array(pluck(items, func(c *domain.Company) int64 { return int64(c.BillingDay) })),
+			pq.Array(pluck(items, func(c *domain.Company) string { return c.TimeZone })))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(items, verdicts, externalID, unexpected), nil
+}

@@ -1,0 +1,183 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+)
+
+// importSubscribers looks up what the lines name, writes those lines that are
+// sound and change something, and gives its verdict on every line. In the
+// arrays, "" stands for a text that is null and 0 for no group. Rows that exist
+// are locked in the order of their keys, as the writers of tags do.
+const importSubscribers = `
+WITH line AS (
+  SELECT physical_id, kind, subscriber_id, nullif(data_number, '') AS data_number, imsi, nickname, operator_code, tariff_name,
+    connection_date, expiry_date, contract_length, is_barred, is_active, nullif(terminate_date, '')::timestamptz AS terminate_date,
+    nullif(group_id, 0) AS group_id, subscriber_type, is_transferring, is_online, nullif(eid, '') AS eid,
+    nullif(smdp_provider, '') AS smdp_provider, nullif(parent, '') AS parent,
+    CASE WHEN parent <> '' THEN is_enabled_on_parent END AS is_enabled_on_parent
+  FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[],
+    $12::timestamptz[], $13::integer[], $14::boolean[], $15::boolean[], $16::text[], $17::bigint[], $18::text[], $19::boolean[],
+    $20::boolean[], $21::text[], $22::text[], $23::text[], $24::boolean[])
+  AS l(physical_id, kind, subscriber_id, data_number, imsi, nickname, operator_code, tariff_name, connection_date,
+    expiry_date, contract_length, is_barred, is_active, terminate_date, group_id, subscriber_type, is_transferring,
+    is_online, eid, smdp_provider, parent, is_enabled_on_parent)
+), checked AS (
+  SELECT l.*, p.key AS parent_key, old.key AS old_key, old.group_id AS old_group_id, CASE
+    WHEN o.code IS NULL THEN 'operator'
+    WHEN t.name IS NULL THEN 'tariff'
+    WHEN l.group_id IS NOT NULL AND g.group_id IS NULL THEN 'group'
+    WHEN l.parent IS NOT NULL AND p.key IS NULL THEN 'parent'
+    WHEN p.parent_key IS NOT NULL THEN 'parent is a profile'
+    WHEN l.parent IS NOT NULL AND EXISTS (
+      SELECT FROM subscribers child WHERE child.company_id = $1 AND child.parent_key = old.key) THEN 'has profiles'
+    WHEN old.key IS NULL THEN 'created'
+    WHEN (old.kind, old.subscriber_id, old.data_number, old.imsi, old.nickname, old.operator_code, old.tariff_name,
+      old.connection_date, old.expiry_date, old.contract_length, old.is_barred, old.is_active, old.terminate_date, old.group_id,
+      old.subscriber_type, old.is_transferring, old.is_online, old.eid, old.smdp_provider, old.parent_key, old.is_enabled_on_parent)
+      IS DISTINCT FROM (l.kind, l.subscriber_id, l.data_number, l.imsi, l.nickname, l.operator_code, l.tariff_name,
+      l.connection_date, l.expiry_date, l.contract_length, l.is_barred, l.is_active, l.terminate_date, l.group_id,
+      l.subscriber_type, l.is_transferring, l.is_online, l.eid, l.smdp_provider, p.key, l.is_enabled_on_parent) THEN 'updated'
+    ELSE 'unchanged' END AS outcome
+  FROM line l
+  LEFT JOIN operators o ON o.code = l.operator_code
+  LEFT JOIN tariffs t ON t.company_id = $1 AND t.name = l.tariff_name
+  LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = l.group_id
+  LEFT JOIN subscribers p ON p.company_id = $1 AND p.physical_id = l.parent
+  LEFT JOIN subscribers old ON old.company_id = $1 AND old.physical_id = l.physical_id
+), written AS (
+  INSERT INTO subscribers (company_id, kind, physical_id, subscriber_id, data_number, imsi, nickname, operator_code, tariff_name,
+    connection_date, expiry_date, contract_length, is_barred, is_active, terminate_date, group_id, subscriber_type,
+    is_transferring, is_online, eid, smdp_provider, parent_key, is_enabled_on_parent)
+  SELECT $1, kind, physical_id, subscriber_id, data_number, imsi, nickname, operator_code, tariff_name,
+    connection_date, expiry_date, contract_length, is_barred, is_active, terminate_date, group_id, subscriber_type,
+    is_transferring, is_online, eid, smdp_provider, parent_key, is_enabled_on_parent
+  FROM checked
+  WHERE outcome IN ('created', 'updated')
+  ORDER BY old_key, physical_id
+  ON CONFLICT (company_id, physical_id) DO UPDATE SET kind = excluded.kind, subscriber_id = excluded.subscriber_id,
+    data_number = excluded.data_number, imsi = excluded.imsi, nickname = excluded.nickname,
+    operator_code = excluded.operator_code, tariff_name = excluded.tariff_name, connection_date = excluded.connection_date,
+    expiry_date = excluded.expiry_date, contract_length = excluded.contract_length, is_barred = excluded.is_barred,
+    is_active = excluded.is_active, terminate_date = excluded.terminate_date, group_id = excluded.group_id,
+    subscriber_type = excluded.subscriber_type, is_transferring = excluded.is_transferring, is_online = excluded.is_online,
+    eid = excluded.eid, smdp_provider = excluded.smdp_provider, parent_key = excluded.parent_key,
+    is_enabled_on_parent = excluded.is_enabled_on_parent
+  RETURNING key, physical_id, group_id
+), moved AS (
+  INSERT INTO group_memberships (company_id, subscriber_key, since, group_id)
+  SELECT $1, w.key, $2, w.group_id
+  FROM written w JOIN checked c ON c.physical_id = w.physical_id
+  WHERE c.old_key IS NULL OR c.old_group_id IS DISTINCT FROM w.group_id
+  ON CONFLICT (company_id, subscriber_key, since) DO UPDATE SET group_id = excluded.group_id
+)
+SELECT physical_id, outcome FROM checked`
+
+// Subscribers implements domain.Importer.
+func (i *Importer) Subscribers(ctx context.Context, scope domain.Scope, items []*domain.Subscriber) ([]domain.Imported, error) {
+	verdicts := make(map[string]string, len(items))
+	tops, profiles := byParent(items, verdicts)
+	err := i.inCompany(ctx, scope, func(tx *sqlx.Tx) error {
+		for _, batch := range [][]*domain.Subscriber{tops, profiles} {
+			if len(batch) == 0 {
+				continue
+			}
+			if err := judge(ctx, tx, verdicts, importSubscribers, subscriberArrays(scope, i.now(), batch)...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(items, verdicts, func(s *domain.Subscriber) string { return s.PhysicalID }, refuseSubscriber), nil
+}
+
+// byParent splits the items, so that parents are there before their profiles.
+// A profile of a profile among the items gets its verdict here.
+func byParent(items []*domain.Subscriber, verdicts map[string]string) (tops, profiles []*domain.Subscriber) {
+	nested := map[string]bool{}
+	for _, s := range items {
+		if s.ParentPhysicalID != nil {
+			nested[s.PhysicalID] = true
+		}
+	}
+	for _, s := range items {
+		switch {
+		case s.ParentPhysicalID == nil:
+			tops = append(tops, s)
+		case nested[*s.ParentPhysicalID]:
+			verdicts[s.PhysicalID] = "parent is a profile"
+		default:
+			profiles = append(profiles, s)
+		}
+	}
+	return tops, profiles
+}
+
+func subscriberArrays(scope domain.Scope, now time.Time, items []*domain.Subscriber) []any {
+	texts := func(field func(*domain.Subscriber) string) any { return pq.StringArray(pluck(items, field)) }
+	flags := func(field func(*domain.Subscriber) bool) any { return pq.BoolArray(pluck(items, field)) }
+	numbers := func(field func(*domain.Subscriber) int64) any { return pq.Int64Array(pluck(items, field)) }
+	return []any{
+		scope.Company, now,
+		texts(func(s *domain.Subscriber) string { return s.PhysicalID }),
+		texts(func(s *domain.Subscriber) string { return string(s.Kind) }),
+		texts(func(s *domain.Subscriber) string { return s.SubscriberID }),
+		texts(func(s *domain.Subscriber) string { return orZero(s.DataNumber) }),
+		texts(func(s *domain.Subscriber) string { return s.IMSI }),
+		texts(func(s *domain.Subscriber) string { return s.Nickname }),
+		texts(func(s *domain.Subscriber) string { return s.OperatorCode }),
+		texts(func(s *domain.Subscriber) string { return orZero(s.TariffName) }),
+		texts(func(s *domain.Subscriber) string { return s.ConnectionDate.Format(time.RFC3339Nano) }),
+		texts(func(s *domain.Subscriber) string { return s.ExpiryDate.Format(time.RFC3339Nano) }),
+		numbers(func(s *domain.Subscriber) int64 { return int64(orZero(s.ContractLength)) }),
+		flags(func(s *domain.Subscriber) bool { return s.IsBarred }),
+		flags(func(s *domain.Subscriber) bool { return s.IsActive }),
+		texts(func(s *domain.Subscriber) string {
+			if s.TerminateDate == nil {
+				return ""
+			}
+			return s.TerminateDate.Format(time.RFC3339Nano)
+		}),
+		numbers(func(s *domain.Subscriber) int64 { return orZero(s.GroupID) }),
+		texts(func(s *domain.Subscriber) string { return string(s.SubscriberType) }),
+		flags(func(s *domain.Subscriber) bool { return s.IsTransferring }),
+		flags(func(s *domain.Subscriber) bool { return s.IsOnline }),
+		texts(func(s *domain.Subscriber) string { return orZero(s.EID) }),
+		texts(func(s *domain.Subscriber) string { return orZero(s.SMDPProvider) }),
+		texts(func(s *domain.Subscriber) string { return orZero(s.ParentPhysicalID) }),
+		flags(func(s *domain.Subscriber) bool { return orZero(s.IsEnabledOnParent) }),
+	}
+}
+
+func orZero[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+func refuseSubscriber(s *domain.Subscriber, verdict string) *domain.Error {
+	switch verdict {
+	case "operator":
+		return domain.NotFound("operatorCode", "operator", s.OperatorCode)
+	case "tariff":
+		return domain.NotFound("tariffName", "tariff", orZero(s.TariffName))
+	case "group":
+		return domain.NotFound("groupId", "group", formatInt(orZero(s.GroupID)))
+	case "parent":
+		return domain.NotFound("parent", "subscriber", orZero(s.ParentPhysicalID))
+	case "parent is a profile":
+		return domain.Invalid("parent", "%q cannot be the parent: it is itself a profile", orZero(s.ParentPhysicalID))
+	case "has profiles":
+		return domain.Invalid("parent", "%q cannot have a parent: it has profiles of its own", s.PhysicalID)
+	}
+	return unexpected(s, verdict)
+}

@@ -1,0 +1,140 @@
+package db
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+)
+
+// checkUsers gives a verdict on each line, before anything is written: the
+// addresses are numbered over all companies, and a refused line takes none. In
+// the arrays, groups and permissions of a line are joined by commas.
+const checkUsers = `
+SELECT l.email, CASE
+  WHEN known.company_id <> $1 THEN 'elsewhere'
+  WHEN EXISTS (
+    SELECT FROM unnest(string_to_array(l.groups, ',')::bigint[]) AS wanted(group_id)
+    WHERE NOT EXISTS (SELECT FROM groups g WHERE g.company_id = $1 AND g.group_id = wanted.group_id)) THEN 'group'
+  WHEN u.user_id IS NULL THEN 'created'
+  WHEN u.permissions IS DISTINCT FROM string_to_array(l.permissions, ',')
+    OR NOT l.keep_disabled AND u.disabled <> l.disabled
+    OR ARRAY(SELECT ug.group_id FROM user_groups ug WHERE ug.company_id = $1 AND ug.user_id = u.user_id ORDER BY ug.group_id)
+      IS DISTINCT FROM string_to_array(l.groups, ',')::bigint[] THEN 'updated'
+  ELSE 'unchanged' END
+FROM unnest($2::text[], $3::text[], $4::text[], $5::boolean[], $6::boolean[]) AS l(email, permissions, groups, disabled, keep_disabled)
+LEFT JOIN user_lookup known ON known.email = l.email
+LEFT JOIN users u ON u.company_id = $1 AND u.email = l.email`
+
+const numberUsers = `
+INSERT INTO user_lookup (email, company_id)
+SELECT l.email, $2 FROM unnest($1::text[]) AS l(email)
+WHERE NOT EXISTS (SELECT FROM user_lookup known WHERE known.email = l.email)
+ORDER BY l.email
+ON CONFLICT DO NOTHING`
+
+// writeUsers leaves out an address that another company took just now.
+const writeUsers = `
+INSERT INTO users (company_id, user_id, email, permissions, disabled)
+SELECT $1, known.user_id, l.email, string_to_array(l.permissions, ','),
+  CASE WHEN l.keep_disabled THEN coalesce(old.disabled, l.disabled) ELSE l.disabled END
+FROM unnest($2::text[], $3::text[], $4::boolean[], $5::boolean[]) AS l(email, permissions, disabled, keep_disabled)
+JOIN user_lookup known ON known.email = l.email AND known.company_id = $1
+LEFT JOIN users old ON old.company_id = $1 AND old.email = l.email
+ORDER BY known.user_id
+ON CONFLICT (company_id, user_id) DO UPDATE SET permissions = excluded.permissions, disabled = excluded.disabled
+RETURNING email`
+
+const detachUsers = `
+DELETE FROM user_groups ug
+USING users u, unnest($2::text[], $3::text[]) AS l(email, groups)
+WHERE ug.company_id = $1 AND u.company_id = $1 AND u.email = l.email AND ug.user_id = u.user_id
+  AND ug.group_id <> ALL (string_to_array(l.groups, ',')::bigint[])`
+
+const attachUsers = `
+INSERT INTO user_groups (company_id, user_id, group_id)
+SELECT $1, u.user_id, wanted.group_id
+FROM unnest($2::text[], $3::text[]) AS l(email, groups)
+JOIN users u ON u.company_id = $1 AND u.email = l.email
+CROSS JOIN LATERAL unnest(string_to_array(l.groups, ',')::bigint[]) AS wanted(group_id)
+ON CONFLICT DO NOTHING`
+
+// Users implements domain.Importer.
+func (i *Importer) Users(ctx context.Context, scope domain.Scope, items []*domain.UserImport) ([]domain.Imported, error) {
+	lines := pluck(items, newUserLine)
+	verdicts := map[string]string{}
+	err := i.inCompany(ctx, scope, func(tx *sqlx.Tx) error {
+		emails, permissions, groups, disabled, keep := userArrays(lines)
+		if err := judge(ctx, tx, verdicts, checkUsers, scope.Company, emails, permissions, groups, disabled, keep); err != nil {
+			return err
+		}
+		return storeUsers(ctx, tx, scope, slices.DeleteFunc(slices.Clone(lines), func(l userLine) bool {
+			return verdicts[l.email] != "created" && verdicts[l.email] != "updated"
+		}), verdicts)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(items, verdicts, func(u *domain.UserImport) string { return strings.ToLower(u.Email) }, refuseUser), nil
+}
+
+// storeUsers writes lines that were found sound.
+func storeUsers(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, lines []userLine, verdicts map[string]string) error {
+	emails, permissions, groups, disabled, keep := userArrays(lines)
+	if _, err := tx.ExecContext(ctx, numberUsers, emails, scope.Company); err != nil {
+		return err
+	}
+	var written []string
+	if err := tx.SelectContext(ctx, &written, writeUsers, scope.Company, emails, permissions, disabled, keep); err != nil {
+		return err
+	}
+	for _, l := range lines {
+		if !slices.Contains(written, l.email) {
+			verdicts[l.email] = "elsewhere"
+		}
+	}
+	for _, statement := range []string{detachUsers, attachUsers} {
+		if _, err := tx.ExecContext(ctx, statement, scope.Company, emails, groups); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// userLine is a user as the statements take it: the address in lower case, sets
+// in order and joined by commas.
+type userLine struct {
+	email, permissions, groups string
+	disabled, keepDisabled     bool
+}
+
+func newUserLine(u *domain.UserImport) userLine {
+	permissions := slices.Compact(slices.Sorted(slices.Values(pluck(u.Permissions, func(p domain.Permission) string { return string(p) }))))
+	groups := pluck(slices.Compact(slices.Sorted(slices.Values(u.Groups))), formatInt)
+	return userLine{
+		email: strings.ToLower(u.Email), permissions: strings.Join(permissions, ","), groups: strings.Join(groups, ","),
+		disabled: u.Disabled, keepDisabled: u.KeepDisabled,
+	}
+}
+
+func userArrays(lines []userLine) (emails, permissions, groups, disabled, keepDisabled any) {
+	return pq.StringArray(pluck(lines, func(l userLine) string { return l.email })),
+		pq.StringArray(pluck(lines, func(l userLine) string { return l.permissions })),
+		pq.StringArray(pluck(lines, func(l userLine) string { return l.groups })),
+		pq.BoolArray(pluck(lines, func(l userLine) bool { return l.disabled })),
+		pq.BoolArray(pluck(lines, func(l userLine) bool { return l.keepDisabled }))
+}
+
+func refuseUser(u *domain.UserImport, verdict string) *domain.Error {
+	switch verdict {
+	case "elsewhere":
+		return domain.Invalid("email", "the e-mail address %q belongs to a user of another company", u.Email)
+	case "group":
+		return domain.Invalid("groups", "one of the groups %v is not on this account", u.Groups)
+	}
+	return unexpected(u, verdict)
+}
