@@ -17,6 +17,7 @@ type loaders struct {
 	tariff     *relation[string, *domain.Tariff]
 	tags       *relation[tagsKey, []domain.TagName]
 	tagNumber  *relation[int64, int]
+	dataUsage  *relation[int64, int64]
 
 	group            *relation[int64, *domain.Group]
 	groupCounts      *relation[int64, domain.GroupCounts]
@@ -76,6 +77,7 @@ func (g *Graph) newLoaders(scope domain.Scope) *loaders {
 		tariff:     newRelation(in(scope, g.Catalogue.TariffsOf)),
 		tags:       newRelation(g.loadTags(scope)),
 		tagNumber:  newRelation(in(scope, g.Tags.NumberOf)),
+		dataUsage:  newRelation(in(scope, g.Usage.CurrentOf)),
 
 		group:            newRelation(in(scope, g.Groups.FindMany)),
 		groupCounts:      newRelation(in(scope, g.Groups.CountsOf)),
@@ -90,7 +92,7 @@ func (g *Graph) newLoaders(scope domain.Scope) *loaders {
 
 func (l *loaders) clear() {
 	for _, r := range []interface{ clear() }{
-		l.subscriber, l.profiles, l.operator, l.tariff, l.tags, l.tagNumber,
+		l.subscriber, l.profiles, l.operator, l.tariff, l.tags, l.tagNumber, l.dataUsage,
 		l.group, l.groupCounts, l.groupSubscribers, l.groupTotals,
 		l.tagCounts, l.tagSubscribers, l.tagTotals,
 	} {

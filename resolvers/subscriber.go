@@ -160,3 +160,7 @@ func (s subscriberOf) NumberOfTags(ctx context.Context, of *domain.Subscriber) (
 func (p parentOf) Subscriber(ctx context.Context, of *model.ParentLink) (*domain.Subscriber, error) {
 	return loadersFrom(ctx).subscriber.of(ctx, of.Key)
 }
+
+func (s subscriberOf) DataUsage(ctx context.Context, of *domain.Subscriber) (int64, error) {
+	return loadersFrom(ctx).dataUsage.of(ctx, of.Key)
+}

@@ -30,6 +30,9 @@ func (l *loaders) aheadOfSubscribers(ctx context.Context, s selection, of []*dom
 	if s.has("numberOfTags") {
 		l.tagNumber.ahead(ctx, subscriberKeys(of))
 	}
+	if s.has("dataUsage") {
+		l.dataUsage.ahead(ctx, subscriberKeys(of))
+	}
 	l.aheadOfRelated(ctx, s, of)
 }
 

@@ -24,8 +24,6 @@ type CompanyResolver interface {
 type ViewerResolver interface {
 	IsRestricted(ctx context.Context, obj *domain.Caller) (bool, error)
 	Groups(ctx context.Context, obj *domain.Caller) ([]*domain.Group, error)
-
-	Company(ctx context.Context, obj *domain.Caller) (*domain.Company, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -522,7 +520,7 @@ func (ec *executionContext) _Viewer_company(ctx context.Context, field graphql.C
 			return ec.fieldContext_Viewer_company(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Viewer().Company(ctx, obj)
+			return obj.Company, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *domain.Company) graphql.Marshaler {
@@ -536,8 +534,8 @@ func (ec *executionContext) fieldContext_Viewer_company(_ context.Context, field
 	fc = &graphql.FieldContext{
 		Object:     "Viewer",
 		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
+		IsMethod:   false,
+		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Company(ctx, field)
 		},
@@ -891,43 +889,10 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "company":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Viewer_company(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
+			out.Values[i] = ec._Viewer_company(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
 			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}

@@ -1,0 +1,146 @@
+// Package access is the door: it turns bearer tokens into callers, and access
+// keys into tokens at the OAuth 2.0 endpoints.
+package access
+
+import (
+	"context"
+	"crypto/sha256"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"simgraph/domain"
+)
+
+const (
+	// freshFor is how long a caller is believed without asking the store, so
+	// that a revocation holds everywhere within 5 s.
+	freshFor = 3 * time.Second
+	// mostRemembered bounds the memory for callers.
+	mostRemembered = 20_000
+)
+
+// Gate turns access tokens into callers. It remembers them for some seconds, so
+// that a busy client costs the store one look-up every freshFor.
+type Gate struct {
+	store domain.Access
+	now   func() time.Time
+
+	asking singleflight.Group
+	mu     sync.RWMutex
+	known  map[[sha256.Size]byte]remembered
+}
+
+type remembered struct {
+	caller *domain.Caller
+	until  time.Time
+}
+
+// NewGate returns a gate on the store; now tells the time.
+func NewGate(store domain.Access, now func() time.Time) *Gate {
+	return &Gate{store: store, now: now, known: map[[sha256.Size]byte]remembered{}}
+}
+
+// Caller returns who holds the token, or an InvalidToken error.
+func (g *Gate) Caller(ctx context.Context, token domain.Secret) (*domain.Caller, error) {
+	key := sha256.Sum256([]byte(token))
+	g.mu.RLock()
+	entry, ok := g.known[key]
+	g.mu.RUnlock()
+	if ok && g.now().Before(entry.until) {
+		return entry.caller, nil
+	}
+	// Whoever asks first asks for all; it must not be cancelled with its request.
+	found, err, _ := g.asking.Do(string(key[:]), func() (any, error) {
+		asked := g.now()
+		caller, err := g.store.Authenticate(context.WithoutCancel(ctx), token)
+		g.remember(key, caller, asked)
+		return caller, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found.(*domain.Caller), nil
+}
+
+func (g *Gate) remember(key [sha256.Size]byte, caller *domain.Caller, asked time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if caller == nil {
+		delete(g.known, key)
+		return
+	}
+	if len(g.known) >= mostRemembered {
+		g.forgetStale(asked)
+	}
+	until := asked.Add(freshFor)
+	if caller.ExpiresAt.Before(until) {
+		until = caller.ExpiresAt
+	}
+	g.known[key] = remembered{caller, until}
+}
+
+// forgetStale makes room; when all are fresh, all are forgotten.
+func (g *Gate) forgetStale(now time.Time) {
+	for key, entry := range g.known {
+		if !now.Before(entry.until) {
+			delete(g.known, key)
+		}
+	}
+	if len(g.known) >= mostRemembered {
+		clear(g.known)
+	}
+}
+
+// Admit returns the context of a request with its caller. The errors are those
+// of RFC 6750: Unauthorized without a token, InvalidToken with a bad one.
+func (g *Gate) Admit(r *http.Request) (context.Context, error) {
+	token, err := bearer(r.Header)
+	if err != nil {
+		return nil, err
+	}
+	return g.AdmitToken(r.Context(), token)
+}
+
+// AdmitToken is Admit for a token that came another way, such as the payload of
+// a WebSocket's connection_init.
+func (g *Gate) AdmitToken(ctx context.Context, token domain.Secret) (context.Context, error) {
+	caller, err := g.Caller(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	return withToken(domain.WithCaller(ctx, caller), token), nil
+}
+
+// StillValid tells whether the token that admitted the context would do so now.
+func (g *Gate) StillValid(ctx context.Context) error {
+	token, ok := ctx.Value(tokenKey{}).(domain.Secret)
+	if !ok {
+		return &domain.Error{Kind: domain.KindUnauthorized, Message: "this needs an access token"}
+	}
+	_, err := g.Caller(ctx, token)
+	return err
+}
+
+type tokenKey struct{}
+
+func withToken(ctx context.Context, token domain.Secret) context.Context {
+	return context.WithValue(ctx, tokenKey{}, token)
+}
+
+// bearer reads the one Authorization header (RFC 6750 §2.1).
+func bearer(header http.Header) (domain.Secret, error) {
+	values := header.Values("Authorization")
+	if len(values) == 0 || len(values) == 1 && strings.TrimSpace(values[0]) == "" {
+		return "", &domain.Error{Kind: domain.KindUnauthorized, Message: "this needs an access token: Authorization: Bearer <ACCESS_TOKEN>"}
+	}
+	scheme, token, ok := strings.Cut(values[0], " ")
+	token = strings.TrimSpace(token)
+	if len(values) > 1 || !ok || !strings.EqualFold(scheme, "Bearer") || token == "" || strings.ContainsAny(token, " \t") {
+		return "", &domain.Error{Kind: domain.KindInvalidToken, Message: "the Authorization header is not of the form: Bearer <ACCESS_TOKEN>"}
+	}
+	return domain.Secret(token), nil
+}

@@ -1,0 +1,184 @@
+package access
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"simgraph/domain"
+)
+
+// maxForm bounds the body of a token request.
+const maxForm = 64 << 10
+
+// OAuth answers POST /oauth/token by the client-credentials grant (RFC 6749
+// §4.4) and POST /oauth/revoke (RFC 7009). The access key is the client.
+type OAuth struct {
+	store domain.Access
+	log   *slog.Logger
+}
+
+// NewOAuth returns the endpoints on the store.
+func NewOAuth(store domain.Access, log *slog.Logger) *OAuth { return &OAuth{store, log} }
+
+// oauthError is an error answer of RFC 6749 §5.2.
+type oauthError struct {
+	Status      int    `json:"-"`
+	Code        string `json:"error"`
+	Description string `json:"error_description"`
+}
+
+func (e *oauthError) Error() string { return e.Code + ": " + e.Description }
+
+func badRequest(code, description string) *oauthError {
+	return &oauthError{http.StatusBadRequest, code, description}
+}
+
+// client is what every request to these endpoints proves.
+type client struct {
+	id     string
+	secret domain.Secret
+	form   url.Values
+}
+
+type tokenAnswer struct {
+	AccessToken string `json:"access_token"`
+	TokenType   string `json:"token_type"`
+	ExpiresIn   int    `json:"expires_in"`
+	Scope       string `json:"scope"`
+}
+
+// Token answers POST /oauth/token.
+func (o *OAuth) Token(w http.ResponseWriter, r *http.Request) {
+	c, err := readClient(w, r)
+	if err != nil {
+		o.refuse(w, r, err)
+		return
+	}
+	grant, err := o.grant(r, c)
+	if err != nil {
+		o.refuse(w, r, err)
+		return
+	}
+	scopes := make([]string, len(grant.Scopes))
+	for i, s := range grant.Scopes {
+		scopes[i] = string(s)
+	}
+	answer(w, http.StatusOK, tokenAnswer{
+		AccessToken: string(grant.Token), TokenType: "Bearer",
+		ExpiresIn: int(time.Until(grant.ExpiresAt).Round(time.Second).Seconds()), Scope: strings.Join(scopes, " "),
+	})
+}
+
+func (o *OAuth) grant(r *http.Request, c *client) (*domain.Grant, error) {
+	switch c.form.Get("grant_type") {
+	case "client_credentials":
+	case "":
+		return nil, badRequest("invalid_request", "grant_type is missing")
+	default:
+		return nil, badRequest("unsupported_grant_type", "grant_type must be client_credentials")
+	}
+	var wanted []domain.Permission
+	for _, scope := range strings.Fields(c.form.Get("scope")) {
+		p, err := domain.ParsePermission(scope)
+		if err != nil {
+			return nil, badRequest("invalid_scope", "there is no scope "+scope)
+		}
+		wanted = append(wanted, p)
+	}
+	grant, err := o.store.Exchange(r.Context(), c.id, c.secret, wanted)
+	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindInvalid {
+		return nil, badRequest("invalid_scope", fault.Message)
+	}
+	return grant, err
+}
+
+// Revoke answers POST /oauth/revoke. An unknown token is no error.
+func (o *OAuth) Revoke(w http.ResponseWriter, r *http.Request) {
+	c, err := readClient(w, r)
+	if err != nil {
+		o.refuse(w, r, err)
+		return
+	}
+	token := c.form.Get("token")
+	if token == "" {
+		o.refuse(w, r, badRequest("invalid_request", "token is missing"))
+		return
+	}
+	if err := o.store.RevokeToken(r.Context(), c.id, c.secret, domain.Secret(token)); err != nil {
+		o.refuse(w, r, err)
+		return
+	}
+	answer(w, http.StatusOK, struct{}{})
+}
+
+func readClient(w http.ResponseWriter, r *http.Request) (*client, error) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		return nil, &oauthError{http.StatusMethodNotAllowed, "invalid_request", "use POST"}
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
+		return nil, badRequest("invalid_request", "the body must be application/x-www-form-urlencoded")
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		return nil, badRequest("invalid_request", "the body is not a form")
+	}
+	for name, values := range r.PostForm {
+		if len(values) > 1 {
+			return nil, badRequest("invalid_request", name+" is given twice")
+		}
+	}
+	return credentials(r)
+}
+
+// credentials reads HTTP Basic or, without it, the form (RFC 6749 §2.3.1).
+func credentials(r *http.Request) (*client, error) {
+	c := &client{id: r.PostForm.Get("client_id"), secret: domain.Secret(r.PostForm.Get("client_secret")), form: r.PostForm}
+	if id, secret, basic := r.BasicAuth(); basic {
+		if c.secret != "" {
+			return nil, badRequest("invalid_request", "the client authenticates twice")
+		}
+		c.id, c.secret = id, domain.Secret(secret)
+	}
+	if c.id == "" || c.secret == "" {
+		return nil, &oauthError{http.StatusUnauthorized, "invalid_client", "client_id and client_secret are needed"}
+	}
+	return c, nil
+}
+
+func (o *OAuth) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	refusal, is := errors.AsType[*oauthError](err)
+	if !is {
+		refusal = o.translate(r, err)
+	}
+	if refusal.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Basic realm="simgraph"`)
+	}
+	answer(w, refusal.Status, refusal)
+}
+
+func (o *OAuth) translate(r *http.Request, err error) *oauthError {
+	if fault, is := domain.AsError(err); is {
+		switch fault.Kind {
+		case domain.KindInvalidToken:
+			return &oauthError{http.StatusUnauthorized, "invalid_client", fault.Message}
+		case domain.KindUnavailable:
+			return &oauthError{http.StatusServiceUnavailable, "temporarily_unavailable", fault.Message}
+		}
+	}
+	o.log.ErrorContext(r.Context(), "token request failed", "error", err)
+	return &oauthError{http.StatusInternalServerError, "server_error", "the service failed"}
+}
+
+func answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // the client may be gone
+}
