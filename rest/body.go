@@ -1,0 +1,129 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"simgraph/graph/input"
+)
+
+const (
+	// maxBody bounds a request body in bytes.
+	maxBody = 1 << 20
+	// maxDetails is how many faults of one body are named.
+	maxDetails = 20
+)
+
+// checkMedia refuses a body that is declared to be anything but JSON in UTF-8.
+// One that is not declared is taken for it.
+func checkMedia(h http.Header) error {
+	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return newProblem(codeMedia, "", "a body must come without Content-Encoding")
+	}
+	declared := h.Values("Content-Type")
+	if len(declared) == 0 {
+		return nil
+	}
+	media, params, err := mime.ParseMediaType(declared[0])
+	charset := params["charset"]
+	if err != nil || len(declared) > 1 || media != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return newProblem(codeMedia, "", "a body must be application/json in UTF-8")
+	}
+	return nil
+}
+
+// readBody reads no more than maxBody.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength > maxBody {
+		return nil, tooLarge()
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, tooLarge()
+	}
+	if err != nil {
+		return nil, newProblem(codeBody, "", "the body could not be read")
+	}
+	return body, nil
+}
+
+func tooLarge() *problem {
+	return newProblem(codeTooLarge, "", fmt.Sprintf("a body may have at most %d bytes", maxBody))
+}
+
+// member is a field of a body and its value as a JSON token.
+type member struct {
+	name  string
+	value json.Token
+}
+
+// parseBody reads a flat JSON object, each field at most once.
+func parseBody(body []byte) ([]member, error) {
+	if err := input.CheckJSON(body); err != nil {
+		return nil, newProblem(codeBody, "", err.Error())
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil, newProblem(codeBody, "", "a body is required: a JSON object")
+	}
+	if !json.Valid(body) {
+		return nil, newProblem(codeBody, "", "the body is not one JSON value")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	if first, _ := decoder.Token(); first != json.Delim('{') {
+		return nil, newProblem(codeBody, "", "the body must be a JSON object")
+	}
+	return readMembers(decoder)
+}
+
+// readMembers goes on after the opening brace of valid JSON.
+func readMembers(decoder *json.Decoder) ([]member, error) {
+	var members []member
+	seen := map[string]bool{}
+	for decoder.More() {
+		key, err := decoder.Token()
+		if err != nil {
+			return nil, err
+		}
+		name := key.(string)
+		value, err := decoder.Token()
+		if err != nil {
+			return nil, err
+		}
+		if _, nested := value.(json.Delim); nested {
+			return nil, newProblem(codeBody, clip(name), fmt.Sprintf("%.100q must not be an object or a list", name))
+		}
+		if seen[name] {
+			return nil, newProblem(codeBody, clip(name), fmt.Sprintf("%.100q is given twice", name))
+		}
+		seen[name] = true
+		members = append(members, member{name, value})
+	}
+	return members, nil
+}
+
+// faults collects what is wrong with the fields of a body.
+type faults []detail
+
+func (f *faults) add(field, format string, args ...any) {
+	if len(*f) < maxDetails {
+		*f = append(*f, detail{clip(field), fmt.Sprintf(format, args...)})
+	}
+}
+
+// err returns one error about all the faults; its message is the first.
+func (f faults) err() error {
+	if len(f) == 0 {
+		return nil
+	}
+	return &problem{Code: codeBody, Message: f[0].Reason, Details: f}
+}
+
+// clip shortens what a caller called a field.
+func clip(name string) string { return fmt.Sprintf("%.100s", name) }

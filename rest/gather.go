@@ -1,0 +1,168 @@
+package rest
+
+import (
+	"net/http"
+
+	"simgraph/domain"
+)
+
+// call is a request in the words of the graph.
+type call struct {
+	variables map[string]any
+	// pairs are the query as given, for links to other pages.
+	pairs []pair
+	page  page
+}
+
+// gather reads a request: first whether its body can be read at all, then the
+// values, and last the ids of the path, since those say that nothing is there.
+func (e *endpoint) gather(w http.ResponseWriter, r *http.Request, segments []string) (*call, error) {
+	c := &call{variables: make(map[string]any, len(e.params))}
+	var body []byte
+	if e.has(inBody) {
+		if err := checkMedia(r.Header); err != nil {
+			return nil, err
+		}
+		var err error
+		if body, err = readBody(w, r); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.gatherQuery(c, r.URL.RawQuery); err != nil {
+		return nil, err
+	}
+	if e.has(inBody) {
+		if err := e.gatherBody(c, body); err != nil {
+			return nil, err
+		}
+	}
+	return c, e.gatherPath(c, segments)
+}
+
+func (e *endpoint) has(place place) bool {
+	for _, p := range e.params {
+		if p.place == place {
+			return true
+		}
+	}
+	return false
+}
+
+// gatherQuery reads the query also where no parameter stands in it, so that a
+// malformed one is told everywhere. Names that are not known are ignored:
+// clients of the spec send a stray physicalId.
+func (e *endpoint) gatherQuery(c *call, raw string) (err error) {
+	if c.pairs, err = parseQuery(raw); err != nil {
+		return err
+	}
+	if e.paged {
+		if c.page, err = newPage(c.pairs, e.bounds()); err != nil {
+			return err
+		}
+		c.variables["limit"], c.variables["offset"] = c.page.limit, c.page.offset
+	}
+	for _, p := range e.params {
+		if p.place != inQuery {
+			continue
+		}
+		if err := p.gatherQuery(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *param) gatherQuery(c *call) error {
+	text, err := lookUp(c.pairs, p.name)
+	if err != nil {
+		return err
+	}
+	if text == "" {
+		if p.required {
+			return domain.Invalid(p.name, "%s is required", p.name)
+		}
+		return nil
+	}
+	c.variables[p.name], err = p.fromText(text)
+	return err
+}
+
+func (e *endpoint) gatherBody(c *call, body []byte) error {
+	members, err := parseBody(body)
+	if err != nil {
+		return err
+	}
+	var f faults
+	for _, m := range members {
+		p := e.param(inBody, m.name)
+		if p == nil {
+			f.add(m.name, "there is no field %.100q", m.name)
+			continue
+		}
+		value, reason := p.fromJSON(m.value)
+		if reason != "" {
+			f.add(p.name, "%s", reason)
+		}
+		c.variables[p.name] = value
+	}
+	for _, p := range e.params {
+		if _, given := c.variables[p.name]; p.place == inBody && p.required && !given {
+			f.add(p.name, "%s is required", p.name)
+		}
+	}
+	return f.err()
+}
+
+func (e *endpoint) param(place place, name string) *param {
+	for _, p := range e.params {
+		if p.place == place && p.name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// gatherPath checks the texts before it looks at ids: a malformed request is
+// told before what it names is missed.
+func (e *endpoint) gatherPath(c *call, segments []string) error {
+	var missed error
+	for _, p := range e.params {
+		if p.place != inPath {
+			continue
+		}
+		text, _ := e.template.value(segments, p.name)
+		value, err := p.fromText(text)
+		switch {
+		case err != nil && p.isInteger():
+			missed = err
+		case err != nil:
+			return err
+		}
+		c.variables[p.name] = value
+	}
+	return missed
+}
+
+// blame names the fields at fault as the caller knows them, and tells a faulty
+// body from a faulty parameter.
+func (e *endpoint) blame(p *problem) *problem {
+	for i, d := range p.Details {
+		name, known := e.names[d.Field]
+		if !known {
+			continue
+		}
+		p.Details[i].Field = name
+		if p.Code == string(domain.KindInvalid) && e.param(inBody, name) != nil {
+			p.Code = codeBody
+		}
+	}
+	return p
+}
+
+// bounds of the endpoint's list.
+func (e *endpoint) bounds() bounds {
+	if e.most > 0 {
+		return bounds{usual: e.most, most: e.most}
+	}
+	return bounds{usual: domain.DefaultLimit, most: domain.MaxLimit}
+}

@@ -1,0 +1,180 @@
+package rest
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"simgraph/domain"
+)
+
+// Config says how the paths meet the rest of the program. All but Log and
+// RequestID must be given.
+type Config struct {
+	// Schema is that of the graph: it types parameters and tells permissions.
+	Schema *ast.Schema
+	// Prepare reads a document with one operation.
+	Prepare func(document string) (Run, error)
+	// Authenticate returns the context of a request with its domain.Caller. Its
+	// errors are of the domain: Unauthorized, InvalidToken or Unavailable.
+	Authenticate func(r *http.Request) (context.Context, error)
+	// RequestID tells the id of the request that errors name; "" for none.
+	RequestID func(ctx context.Context) string
+	// Log takes internal errors; nil means slog.Default.
+	Log *slog.Logger
+}
+
+// Run executes a prepared operation in process, with variables of the kinds
+// string, int, int64 and nil.
+type Run func(ctx context.Context, variables map[string]any) *graphql.Response
+
+// maxWalk bounds how often the operation of one request is run.
+const maxWalk = 100
+
+// handler answers the documented paths, and 404 for all others.
+type handler struct {
+	Config
+	router router
+}
+
+// New returns the handler of all documented paths (spec §4). Any other path
+// gets a 404 in JSON, so it may stand at the root behind all other handlers.
+func New(cfg Config) (http.Handler, error) {
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	if cfg.RequestID == nil {
+		cfg.RequestID = func(context.Context) string { return "" }
+	}
+	operations, err := newLibrary(documents)
+	if err != nil {
+		return nil, err
+	}
+	all, err := compile(cfg, operations)
+	if err != nil {
+		return nil, err
+	}
+	return &handler{Config: cfg, router: all}, nil
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := h.serve(w, r); err != nil {
+		asProblem(err).write(w, r, h.RequestID(r.Context()))
+	}
+}
+
+// serve checks in the documented order: path, method, token, permission, body,
+// parameters; then it runs the operation.
+func (h *handler) serve(w http.ResponseWriter, r *http.Request) error {
+	segments, err := split(r.URL.EscapedPath())
+	if err != nil {
+		return err
+	}
+	e, err := h.router.find(r.Method, segments)
+	if err != nil {
+		return err
+	}
+	ctx, err := h.admit(r, e)
+	if err != nil {
+		return err
+	}
+	c, err := e.gather(w, r, segments)
+	if err != nil {
+		return err
+	}
+	return h.answer(ctx, w, r, e, c)
+}
+
+// admit authenticates the caller and checks its permissions.
+func (h *handler) admit(r *http.Request, e *endpoint) (context.Context, error) {
+	ctx, err := h.Authenticate(r)
+	if err != nil {
+		p := asProblem(err)
+		if p.Code == codeInternal {
+			h.logInternal(r.Context(), "a caller could not be authenticated", err)
+		}
+		return nil, p.challenged(nil)
+	}
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, asProblem(err).challenged(nil)
+	}
+	if err := caller.Need(e.permissions...); err != nil {
+		return nil, asProblem(err).challenged(e.permissions)
+	}
+	return ctx, nil
+}
+
+func (h *handler) logInternal(ctx context.Context, message string, err error) {
+	h.Log.LogAttrs(ctx, slog.LevelError, message,
+		slog.String("requestId", h.RequestID(ctx)), slog.String("error", err.Error()))
+}
+
+func (h *handler) answer(ctx context.Context, w http.ResponseWriter, r *http.Request, e *endpoint, c *call) error {
+	content, total, err := h.collect(ctx, e, c)
+	if err != nil {
+		return err
+	}
+	switch {
+	case e.paged:
+		c.page.announce(w.Header(), c.pairs, total)
+	case total >= 0:
+		w.Header().Set("X-Total-Count", strconv.Itoa(total))
+	}
+	if e.wrapper == "" {
+		respond(w, r, http.StatusNoContent, nil)
+		return nil
+	}
+	respond(w, r, http.StatusOK, wrap(e.wrapper, content))
+	return nil
+}
+
+// collect runs the operation, again and again where it walks a list, and puts
+// the parts of that list together.
+func (h *handler) collect(ctx context.Context, e *endpoint, c *call) (content []byte, total int, err error) {
+	for range maxWalk {
+		part, err := h.execute(ctx, e, c)
+		if err != nil {
+			return nil, 0, err
+		}
+		content, total = join(content, part.body), part.total
+		if !part.more {
+			break
+		}
+		c.variables["after"] = part.next
+	}
+	return content, total, nil
+}
+
+// join appends the list more to list.
+func join(list, more []byte) []byte {
+	switch {
+	case list == nil, string(list) == "[]":
+		return more
+	case string(more) == "[]":
+		return list
+	default:
+		return append(append(list[:len(list)-1], ','), more[1:]...)
+	}
+}
+
+func (h *handler) execute(ctx context.Context, e *endpoint, c *call) (answer, error) {
+	response := e.run(ctx, c.variables)
+	if len(response.Errors) > 0 {
+		p := e.blame(fromGraph(response.Errors[0]))
+		return answer{}, p
+	}
+	part, err := e.outline.shape(response.Data)
+	if err == nil && (part.body == nil) != (e.wrapper == "") {
+		err = errShape
+	}
+	if err != nil {
+		h.logInternal(ctx, "an answer could not be shaped", err)
+		return answer{}, internal()
+	}
+	return part, nil
+}

@@ -1,0 +1,47 @@
+package rest
+
+import "net/http"
+
+// route is one documented path. What else there is to know of it, parameters
+// and permissions, its operation says.
+type route struct {
+	method    string
+	path      string
+	operation string
+	// wrapper is the property around the answer; "" means 204, no content.
+	wrapper string
+	// most is how long a list may be, and is when no limit is given; 0 stands
+	// for the bounds of spec §8.
+	most    int
+	summary string
+}
+
+// maxLogs bounds the list that has no paging in the spec.
+const maxLogs = 10_000
+
+// routes are matched in this order, per method: a tag listing comes before a
+// subscriber, so that /subscribers/subscribers lists the tag "subscribers".
+var routes = []route{
+	{method: http.MethodGet, path: "/tags", operation: "ListTags", wrapper: "content",
+		summary: "Tags with the number of subscribers that carry each"},
+	{method: http.MethodGet, path: "/{tagName}/subscribers", operation: "ListSubscribersOfTag", wrapper: "content",
+		summary: "Subscribers that carry a tag"},
+	{method: http.MethodGet, path: "/subscribers/{physicalId}/tags", operation: "ListTagsOfSubscriber", wrapper: "content",
+		summary: "Tags of a subscriber"},
+	{method: http.MethodPost, path: "/subscribers/{physicalId}", operation: "AttachTag",
+		summary: "Put a tag on a subscriber"},
+	{method: http.MethodDelete, path: "/{tagName}/subscribers/{physicalId}", operation: "DetachTag",
+		summary: "Take a tag off a subscriber"},
+
+	{method: http.MethodGet, path: "/subscribers", operation: "ListSubscribers", wrapper: "content",
+		summary: "Subscribers, filtered and ordered"},
+	{method: http.MethodGet, path: "/subscribers/{physicalId}", operation: "FindSubscriber", wrapper: "content",
+		summary: "One subscriber"},
+	{method: http.MethodPatch, path: "/subscribers/{physicalId}", operation: "EditSubscriber", wrapper: "content",
+		summary: "Change the nickname of a subscriber"},
+
+	{method: http.MethodGet, path: "/subscriber-groups", operation: "ListGroups", wrapper: "content",
+		summary: "All subscriber groups"},
+	{method: http.MethodPatch, path: "/subscriber-groups/{subscriberGroupId}", operation: "EditGroup", wrapper: "content",
+		summary: "Change the name of a subscriber group"},
+}
