@@ -38,7 +38,7 @@ func findBinaries(ctx context.Context, major int) (binaries, error) {
 		return binaries{}, err
 	}
 	var seen []string
-	for _, dir := range candidates(ctx) {
+	for _, dir := range slices.Compact(candidates(ctx)) {
 		found, err := inspect(ctx, dir)
 		if err != nil {
 			if os.Getenv("PGBIN") != "" {

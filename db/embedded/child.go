@@ -50,18 +50,17 @@ func spawn(cmd *exec.Cmd, as *account, atDeath syscall.Signal) (*child, error) {
 func run(ctx context.Context, cmd *exec.Cmd, as *account) error {
 	var out tail
 	cmd.Stdout, cmd.Stderr = &out, &out
-	c, err := spawn(cmd, as, syscall.SIGTERM)
+	c, err := spawn(cmd, as, syscall.SIGKILL)
 	if err != nil {
 		return err
 	}
 	select {
 	case <-c.exited:
 	case <-ctx.Done():
-		_ = c.stop(syscall.SIGTERM, 5*time.Second)
-		return ctx.Err()
+		return errors.Join(ctx.Err(), c.stop(syscall.SIGKILL, 5*time.Second))
 	}
 	if c.err != nil {
-		return fmt.Errorf("%s", out.complaint(c.err))
+		return errors.New(out.complaint(c.err))
 	}
 	return nil
 }

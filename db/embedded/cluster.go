@@ -12,6 +12,9 @@ import (
 	"strings"
 )
 
+// newCluster begins the names of clusters that are not complete.
+const newCluster = "postgres.new"
+
 // clusterMajor is the major version whose programs made the cluster; 0 when
 // there is none yet.
 func (h home) clusterMajor() (int, error) {
@@ -48,15 +51,16 @@ func (h home) ready(ctx context.Context, bin binaries, as *account, major int, e
 }
 
 // initialize creates the cluster beside its place and moves it there when it is
-// whole, so that a crash leaves no half of one.
+// whole, so that a crash leaves no half of one. The name is new each time, out
+// of reach of an initdb that a killed simgraph may have left.
 func (h home) initialize(ctx context.Context, bin binaries, as *account, secret string, hasty bool) error {
-	fresh := h.newCluster()
-	if err := os.RemoveAll(fresh); err != nil {
+	fresh, err := os.MkdirTemp(string(h), newCluster)
+	if err != nil {
 		return rights(string(h), err)
 	}
-	err := h.initdb(ctx, bin, as, secret, "C.UTF-8", hasty)
+	err = h.initdb(ctx, bin, as, fresh, secret, "C.UTF-8", hasty)
 	if err != nil && strings.Contains(err.Error(), "locale") {
-		err = h.initdb(ctx, bin, as, secret, "C", hasty)
+		err = h.initdb(ctx, bin, as, fresh, secret, "C", hasty)
 	}
 	if err != nil {
 		_ = os.RemoveAll(fresh)
@@ -68,12 +72,8 @@ func (h home) initialize(ctx context.Context, bin binaries, as *account, secret 
 	return syncDir(string(h))
 }
 
-func (h home) initdb(ctx context.Context, bin binaries, as *account, secret, locale string, hasty bool) error {
-	fresh := h.newCluster()
-	if err := os.Mkdir(fresh, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	pwfile := filepath.Join(string(h), "password.new")
+func (h home) initdb(ctx context.Context, bin binaries, as *account, fresh, secret, locale string, hasty bool) error {
+	pwfile := h.passwordFile() + ".initdb"
 	defer os.Remove(pwfile)
 	if err := os.WriteFile(pwfile, []byte(secret), 0o600); err != nil {
 		return err

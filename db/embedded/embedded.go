@@ -73,12 +73,9 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	lock, err := h.tryLock()
+	lock, err := h.lock(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if lock == nil {
-		return nil, h.inUse(ctx)
 	}
 	return own(ctx, h, lock, log, cfg)
 }
@@ -108,7 +105,7 @@ func Attach(ctx context.Context, cfg Config) (*Server, error) {
 			return s, err
 		}
 		if err := wait.pause(ctx); err != nil {
-			return nil, fmt.Errorf("%w: %w", h.inUse(ctx), err)
+			return nil, fmt.Errorf("%w: %w", h.inUse(), err)
 		}
 	}
 }

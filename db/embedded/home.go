@@ -35,7 +35,6 @@ func (h home) ownerFile() string    { return filepath.Join(string(h), "owner.jso
 func (h home) passwordFile() string { return filepath.Join(string(h), "password") }
 func (h home) logFile() string      { return filepath.Join(string(h), "postgres.log") }
 func (h home) cluster() string      { return filepath.Join(string(h), "postgres") }
-func (h home) newCluster() string   { return filepath.Join(string(h), "postgres.new") }
 
 // openHome creates the directory when it is missing. As root others may pass
 // through it, since the server runs as another user.
@@ -104,13 +103,12 @@ func (h home) keep(path string) error {
 }
 
 // write replaces a private file, so that readers see the old or the new
-// content and a crash leaves one of them.
+// content and a crash leaves one of them. Only the owner of the lock writes.
 func (h home) write(path string, content []byte) error {
-	f, err := os.CreateTemp(string(h), filepath.Base(path)+".*")
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return rights(string(h), err)
 	}
-	defer os.Remove(f.Name())
 	_, err = f.Write(content)
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
@@ -120,6 +118,7 @@ func (h home) write(path string, content []byte) error {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
+		_ = os.Remove(f.Name())
 		return rights(string(h), err)
 	}
 	return nil

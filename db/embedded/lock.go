@@ -64,17 +64,28 @@ func (h home) owner() (owner, bool) {
 	return o, true
 }
 
-// inUse names the owner, whom it gives a moment to introduce itself.
-func (h home) inUse(ctx context.Context) *InUseError {
-	for range 20 {
-		if o, ok := h.owner(); ok {
-			return &InUseError{Dir: string(h), PID: o.PID, Purpose: o.Purpose}
+// lock takes ownership, or returns an *InUseError. It insists for a moment where
+// the owner has not introduced itself yet, or is dead: a child that a killed
+// process was about to start holds the lock until it runs its own program.
+func (h home) lock(ctx context.Context) (*os.File, error) {
+	for deadline := time.Now().Add(2 * time.Second); ; {
+		lock, err := h.tryLock()
+		if lock != nil || err != nil {
+			return lock, err
 		}
-		if pause(ctx, 50*time.Millisecond) != nil {
-			break
+		o, known := h.owner()
+		if known && alive(o.PID) || time.Now().After(deadline) {
+			return nil, h.inUse()
+		}
+		if err := pause(ctx, pollEvery); err != nil {
+			return nil, err
 		}
 	}
-	return &InUseError{Dir: string(h)}
+}
+
+func (h home) inUse() *InUseError {
+	o, _ := h.owner()
+	return &InUseError{Dir: string(h), PID: o.PID, Purpose: o.Purpose}
 }
 
 // pause sleeps, unless the context ends first.

@@ -188,4 +188,12 @@ func serverPID(dir string) (pid int) {
 	return pid
 }
 
-func running(pid int) bool { return pid > 0 && syscall.Kill(pid, 0) == nil }
+// running is false for a process that has ended and only waits for its new
+// parent to notice.
+func running(pid int) bool {
+	if _, err := os.Stat("/proc/self/exe"); err == nil {
+		_, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+		return err == nil
+	}
+	return pid > 0 && syscall.Kill(pid, 0) == nil
+}

@@ -60,16 +60,33 @@ func alive(pid int) bool {
 // has left running here, and removes the traces that would keep a new server
 // from starting. The caller holds the lock, so no living owner is disturbed.
 func (h home) clear(ctx context.Context, log *slog.Logger) error {
-	for _, dir := range []string{h.newCluster(), h.cluster()} {
+	unfinished, err := h.unfinished()
+	if err != nil {
+		return rights(string(h), err)
+	}
+	for _, dir := range append(unfinished, h.cluster()) {
 		if err := clearServer(ctx, dir, h.serverPID(), log); err != nil {
 			return err
 		}
 	}
-	err := os.Remove(h.pidFile())
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return rights(string(h), err)
+	for _, path := range append(unfinished, h.pidFile(), h.passwordFile()+".initdb") {
+		if err := os.RemoveAll(path); err != nil {
+			return rights(string(h), err)
+		}
 	}
 	return nil
+}
+
+// unfinished lists the clusters that were not complete when their maker died.
+func (h home) unfinished() ([]string, error) {
+	entries, err := os.ReadDir(string(h))
+	var dirs []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), newCluster) {
+			dirs = append(dirs, filepath.Join(string(h), e.Name()))
+		}
+	}
+	return dirs, err
 }
 
 func clearServer(ctx context.Context, dir string, server int, log *slog.Logger) error {
