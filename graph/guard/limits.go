@@ -16,6 +16,9 @@ type Limits struct {
 	Selections int
 	// Level bounds the fields that meet in one selection set.
 	Level int
+	// Overlap bounds the pairs of fields that validation may have to compare:
+	// the squares, summed up, of how often a name stands at a depth.
+	Overlap int
 	// Aliases and RootFields are counted after spreading.
 	Aliases, RootFields int
 	// Introspection bounds __schema and __type, counted after spreading.
@@ -35,6 +38,7 @@ func DefaultLimits() Limits {
 		Nesting:       50,
 		Selections:    2_000,
 		Level:         300,
+		Overlap:       200_000,
 		Aliases:       50,
 		RootFields:    50,
 		Introspection: 4,
@@ -48,7 +52,7 @@ func DefaultLimits() Limits {
 // Unlimited is for documents that are part of the program.
 func Unlimited() Limits {
 	return Limits{
-		Bytes: most, Tokens: most, Depth: most, Nesting: most, Selections: most, Level: most, Aliases: most,
+		Bytes: most, Tokens: most, Depth: most, Nesting: most, Selections: most, Level: most, Overlap: most, Aliases: most,
 		RootFields: most, Introspection: most, Directives: most, Variables: most, Fragments: most, Cost: most,
 	}
 }

@@ -28,7 +28,10 @@ func Measure(doc *ast.QueryDocument, limits Limits) *gqlerror.Error {
 	if err := m.document(doc); err != nil {
 		return err
 	}
-	return m.exceeds(doc, limits)
+	if err := m.exceeds(doc, limits); err != nil {
+		return err
+	}
+	return m.overlap(doc, limits)
 }
 
 // Exceeded returns the error for a document that has more than it may.
@@ -72,6 +75,7 @@ type fragment struct {
 type meter struct {
 	fragments  map[string]*fragment
 	total      extent
+	unused     []*ast.FragmentDefinition
 	rootFields int
 	directives int
 	values     int
@@ -93,14 +97,16 @@ func (m *meter) document(doc *ast.QueryDocument) *gqlerror.Error {
 	}
 	for _, def := range doc.Fragments {
 		m.directive(def.Directives)
+		if f := m.fragments[def.Name]; f.def == def && f.done {
+			continue
+		}
+		// What no operation spreads is validated all the same.
+		m.unused = append(m.unused, def)
 		e, err := m.set(def.SelectionSet)
 		if err != nil {
 			return err
 		}
-		// A fragment that no operation spreads is validated all the same.
-		m.total.selections = max(m.total.selections, e.selections)
-		m.total.level = max(m.total.level, e.level)
-		m.total.nesting = max(m.total.nesting, e.nesting)
+		m.total.join(e)
 	}
 	return nil
 }
@@ -216,6 +222,51 @@ func (m *meter) exceeds(doc *ast.QueryDocument, limits Limits) *gqlerror.Error {
 		}
 	}
 	return nil
+}
+
+// overlap walks the document as it is once fragments are spread, which the
+// limit of selections has made affordable.
+func (m *meter) overlap(doc *ast.QueryDocument, limits Limits) *gqlerror.Error {
+	if limits.Overlap == most {
+		return nil
+	}
+	met := map[meeting]int{}
+	for _, op := range doc.Operations {
+		m.meet(met, op.SelectionSet, 0)
+	}
+	for _, def := range m.unused {
+		m.meet(met, def.SelectionSet, 0)
+	}
+	pairs := 0
+	for _, n := range met {
+		pairs += n * n
+	}
+	if pairs > limits.Overlap {
+		return Exceeded("fields of equal names", pairs, limits.Overlap)
+	}
+	return nil
+}
+
+// meeting is where fields of equal names may come together.
+type meeting struct {
+	depth int
+	name  string
+}
+
+func (m *meter) meet(met map[meeting]int, set ast.SelectionSet, depth int) {
+	for _, selection := range set {
+		switch s := selection.(type) {
+		case *ast.Field:
+			met[meeting{depth, s.Alias}]++
+			m.meet(met, s.SelectionSet, depth+1)
+		case *ast.InlineFragment:
+			m.meet(met, s.SelectionSet, depth)
+		case *ast.FragmentSpread:
+			if f := m.fragments[s.Name]; f != nil {
+				m.meet(met, f.def.SelectionSet, depth)
+			}
+		}
+	}
 }
 
 // Refuse returns the error for an operation whose price is above the limit.

@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"errors"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql/errcode"
@@ -115,6 +116,10 @@ func parseError(err error) *gqlerror.Error {
 	if !ok {
 		fault = gqlerror.Errorf("the document cannot be parsed")
 	}
-	errcode.Set(fault, CodeParseFailed)
+	code := CodeParseFailed
+	if strings.HasPrefix(fault.Message, "exceeded ") { // the limit of tokens or of nesting
+		code = CodeDocumentLimit
+	}
+	errcode.Set(fault, code)
 	return fault
 }

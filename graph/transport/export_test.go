@@ -1,0 +1,11 @@
+package transport
+
+// Read reads a document as one of a client, not remembering it, and tells the
+// messages of its errors.
+func (s *Server) Read(text string) (valid bool, messages []string) {
+	_, errs := s.read(text, s.cfg.Limits.Limits)
+	for _, err := range errs {
+		messages = append(messages, err.Message)
+	}
+	return len(errs) == 0, messages
+}
