@@ -12,7 +12,7 @@ type outline struct {
 	key string
 	marks
 	fields []*outline
-	// plain values are copied as they are, found is the way to a mark that is
+	// plain values are copied as they are. found is the way to a mark that is
 	// looked for around the body.
 	plain, found bool
 }
@@ -58,11 +58,11 @@ func (l *library) outlineField(o *outline, f *ast.Field) error {
 
 // settle works out plain and found, from the leaves up.
 func (o *outline) settle() {
-	o.plain = !o.one && !o.number && !o.lower
+	o.plain = !o.number && !o.lower
 	o.found = o.body || o.total || o.more || o.next
 	for _, field := range o.fields {
 		field.settle()
-		o.plain = o.plain && field.plain && !field.absent
+		o.plain = o.plain && field.plain && !field.absent && !field.one
 		o.found = o.found || field.found
 	}
 }

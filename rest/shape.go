@@ -97,7 +97,7 @@ func (s *shaper) value(o *outline) error {
 	switch c := s.peek(); {
 	case o.plain, c != '{' && c != '[':
 		value, err := s.skip()
-		s.out = append(s.out, scalar(o, value)...)
+		s.leaf(o, value)
 		return err
 	case c == '[':
 		return s.list(o)
@@ -106,16 +106,21 @@ func (s *shaper) value(o *outline) error {
 	}
 }
 
-// scalar rewrites a leaf. What it lowers and unquotes has no escapes: names
-// of enums, and digits.
-func scalar(o *outline, value []byte) []byte {
-	switch {
-	case o.number:
-		return bytes.Trim(value, `"`)
-	case o.lower && string(value) != "null":
-		return bytes.ToLower(value)
-	default:
-		return value
+// leaf writes a value without fields. What it lowers and unquotes has no
+// escapes: names of enums, and digits.
+func (s *shaper) leaf(o *outline, value []byte) {
+	if o.number {
+		value = bytes.Trim(value, `"`)
+	}
+	start := len(s.out)
+	s.out = append(s.out, value...)
+	if !o.lower {
+		return
+	}
+	for i, c := range s.out[start:] {
+		if 'A' <= c && c <= 'Z' {
+			s.out[start+i] = c + 'a' - 'A'
+		}
 	}
 }
 

@@ -1,0 +1,372 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+const gatherSchema = `
+scalar BigInt
+enum RuleType { SIM COMPANY }
+directive @requires(permissions: [String!]! = []) on FIELD_DEFINITION
+type Query { find(id: Int!, name: String!): Thing! @requires(permissions: [VIEW]) list(limit: Int, offset: Int, filter: String, from: String!): List! }
+type Mutation { edit(input: EditInput!): Thing! @requires(permissions: [VIEW, EDIT]) }
+input EditInput { thingId: Int! rule: RuleType target: String size: BigInt note: String }
+type List { total: Int! items: [Thing!]! }
+type Thing { name: String! secret: String @requires(permissions: [SECRET]) }`
+
+const gatherOperations = `
+query List($limit: Int, $offset: Int, $filter: String, $from: String!) {
+  list(limit: $limit, offset: $offset, filter: $filter, from: $from) { total @total items @body { name } }
+}
+query Find($id: Int!, $name: String!) { find(id: $id, name: $name) @body { name secret } }
+mutation Edit($id: Int!, $rule: RuleType!, $target: String @loose, $size: BigInt, $note: String) {
+  edit(input: {thingId: $id, rule: $rule, target: $target, size: $size, note: $note}) @body { ...T }
+}
+fragment T on Thing { name }`
+
+// testEndpoint compiles a route with one of the operations above.
+func testEndpoint(t testing.TB, route route) *endpoint {
+	t.Helper()
+	l, err := newLibrary(fstest.MapFS{"operations/test.graphql": {Data: []byte(gatherOperations)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{
+		Schema: gqlparser.MustLoadSchema(&ast.Source{Input: gatherSchema}),
+		Prepare: func(string) (Run, error) {
+			return func(context.Context, map[string]any) *graphql.Response { return nil }, nil
+		},
+	}
+	e, err := newEndpoint(cfg, l, route)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func gather(t testing.TB, e *endpoint, r *http.Request) (map[string]any, error) {
+	t.Helper()
+	segments, err := split(r.URL.EscapedPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := e.gather(httptest.NewRecorder(), r, segments)
+	if err != nil {
+		return nil, err
+	}
+	return c.variables, nil
+}
+
+func TestParametersBecomeVariables(t *testing.T) {
+	list := testEndpoint(t, route{method: "GET", path: "/things", operation: "List", wrapper: "content"})
+	usual := map[string]any{"limit": 25, "offset": 0, "from": "x"}
+	for query, want := range map[string]map[string]any{
+		"":                              {},
+		"limit=":                        {},
+		"limit=0":                       {},
+		"limit=7":                       {"limit": 7},
+		"limit=007":                     {"limit": 7},
+		"limit=100":                     {"limit": 100},
+		"limit=101":                     {"limit": 100},
+		"limit=99999999999999999999999": {"limit": 100},
+		"offset=99999999999":            {"offset": 2147483647},
+		"&&offset=3&":                   {"offset": 3},
+		"filter=":                       {},
+		"filter=a%20eq%20%22b%3Bc%22":   {"filter": `a eq "b;c"`},
+		"filter=a+eq+1":                 {"filter": "a eq 1"},
+		"physicalId=1&physicalId=2":     {},
+		"stray":                         {},
+	} {
+		got, err := gather(t, list, httptest.NewRequest("GET", "/things?from=x&"+query, nil))
+		expected := maps.Clone(usual)
+		maps.Copy(expected, want)
+		if err != nil || !reflect.DeepEqual(got, expected) {
+			t.Errorf("%s: got %v, %v; want %v", query, got, err, expected)
+		}
+	}
+}
+
+func TestWrongParametersAreRefused(t *testing.T) {
+	list := testEndpoint(t, route{method: "GET", path: "/things", operation: "List", wrapper: "content"})
+	for query, want := range map[string]string{
+		"from=x&limit=-1":          "limit must be a whole number",
+		"from=x&limit=1.5":         "limit must be a whole number",
+		"from=x&limit=ten":         "limit must be a whole number",
+		"from=x&limit=+1":          "limit must be a whole number",
+		"from=x&limit=%2B1":        "limit must be a whole number",
+		"from=x&limit=1e1":         "limit must be a whole number",
+		"from=x&limit=%D9%A1":      "limit must be a whole number",
+		"from=x&offset=-0":         "offset must be a whole number",
+		"from=x&limit=1&limit=1":   "limit is given twice",
+		"from=x&limit=1&%6Cimit=2": "limit is given twice",
+		"from=x&filter=a&filter=b": "filter is given twice",
+		"from=x&filter=%00":        "filter must not hold control characters",
+		"from=x&filter=%ff":        "filter is not valid UTF-8",
+		"from=x&filter=%":          "filter has a malformed percent-encoding",
+		"from=x&filter=%zz":        "filter has a malformed percent-encoding",
+		"from=x&%zz=1":             "the query has a malformed percent-encoding",
+		"from=x;filter=a":          "the query has a semicolon",
+		"from=":                    "from is required",
+		"":                         "from is required",
+		"from=x&filter=" + strings.Repeat("a", maxText+1): "filter is longer than",
+	} {
+		r := httptest.NewRequest("GET", "/things", nil)
+		r.URL.RawQuery = query
+		_, err := gather(t, list, r)
+		if err == nil || !strings.HasPrefix(err.Error(), want) || asProblem(err).Code != "INVALID_PARAMETER" {
+			t.Errorf("%.80s: got %v; want %s", query, err, want)
+		}
+	}
+}
+
+func TestABodyBecomesVariables(t *testing.T) {
+	edit := testEndpoint(t, route{method: "PATCH", path: "/things/{id}", operation: "Edit", wrapper: "content"})
+	for body, want := range map[string]map[string]any{
+		`{"rule":"sim"}`:                              {"rule": "SIM"},
+		` { "rule" : "company" , "note" : "" } `:      {"rule": "COMPANY", "note": ""},
+		`{"rule":"sim","target":"12"}`:                {"rule": "SIM", "target": "12"},
+		`{"rule":"sim","target":12}`:                  {"rule": "SIM", "target": "12"},
+		`{"rule":"sim","target":null}`:                {"rule": "SIM", "target": ""},
+		`{"rule":"sim","size":9223372036854775807}`:   {"rule": "SIM", "size": int64(9223372036854775807)},
+		`{"rule":"sim","note":"\ud83d\ude00 \u00fc"}`: {"rule": "SIM", "note": "😀 ü"},
+		`{"rule":"sim","note":"\\ud800"}`:             {"rule": "SIM", "note": `\ud800`},
+		`{"\u0072ule":"sim"}`:                         {"rule": "SIM"},
+	} {
+		want["id"] = int64(7)
+		got, err := gather(t, edit, httptest.NewRequest("PATCH", "/things/7", strings.NewReader(body)))
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %v, %v; want %v", body, got, err, want)
+		}
+	}
+}
+
+func TestWrongBodiesAreRefused(t *testing.T) {
+	edit := testEndpoint(t, route{method: "PATCH", path: "/things/{id}", operation: "Edit", wrapper: "content"})
+	for body, want := range map[string]string{
+		``:                               "a body is required",
+		"  \n":                           "a body is required",
+		`{`:                              "the body is not one JSON value",
+		`{"rule":"sim",}`:                "the body is not one JSON value",
+		`{"rule":"sim"} {}`:              "the body is not one JSON value",
+		`{"rule":"sim"}]`:                "the body is not one JSON value",
+		`{'rule':'sim'}`:                 "the body is not one JSON value",
+		"\ufeff{}":                       "the body is not one JSON value",
+		"{\"note\":\"\xff\"}":            "the body is not valid UTF-8",
+		`{"note":"\ud800"}`:              "the body escapes half of a surrogate pair",
+		`[]`:                             "the body must be a JSON object",
+		`"sim"`:                          "the body must be a JSON object",
+		`null`:                           "the body must be a JSON object",
+		`{}`:                             "rule is required",
+		`{"rule":null}`:                  "rule must be one of sim, company",
+		`{"rule":"SIM"}`:                 "rule must be one of sim, company",
+		`{"rule":1}`:                     "rule must be one of sim, company",
+		`{"Rule":"sim"}`:                 `there is no field "Rule"`,
+		`{"rule":"sim","id":7}`:          `there is no field "id"`,
+		`{"rule":"sim","rule":"sim"}`:    `"rule" is given twice`,
+		`{"rule":"sim","\u0072ule":"a"}`: `"rule" is given twice`,
+		`{"rule":"sim","note":1}`:        "note must be a string",
+		`{"rule":"sim","note":null}`:     "note must be a string",
+		`{"rule":"sim","note":{}}`:       `"note" must not be an object or a list`,
+		`{"rule":"sim","target":["a"]}`:  `"target" must not be an object or a list`,
+		`{"rule":"sim","target":true}`:   "target must be a string",
+		`{"rule":"sim","note":"\u0000"}`: "note must not hold control characters",
+		`{"rule":"sim","size":"1"}`:      "size must be an integer",
+		`{"rule":"sim","size":null}`:     "size must be an integer",
+		`{"rule":"sim","size":1.0}`:      "size must be an integer of at most 64 bits",
+		`{"rule":"sim","size":1e3}`:      "size must be an integer of at most 64 bits",
+		`{"rule":"sim","size":9223372036854775808}`:                 "size must be an integer of at most 64 bits",
+		strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000): "the body is not one JSON value",
+	} {
+		_, err := gather(t, edit, httptest.NewRequest("PATCH", "/things/7", strings.NewReader(body)))
+		if err == nil || !strings.HasPrefix(err.Error(), want) || asProblem(err).Code != codeBody {
+			t.Errorf("%.80s: got %v; want %s", body, err, want)
+		}
+	}
+}
+
+func TestAllFaultsOfABodyAreNamed(t *testing.T) {
+	edit := testEndpoint(t, route{method: "PATCH", path: "/things/{id}", operation: "Edit", wrapper: "content"})
+	_, err := gather(t, edit, httptest.NewRequest("PATCH", "/things/7", strings.NewReader(`{"x":1,"size":"a","y":null}`)))
+	p, ok := errors.AsType[*problem](err)
+	if !ok || len(p.Details) != 4 || p.Message != p.Details[0].Reason {
+		t.Fatalf("got %+v", p)
+	}
+	many := `{"` + strings.Repeat("a", 500) + `":1`
+	for i := range 100 {
+		many += `,"f` + strings.Repeat("x", i) + `":1`
+	}
+	_, err = gather(t, edit, httptest.NewRequest("PATCH", "/things/7", strings.NewReader(many+"}")))
+	if p := asProblem(err); len(p.Details) != maxDetails || len(p.Details[0].Field) > 100 {
+		t.Fatalf("got %d details", len(p.Details))
+	}
+}
+
+func TestWhatABodyIsDeclaredToBe(t *testing.T) {
+	edit := testEndpoint(t, route{method: "PATCH", path: "/things/{id}", operation: "Edit", wrapper: "content"})
+	for _, c := range []struct {
+		name, value, code string
+	}{
+		{"", "", ""},
+		{"Content-Type", "application/json", ""},
+		{"Content-Type", `Application/JSON; charset="UTF-8"`, ""},
+		{"Content-Type", "application/json; charset=utf-8; odd=1", ""},
+		{"Content-Type", "application/json; charset=latin1", codeMedia},
+		{"Content-Type", "application/merge-patch+json", codeMedia},
+		{"Content-Type", "text/plain", codeMedia},
+		{"Content-Type", "application/x-www-form-urlencoded", codeMedia},
+		{"Content-Type", "", codeMedia},
+		{"Content-Type", ";;", codeMedia},
+		{"Content-Encoding", "identity", ""},
+		{"Content-Encoding", "gzip", codeMedia},
+	} {
+		r := httptest.NewRequest("PATCH", "/things/7", strings.NewReader(`{"rule":"sim"}`))
+		if c.name != "" {
+			r.Header.Set(c.name, c.value)
+		}
+		_, err := gather(t, edit, r)
+		if (err == nil) != (c.code == "") || err != nil && asProblem(err).Code != c.code {
+			t.Errorf("%s: %s: got %v", c.name, c.value, err)
+		}
+	}
+}
+
+func TestABodyIsBounded(t *testing.T) {
+	edit := testEndpoint(t, route{method: "PATCH", path: "/things/{id}", operation: "Edit", wrapper: "content"})
+	fitting := `{"rule":"sim"` + strings.Repeat(" ", maxBody-14) + `}`
+	for _, known := range []bool{true, false} {
+		for body, code := range map[string]string{fitting: "", fitting + " ": codeTooLarge} {
+			r := httptest.NewRequest("PATCH", "/things/7", strings.NewReader(body))
+			if !known {
+				r.ContentLength = -1
+			}
+			_, err := gather(t, edit, r)
+			if (err == nil) != (code == "") || err != nil && asProblem(err).Code != code {
+				t.Errorf("%d bytes: got %v", len(body), err)
+			}
+		}
+	}
+}
+
+// The documented order: 415 and 413 before 400 before 404.
+func TestTheFirstFaultIsTold(t *testing.T) {
+	edit := testEndpoint(t, route{method: "PATCH", path: "/things/{id}", operation: "Edit", wrapper: "content"})
+	for _, c := range []struct{ media, query, body, path, code string }{
+		{"text/plain", "a;b", "", "x", codeMedia},
+		{"application/json", "a;b", strings.Repeat(" ", maxBody+1), "x", codeTooLarge},
+		{"application/json", "a;b", "", "x", "INVALID_PARAMETER"},
+		{"application/json", "", "", "x", codeBody},
+		{"application/json", "", `{"rule":"sim"}`, "x", "INVALID_PROPERTY"},
+		{"application/json", "", `{"rule":"sim"}`, "2147483648", "INVALID_PROPERTY"},
+	} {
+		r := httptest.NewRequest("PATCH", "/things/"+c.path, strings.NewReader(c.body))
+		r.URL.RawQuery = c.query
+		r.Header.Set("Content-Type", c.media)
+		if _, err := gather(t, edit, r); err == nil || asProblem(err).Code != c.code {
+			t.Errorf("%+.40v: got %v", c, err)
+		}
+	}
+}
+
+func TestPermissionsAreThoseOfAllFieldsOfTheDocument(t *testing.T) {
+	find := testEndpoint(t, route{method: "GET", path: "/things/{id}", operation: "Find", wrapper: "content"})
+	edit := testEndpoint(t, route{method: "PATCH", path: "/things/{id}", operation: "Edit", wrapper: "content"})
+	if got := scopes(find.permissions); got != "VIEW SECRET" {
+		t.Errorf("find needs %s", got)
+	}
+	if got := scopes(edit.permissions); got != "VIEW EDIT" {
+		t.Errorf("edit needs %s", got)
+	}
+}
+
+func TestErrorsNameFieldsAsTheCallerKnowsThem(t *testing.T) {
+	edit := testEndpoint(t, route{method: "PATCH", path: "/things/{id}", operation: "Edit", wrapper: "content"})
+	for field, want := range map[string]string{"thingId": "INVALID_PARAMETER id", "note": codeBody + " note", "other": "INVALID_PARAMETER other"} {
+		p := edit.blame(invalid(field, "wrong"))
+		if got := p.Code + " " + p.Details[0].Field; got != want {
+			t.Errorf("%s: got %s, want %s", field, got, want)
+		}
+	}
+}
+
+func TestPagesLinkToTheirNeighbours(t *testing.T) {
+	for _, c := range []struct {
+		query string
+		page  page
+		total int
+		want  string
+	}{
+		{"", page{25, 0}, 25, ""},
+		{"", page{25, 0}, 26, `<?limit=25&offset=25>; rel="next"`},
+		{"limit=10&offset=10", page{10, 10}, 35, `<?limit=10&offset=20>; rel="next", <?limit=10&offset=0>; rel="prev"`},
+		{"offset=3", page{25, 3}, 20, `<?limit=25&offset=0>; rel="prev"`},
+		{"offset=1000", page{25, 1000}, 60, `<?limit=25&offset=35>; rel="prev"`},
+		{"offset=2147483647", page{100, 2147483647}, 3, `<?limit=100&offset=0>; rel="prev"`},
+		{"filter=a+eq+%22%3E%3B%22&offset=2&x", page{2, 0}, 9, `<?filter=a+eq+%22%3E%3B%22&x=&limit=2&offset=2>; rel="next"`},
+	} {
+		pairs, err := parseQuery(c.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := http.Header{}
+		c.page.announce(h, pairs, c.total)
+		if got := h.Get("Link"); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.query, got, c.want)
+		}
+	}
+}
+
+func TestListsThatAreWalkedAreJoined(t *testing.T) {
+	for _, c := range [][3]string{{"", "[]", "[]"}, {"[]", "[1]", "[1]"}, {"[1]", "[]", "[1]"}, {"[1,2]", "[3]", "[1,2,3]"}} {
+		var list []byte
+		if c[0] != "" {
+			list = []byte(c[0])
+		}
+		if got := string(join(list, []byte(c[1]))); got != c[2] {
+			t.Errorf("%s and %s: got %s", c[0], c[1], got)
+		}
+	}
+}
+
+func FuzzQuery(f *testing.F) {
+	f.Add("limit=1&offset=2&filter=a%20eq%201")
+	f.Add("a;b=%zz&&=&%")
+	f.Fuzz(func(t *testing.T, raw string) {
+		pairs, err := parseQuery(raw)
+		if err != nil {
+			return
+		}
+		p, err := newPage(pairs, bounds{25, 100})
+		if err != nil {
+			return
+		}
+		if p.limit < 1 || p.limit > 100 || p.offset < 0 {
+			t.Fatalf("%q gave %+v", raw, p)
+		}
+	})
+}
+
+func FuzzBody(f *testing.F) {
+	f.Add([]byte(`{"rule":"sim","size":1,"target":null}`))
+	f.Add([]byte(`{"a":"\ud800","a":{}}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		members, err := parseBody(body)
+		if err == nil {
+			return
+		}
+		if p := asProblem(err); p.Code != codeBody || members != nil {
+			t.Fatalf("%q: got %v, %v", body, members, err)
+		}
+	})
+}
