@@ -3,11 +3,13 @@ package db
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
 )
 
 //go:embed migrations/*.sql
@@ -19,7 +21,12 @@ func Migrator(pool *sqlx.DB) (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(goose.DialectPostgres, pool.DB, files)
+	// Instances that start together migrate one after the other.
+	locker, err := lock.NewPostgresSessionLocker()
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(goose.DialectPostgres, pool.DB, files, goose.WithSessionLocker(locker))
 }
 
 // Migrate brings the schema up to date.
@@ -30,6 +37,22 @@ func Migrate(ctx context.Context, pool *sqlx.DB) error {
 	}
 	if _, err := migrator.Up(ctx); err != nil {
 		return fmt.Errorf("migrate the database: %w", err)
+	}
+	return nil
+}
+
+// Current returns an error that says so when the schema is not up to date.
+func Current(ctx context.Context, pool *sqlx.DB) error {
+	migrator, err := Migrator(pool)
+	if err != nil {
+		return err
+	}
+	pending, err := migrator.HasPending(ctx)
+	if err != nil {
+		return errors.New("the database cannot be reached")
+	}
+	if pending {
+		return errors.New("the schema of the database is not up to date: run simgraph migrate up")
 	}
 	return nil
 }

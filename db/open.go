@@ -36,6 +36,8 @@ type Options struct {
 	// milliseconds; 0 sets none. Poolers refuse the setting, so with Pooler it
 	// belongs to the role on the server.
 	StatementTimeout time.Duration
+	// Observe, unless nil, is told of every statement that is run.
+	Observe func(ctx context.Context, query string)
 }
 
 const (
@@ -65,7 +67,7 @@ func Open(ctx context.Context, url string, opt Options) (*sqlx.DB, error) {
 	if opt.Pooler {
 		size = 0
 	}
-	pool := sqlx.NewDb(sql.OpenDB(stmtcache.New(inner, size)), "postgres")
+	pool := sqlx.NewDb(sql.OpenDB(stmtcache.New(inner, size, opt.Observe)), "postgres")
 	pool.Mapper = reflectx.NewMapperFunc("db", columnName)
 	conns := cmp.Or(opt.MaxConns, defaultMaxConns)
 	pool.SetMaxOpenConns(conns)

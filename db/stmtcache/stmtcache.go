@@ -24,15 +24,25 @@ const DefaultSize = 256
 // New returns a connector whose connections keep the size statements used last
 // prepared. With size 0 nothing is kept.
 //
+// observe, unless nil, is told of every statement that is run, with the context
+// of the call and before the server sees it.
+//
 // On all its connections an error that comes of the context matches both the
 // context's error and lib/pq's, which is a bare query_canceled otherwise.
-func New(inner *pq.Connector, size int) driver.Connector {
-	return &connector{inner, size}
+func New(inner *pq.Connector, size int, observe Observer) driver.Connector {
+	if observe == nil {
+		observe = func(context.Context, string) {}
+	}
+	return &connector{inner, size, observe}
 }
+
+// Observer is told of a statement.
+type Observer func(ctx context.Context, query string)
 
 type connector struct {
 	*pq.Connector
-	size int
+	size    int
+	observe Observer
 }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -45,7 +55,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		_ = inner.Close()
 		return nil, fmt.Errorf("stmtcache: lib/pq's %T lacks a method", inner)
 	}
-	return &conn{pqConn: full, size: c.size, byQuery: map[string]*list.Element{}, recent: list.New()}, nil
+	return &conn{pqConn: full, size: c.size, observe: c.observe, byQuery: map[string]*list.Element{}, recent: list.New()}, nil
 }
 
 // pqConn is all that lib/pq's connections can do. What conn does not override
@@ -72,6 +82,7 @@ type pqStmt interface {
 type conn struct {
 	pqConn
 	size    int
+	observe Observer
 	byQuery map[string]*list.Element
 	recent  *list.List // of *entry, the one used last in front
 }
@@ -84,6 +95,7 @@ type entry struct {
 // QueryContext uses the simple protocol for statements without arguments, as
 // lib/pq does: they may be several in one text.
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	c.observe(ctx, query)
 	if len(args) == 0 || c.size <= 0 {
 		rows, err := c.pqConn.QueryContext(ctx, query, args)
 		return rows, explain(ctx, err)
@@ -92,6 +104,7 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	c.observe(ctx, query)
 	if len(args) == 0 || c.size <= 0 {
 		result, err := c.pqConn.ExecContext(ctx, query, args)
 		return result, explain(ctx, err)

@@ -1,0 +1,50 @@
+# simgraph: the commands that people use. `make help` lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+GOLANGCI_LINT := bin/golangci-lint-v2.15.0
+
+.PHONY: help postgres build run test race lint generate check-generated e2e bench ci
+
+help: ## List the targets.
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
+
+postgres: ## Install PostgreSQL's programs where they are missing.
+	@sh scripts/install-postgres.sh
+
+build: ## Build ./simgraph.
+	go build -o simgraph .
+
+run: postgres build ## Build and serve the demo company on http://127.0.0.1:8080.
+	./simgraph serve --demo
+
+test: postgres ## Run every test; Go alone is needed.
+	go test ./...
+
+race: postgres ## Run every test under the race detector.
+	go test -race -count=1 -timeout 30m ./...
+
+lint: $(GOLANGCI_LINT) ## Run the linters.
+	go vet ./...
+	$(GOLANGCI_LINT) run ./...
+
+$(GOLANGCI_LINT):
+	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+	mv bin/golangci-lint $@
+
+generate: ## Write graph/generated anew from graph/schema.
+	go tool gqlgen generate
+
+check-generated: ## Fail when graph/generated is stale.
+	go tool gqlgen generate
+	git diff --exit-code -- graph/generated
+	@test -z "$$(git status --porcelain -- graph/generated)" || { git status --short -- graph/generated; exit 1; }
+
+e2e: postgres build ## Audit the real server with Node's GraphQL clients.
+	sh e2e/run.sh
+
+bench: postgres build ## Measure, beside the ceilings of the same machine.
+	go run ./bench
+
+ci: ## What runs for every change.
+	bash .ci/run

@@ -1,0 +1,154 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"simgraph/db"
+	"simgraph/domain"
+)
+
+// Key groups the commands about access keys.
+type Key struct {
+	Create KeyCreate `cmd:"" help:"Make an access key of a user, and print it with its secret."`
+	List   KeyList   `cmd:"" help:"List the access keys of a company."`
+	Revoke KeyRevoke `cmd:"" help:"End an access key and all its tokens."`
+}
+
+// KeyCreate makes an access key.
+type KeyCreate struct {
+	User  string        `required:"" placeholder:"EMAIL" help:"The user that the key acts for."`
+	Scope []string      `sep:"none" placeholder:"NAME" help:"A permission that the key passes on, such as \"View Subscriber\"; give it again for more. All of the user's when missing."`
+	TTL   time.Duration `default:"8760h" help:"How long the key lives."`
+}
+
+// Help shows examples.
+func (KeyCreate) Help() string {
+	return `simgraph key create --user ops@acme.example
+simgraph key create --user ops@acme.example --scope "View Subscriber" --ttl 24h`
+}
+
+// Run makes the key.
+func (k *KeyCreate) Run(ctx context.Context, env *Env) error {
+	scopes := make([]domain.Permission, len(k.Scope))
+	for i, name := range k.Scope {
+		p, err := domain.ParsePermission(name)
+		if err != nil {
+			return err
+		}
+		scopes[i] = p
+	}
+	pool, done, err := env.Open(ctx, "key create")
+	if err != nil {
+		return err
+	}
+	defer done()
+	access := db.NewAccess(pool)
+	company, _, err := access.FindUser(ctx, k.User)
+	if err != nil {
+		return err
+	}
+	key, secret, err := access.CreateKey(ctx, domain.Whole(company), k.User, scopes, k.TTL)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(env.Stdout).Encode(struct {
+		AccessKeyID string `json:"accessKeyId"`
+		Secret      string `json:"secret"`
+	}{key.AccessKeyID, string(secret)})
+}
+
+// KeyList lists access keys.
+type KeyList struct {
+	Company string `placeholder:"ID" help:"The company; may be left out when there is only one."`
+}
+
+// Run lists the keys, newest first.
+func (k *KeyList) Run(ctx context.Context, env *Env) error {
+	pool, done, err := env.Open(ctx, "key list")
+	if err != nil {
+		return err
+	}
+	defer done()
+	company, err := OneCompany(ctx, db.NewCompanies(pool), k.Company)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "ACCESS KEY\tUSER\tCREATED\tEXPIRES\tLAST USED\tSTATE\tSCOPES")
+	page := domain.Page{Limit: domain.MaxLimit}
+	for {
+		keys, err := db.NewAccess(pool).Keys(ctx, domain.Whole(company.CompanyID), page)
+		if err != nil {
+			return err
+		}
+		for _, key := range keys.Items {
+			_, _ = fmt.Fprintln(table, keyLine(key, time.Now()))
+		}
+		if !keys.HasNext {
+			return table.Flush()
+		}
+		page.Cursor = keys.Cursor(len(keys.Items) - 1)
+	}
+}
+
+func keyLine(key *domain.AccessKey, now time.Time) string {
+	state := "live"
+	switch {
+	case key.RevokedAt != nil:
+		state = "revoked"
+	case !now.Before(key.ExpiresAt):
+		state = "expired"
+	}
+	used := "never"
+	if key.LastUsedAt != nil {
+		used = day(*key.LastUsedAt)
+	}
+	scopes := make([]string, len(key.Scopes))
+	for i, p := range key.Scopes {
+		scopes[i] = string(p)
+	}
+	return strings.Join([]string{key.AccessKeyID, key.UserEmail, day(key.CreatedAt), day(key.ExpiresAt), used, state, strings.Join(scopes, " ")}, "\t")
+}
+
+func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+
+// KeyRevoke ends an access key.
+type KeyRevoke struct {
+	ID string `arg:"" help:"The access key."`
+}
+
+// Run revokes the key; one that is revoked stays so.
+func (k *KeyRevoke) Run(ctx context.Context, env *Env) error {
+	pool, done, err := env.Open(ctx, "key revoke")
+	if err != nil {
+		return err
+	}
+	defer done()
+	access := db.NewAccess(pool)
+	company, _, err := access.FindKey(ctx, k.ID)
+	if err != nil {
+		return err
+	}
+	_, err = access.RevokeKey(ctx, domain.Whole(company), k.ID)
+	return err
+}
+
+// OneCompany returns the company of that external id or, for "", the only one.
+func OneCompany(ctx context.Context, companies domain.Companies, externalID string) (*domain.Company, error) {
+	if externalID != "" {
+		return companies.FindExternal(ctx, externalID)
+	}
+	all, err := companies.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) != 1 {
+		return nil, domain.Invalid("company", "there are %d companies: name one with --company", len(all))
+	}
+	return all[0], nil
+}

@@ -1,0 +1,87 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/pressly/goose/v3"
+
+	"simgraph/db"
+)
+
+// Migrate groups the commands about the schema.
+type Migrate struct {
+	Up     MigrateUp     `cmd:"" help:"Apply all pending migrations."`
+	Status MigrateStatus `cmd:"" help:"Show which migrations are applied."`
+	Down   MigrateDown   `cmd:"" help:"Undo the newest migration, with the data that only it holds."`
+}
+
+// MigrateUp applies migrations.
+type MigrateUp struct{}
+
+// Run applies what is pending.
+func (MigrateUp) Run(ctx context.Context, env *Env) error {
+	return withMigrator(ctx, env, func(m *goose.Provider) error {
+		applied, err := m.Up(ctx)
+		for _, one := range applied {
+			env.printf("%s\n", one)
+		}
+		if err == nil && len(applied) == 0 {
+			env.printf("the schema is up to date\n")
+		}
+		return err
+	})
+}
+
+// MigrateStatus lists migrations.
+type MigrateStatus struct{}
+
+// Run lists every migration with the time at which it was applied.
+func (MigrateStatus) Run(ctx context.Context, env *Env) error {
+	return withMigrator(ctx, env, func(m *goose.Provider) error {
+		all, err := m.Status(ctx)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+		for _, one := range all {
+			applied := "pending"
+			if one.State == goose.StateApplied {
+				applied = one.AppliedAt.UTC().Format("2006-01-02 15:04:05")
+			}
+			_, _ = fmt.Fprintf(table, "%s\t%s\n", one.Source.Path, applied)
+		}
+		return table.Flush()
+	})
+}
+
+// MigrateDown undoes a migration.
+type MigrateDown struct{}
+
+// Run undoes the newest applied migration.
+func (MigrateDown) Run(ctx context.Context, env *Env) error {
+	return withMigrator(ctx, env, func(m *goose.Provider) error {
+		undone, err := m.Down(ctx)
+		if err == nil {
+			env.printf("%s\n", undone)
+		}
+		return err
+	})
+}
+
+// withMigrator attaches without migrating.
+func withMigrator(ctx context.Context, env *Env, do func(*goose.Provider) error) error {
+	manual := *env
+	manual.NoMigrate = true
+	pool, done, err := manual.Open(ctx, "migrate")
+	if err != nil {
+		return err
+	}
+	defer done()
+	migrator, err := db.Migrator(pool)
+	if err != nil {
+		return err
+	}
+	return do(migrator)
+}

@@ -1,0 +1,175 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/access"
+	"simgraph/db"
+	"simgraph/db/embedded"
+	"simgraph/domain"
+	"simgraph/graph/transport"
+	"simgraph/httpd"
+	"simgraph/resolvers"
+	"simgraph/rest"
+)
+
+// Serve runs the server.
+type Serve struct {
+	Addr string `default:"127.0.0.1:8080" help:"The address to listen on."`
+	Demo bool   `help:"Fill an empty database with a demo company, and print a token of it."`
+}
+
+// Help shows examples.
+func (Serve) Help() string {
+	return `simgraph serve --demo
+simgraph serve --addr :8080 --database-url postgres://simgraph@db.example/simgraph`
+}
+
+// Run serves until ctx ends.
+func (s *Serve) Run(ctx context.Context, env *Env) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	listener, err := net.Listen("tcp", s.Addr)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = listener.Close() }() // the server may have closed it
+	url, done, err := env.database(ctx, stop)
+	if err != nil {
+		return err
+	}
+	defer done()
+	pool, err := env.Connect(ctx, url, env.Timeout)
+	if err != nil {
+		return err
+	}
+	defer func() { env.warn("close the database", pool.Close()) }()
+	server, err := newServer(env, pool)
+	if err != nil {
+		return err
+	}
+	if err := s.announce(ctx, env, pool, listener.Addr()); err != nil {
+		return err
+	}
+	if err := server.Run(ctx, listener); err != nil {
+		return err
+	}
+	return lost(ctx)
+}
+
+// lost returns why the context ended when it was not by a signal.
+func lost(ctx context.Context) error {
+	if cause := context.Cause(ctx); cause != context.Canceled {
+		return cause
+	}
+	return nil
+}
+
+// database starts the embedded server, unless another one was named. When the
+// embedded server ends by itself, stop is told why.
+func (e *Env) database(ctx context.Context, stop context.CancelCauseFunc) (url string, done func(), err error) {
+	if e.DatabaseURL != "" {
+		return e.DatabaseURL, func() {}, nil
+	}
+	server, err := embedded.Start(ctx, embedded.Config{Dir: e.DataDir, Log: e.Log, Purpose: "serve"})
+	if err != nil {
+		return "", nil, err
+	}
+	go func() {
+		select {
+		case <-server.Done():
+			stop(fmt.Errorf("the database stopped: %w", server.Err()))
+		case <-ctx.Done():
+		}
+	}()
+	return server.URL(), func() { e.warn("stop the database", server.Close()) }, nil
+}
+
+func newServer(env *Env, pool *sqlx.DB) (*httpd.Server, error) {
+	store := db.NewAccess(pool)
+	gate := access.NewGate(store, time.Now)
+	engine := newEngine(env, pool, gate)
+	paths, err := rest.New(rest.Config{
+		Schema:       engine.Schema(),
+		Prepare:      prepare(engine),
+		Authenticate: gate.Admit,
+		RequestID:    transport.RequestID,
+		Log:          env.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }}
+	handler := httpd.Handler(httpd.Doors{
+		Graph:  httpd.Graph(gate, engine),
+		OAuth:  access.NewOAuth(store, env.Log),
+		Health: health,
+		REST:   paths,
+	})
+	return &httpd.Server{Handler: handler, Health: health, Log: env.Log, Close: engine.Close}, nil
+}
+
+// prepare reads a document of the REST paths for the engine.
+func prepare(engine *transport.Server) func(document string) (rest.Run, error) {
+	return func(document string) (rest.Run, error) {
+		prepared, err := engine.Prepare(document)
+		return func(ctx context.Context, variables map[string]any) *graphql.Response {
+			return engine.Do(ctx, prepared, variables)
+		}, err
+	}
+}
+
+func newEngine(env *Env, pool *sqlx.DB, gate *access.Gate) *transport.Server {
+	graph := resolvers.New(resolvers.Ports{
+		Subscribers: db.NewSubscribers(pool),
+		Groups:      db.NewGroups(pool),
+		Tags:        db.NewTags(pool),
+		Catalogue:   db.NewCatalogue(pool),
+		Access:      db.NewAccess(pool),
+	}, time.Now)
+	return transport.New(graph.Schema(), transport.Config{
+		Log:                    env.Log,
+		Present:                resolvers.Present,
+		PerResponse:            graph.WithLoaders,
+		AfterRootMutationField: resolvers.ForgetLoaded,
+		Authenticate:           httpd.AdmitPayload(gate),
+		StillValid:             gate.StillValid,
+	})
+}
+
+// announce says where the server is and how to try it.
+func (s *Serve) announce(ctx context.Context, env *Env, pool *sqlx.DB, addr net.Addr) error {
+	base := "http://" + addr.String()
+	env.printf("simgraph is ready\n  GraphQL  %s/graphql\n  REST     %s/subscribers\n", base, base)
+	if !s.Demo {
+		return nil
+	}
+	grant, err := demoToken(ctx, pool)
+	if err != nil {
+		return err
+	}
+	env.printf("\nTry it:\n  curl -H 'Authorization: Bearer %s' '%s/subscribers?limit=3'\n", string(grant.Token), base)
+	return nil
+}
+
+func demoToken(ctx context.Context, pool *sqlx.DB) (*domain.Grant, error) {
+	store := db.NewAccess(pool)
+	company, user, err := store.FindUser(ctx, demoAdmin)
+	if err != nil {
+		return nil, err
+	}
+	return store.Issue(ctx, domain.Whole(company), user.Email, 24*time.Hour)
+}
+
+// demoAdmin is the user of the demo company who may do everything.
+const demoAdmin = "admin@demo.example"
+
+// OneLine is the text of an error on one line.
+func OneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

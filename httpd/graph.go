@@ -1,0 +1,83 @@
+package httpd
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"simgraph/access"
+	"simgraph/domain"
+	"simgraph/graph/transport"
+)
+
+// Graph lets callers with a good token through to the engine. A WebSocket shows
+// its token in connection_init; a browser that wants the page needs none.
+func Graph(gate *access.Gate, engine http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "" && (isWebSocket(r) || wantsPage(r)) {
+			engine.ServeHTTP(w, r)
+			return
+		}
+		ctx, err := gate.Admit(r)
+		if err != nil {
+			refuse(w, r, err)
+			return
+		}
+		engine.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+func isWebSocket(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+}
+
+// wantsPage tells a browser's address bar from a client that queries.
+func wantsPage(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.HasPrefix(r.Header.Get("Accept"), "text/html")
+}
+
+// refuse answers a request without a good token, in the shape of the graph.
+func refuse(w http.ResponseWriter, r *http.Request, err error) {
+	status, kind, message := http.StatusServiceUnavailable, domain.KindUnavailable, "the service cannot answer right now, try again"
+	if fault, is := domain.AsError(err); is {
+		kind, message = fault.Kind, fault.Message
+	}
+	switch kind {
+	case domain.KindUnauthorized:
+		status = http.StatusUnauthorized
+		w.Header().Set("WWW-Authenticate", `Bearer realm="simgraph"`)
+	case domain.KindInvalidToken:
+		status = http.StatusUnauthorized
+		w.Header().Set("WWW-Authenticate", `Bearer realm="simgraph", error="invalid_token"`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	body := map[string]any{"errors": []any{map[string]any{
+		"message":    message,
+		"extensions": map[string]string{"code": string(kind), "requestId": transport.RequestID(r.Context())},
+	}}}
+	_ = json.NewEncoder(w).Encode(body) // the client may be gone
+}
+
+// AdmitPayload admits a WebSocket by the payload of its connection_init, which
+// holds the token as clients commonly send it: {"Authorization": "Bearer …"}.
+// A connection whose request had a token already needs none.
+func AdmitPayload(gate *access.Gate) func(ctx context.Context, payload map[string]any) (context.Context, error) {
+	return func(ctx context.Context, payload map[string]any) (context.Context, error) {
+		for _, name := range []string{"Authorization", "authorization"} {
+			if text, ok := payload[name].(string); ok {
+				token, isBearer := strings.CutPrefix(text, "Bearer ")
+				if !isBearer {
+					break
+				}
+				return gate.AdmitToken(ctx, domain.Secret(token))
+			}
+		}
+		if _, err := domain.CallerOf(ctx); err != nil {
+			return nil, err
+		}
+		return ctx, nil
+	}
+}

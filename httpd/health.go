@@ -1,0 +1,55 @@
+package httpd
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// readyTimeout bounds what a probe may wait for the database.
+const readyTimeout = 2 * time.Second
+
+// Health tells whether the process lives and whether it should be sent requests.
+type Health struct {
+	// Check returns why requests could not be answered now, such as a database
+	// that is out of reach.
+	Check    func(ctx context.Context) error
+	draining atomic.Bool
+}
+
+// Drain makes the process unready for good: it is about to stop.
+func (h *Health) Drain() { h.draining.Store(true) }
+
+// Live answers 200 as long as the process answers at all.
+func (h *Health) Live(w http.ResponseWriter, r *http.Request) {
+	h.answer(w, r, http.StatusOK, "ok")
+}
+
+// Ready answers 200 when the database is reachable and its schema current, and
+// the server is not stopping; 503 with the reason otherwise.
+func (h *Health) Ready(w http.ResponseWriter, r *http.Request) {
+	if h.draining.Load() {
+		h.answer(w, r, http.StatusServiceUnavailable, "stopping")
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
+	defer cancel()
+	if err := h.Check(ctx); err != nil {
+		h.answer(w, r, http.StatusServiceUnavailable, err.Error())
+		return
+	}
+	h.answer(w, r, http.StatusOK, "ready")
+}
+
+func (h *Health) answer(w http.ResponseWriter, r *http.Request, status int, text string) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		status, text = http.StatusMethodNotAllowed, "use GET"
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"status": text}) // the prober may be gone
+}

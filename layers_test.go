@@ -1,0 +1,98 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers says what each package may import of simgraph itself, tests aside.
+// Imports point one way: the domain knows nobody, main is known by nobody.
+var layers = map[string][]string{
+	"domain/query":          {},
+	"domain":                {"domain/query"},
+	"graph/scalar":          {},
+	"graph/guard":           {},
+	"graph/input":           {},
+	"graph/model":           {"domain"},
+	"graph/generated/input": {"domain", "graph/model", "graph/scalar"},
+	"graph/generated":       {"domain", "graph/model", "graph/scalar", "graph/generated/input"},
+	"graph/transport":       {"graph/guard", "graph/input", "graph/scalar"},
+	"resolvers":             {"domain", "domain/query", "graph/model", "graph/generated", "graph/generated/input"},
+	"rest":                  {"domain"},
+	"access":                {"domain"},
+	"httpd":                 {"access", "domain", "graph/transport"},
+	"bundle":                {"domain"},
+	"demo":                  {"bundle", "domain"},
+	"mail":                  {"domain"},
+	"db/stmtcache":          {},
+	"db/embedded":           {},
+	"db/dbtest":             {"db", "db/embedded"},
+	"db":                    {"db/stmtcache", "domain", "domain/query"},
+}
+
+// outermost may import everything.
+var outermost = []string{".", "command", "bench"}
+
+func TestImportsPointOneWay(t *testing.T) {
+	for folder, imports := range importsByPackage(t) {
+		allowed, known := layers[folder]
+		if slices.Contains(outermost, folder) || strings.Contains(folder, "/internal/") {
+			continue
+		}
+		if !known {
+			t.Errorf("the package %s has no place in the layers", folder)
+		}
+		for _, imported := range imports {
+			if !slices.Contains(allowed, imported) && !strings.HasPrefix(imported, folder+"/internal/") {
+				t.Errorf("%s must not import %s", folder, imported)
+			}
+		}
+	}
+}
+
+// importsByPackage reads the sources with the parser itself: the test cache
+// sees the files that a test opens, and so cannot hide a violation.
+func importsByPackage(t *testing.T) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (strings.HasPrefix(entry.Name(), ".") && path != "." || entry.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		folder := filepath.ToSlash(filepath.Dir(path))
+		found[folder] = append(found[folder], ownImports(file.Imports)...)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func ownImports(specs []*ast.ImportSpec) []string {
+	var own []string
+	for _, spec := range specs {
+		path, _ := strconv.Unquote(spec.Path.Value) // the parser has read it
+		if folder, isOwn := strings.CutPrefix(path, "simgraph/"); isOwn {
+			own = append(own, folder)
+		}
+	}
+	return own
+}

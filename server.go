@@ -1,0 +1,105 @@
+// Command simgraph serves fleets of IoT subscribers as one graph, over GraphQL
+// and over the documented REST paths.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"simgraph/command"
+	"simgraph/db/embedded"
+)
+
+// Exit statuses.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// commandLine is what simgraph understands. Every flag can be set by the
+// environment: --data-dir is SIMGRAPH_DATA_DIR.
+type commandLine struct {
+	command.Database
+	LogFormat string `enum:"text,json" default:"text" help:"How the log on standard error is written: text or json."`
+	LogLevel  string `enum:"debug,info,warn,error" default:"info" help:"The least important lines to log: debug, info, warn or error."`
+
+	Serve   command.Serve   `cmd:"" default:"withargs" help:"Run the server (also without a command)."`
+	Migrate command.Migrate `cmd:"" help:"Work on the schema of the database."`
+	Key     command.Key     `cmd:"" help:"Work on access keys."`
+	Token   command.Token   `cmd:"" help:"Print an access token of a user."`
+	Schema  command.Schema  `cmd:"" help:"Print the schema of the graph."`
+	Version command.Version `cmd:"" help:"Print the version."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is the program on given arguments and streams; it returns the exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	line := commandLine{}
+	status := -1
+	parser, err := kong.New(&line,
+		kong.Name("simgraph"),
+		kong.Description("Fleets of IoT subscribers as one graph: GraphQL, and the documented REST paths."),
+		kong.DefaultEnvars("SIMGRAPH"),
+		kong.Vars{"dataDir": embedded.DefaultDir()},
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { status = code }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.UsageOnError(),
+	)
+	if err != nil {
+		return fail(stderr, exitFailed, err)
+	}
+	called, err := parser.Parse(args)
+	if status >= 0 { // --help has been answered
+		return status
+	}
+	if err != nil {
+		return fail(stderr, exitUsage, err)
+	}
+	env := &command.Env{Database: line.Database, Stdin: stdin, Stdout: stdout, Stderr: stderr, Log: logger(&line, stderr)}
+	called.BindTo(ctx, (*context.Context)(nil))
+	if err := called.Run(env); err != nil {
+		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+			err = errors.New("interrupted")
+		}
+		return fail(stderr, exitFailed, err)
+	}
+	return 0
+}
+
+func fail(stderr io.Writer, status int, err error) int {
+	_, _ = fmt.Fprintln(stderr, "simgraph: "+command.OneLine(err))
+	return status
+}
+
+func logger(line *commandLine, to io.Writer) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(line.LogLevel)) // kong has checked it
+	options := &slog.HandlerOptions{Level: level}
+	if line.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(to, options))
+	}
+	return slog.New(slog.NewTextHandler(to, options))
+}
+
+func init() {
+	// Answers are short-lived garbage: collecting less often halves the cost of
+	// a large page. GOGC in the environment wins.
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+}
