@@ -47,11 +47,16 @@ type nullableTexts []*string
 
 // Scan implements sql.Scanner.
 func (n *nullableTexts) Scan(value any) error {
-	var array []*string
+	var array []sql.Null[string]
 	if err := (pq.GenericArray{A: &array}).Scan(value); err != nil {
 		return err
 	}
-	*n = array
+	*n = make(nullableTexts, len(array))
+	for i, text := range array {
+		if text.Valid {
+			(*n)[i] = &text.V
+		}
+	}
 	return nil
 }
 

@@ -1,0 +1,193 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+)
+
+// lockAlerts keeps usage from being booked while alerts change: what was booked
+// before is visible to the statements that follow, and what is booked after
+// sees the change. Booking holds the same row with FOR KEY SHARE.
+const lockAlerts = `
+SELECT company_id, external_id, name, billing_day, time_zone
+FROM companies
+WHERE company_id = $1
+FOR UPDATE`
+
+// changing runs do in a transaction in which no usage of the company is booked.
+func (a *Alerts) changing(ctx context.Context, scope domain.Scope, do func(*alertChange) error) error {
+	return inTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		company, err := getOne[domain.Company](ctx, tx, domain.NotFound("company", "company", ""), lockAlerts, scope.Company)
+		if err != nil {
+			return err
+		}
+		return do(&alertChange{tx: tx, scope: scope, company: company, at: a.now().UTC().Truncate(time.Microsecond)})
+	})
+}
+
+// alertChange is a transaction that changes alerts.
+type alertChange struct {
+	tx      *sqlx.Tx
+	scope   domain.Scope
+	company *domain.Company
+	at      time.Time
+}
+
+// Create implements domain.Alerts.
+func (a *Alerts) Create(ctx context.Context, scope domain.Scope, spec domain.AlertSpec) (created *domain.Alert, err error) {
+	if err := spec.Check(); err != nil {
+		return nil, err
+	}
+	err = a.changing(ctx, scope, func(change *alertChange) error {
+		targets, err := targetFinder{change.tx, scope}.find(ctx, []domain.AlertSpec{spec})
+		if err != nil {
+			return err
+		}
+		if targets[0].refused != nil {
+			return targets[0].refused
+		}
+		ids, err := change.insert(ctx, targets)
+		if err != nil {
+			return err
+		}
+		created, err = findAlert(ctx, change.tx, scope, ids[0])
+		return err
+	})
+	return created, err
+}
+
+const editAlert = `
+UPDATE alerts
+SET lower_revision = lower_revision + (lower_threshold <> $3)::int, lower_threshold = $3,
+    upper_revision = upper_revision + (upper_threshold <> $4)::int, upper_threshold = $4
+WHERE company_id = $1 AND alert_id = $2 AND (lower_threshold, upper_threshold) IS DISTINCT FROM ($3, $4)`
+
+// Edit implements domain.Alerts.
+func (a *Alerts) Edit(ctx context.Context, scope domain.Scope, id int64, edit domain.AlertEdit) (edited *domain.Alert, err error) {
+	err = a.changing(ctx, scope, func(change *alertChange) error {
+		alert, err := findAlert(ctx, change.tx, scope, id)
+		if err != nil {
+			return err
+		}
+		alert.LowerThreshold, alert.UpperThreshold, err = edit.Apply(alert)
+		if err != nil {
+			return err
+		}
+		edited = alert
+		n, err := affected(ctx, change.tx, editAlert, scope.Company, id, alert.LowerThreshold, alert.UpperThreshold)
+		if err != nil || n == 0 {
+			return err
+		}
+		return change.evaluate(ctx, []int64{id})
+	})
+	return edited, err
+}
+
+const removeAlert = `DELETE FROM alerts WHERE company_id = $1 AND alert_id = $2`
+
+// Remove implements domain.Alerts.
+func (a *Alerts) Remove(ctx context.Context, scope domain.Scope, id int64) (removed *domain.Alert, err error) {
+	err = a.changing(ctx, scope, func(change *alertChange) error {
+		removed, err = findAlert(ctx, change.tx, scope, id)
+		if err != nil {
+			return err
+		}
+		_, err = affected(ctx, change.tx, removeAlert, scope.Company, id)
+		return err
+	})
+	return removed, err
+}
+
+const sameAlerts = `
+SELECT a.rule_type, a.target_id, a.lower_threshold, a.upper_threshold
+FROM alerts a
+JOIN unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) AS wanted(rule_type, target_id, lower_threshold, upper_threshold)
+  ON (wanted.rule_type, wanted.target_id, wanted.lower_threshold, wanted.upper_threshold)
+   = (a.rule_type, a.target_id, a.lower_threshold, a.upper_threshold)
+WHERE a.company_id = $1`
+
+// Keep implements domain.Alerts.
+func (a *Alerts) Keep(ctx context.Context, scope domain.Scope, specs []domain.AlertSpec) (kept []domain.Imported, err error) {
+	err = a.changing(ctx, scope, func(change *alertChange) error {
+		targets, err := targetFinder{change.tx, scope}.find(ctx, specs)
+		if err != nil {
+			return err
+		}
+		kept, err = change.keep(ctx, targets)
+		return err
+	})
+	return kept, err
+}
+
+func (c *alertChange) keep(ctx context.Context, targets []alertTargeted) ([]domain.Imported, error) {
+	same, err := selectAll[alertKey](ctx, c.tx, sameAlerts, append([]any{c.scope.Company}, targetArrays(targets)...)...)
+	if err != nil {
+		return nil, err
+	}
+	known := keyed(same, func(k *alertKey) alertKey { return *k })
+	kept := make([]domain.Imported, len(targets))
+	var fresh []alertTargeted
+	for i, t := range targets {
+		switch {
+		case t.refused != nil:
+			kept[i].Err = t.refused
+		case known[t.alertKey] != nil:
+			kept[i].Outcome = domain.Unchanged
+		default:
+			kept[i].Outcome = domain.Created
+			known[t.alertKey] = &t.alertKey
+			fresh = append(fresh, t)
+		}
+	}
+	_, err = c.insert(ctx, fresh)
+	return kept, err
+}
+
+const insertAlerts = `
+INSERT INTO alerts (company_id, rule_type, subscriber_key, group_id, lower_threshold, upper_threshold, date_created)
+SELECT $1, rule_type, CASE WHEN rule_type = 'sim' THEN target_id END,
+       CASE WHEN rule_type IN ('grouppr', 'groupfptp') THEN target_id END, lower_threshold, upper_threshold, $6
+FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) AS wanted(rule_type, target_id, lower_threshold, upper_threshold)
+RETURNING alert_id`
+
+// insert makes the alerts and evaluates them.
+func (c *alertChange) insert(ctx context.Context, targets []alertTargeted) ([]int64, error) {
+	if len(targets) == 0 {
+		return nil, nil
+	}
+	args := append([]any{c.scope.Company}, targetArrays(targets)...)
+	var ids []int64
+	if err := c.tx.SelectContext(ctx, &ids, insertAlerts, append(args, c.at)...); err != nil {
+		return nil, err
+	}
+	return ids, c.evaluate(ctx, ids)
+}
+
+// alertKey is what makes an alert the same as another.
+type alertKey struct {
+	RuleType       domain.RuleType
+	TargetID       int64
+	LowerThreshold int64
+	UpperThreshold int64
+}
+
+// alertTargeted is a spec whose target was looked up, or why it was refused.
+type alertTargeted struct {
+	alertKey
+	refused *domain.Error
+}
+
+func targetArrays(targets []alertTargeted) []any {
+	numbers := func(field func(alertTargeted) int64) any { return pq.Int64Array(pluck(targets, field)) }
+	return []any{
+		pq.StringArray(pluck(targets, func(t alertTargeted) string { return string(t.RuleType) })),
+		numbers(func(t alertTargeted) int64 { return t.TargetID }),
+		numbers(func(t alertTargeted) int64 { return t.LowerThreshold }),
+		numbers(func(t alertTargeted) int64 { return t.UpperThreshold }),
+	}
+}

@@ -1,0 +1,252 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+)
+
+// alertEvaluator logs the thresholds that usage crosses as it is booked, and
+// queues the mail that tells of them, all in the transaction of the usage.
+type alertEvaluator struct{ now func() time.Time }
+
+var _ usageObserver = alertEvaluator{}
+
+// shareAlerts is the other side of lockAlerts. It must be a statement of its
+// own: the next one then sees the change that this one had to wait for.
+const shareAlerts = `SELECT FROM companies WHERE company_id = $1 FOR KEY SHARE`
+
+// usageBooked implements usageObserver.
+func (e alertEvaluator) usageBooked(ctx context.Context, tx *sqlx.Tx, company *domain.Company, subscribers, groups []totalChange) error {
+	if len(subscribers)+len(groups) == 0 {
+		return nil
+	}
+	if _, err := tx.ExecContext(ctx, shareAlerts, company.CompanyID); err != nil {
+		return err
+	}
+	run := newFiring(tx, company, e.now())
+	for _, start := range periodsOf(subscribers, groups) {
+		if err := run.booked(ctx, start, changesIn(start, subscribers), changesIn(start, groups)); err != nil {
+			return err
+		}
+	}
+	return run.notify(ctx)
+}
+
+// periodsOf returns the billing periods of the changes: seldom more than one.
+func periodsOf(subscribers, groups []totalChange) []time.Time {
+	var starts []time.Time
+	seen := map[int64]bool{}
+	for _, changes := range [][]totalChange{subscribers, groups} {
+		for i := range changes {
+			if at := changes[i].periodStart; !seen[at.Unix()] {
+				seen[at.Unix()] = true
+				starts = append(starts, at)
+			}
+		}
+	}
+	return starts
+}
+
+// changesIn returns the changes in one billing period, as columns.
+func changesIn(start time.Time, changes []totalChange) (c changeColumns) {
+	for i := range changes {
+		if changes[i].periodStart.Equal(start) {
+			c.ids = append(c.ids, changes[i].id)
+			c.before = append(c.before, changes[i].before)
+			c.after = append(c.after, changes[i].after)
+		}
+	}
+	return c
+}
+
+type changeColumns struct{ ids, before, after pq.Int64Array }
+
+// firing is one run of alerts against usage. Its log entries are one
+// notification, which each recipient is told of in one mail.
+type firing struct {
+	tx      *sqlx.Tx
+	company *domain.Company
+	at      time.Time
+	// notification is the id that entries get which are mailed.
+	notification uuid.UUID
+	fired        int
+}
+
+func newFiring(tx *sqlx.Tx, company *domain.Company, at time.Time) *firing {
+	return &firing{tx: tx, company: company, at: at.UTC().Truncate(time.Microsecond), notification: uuid.Must(uuid.NewV7())}
+}
+
+// logCrossed writes the log from the rows of crossed. Parameters are the
+// company, the notification and the time.
+const logCrossed = `
+INSERT INTO alert_log (company_id, alert_id, rule_type, target, limit_boundary, revision, subscriber_key, group_id, target_group_id,
+  period_start, period_end, threshold, usage, late, notification_id, date_created)
+SELECT $1, c.alert_id, c.rule_type, COALESCE(target.subscriber_id, c.target_group_id::text, ''), c.boundary, c.revision,
+  c.subscriber_key, c.group_id, c.target_group_id, c.period_start, c.period_end, c.threshold, c.usage, c.late, $2::uuid, $3
+FROM crossed c
+LEFT JOIN subscribers target ON c.rule_type = 'sim' AND target.company_id = $1 AND target.key = c.subscriber_key
+ORDER BY c.alert_id, c.boundary, c.subscriber_key, c.group_id
+ON CONFLICT DO NOTHING`
+
+// fireBooked looks up, for each total that moved, the thresholds that it moved
+// over: those in [before, after). An alert watches the periods that end after
+// it was made.
+const fireBooked = `
+WITH moved AS (
+  SELECT w.rule_type, w.target_id, t.key AS subscriber_key, NULL::bigint AS group_id, t.before, t.after
+  FROM unnest($7::bigint[], $8::bigint[], $9::bigint[]) AS t(key, before, after)
+  JOIN subscribers s ON s.company_id = $1 AND s.key = t.key
+  CROSS JOIN LATERAL (VALUES ('sim', t.key), ('company', 0), ('groupfptp', s.group_id)) AS w(rule_type, target_id)
+  UNION ALL
+  SELECT 'grouppr', id, NULL, id, before, after
+  FROM unnest($10::bigint[], $11::bigint[], $12::bigint[]) AS t(id, before, after)
+), crossed AS (
+  SELECT m.rule_type, m.subscriber_key, m.group_id, CASE WHEN m.rule_type LIKE 'group%' THEN m.target_id END AS target_group_id,
+    m.after AS usage, $4::timestamptz AS period_start, $5::timestamptz AS period_end, $6::boolean AS late,
+    a.alert_id, a.boundary, a.revision, a.threshold
+  FROM moved m
+  CROSS JOIN LATERAL (
+    SELECT l.alert_id, 'lower' AS boundary, l.lower_revision AS revision, l.lower_threshold AS threshold
+    FROM alerts l
+    WHERE l.company_id = $1 AND l.rule_type = m.rule_type AND l.target_id = m.target_id
+      AND l.lower_threshold >= m.before AND l.lower_threshold < m.after AND l.date_created < $5
+    UNION ALL
+    SELECT u.alert_id, 'upper', u.upper_revision, u.upper_threshold
+    FROM alerts u
+    WHERE u.company_id = $1 AND u.rule_type = m.rule_type AND u.target_id = m.target_id
+      AND u.upper_threshold >= m.before AND u.upper_threshold < m.after AND u.date_created < $5
+  ) a
+)` + logCrossed
+
+// booked fires what the changes in one billing period cross. A period that is
+// over fires late, and after a while is logged only.
+func (f *firing) booked(ctx context.Context, start time.Time, subscribers, groups changeColumns) error {
+	end := f.company.Billing().PeriodAt(start).End
+	late, mailed := !f.at.Before(end), f.at.Before(end.Add(domain.LateFiring))
+	return f.log(ctx, mailed, fireBooked, start, end, late,
+		subscribers.ids, subscribers.before, subscribers.after, groups.ids, groups.before, groups.after)
+}
+
+// The usage in the periods ($4 to $5) that is above a lower threshold, so
+// perhaps above the upper one too.
+const (
+	openPeriods = `
+WITH period AS (
+  SELECT * FROM unnest($4::timestamptz[], $5::timestamptz[]) AS p(period_start, period_end)
+)`
+	memberExceeding = `
+  SELECT a.alert_id, u.subscriber_key, NULL::bigint AS group_id, p.period_start, p.period_end,
+    u.mobile_originated + u.mobile_terminated AS usage
+  FROM period p
+  CROSS JOIN alerts a
+  JOIN subscribers s ON s.company_id = $1 AND s.group_id = a.group_id
+  JOIN subscriber_periods u ON u.company_id = $1 AND u.period_start = p.period_start AND u.subscriber_key = s.key
+  WHERE a.company_id = $1 AND a.rule_type = 'groupfptp' AND u.mobile_originated + u.mobile_terminated > a.lower_threshold`
+	exceedingCrossed = `, crossed AS (
+  SELECT a.rule_type, e.subscriber_key, e.group_id, a.group_id AS target_group_id, e.usage, e.period_start, e.period_end,
+    false AS late, a.alert_id, b.boundary, b.revision, b.threshold
+  FROM exceeding e
+  JOIN alerts a ON a.company_id = $1 AND a.alert_id = e.alert_id
+  CROSS JOIN LATERAL (VALUES ('lower', a.lower_revision, a.lower_threshold), ('upper', a.upper_revision, a.upper_threshold))
+    AS b(boundary, revision, threshold)
+  WHERE e.usage > b.threshold
+)`
+)
+
+const fireAlerts = openPeriods + `, exceeding AS (` + memberExceeding + ` AND a.alert_id = ANY($6::bigint[])
+  UNION ALL
+  SELECT a.alert_id, u.subscriber_key, NULL, p.period_start, p.period_end, u.mobile_originated + u.mobile_terminated
+  FROM period p
+  CROSS JOIN alerts a
+  JOIN subscriber_periods u ON u.company_id = $1 AND u.period_start = p.period_start AND u.subscriber_key = a.subscriber_key
+  WHERE a.company_id = $1 AND a.alert_id = ANY($6) AND a.rule_type = 'sim'
+    AND u.mobile_originated + u.mobile_terminated > a.lower_threshold
+  UNION ALL
+  SELECT a.alert_id, u.subscriber_key, NULL, p.period_start, p.period_end, u.mobile_originated + u.mobile_terminated
+  FROM period p
+  CROSS JOIN alerts a
+  JOIN subscriber_periods u ON u.company_id = $1 AND u.period_start = p.period_start
+  WHERE a.company_id = $1 AND a.alert_id = ANY($6) AND a.rule_type = 'company'
+    AND u.mobile_originated + u.mobile_terminated > a.lower_threshold
+  UNION ALL
+  SELECT a.alert_id, NULL, u.group_id, p.period_start, p.period_end, u.mobile_originated + u.mobile_terminated
+  FROM period p
+  CROSS JOIN alerts a
+  JOIN group_periods u ON u.company_id = $1 AND u.period_start = p.period_start AND u.group_id = a.group_id
+  WHERE a.company_id = $1 AND a.alert_id = ANY($6) AND a.rule_type = 'grouppr'
+    AND u.mobile_originated + u.mobile_terminated > a.lower_threshold
+)` + exceedingCrossed + logCrossed
+
+// evaluate fires the alerts on usage that was booked before they were as they
+// are now.
+func (c *alertChange) evaluate(ctx context.Context, alerts []int64) error {
+	run := newFiring(c.tx, c.company, c.at)
+	starts, ends := run.openPeriods()
+	if err := run.log(ctx, true, fireAlerts, starts, ends, pq.Int64Array(alerts)); err != nil {
+		return err
+	}
+	return run.notify(ctx)
+}
+
+const fireMembers = openPeriods + `, exceeding AS (` + memberExceeding + ` AND s.physical_id = ANY($6::text[])
+)` + exceedingCrossed + logCrossed
+
+// fireMoved fires the alerts on members of a group for subscribers that came
+// into it with usage above a threshold. It locks alerts as a change of them
+// does; call it after the subscribers were written.
+func fireMoved(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physicalIDs []string, at time.Time) error {
+	locked, err := getOne[domain.Company](ctx, tx, domain.NotFound("company", "company", ""), lockAlerts, company)
+	if err != nil {
+		return err
+	}
+	run := newFiring(tx, locked, at)
+	starts, ends := run.openPeriods()
+	if err := run.log(ctx, true, fireMembers, starts, ends, pq.StringArray(physicalIDs)); err != nil {
+		return err
+	}
+	return run.notify(ctx)
+}
+
+// openPeriods are the current billing period and the next, which the usage of
+// clocks that are ahead may already be booked to.
+func (f *firing) openPeriods() (starts, ends any) {
+	billing := f.company.Billing()
+	current := billing.PeriodAt(f.at)
+	next := billing.PeriodAt(current.End)
+	return pq.Array([]time.Time{current.Start, next.Start}), pq.Array([]time.Time{current.End, next.End})
+}
+
+func (f *firing) log(ctx context.Context, mailed bool, sql string, args ...any) error {
+	var notification any
+	if mailed {
+		notification = f.notification
+	}
+	n, err := affected(ctx, f.tx, sql, append([]any{f.company.CompanyID, notification, f.at}, args...)...)
+	if mailed {
+		f.fired += n
+	}
+	return err
+}
+
+const queueDeliveries = `
+INSERT INTO alert_deliveries (company_id, notification_id, recipient_id, email, created_at, suppressed)
+SELECT $1, $2, r.recipient_id, r.email, $3, r.suppressed_since IS NOT NULL
+FROM alert_recipients r
+WHERE r.company_id = $1`
+
+// notify queues the mail to every recipient and tells those who listen.
+func (f *firing) notify(ctx context.Context) error {
+	if f.fired == 0 {
+		return nil
+	}
+	if _, err := f.tx.ExecContext(ctx, queueDeliveries, f.company.CompanyID, f.notification, f.at); err != nil {
+		return err
+	}
+	return announceAlerts(ctx, f.tx, f.company.CompanyID, f.notification)
+}

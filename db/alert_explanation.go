@@ -1,0 +1,131 @@
+package db
+
+import (
+	"context"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+)
+
+// alertSubject is a subject that was looked up.
+type alertSubject struct {
+	subscriberKey *int64
+	// groupID is the group itself, or the one that the subscriber is in now.
+	groupID *int64
+}
+
+func (s alertSubject) id() int64 {
+	if s.subscriberKey != nil {
+		return *s.subscriberKey
+	}
+	return *s.groupID
+}
+
+// watchedBy tells whether the subject is one of the alert's.
+func (s alertSubject) watchedBy(alert *domain.Alert) bool {
+	same := func(a, b *int64) bool { return a != nil && b != nil && *a == *b }
+	switch alert.RuleType {
+	case domain.RuleSIM:
+		return same(s.subscriberKey, alert.SubscriberKey)
+	case domain.RuleCompany:
+		return s.subscriberKey != nil
+	case domain.RuleGroupMember:
+		return s.subscriberKey != nil && same(s.groupID, alert.GroupID)
+	}
+	return s.subscriberKey == nil && same(s.groupID, alert.GroupID)
+}
+
+// Explain implements domain.Alerts.
+func (a *Alerts) Explain(ctx context.Context, scope domain.Scope, alertID int64, subject domain.AlertSubject) (*domain.AlertExplanation, error) {
+	alert, err := a.Find(ctx, scope, alertID)
+	if err != nil {
+		return nil, err
+	}
+	who, err := findSubject(ctx, a.pool, scope, subject)
+	if err != nil {
+		return nil, err
+	}
+	state, err := a.stateOf(ctx, scope, alert, who)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := a.entriesOf(ctx, scope, state, who)
+	if err != nil {
+		return nil, err
+	}
+	return domain.Explain(state, who.watchedBy(alert), entries), nil
+}
+
+const findSubjectSubscriber = `
+SELECT s.key, s.group_id
+FROM subscribers s
+WHERE s.company_id = $1 AND ($2::bigint[] IS NULL OR s.group_id = ANY($2)) AND s.physical_id = $3`
+
+func findSubject(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, subject domain.AlertSubject) (alertSubject, error) {
+	if (subject.PhysicalID == nil) == (subject.GroupID == nil) {
+		return alertSubject{}, domain.Invalid("physicalId", "either physicalId or groupId must be given")
+	}
+	if id := subject.PhysicalID; id != nil {
+		type row struct {
+			Key     int64
+			GroupID *int64
+		}
+		found, err := getOne[row](ctx, in, domain.NotFound("physicalId", "subscriber", *id), findSubjectSubscriber,
+			scope.Company, groupsOf(scope), *id)
+		if err != nil {
+			return alertSubject{}, err
+		}
+		return alertSubject{subscriberKey: &found.Key, groupID: found.GroupID}, nil
+	}
+	found, err := getOne[domain.Group](ctx, in, noGroup(*subject.GroupID), findGroups,
+		scope.Company, groupsOf(scope), pq.Int64Array{*subject.GroupID})
+	if err != nil {
+		return alertSubject{}, err
+	}
+	return alertSubject{groupID: &found.GroupID}, nil
+}
+
+const (
+	subscriberUsageIn = `
+SELECT COALESCE(sum(mobile_originated + mobile_terminated), 0)::bigint
+FROM subscriber_periods
+WHERE company_id = $1 AND period_start = $2 AND subscriber_key = $3`
+	groupUsageIn = `
+SELECT COALESCE(sum(mobile_originated + mobile_terminated), 0)::bigint
+FROM group_periods
+WHERE company_id = $1 AND period_start = $2 AND group_id = $3`
+)
+
+// stateOf is the state of a subject that the alert need not watch, without the
+// times that the log tells of.
+func (a *Alerts) stateOf(ctx context.Context, scope domain.Scope, alert *domain.Alert, who alertSubject) (*domain.AlertState, error) {
+	period, err := a.currentPeriod(ctx, a.pool, scope)
+	if err != nil {
+		return nil, err
+	}
+	state := &domain.AlertState{Alert: alert, SubscriberKey: who.subscriberKey, Period: period}
+	sql := subscriberUsageIn
+	if who.subscriberKey == nil {
+		state.GroupID, sql = who.groupID, groupUsageIn
+	}
+	err = a.pool.GetContext(ctx, &state.Usage, sql, scope.Company, period.Start, who.id())
+	return state, Translate(err)
+}
+
+const entriesOfSubject = `SELECT ` + alertLogSelect + `
+FROM alerts a
+JOIN alert_log l ON l.company_id = $1 AND l.alert_id = a.alert_id
+  AND (l.limit_boundary, l.revision) IN (('lower', a.lower_revision), ('upper', a.upper_revision))
+WHERE a.company_id = $1 AND a.alert_id = $2 AND l.period_start = $3 AND (l.subscriber_key = $4 OR l.group_id = $5)`
+
+// entriesOf are the log's entries of the subject for the thresholds as they are.
+func (a *Alerts) entriesOf(ctx context.Context, scope domain.Scope, state *domain.AlertState, who alertSubject) (map[domain.Boundary]*domain.AlertLogEntry, error) {
+	rows, err := selectAll[domain.AlertLogEntry](ctx, a.pool, entriesOfSubject, scope.Company,
+		state.Alert.AlertID, state.Period.Start, state.SubscriberKey, state.GroupID)
+	if err != nil {
+		return nil, err
+	}
+	return keyed(rows, func(of *domain.AlertLogEntry) domain.Boundary { return of.LimitBoundary }), nil
+}

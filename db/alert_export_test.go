@@ -1,0 +1,36 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/domain"
+)
+
+// SetClock makes the stores take the time from now.
+func (a *Alerts) SetClock(now func() time.Time)     { a.now = now }
+func (r *Recipients) SetClock(now func() time.Time) { r.now = now }
+func (o *Outbox) SetClock(now func() time.Time)     { o.now = now }
+
+// Change is a totalChange.
+type Change struct {
+	ID            int64
+	PeriodStart   time.Time
+	Before, After int64
+}
+
+// UsageBooked evaluates alerts as the booking of usage does.
+func UsageBooked(ctx context.Context, tx *sqlx.Tx, company *domain.Company, now time.Time, subscribers, groups []Change) error {
+	changes := func(of []Change) []totalChange {
+		return pluck(of, func(c Change) totalChange {
+			return totalChange{id: c.ID, periodStart: c.PeriodStart, before: c.Before, after: c.After}
+		})
+	}
+	e := alertEvaluator{now: func() time.Time { return now }}
+	return e.usageBooked(ctx, tx, company, changes(subscribers), changes(groups))
+}
+
+// FireMoved evaluates alerts on the members of groups.
+var FireMoved = fireMoved

@@ -1,0 +1,120 @@
+package db
+
+import (
+	"context"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+)
+
+// AlertLog keeps what alerts told in PostgreSQL.
+type AlertLog struct{ pool *sqlx.DB }
+
+var _ domain.AlertLog = (*AlertLog)(nil)
+
+// NewAlertLog returns the store on the pool.
+func NewAlertLog(pool *sqlx.DB) *AlertLog { return &AlertLog{pool} }
+
+// fromAlertLog are the entries l with the subscriber s whose usage they tell of.
+const fromAlertLog = `
+FROM alert_log l
+LEFT JOIN subscribers s ON s.company_id = l.company_id AND s.key = l.subscriber_key`
+
+// visibleLog is the condition that a scope ($1, $2) shows the entry: both the
+// group that it was set on and the subject.
+const visibleLog = `l.company_id = $1 AND ($2::bigint[] IS NULL OR l.rule_type <> 'company'
+  AND COALESCE(l.target_group_id, s.group_id) = ANY($2) AND COALESCE(l.group_id, s.group_id) = ANY($2))`
+
+const alertLogSelect = `l.entry_id, l.alert_id, l.rule_type, l.target, l.limit_boundary, l.subscriber_key, l.group_id, l.target_group_id,
+  l.period_start, l.period_end, l.threshold, l.usage, l.late AS is_late, l.notification_id, l.date_created`
+
+// alertLogColumns are where the fields of domain.AlertLogFields live.
+var alertLogColumns = map[string]listColumn{
+	"ruleType":      {sql: "l.rule_type"},
+	"target":        {sql: "l.target"},
+	"limitBoundary": {sql: "l.limit_boundary"},
+	"dateCreated":   {sql: "l.date_created"},
+	"entryId":       {sql: "l.entry_id"},
+	"alertId":       {sql: "l.alert_id"},
+	"physicalId":    {sql: "s.physical_id", nullable: true},
+	"threshold":     {sql: "l.threshold"},
+	"usage":         {sql: "l.usage"},
+	"isLate":        {sql: "l.late"},
+}
+
+const findAlertLog = `SELECT ` + alertLogSelect + fromAlertLog + `
+WHERE ` + visibleLog + ` AND l.entry_id = ANY($3)`
+
+// FindMany implements domain.AlertLog.
+func (a *AlertLog) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*domain.AlertLogEntry, error) {
+	rows, err := selectAll[domain.AlertLogEntry](ctx, a.pool, findAlertLog, scope.Company, groupsOf(scope), pq.Int64Array(ids))
+	if err != nil {
+		return nil, err
+	}
+	return keyed(rows, func(of *domain.AlertLogEntry) int64 { return of.EntryID }), nil
+}
+
+const alertLogOfNotification = `SELECT ` + alertLogSelect + fromAlertLog + `
+WHERE ` + visibleLog + ` AND l.notification_id = $3
+ORDER BY l.entry_id
+LIMIT 10000`
+
+// OfNotification returns the visible entries of a notification.
+func (a *AlertLog) OfNotification(ctx context.Context, scope domain.Scope, notification string) ([]*domain.AlertLogEntry, error) {
+	return selectAll[domain.AlertLogEntry](ctx, a.pool, alertLogOfNotification, scope.Company, groupsOf(scope), notification)
+}
+
+func newAlertLogList(scope domain.Scope) *list {
+	entry, _ := domain.AlertLogFields.Find("entryId")
+	return newList(func(field string) listColumn { return alertLogColumns[field] }, entry, scope.Company, groupsOf(scope))
+}
+
+type alertLogRow struct {
+	domain.AlertLogEntry
+	CursorKeys nullableTexts
+}
+
+func (r *alertLogRow) keys() nullableTexts { return r.CursorKeys }
+
+// List implements domain.AlertLog.
+func (a *AlertLog) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.AlertLogEntry], error) {
+	if len(listing.Order) == 0 {
+		listing.Order = domain.AlertLogOrder()
+	}
+	sql := `SELECT ` + alertLogSelect + `, %s AS cursor_keys` + fromAlertLog + ` WHERE ` + visibleLog
+	return listRows(ctx, a.pool, newAlertLogList(scope), sql, listing, func(row *alertLogRow) *domain.AlertLogEntry { return &row.AlertLogEntry })
+}
+
+// Count implements domain.AlertLog.
+func (a *AlertLog) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	l := newAlertLogList(scope)
+	sql := `SELECT count(*)` + fromAlertLog + ` WHERE ` + visibleLog + ` AND ` + l.filter(listing.Filter)
+	return count(ctx, a.pool, sql, l.args...)
+}
+
+const deliveriesOfNotifications = `
+SELECT d.notification_id, d.recipient_id, d.email, d.mail_id,
+  CASE WHEN d.mail_id IS NOT NULL THEN m.state WHEN d.suppressed THEN 'suppressed' ELSE 'waiting' END AS state,
+  COALESCE(m.attempts, 0) AS attempts, m.finished_at, COALESCE(m.last_error, '') AS last_error
+FROM alert_deliveries d
+LEFT JOIN mails m ON m.company_id = $1 AND m.mail_id = d.mail_id
+WHERE d.company_id = $1 AND d.notification_id = ANY($2::uuid[])
+ORDER BY d.email, d.recipient_id`
+
+// Deliveries implements domain.AlertLog.
+func (a *AlertLog) Deliveries(ctx context.Context, scope domain.Scope, notifications []string) (map[string][]*domain.AlertDelivery, error) {
+	if scope.Restricted() {
+		return nil, wholeCompanyOnly("recipients")
+	}
+	rows, err := selectAll[domain.AlertDelivery](ctx, a.pool, deliveriesOfNotifications, scope.Company, pq.StringArray(notifications))
+	if err != nil {
+		return nil, err
+	}
+	deliveries := make(map[string][]*domain.AlertDelivery, len(notifications))
+	for _, row := range rows {
+		deliveries[row.NotificationID] = append(deliveries[row.NotificationID], row)
+	}
+	return deliveries, nil
+}

@@ -1,0 +1,148 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+)
+
+// maxPreviewed bounds for how many subjects, each once per billing period, the
+// hours are looked through.
+const maxPreviewed = 5000
+
+// The statements of a preview. Parameters are the company, the starts and the
+// ends of the billing periods, the two thresholds, the range, and what the rule
+// watches. Totals of periods tell who went above a threshold, hours tell when.
+const (
+	previewPeriods = `
+WITH period AS (
+  SELECT * FROM unnest($2::timestamptz[], $3::timestamptz[]) AS p(period_start, period_end)
+)`
+	previewSubscribers = previewPeriods + `, candidate AS (
+  SELECT p.period_start, p.period_end, u.subscriber_key, NULL::bigint AS group_id
+  FROM period p
+  JOIN subscriber_periods u ON u.company_id = $1 AND u.period_start = p.period_start
+  JOIN subscribers s ON s.company_id = $1 AND s.key = u.subscriber_key
+  WHERE u.mobile_originated + u.mobile_terminated > $4 AND (s.key = $8 OR s.group_id = $9 OR COALESCE($8, $9) IS NULL)
+  LIMIT 5001
+), hourly AS (
+  SELECT c.*, (d.day + make_interval(hours => cell.hour)) AT TIME ZONE 'UTC' AS hour,
+    cell.mobile_originated + cell.mobile_terminated AS bytes
+  FROM candidate c
+  CROSS JOIN LATERAL generate_series((c.period_start AT TIME ZONE 'UTC')::date, (c.period_end AT TIME ZONE 'UTC')::date, interval '1 day') AS on_day
+  JOIN subscriber_days d ON d.company_id = $1 AND d.day = on_day::date AND d.subscriber_key = c.subscriber_key
+  CROSS JOIN LATERAL usage_cells(d.cells) AS cell
+)` + previewCrossed
+	previewGroup = previewPeriods + `, candidate AS (
+  SELECT p.period_start, p.period_end, NULL::bigint AS subscriber_key, u.group_id
+  FROM period p
+  JOIN group_periods u ON u.company_id = $1 AND u.period_start = p.period_start AND u.group_id = $9
+  WHERE u.mobile_originated + u.mobile_terminated > $4 AND $8::bigint IS NULL
+), hourly AS (
+  SELECT c.*, h.hour, h.mobile_originated + h.mobile_terminated AS bytes
+  FROM candidate c
+  JOIN group_hours h ON h.company_id = $1 AND h.group_id = c.group_id
+    AND h.hour >= date_trunc('hour', c.period_start, 'UTC') AND h.hour < c.period_end
+)` + previewCrossed
+	previewCrossed = `, running AS (
+  SELECT h.period_start, h.period_end, h.subscriber_key, h.group_id, h.hour,
+    sum(sum(h.bytes)) OVER (PARTITION BY h.period_start, h.subscriber_key ORDER BY h.hour)::bigint AS usage
+  FROM hourly h
+  WHERE h.hour >= date_trunc('hour', h.period_start, 'UTC') AND h.hour < h.period_end
+  GROUP BY h.period_start, h.period_end, h.subscriber_key, h.group_id, h.hour
+), crossed AS (
+  SELECT DISTINCT ON (r.period_start, r.subscriber_key, b.boundary) b.boundary, r.subscriber_key, r.group_id, r.period_start, r.period_end, r.hour AS at, r.usage
+  FROM running r
+  CROSS JOIN (VALUES ('lower', $4::bigint), ('upper', $5::bigint)) AS b(boundary, threshold)
+  WHERE r.usage > b.threshold
+  ORDER BY r.period_start, r.subscriber_key, b.boundary, r.hour
+), fired AS (
+  SELECT * FROM crossed WHERE at >= $6 AND at < $7
+)
+SELECT f.*, count(*) OVER () AS total, (SELECT count(DISTINCT subscriber_key) + count(DISTINCT group_id) FROM fired) AS subjects,
+  (SELECT count(*) FROM candidate) AS candidates
+FROM fired f
+ORDER BY f.at, f.subscriber_key, f.boundary
+LIMIT 100`
+)
+
+// Preview implements domain.Alerts.
+func (a *Alerts) Preview(ctx context.Context, scope domain.Scope, spec domain.AlertSpec, over domain.Range) (*domain.AlertPreview, error) {
+	if err := spec.Check(); err != nil {
+		return nil, err
+	}
+	targets, err := targetFinder{a.pool, scope}.find(ctx, []domain.AlertSpec{spec})
+	if err != nil {
+		return nil, err
+	}
+	if targets[0].refused != nil {
+		return nil, targets[0].refused
+	}
+	company, err := getOne[domain.Company](ctx, a.pool, domain.NotFound("company", "company", ""), findCompany, scope.Company)
+	if err != nil {
+		return nil, err
+	}
+	return a.preview(ctx, company, targets[0].alertKey, over)
+}
+
+func (a *Alerts) preview(ctx context.Context, company *domain.Company, alert alertKey, over domain.Range) (*domain.AlertPreview, error) {
+	var sim, group any
+	sql := previewSubscribers
+	switch alert.RuleType {
+	case domain.RuleSIM:
+		sim = alert.TargetID
+	case domain.RuleGroupMember:
+		group = alert.TargetID
+	case domain.RuleGroup:
+		sql, group = previewGroup, alert.TargetID
+	}
+	starts, ends := periodsOver(company.Billing(), over)
+	rows, err := selectAll[previewRow](ctx, a.pool, sql, company.CompanyID, pq.Array(starts), pq.Array(ends),
+		alert.LowerThreshold, alert.UpperThreshold, over.Start, over.End, sim, group)
+	if err != nil {
+		return nil, err
+	}
+	return previewOf(rows)
+}
+
+// periodsOver returns the starts and ends of the billing periods in the range.
+func periodsOver(billing domain.Billing, over domain.Range) (starts, ends []time.Time) {
+	for period := billing.PeriodAt(over.Start); period.Start.Before(over.End); period = billing.PeriodAt(period.End) {
+		starts, ends = append(starts, period.Start), append(ends, period.End)
+	}
+	return starts, ends
+}
+
+type previewRow struct {
+	Boundary      domain.Boundary
+	SubscriberKey *int64
+	GroupID       *int64
+	PeriodStart   time.Time
+	PeriodEnd     time.Time
+	At            time.Time
+	Usage         int64
+	Total         int
+	Subjects      int
+	Candidates    int
+}
+
+func previewOf(rows []*previewRow) (*domain.AlertPreview, error) {
+	if len(rows) == 0 {
+		return &domain.AlertPreview{}, nil
+	}
+	if rows[0].Candidates > maxPreviewed {
+		return nil, domain.Invalid("input", "the alert would have fired for more than %d subscribers; choose a higher threshold or a shorter range", maxPreviewed)
+	}
+	return &domain.AlertPreview{
+		Total: rows[0].Total, Subjects: rows[0].Subjects,
+		Firings: pluck(rows, func(row *previewRow) *domain.AlertFiring {
+			return &domain.AlertFiring{
+				Boundary: row.Boundary, SubscriberKey: row.SubscriberKey, GroupID: row.GroupID,
+				Period: domain.Period{Start: row.PeriodStart, End: row.PeriodEnd}, At: row.At, Usage: row.Usage,
+			}
+		}),
+	}, nil
+}

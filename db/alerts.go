@@ -1,0 +1,142 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+)
+
+// Alerts keeps the monitoring alerts in PostgreSQL.
+type Alerts struct {
+	pool *sqlx.DB
+	now  func() time.Time
+}
+
+var _ domain.Alerts = (*Alerts)(nil)
+
+// NewAlerts returns the store on the pool.
+func NewAlerts(pool *sqlx.DB) *Alerts { return &Alerts{pool: pool, now: time.Now} }
+
+// fromAlerts are the alerts a with the subscriber s of those on a single one.
+const fromAlerts = `
+FROM alerts a
+LEFT JOIN subscribers s ON s.company_id = a.company_id AND s.key = a.subscriber_key`
+
+// visibleAlerts is the condition that a scope ($1, $2) shows the alert.
+const visibleAlerts = `a.company_id = $1 AND ($2::bigint[] IS NULL OR COALESCE(a.group_id, s.group_id) = ANY($2))`
+
+const alertTarget = `COALESCE(s.subscriber_id, a.group_id::text, '')`
+
+const alertSelect = `a.alert_id, a.rule_type, ` + alertTarget + ` AS target, a.subscriber_key, a.group_id,
+  a.lower_threshold, a.upper_threshold, a.date_created`
+
+// alertColumns are where the fields of domain.AlertFields live.
+var alertColumns = map[string]listColumn{
+	"id":             {sql: "a.alert_id"},
+	"ruleType":       {sql: "a.rule_type"},
+	"target":         {sql: alertTarget},
+	"lowerThreshold": {sql: "a.lower_threshold"},
+	"upperThreshold": {sql: "a.upper_threshold"},
+	"dateCreated":    {sql: "a.date_created"},
+}
+
+// Find implements domain.Alerts.
+func (a *Alerts) Find(ctx context.Context, scope domain.Scope, id int64) (*domain.Alert, error) {
+	return findAlert(ctx, a.pool, scope, id)
+}
+
+func findAlert(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id int64) (*domain.Alert, error) {
+	found, err := findManyAlerts(ctx, in, scope, []int64{id})
+	if err != nil {
+		return nil, err
+	}
+	if alert := found[id]; alert != nil {
+		return alert, nil
+	}
+	if scope.Restricted() {
+		return nil, hiddenAlert(ctx, in, scope, id)
+	}
+	return nil, noAlert(id)
+}
+
+// hiddenAlert is the error for an alert that a restricted scope does not show.
+func hiddenAlert(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id int64) error {
+	alert, err := findAlert(ctx, in, domain.Whole(scope.Company), id)
+	if err == nil && alert.RuleType == domain.RuleCompany {
+		return wholeCompanyOnly("alerts on the company")
+	}
+	if err == nil {
+		return noAlert(id)
+	}
+	return err
+}
+
+func noAlert(id int64) error { return domain.NotFound("id", "alert", formatInt(id)) }
+
+func wholeCompanyOnly(what string) error {
+	return domain.Forbidden("users of groups may not see or change %s", what)
+}
+
+const findAlerts = `SELECT ` + alertSelect + fromAlerts + `
+WHERE ` + visibleAlerts + ` AND a.alert_id = ANY($3)`
+
+// FindMany implements domain.Alerts.
+func (a *Alerts) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*domain.Alert, error) {
+	return findManyAlerts(ctx, a.pool, scope, ids)
+}
+
+func findManyAlerts(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, ids []int64) (map[int64]*domain.Alert, error) {
+	rows, err := selectAll[domain.Alert](ctx, in, findAlerts, scope.Company, groupsOf(scope), pq.Int64Array(ids))
+	if err != nil {
+		return nil, err
+	}
+	return keyed(rows, func(of *domain.Alert) int64 { return of.AlertID }), nil
+}
+
+func newAlertList(scope domain.Scope) *list {
+	id, _ := domain.AlertFields.Find("id")
+	return newList(func(field string) listColumn { return alertColumns[field] }, id, scope.Company, groupsOf(scope))
+}
+
+// List implements domain.Alerts.
+func (a *Alerts) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Alert], error) {
+	sql := `SELECT ` + alertSelect + `, %s AS cursor_keys` + fromAlerts + ` WHERE ` + visibleAlerts
+	return listRows(ctx, a.pool, newAlertList(scope), sql, listing, func(row *alertRow) *domain.Alert { return &row.Alert })
+}
+
+type alertRow struct {
+	domain.Alert
+	CursorKeys nullableTexts
+}
+
+func (r *alertRow) keys() nullableTexts { return r.CursorKeys }
+
+// Count implements domain.Alerts.
+func (a *Alerts) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	l := newAlertList(scope)
+	sql := `SELECT count(*)` + fromAlerts + ` WHERE ` + visibleAlerts + ` AND ` + l.filter(listing.Filter)
+	return count(ctx, a.pool, sql, l.args...)
+}
+
+const alertsOfGroups = `
+SELECT alert.* FROM unnest($3::bigint[]) AS wanted(id) CROSS JOIN LATERAL (
+  SELECT ` + alertSelect + fromAlerts + `
+  WHERE ` + visibleAlerts + ` AND a.rule_type IN ('grouppr', 'groupfptp') AND a.target_id = wanted.id
+  ORDER BY a.alert_id LIMIT 100) alert`
+
+// OfGroups implements domain.Alerts.
+func (a *Alerts) OfGroups(ctx context.Context, scope domain.Scope, groups []int64) (map[int64][]*domain.Alert, error) {
+	rows, err := selectAll[domain.Alert](ctx, a.pool, alertsOfGroups, scope.Company, groupsOf(scope), pq.Int64Array(groups))
+	if err != nil {
+		return nil, err
+	}
+	alerts := make(map[int64][]*domain.Alert, len(groups))
+	for _, row := range rows {
+		alerts[*row.GroupID] = append(alerts[*row.GroupID], row)
+	}
+	return alerts, nil
+}

@@ -1,0 +1,240 @@
+package db
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+)
+
+// Outbox hands out the mails that wait in PostgreSQL.
+type Outbox struct {
+	pool *sqlx.DB
+	now  func() time.Time
+}
+
+var _ domain.Outbox = (*Outbox)(nil)
+
+// NewOutbox returns the outbox on the pool.
+func NewOutbox(pool *sqlx.DB) *Outbox { return &Outbox{pool: pool, now: time.Now} }
+
+const pendingCompanies = `
+SELECT m.company_id FROM mails m
+WHERE m.state = 'queued' AND m.due_at <= $1
+UNION
+SELECT d.company_id FROM alert_deliveries d
+WHERE d.mail_id IS NULL AND NOT d.suppressed AND d.created_at <= $2
+LIMIT 1000`
+
+// Pending implements domain.Outbox.
+func (o *Outbox) Pending(ctx context.Context, digest domain.Digest) (companies []domain.CompanyID, err error) {
+	at := o.now()
+	err = o.pool.SelectContext(ctx, &companies, pendingCompanies, at, at.Add(-digest.Wait))
+	return companies, Translate(err)
+}
+
+// readyRecipient is the condition that what waits for the recipient r has
+// waited long enough (since $2), and that there were few mails to it (less than
+// $4 since $3).
+const readyRecipient = `r.company_id = $1 AND r.suppressed_since IS NULL
+  AND EXISTS (
+    SELECT FROM alert_deliveries d
+    WHERE d.company_id = $1 AND d.recipient_id = r.recipient_id AND d.mail_id IS NULL AND NOT d.suppressed AND d.created_at <= $2)
+  AND (
+    SELECT count(*) FROM mails m
+    WHERE m.company_id = $1 AND m.recipient_id = r.recipient_id AND m.kind = 'alerts' AND m.created_at > $3) < $4`
+
+const lockReady = `
+SELECT r.recipient_id FROM alert_recipients r
+WHERE ` + readyRecipient + `
+FOR UPDATE SKIP LOCKED`
+
+// gatherMails asks again whether the recipients are ready: another worker may
+// have gathered for them before they were locked.
+const gatherMails = `
+WITH ready AS (
+  SELECT w.recipient_id, w.mail_id, r.email
+  FROM unnest($5::bigint[], $6::uuid[]) AS w(recipient_id, mail_id)
+  JOIN alert_recipients r ON r.recipient_id = w.recipient_id
+  WHERE ` + readyRecipient + `
+), taken AS (
+  UPDATE alert_deliveries d SET mail_id = ready.mail_id
+  FROM ready
+  WHERE d.company_id = $1 AND d.recipient_id = ready.recipient_id AND d.mail_id IS NULL AND NOT d.suppressed
+)
+INSERT INTO mails (company_id, mail_id, recipient_id, email, kind, due_at, created_at)
+SELECT $1, mail_id, recipient_id, email, 'alerts', $7, $7
+FROM ready`
+
+// Gather implements domain.Outbox.
+func (o *Outbox) Gather(ctx context.Context, company domain.CompanyID, digest domain.Digest) error {
+	return inTx(ctx, o.pool, func(tx *sqlx.Tx) error {
+		at := o.now()
+		ready := []any{company, at.Add(-digest.Wait), at.Add(-time.Hour), digest.HourlyCap}
+		var recipients pq.Int64Array
+		if err := tx.SelectContext(ctx, &recipients, lockReady, ready...); err != nil || len(recipients) == 0 {
+			return err
+		}
+		ids := pluck(recipients, func(int64) string { return uuid.Must(uuid.NewV7()).String() })
+		_, err := affected(ctx, tx, gatherMails, append(ready, recipients, pq.StringArray(ids), at)...)
+		return err
+	})
+}
+
+// claimMails repeats its condition outside: the row may have changed between
+// the subquery and its lock.
+const claimMails = `
+UPDATE mails m SET attempts = m.attempts + 1, due_at = $3
+WHERE m.company_id = $1 AND m.state = 'queued' AND m.due_at <= $2 AND m.mail_id IN (
+  SELECT q.mail_id FROM mails q
+  WHERE q.company_id = $1 AND q.state = 'queued' AND q.due_at <= $2
+  ORDER BY q.due_at
+  LIMIT $4
+  FOR UPDATE SKIP LOCKED)
+RETURNING ` + mailSelect
+
+// Claim implements domain.Outbox.
+func (o *Outbox) Claim(ctx context.Context, company domain.CompanyID, digest domain.Digest, limit int, lease time.Duration) ([]*domain.Letter, error) {
+	at := o.now()
+	mails, err := selectAll[domain.Mail](ctx, o.pool, claimMails, company, at, at.Add(lease), limit)
+	if err != nil || len(mails) == 0 {
+		return nil, err
+	}
+	of, err := getOne[domain.Company](ctx, o.pool, domain.NotFound("company", "company", ""), findCompany, company)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := o.secret(ctx, company)
+	if err != nil {
+		return nil, err
+	}
+	letters := pluck(mails, func(mail *domain.Mail) *domain.Letter {
+		return &domain.Letter{Mail: *mail, Company: of, Secret: secret}
+	})
+	return letters, o.enter(ctx, company, letters, digest.MaxEntries)
+}
+
+const entriesOfMails = `
+SELECT wanted.mail_id, e.*
+FROM unnest($2::uuid[]) AS wanted(mail_id)
+CROSS JOIN LATERAL (
+  SELECT ` + alertLogSelect + `, COALESCE(s.physical_id, '') AS physical_id, COALESCE(s.subscriber_id, '') AS subscriber_id,
+    COALESCE(s.nickname, '') AS nickname, COALESCE(g.name, '') AS group_name, count(*) OVER () AS total
+  FROM alert_deliveries d
+  JOIN alert_log l ON l.company_id = $1 AND l.notification_id = d.notification_id
+  LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
+  LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = l.target_group_id
+  WHERE d.company_id = $1 AND d.mail_id = wanted.mail_id
+  ORDER BY l.date_created DESC, l.entry_id DESC
+  LIMIT $3
+) e`
+
+// enter gives the letters what they tell of.
+func (o *Outbox) enter(ctx context.Context, company domain.CompanyID, letters []*domain.Letter, limit int) error {
+	type row struct {
+		domain.LetterEntry
+		MailID string
+		Total  int
+	}
+	ids := pluck(letters, func(l *domain.Letter) string { return l.MailID })
+	rows, err := selectAll[row](ctx, o.pool, entriesOfMails, company, pq.StringArray(ids), limit)
+	if err != nil {
+		return err
+	}
+	byID := keyed(letters, func(l *domain.Letter) string { return l.MailID })
+	for _, r := range rows {
+		letter := byID[r.MailID]
+		letter.Entries, letter.Total = append(letter.Entries, &r.LetterEntry), r.Total
+	}
+	return nil
+}
+
+const (
+	makeMailKey = `INSERT INTO mail_keys (company_id, secret) VALUES ($1, $2) ON CONFLICT DO NOTHING`
+	findMailKey = `SELECT secret FROM mail_keys WHERE company_id = $1`
+)
+
+// secret signs the unsubscribe links of the company, the same for all time.
+func (o *Outbox) secret(ctx context.Context, company domain.CompanyID) (secret []byte, err error) {
+	fresh := make([]byte, 32)
+	_, _ = rand.Read(fresh) // never fails
+	if _, err := o.pool.ExecContext(ctx, makeMailKey, company, fresh); err != nil {
+		return nil, Translate(err)
+	}
+	err = o.pool.GetContext(ctx, &secret, findMailKey, company)
+	return secret, Translate(err)
+}
+
+const mailSent = `
+UPDATE mails SET state = 'sent', finished_at = $3, last_error = ''
+WHERE company_id = $1 AND mail_id = $2`
+
+// Sent implements domain.Outbox.
+func (o *Outbox) Sent(ctx context.Context, company domain.CompanyID, mail *domain.Mail) error {
+	_, err := affected(ctx, o.pool, mailSent, company, mail.MailID, o.now())
+	return err
+}
+
+// retryMail and failMail leave a mail alone that another worker has claimed since.
+const retryMail = `
+UPDATE mails SET due_at = $4, last_error = $5
+WHERE company_id = $1 AND mail_id = $2 AND state = 'queued' AND attempts = $3`
+
+// Retry implements domain.Outbox.
+func (o *Outbox) Retry(ctx context.Context, company domain.CompanyID, mail *domain.Mail, reason string, due time.Time) error {
+	_, err := affected(ctx, o.pool, retryMail, company, mail.MailID, mail.Attempts, due, reason)
+	return err
+}
+
+const failMail = `
+UPDATE mails SET state = 'failed', finished_at = $4, last_error = $5
+WHERE company_id = $1 AND mail_id = $2 AND state = 'queued' AND attempts = $3`
+
+// Fail implements domain.Outbox.
+func (o *Outbox) Fail(ctx context.Context, company domain.CompanyID, mail *domain.Mail, reason string, suppress bool) error {
+	at := o.now()
+	return inTx(ctx, o.pool, func(tx *sqlx.Tx) error {
+		n, err := affected(ctx, tx, failMail, company, mail.MailID, mail.Attempts, at, reason)
+		if err != nil || n == 0 || !suppress {
+			return err
+		}
+		return suppressRecipient(ctx, tx, company, mail.RecipientID, mail.Email, domain.Refused, reason, at)
+	})
+}
+
+const markSuppressed = `
+UPDATE alert_recipients
+SET suppressed_since = $4, suppressed_reason = $5, suppressed_detail = $6
+WHERE company_id = $1 AND recipient_id = $2 AND email = $3 AND suppressed_since IS NULL`
+
+// suppressRecipient stops mail to the recipient, unless it has another address by now.
+func suppressRecipient(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, recipientID int64, email string, reason domain.SuppressionReason, detail string, at time.Time) error {
+	n, err := affected(ctx, tx, markSuppressed, company, recipientID, email, at, reason, detail)
+	if err != nil || n == 0 {
+		return err
+	}
+	return silence(ctx, tx, company, recipientID, at)
+}
+
+// Unsubscribe implements domain.Outbox.
+func (o *Outbox) Unsubscribe(ctx context.Context, company domain.CompanyID, recipientID int64, verify func(email string, secret []byte) bool) error {
+	recipient, err := findRecipient(ctx, o.pool, company, recipientID)
+	if err != nil {
+		return err
+	}
+	var secret []byte
+	if err := o.pool.GetContext(ctx, &secret, findMailKey, company); err != nil {
+		return noRecipient(recipientID)
+	}
+	if !verify(recipient.Email, secret) {
+		return noRecipient(recipientID)
+	}
+	return inTx(ctx, o.pool, func(tx *sqlx.Tx) error {
+		return suppressRecipient(ctx, tx, company, recipientID, recipient.Email, domain.Unsubscribed, "", o.now())
+	})
+}

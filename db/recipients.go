@@ -1,0 +1,318 @@
+package db
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+	"simgraph/domain/query"
+)
+
+// Recipients keeps the recipients of alert mail in PostgreSQL.
+type Recipients struct {
+	pool *sqlx.DB
+	now  func() time.Time
+}
+
+var _ domain.Recipients = (*Recipients)(nil)
+
+// NewRecipients returns the store on the pool.
+func NewRecipients(pool *sqlx.DB) *Recipients { return &Recipients{pool: pool, now: time.Now} }
+
+// wholeOnly refuses scopes that show only some groups.
+func (r *Recipients) wholeOnly(scope domain.Scope) error {
+	if scope.Restricted() {
+		return wholeCompanyOnly("recipients")
+	}
+	return nil
+}
+
+func noRecipient(id int64) error { return domain.NotFound("id", "recipient", formatInt(id)) }
+
+const recipientSelect = `r.recipient_id, r.email, r.suppressed_since, r.suppressed_reason, r.suppressed_detail`
+
+const findRecipients = `SELECT ` + recipientSelect + `
+FROM alert_recipients r
+WHERE r.company_id = $1 AND r.recipient_id = ANY($2)`
+
+// Find implements domain.Recipients.
+func (r *Recipients) Find(ctx context.Context, scope domain.Scope, id int64) (*domain.Recipient, error) {
+	if err := r.wholeOnly(scope); err != nil {
+		return nil, err
+	}
+	return findRecipient(ctx, r.pool, scope.Company, id)
+}
+
+func findRecipient(ctx context.Context, in sqlx.QueryerContext, company domain.CompanyID, id int64) (*domain.Recipient, error) {
+	return getOne[domain.Recipient](ctx, in, noRecipient(id), findRecipients, company, pq.Int64Array{id})
+}
+
+// FindMany implements domain.Recipients.
+func (r *Recipients) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*domain.Recipient, error) {
+	if err := r.wholeOnly(scope); err != nil {
+		return nil, err
+	}
+	rows, err := selectAll[domain.Recipient](ctx, r.pool, findRecipients, scope.Company, pq.Int64Array(ids))
+	if err != nil {
+		return nil, err
+	}
+	return keyed(rows, func(of *domain.Recipient) int64 { return of.RecipientID }), nil
+}
+
+// List implements domain.Recipients.
+func (r *Recipients) List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*domain.Recipient], error) {
+	if err := r.wholeOnly(scope); err != nil {
+		return domain.Slice[*domain.Recipient]{}, err
+	}
+	sql := `SELECT ` + recipientSelect + ` FROM alert_recipients r WHERE r.company_id = $1`
+	return listByKey(ctx, r.pool, sql, query.Field{Name: "id", Type: query.Integer}, "r.recipient_id", page,
+		func(of *domain.Recipient) string { return formatInt(of.RecipientID) }, scope.Company)
+}
+
+const countRecipients = `SELECT count(*) FROM alert_recipients WHERE company_id = $1`
+
+// Count implements domain.Recipients.
+func (r *Recipients) Count(ctx context.Context, scope domain.Scope) (int, error) {
+	if err := r.wholeOnly(scope); err != nil {
+		return 0, err
+	}
+	return count(ctx, r.pool, countRecipients, scope.Company)
+}
+
+// changing runs do in a transaction in which no other change of the company's
+// recipients runs, so that the bound on their number holds.
+func (r *Recipients) changing(ctx context.Context, scope domain.Scope, do func(*sqlx.Tx) error) error {
+	if err := r.wholeOnly(scope); err != nil {
+		return err
+	}
+	return inTx(ctx, r.pool, func(tx *sqlx.Tx) error {
+		if _, err := tx.ExecContext(ctx, lockCompany, scope.Company); err != nil {
+			return err
+		}
+		return do(tx)
+	})
+}
+
+const findRecipientsByEmail = `SELECT ` + recipientSelect + `
+FROM alert_recipients r
+WHERE r.company_id = $1 AND r.email_key = ANY($2)`
+
+// Create implements domain.Recipients.
+func (r *Recipients) Create(ctx context.Context, scope domain.Scope, email string) (created *domain.Recipient, err error) {
+	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
+		if _, err := keepRecipients(ctx, tx, scope.Company, []string{email}); err != nil {
+			return err
+		}
+		created, err = getOne[domain.Recipient](ctx, tx, noRecipient(0), findRecipientsByEmail, scope.Company, pq.StringArray{emailKey(email)})
+		return err
+	})
+	return created, err
+}
+
+// Keep implements domain.Recipients.
+func (r *Recipients) Keep(ctx context.Context, scope domain.Scope, emails []string) (kept []domain.Imported, err error) {
+	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
+		created, err := keepRecipients(ctx, tx, scope.Company, emails)
+		kept = pluck(emails, func(email string) domain.Imported {
+			if created[emailKey(email)] {
+				return domain.Imported{Outcome: domain.Created}
+			}
+			return domain.Imported{Outcome: domain.Unchanged}
+		})
+		return err
+	})
+	return kept, err
+}
+
+const insertRecipients = `
+INSERT INTO alert_recipients (company_id, email, email_key)
+SELECT $1, email, email_key
+FROM unnest($2::text[], $3::text[]) AS wanted(email, email_key)
+ON CONFLICT DO NOTHING
+RETURNING email_key`
+
+// keepRecipients adds the addresses that are not there yet, and tells which.
+func keepRecipients(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, emails []string) (map[string]bool, error) {
+	for _, email := range emails {
+		if err := domain.CheckEmail("email", email); err != nil {
+			return nil, err
+		}
+	}
+	var keys []string
+	err := tx.SelectContext(ctx, &keys, insertRecipients, company, pq.StringArray(emails), pq.StringArray(pluck(emails, emailKey)))
+	if err != nil {
+		return nil, err
+	}
+	n, err := count(ctx, tx, countRecipients, company)
+	if err != nil {
+		return nil, err
+	}
+	if n > domain.MaxRecipients && len(keys) > 0 {
+		return nil, domain.Invalid("email", "a company has at most %d recipients", domain.MaxRecipients)
+	}
+	created := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		created[key] = true
+	}
+	return created, nil
+}
+
+// emailKey makes addresses equal that differ in upper and lower case.
+func emailKey(email string) string { return strings.ToLower(email) }
+
+const editRecipient = `
+UPDATE alert_recipients
+SET email = $3, email_key = $4, suppressed_since = NULL, suppressed_reason = NULL, suppressed_detail = ''
+WHERE company_id = $1 AND recipient_id = $2 AND email <> $3`
+
+// Edit implements domain.Recipients.
+func (r *Recipients) Edit(ctx context.Context, scope domain.Scope, id int64, email string) (edited *domain.Recipient, err error) {
+	if err := domain.CheckEmail("email", email); err != nil {
+		return nil, err
+	}
+	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
+		if _, err := findRecipient(ctx, tx, scope.Company, id); err != nil {
+			return err
+		}
+		same, err := selectAll[domain.Recipient](ctx, tx, findRecipientsByEmail, scope.Company, pq.StringArray{emailKey(email)})
+		if err != nil {
+			return err
+		}
+		if len(same) > 0 && same[0].RecipientID != id {
+			return domain.Invalid("email", "%q is a recipient already", email)
+		}
+		if _, err := affected(ctx, tx, editRecipient, scope.Company, id, email, emailKey(email)); err != nil {
+			return err
+		}
+		edited, err = findRecipient(ctx, tx, scope.Company, id)
+		return err
+	})
+	return edited, err
+}
+
+const removeRecipient = `DELETE FROM alert_recipients WHERE company_id = $1 AND recipient_id = $2`
+
+// Remove implements domain.Recipients.
+func (r *Recipients) Remove(ctx context.Context, scope domain.Scope, id int64) (removed *domain.Recipient, err error) {
+	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
+		removed, err = findRecipient(ctx, tx, scope.Company, id)
+		if err != nil {
+			return err
+		}
+		if _, err := affected(ctx, tx, removeRecipient, scope.Company, id); err != nil {
+			return err
+		}
+		return silence(ctx, tx, scope.Company, id, r.now())
+	})
+	return removed, err
+}
+
+const (
+	suppressWaiting = `
+UPDATE alert_deliveries SET suppressed = true
+WHERE company_id = $1 AND recipient_id = $2 AND mail_id IS NULL AND NOT suppressed`
+	cancelQueued = `
+UPDATE mails SET state = 'cancelled', finished_at = $3
+WHERE company_id = $1 AND recipient_id = $2 AND state = 'queued'`
+)
+
+// silence drops the mail that was not sent yet to a recipient.
+func silence(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, recipientID int64, at time.Time) error {
+	if _, err := affected(ctx, tx, suppressWaiting, company, recipientID); err != nil {
+		return err
+	}
+	_, err := affected(ctx, tx, cancelQueued, company, recipientID, at)
+	return err
+}
+
+const testedLately = `
+SELECT count(*) FROM mails
+WHERE company_id = $1 AND recipient_id = ANY($2) AND kind = 'test' AND created_at > $3`
+
+const queueTests = `
+INSERT INTO mails AS m (company_id, mail_id, recipient_id, email, kind, due_at, created_at)
+SELECT $1, t.mail_id, r.recipient_id, r.email, 'test', $4, $4
+FROM unnest($2::bigint[], $3::uuid[]) AS t(recipient_id, mail_id)
+JOIN alert_recipients r ON r.company_id = $1 AND r.recipient_id = t.recipient_id
+RETURNING ` + mailSelect
+
+// testsPerHour bounds the test mails of a recipient: an address that was typed
+// wrong is somebody else's.
+const testsPerHour = 5
+
+// SendTest implements domain.Recipients.
+func (r *Recipients) SendTest(ctx context.Context, scope domain.Scope, id *int64) (mails []*domain.Mail, err error) {
+	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
+		recipients, err := testable(ctx, tx, scope.Company, id)
+		if err != nil {
+			return err
+		}
+		at := r.now()
+		tested, err := count(ctx, tx, testedLately, scope.Company, recipients, at.Add(-time.Hour))
+		if err != nil {
+			return err
+		}
+		if tested+len(recipients) > testsPerHour*len(recipients) {
+			return &domain.Error{Kind: domain.KindRateLimited, Message: "a recipient gets at most 5 test mails in an hour"}
+		}
+		ids := pluck(recipients, func(int64) string { return uuid.Must(uuid.NewV7()).String() })
+		mails, err = selectAll[domain.Mail](ctx, tx, queueTests, scope.Company, recipients, pq.StringArray(ids), at)
+		return err
+	})
+	return mails, err
+}
+
+const unsuppressedRecipients = `
+SELECT recipient_id FROM alert_recipients
+WHERE company_id = $1 AND suppressed_since IS NULL
+ORDER BY recipient_id`
+
+// testable returns who gets a test mail.
+func testable(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, id *int64) (ids pq.Int64Array, err error) {
+	if id == nil {
+		err := tx.SelectContext(ctx, &ids, unsuppressedRecipients, company)
+		return ids, err
+	}
+	recipient, err := findRecipient(ctx, tx, company, *id)
+	if err != nil {
+		return nil, err
+	}
+	if recipient.SuppressedSince != nil {
+		return nil, domain.Invalid("recipientId", "no mail goes to %q any more: %s", recipient.Email, *recipient.SuppressedReason)
+	}
+	return pq.Int64Array{*id}, nil
+}
+
+const mailSelect = `m.mail_id, m.recipient_id, m.email, m.kind, m.state, m.attempts, m.due_at, m.created_at, m.finished_at, m.last_error`
+
+const mailsOfRecipients = `
+SELECT m.*
+FROM unnest($2::bigint[]) AS wanted(id)
+CROSS JOIN LATERAL (
+  SELECT ` + mailSelect + `
+  FROM mails m
+  WHERE m.company_id = $1 AND m.recipient_id = wanted.id
+  ORDER BY m.created_at DESC, m.mail_id
+  LIMIT $3
+) m`
+
+// Mails implements domain.Recipients.
+func (r *Recipients) Mails(ctx context.Context, scope domain.Scope, ids []int64, limit int) (map[int64][]*domain.Mail, error) {
+	if err := r.wholeOnly(scope); err != nil {
+		return nil, err
+	}
+	rows, err := selectAll[domain.Mail](ctx, r.pool, mailsOfRecipients, scope.Company, pq.Int64Array(ids), limit)
+	if err != nil {
+		return nil, err
+	}
+	mails := make(map[int64][]*domain.Mail, len(ids))
+	for _, row := range rows {
+		mails[row.RecipientID] = append(mails[row.RecipientID], row)
+	}
+	return mails, nil
+}

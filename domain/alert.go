@@ -1,0 +1,170 @@
+package domain
+
+import (
+	"context"
+	"strconv"
+	"time"
+)
+
+// RuleType tells what an alert watches and whose usage triggers it (spec §2.4).
+type RuleType string
+
+// The rule types.
+const (
+	// RuleSIM watches one subscriber.
+	RuleSIM RuleType = "sim"
+	// RuleCompany watches each subscriber of the company.
+	RuleCompany RuleType = "company"
+	// RuleGroup watches the combined usage of a group, by the group that
+	// subscribers were in at the time of usage.
+	RuleGroup RuleType = "grouppr"
+	// RuleGroupMember watches each subscriber that is in a group now.
+	RuleGroupMember RuleType = "groupfptp"
+)
+
+// OfGroup tells whether the target of the rule is a group.
+func (r RuleType) OfGroup() bool { return r == RuleGroup || r == RuleGroupMember }
+
+// Boundary names one of the two thresholds of an alert.
+type Boundary string
+
+// The boundaries.
+const (
+	Lower Boundary = "lower"
+	Upper Boundary = "upper"
+)
+
+// Alert is a pair of thresholds on the data usage in a billing period, in bytes
+// of both directions (spec §2.4). One is exceeded when usage is above it.
+type Alert struct {
+	AlertID  int64
+	RuleType RuleType
+	// Target is the current subscriberId of a sim, the groupId of a group in
+	// decimal, and "" for the company.
+	Target string
+	// SubscriberKey is present for a sim, GroupID for the rules of groups.
+	SubscriberKey  *int64
+	GroupID        *int64
+	LowerThreshold int64
+	UpperThreshold int64
+	DateCreated    time.Time
+}
+
+// Threshold returns the threshold of a boundary.
+func (a *Alert) Threshold(b Boundary) int64 {
+	if b == Upper {
+		return a.UpperThreshold
+	}
+	return a.LowerThreshold
+}
+
+// AlertSpec says which alert is wanted.
+type AlertSpec struct {
+	RuleType RuleType
+	// Target is as in Alert. Where several subscribers had the subscriberId, it
+	// means the one that has it now.
+	Target         string
+	LowerThreshold int64
+	UpperThreshold int64
+}
+
+// Check refuses what breaks a rule of spec §2.4. Whether the target exists is
+// for the store to find.
+func (s AlertSpec) Check() error {
+	if err := checkThresholds(s.LowerThreshold, s.UpperThreshold); err != nil {
+		return err
+	}
+	switch s.RuleType {
+	case RuleSIM:
+		return checkIdentifier("target", s.Target)
+	case RuleCompany:
+		if s.Target != "" {
+			return Invalid("target", "the target of a company alert must be blank")
+		}
+		return nil
+	case RuleGroup, RuleGroupMember:
+		_, err := s.GroupID()
+		return err
+	}
+	return Invalid("ruleType", "ruleType must be sim, company, grouppr or groupfptp, not %q", s.RuleType)
+}
+
+// GroupID reads the target of a rule of groups.
+func (s AlertSpec) GroupID() (int64, error) {
+	id, err := strconv.ParseInt(s.Target, 10, 64)
+	if err != nil || strconv.FormatInt(id, 10) != s.Target || CheckGroupID(id) != nil {
+		return 0, Invalid("target", "the target of a %s alert must be a groupId, not %q", s.RuleType, s.Target)
+	}
+	return id, nil
+}
+
+// AlertEdit is what changes on an alert; nil stays as it is.
+type AlertEdit struct{ LowerThreshold, UpperThreshold *int64 }
+
+// Apply returns the thresholds as they are after the edit, or Invalid.
+func (e AlertEdit) Apply(a *Alert) (lower, upper int64, err error) {
+	lower, upper = a.LowerThreshold, a.UpperThreshold
+	if e.LowerThreshold != nil {
+		lower = *e.LowerThreshold
+	}
+	if e.UpperThreshold != nil {
+		upper = *e.UpperThreshold
+	}
+	return lower, upper, checkThresholds(lower, upper)
+}
+
+func checkThresholds(lower, upper int64) error {
+	switch {
+	case lower < 0:
+		return Invalid("lowerThreshold", "lowerThreshold must be 0 to 9223372036854775807 bytes, not %d", lower)
+	case upper < 0:
+		return Invalid("upperThreshold", "upperThreshold must be 0 to 9223372036854775807 bytes, not %d", upper)
+	case lower > upper:
+		return Invalid("lowerThreshold", "lowerThreshold (%d) must not be above upperThreshold (%d)", lower, upper)
+	}
+	return nil
+}
+
+// Alerts keeps the monitoring alerts. A restricted scope shows those whose
+// subscriber or group it shows; naming an alert on the company is Forbidden
+// there, every other hidden one NotFound.
+type Alerts interface {
+	Find(ctx context.Context, scope Scope, id int64) (*Alert, error)
+	// FindMany answers for a batch at once, keyed by alert id; what the scope
+	// does not show is missing from the map.
+	FindMany(ctx context.Context, scope Scope, ids []int64) (map[int64]*Alert, error)
+	List(ctx context.Context, scope Scope, listing Listing) (Slice[*Alert], error)
+	Count(ctx context.Context, scope Scope, listing Listing) (int, error)
+	// Create makes the alert and evaluates it on the usage of the current
+	// billing period at once. NotFound when the scope does not show the target.
+	Create(ctx context.Context, scope Scope, spec AlertSpec) (*Alert, error)
+	// Edit changes thresholds; one that gets another value is armed again and
+	// evaluated at once.
+	Edit(ctx context.Context, scope Scope, id int64, edit AlertEdit) (*Alert, error)
+	// Remove deletes the alert and returns it. Its log stays.
+	Remove(ctx context.Context, scope Scope, id int64) (*Alert, error)
+	// Keep creates those of the alerts that the company does not have yet:
+	// an alert is the same when all of the spec is. It answers in their order.
+	Keep(ctx context.Context, scope Scope, specs []AlertSpec) ([]Imported, error)
+
+	// Subjects returns the state of one subject of an alert after the other, in
+	// the current billing period, those with the most usage first. Subscribers
+	// without usage are left out where the alert watches many.
+	Subjects(ctx context.Context, scope Scope, alertID int64, page Page) ([]*AlertState, error)
+	// Exceeded counts, for each alert, the subjects that exceeded a threshold
+	// in the current billing period; one without any is missing from the map.
+	Exceeded(ctx context.Context, scope Scope, alerts []int64) (map[int64]int, error)
+	// WatchingSubscribers returns the states of the alerts that watch each
+	// subscriber alone or in its group or company, at most MaxLimit each, by
+	// alert id, keyed by subscriber. Rules on combined usage are not among them.
+	WatchingSubscribers(ctx context.Context, scope Scope, keys []int64) (map[int64][]*AlertState, error)
+	// OfGroups returns the alerts whose target is each group, at most MaxLimit
+	// each, by alert id, keyed by group id.
+	OfGroups(ctx context.Context, scope Scope, groups []int64) (map[int64][]*Alert, error)
+	// Explain tells why the alert has or has not fired for the subject in the
+	// current billing period.
+	Explain(ctx context.Context, scope Scope, alertID int64, subject AlertSubject) (*AlertExplanation, error)
+	// Preview tells when the alert would have fired on usage of the past,
+	// without keeping anything.
+	Preview(ctx context.Context, scope Scope, spec AlertSpec, over Range) (*AlertPreview, error)
+}

@@ -1,0 +1,56 @@
+package domain
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// LateFiring is how long after its end a billing period still fires; usage
+	// that comes later is logged only.
+	LateFiring = 72 * time.Hour
+	// MaxLogList bounds how many entries of the alert log one list holds.
+	MaxLogList = 10_000
+)
+
+// AlertLogEntry records that usage exceeded a threshold (spec §2.6). It stays
+// when the alert is deleted.
+type AlertLogEntry struct {
+	EntryID  int64
+	AlertID  int64
+	RuleType RuleType
+	// Target is the alert's when it fired.
+	Target        string
+	LimitBoundary Boundary
+	// SubscriberKey is the subject, or GroupID for a rule on combined usage.
+	SubscriberKey *int64
+	GroupID       *int64
+	// TargetGroupID is present for the rules of groups.
+	TargetGroupID *int64
+	PeriodStart   time.Time
+	PeriodEnd     time.Time
+	// Threshold and Usage are what they were, in bytes.
+	Threshold int64
+	Usage     int64
+	// IsLate tells that the period was over when the usage came in.
+	IsLate bool
+	// NotificationID is nil for what was logged only.
+	NotificationID *string
+	DateCreated    time.Time
+}
+
+// Period is the billing period that the usage belongs to.
+func (e *AlertLogEntry) Period() Period { return Period{e.PeriodStart, e.PeriodEnd} }
+
+// AlertLog keeps what alerts told. A restricted scope shows the entries whose
+// subject and group it shows, and none of an alert on the company.
+type AlertLog interface {
+	// FindMany answers for a batch at once, keyed by entry id.
+	FindMany(ctx context.Context, scope Scope, ids []int64) (map[int64]*AlertLogEntry, error)
+	// List takes a page of up to MaxLogList entries.
+	List(ctx context.Context, scope Scope, listing Listing) (Slice[*AlertLogEntry], error)
+	Count(ctx context.Context, scope Scope, listing Listing) (int, error)
+	// Deliveries returns how each notification fares at each recipient, by
+	// e-mail address. Forbidden to a restricted scope.
+	Deliveries(ctx context.Context, scope Scope, notifications []string) (map[string][]*AlertDelivery, error)
+}

@@ -1,0 +1,71 @@
+package domain
+
+import "time"
+
+// AlertStatus tells where usage stands against a threshold.
+type AlertStatus string
+
+// The statuses.
+const (
+	// Armed: usage is not above the threshold.
+	Armed AlertStatus = "ARMED"
+	// Exceeded: usage is above the threshold.
+	Exceeded AlertStatus = "EXCEEDED"
+)
+
+// AlertState is where the usage of one subject stands against the thresholds of
+// an alert in a billing period.
+type AlertState struct {
+	Alert *Alert
+	// SubscriberKey is the subject, or GroupID for a rule on combined usage.
+	SubscriberKey *int64
+	GroupID       *int64
+	Period        Period
+	// Usage is in bytes of both directions.
+	Usage int64
+	// LowerSince and UpperSince are when the log tells of the threshold.
+	LowerSince *time.Time
+	UpperSince *time.Time
+}
+
+// BoundaryState is an AlertState for one threshold.
+type BoundaryState struct {
+	Boundary  Boundary
+	Threshold int64
+	Status    AlertStatus
+	// Percent is usage against the threshold; nil for the threshold 0.
+	Percent *float64
+	// Since is when the threshold was exceeded; nil while it is not.
+	Since *time.Time
+}
+
+// Status is Exceeded when either threshold is.
+func (s *AlertState) Status() AlertStatus { return s.Boundary(Lower).Status }
+
+// Lower is the state of the lower threshold.
+func (s *AlertState) Lower() *BoundaryState { return s.Boundary(Lower) }
+
+// Upper is the state of the upper threshold.
+func (s *AlertState) Upper() *BoundaryState { return s.Boundary(Upper) }
+
+// Boundary is the state of one threshold.
+func (s *AlertState) Boundary(b Boundary) *BoundaryState {
+	state := &BoundaryState{Boundary: b, Threshold: s.Alert.Threshold(b), Status: Armed}
+	if s.Usage > state.Threshold {
+		state.Status, state.Since = Exceeded, s.LowerSince
+		if b == Upper {
+			state.Since = s.UpperSince
+		}
+	}
+	if state.Threshold > 0 {
+		state.Percent = new(100 * float64(s.Usage) / float64(state.Threshold))
+	}
+	return state
+}
+
+// AlertSubject names whose usage a question is about: a subscriber by its
+// PhysicalID, or a group by its GroupID.
+type AlertSubject struct {
+	PhysicalID *string
+	GroupID    *int64
+}

@@ -1,0 +1,121 @@
+package domain
+
+import (
+	"context"
+	"time"
+)
+
+// MailKind tells what a mail is about.
+type MailKind string
+
+// The kinds of mail.
+const (
+	// MailAlerts tells of alerts that fired, several at once if need be.
+	MailAlerts MailKind = "alerts"
+	// MailTest shows that mail arrives.
+	MailTest MailKind = "test"
+)
+
+// MailState tells how far a mail has come.
+type MailState string
+
+// The states of a mail. A delivery can also wait for its mail, or be suppressed.
+const (
+	MailQueued    MailState = "queued"
+	MailSent      MailState = "sent"
+	MailFailed    MailState = "failed"
+	MailCancelled MailState = "cancelled"
+	// MailWaiting: the notification is not part of a mail yet.
+	MailWaiting MailState = "waiting"
+	// MailSuppressed: no mail will be, since none goes to the address any more.
+	MailSuppressed MailState = "suppressed"
+)
+
+// Mail is an e-mail to one recipient. What it tells of never changes, so every
+// attempt goes under the same Message-ID.
+type Mail struct {
+	// MailID is a UUID and the local part of the Message-ID.
+	MailID      string
+	RecipientID int64
+	Email       string
+	Kind        MailKind
+	State       MailState
+	Attempts    int
+	// DueAt is when the next attempt is made, while the mail is queued.
+	DueAt      time.Time
+	CreatedAt  time.Time
+	FinishedAt *time.Time
+	// LastError is what the mail server answered, "" when all went well.
+	LastError string
+}
+
+// AlertDelivery tells how a notification fares at one recipient.
+type AlertDelivery struct {
+	NotificationID string
+	RecipientID    int64
+	// Email is the address that the recipient had when the alert fired.
+	Email string
+	State MailState
+	// MailID is the mail that tells of it; nil while it waits for one. Attempts,
+	// FinishedAt and LastError are the mail's.
+	MailID     *string
+	Attempts   int
+	FinishedAt *time.Time
+	LastError  string
+}
+
+// Letter is what a mail is written from.
+type Letter struct {
+	Mail
+	Company *Company
+	// Entries are the first of Total, the newest first.
+	Entries []*LetterEntry
+	Total   int
+	// Secret signs the unsubscribe link.
+	Secret []byte
+}
+
+// LetterEntry is a log entry with the names that people know.
+type LetterEntry struct {
+	AlertLogEntry
+	// PhysicalID, SubscriberID and Nickname are those of the subscriber, ""
+	// for a group.
+	PhysicalID   string
+	SubscriberID string
+	Nickname     string
+	// GroupName is that of the group whose usage it is or that was the target.
+	GroupName string
+}
+
+// Digest says how mails are gathered.
+type Digest struct {
+	// Wait is how long a notification waits for others to the same recipient.
+	Wait time.Duration
+	// HourlyCap is how many alert mails a recipient gets in an hour at most;
+	// what comes meanwhile waits for one that tells of all.
+	HourlyCap int
+	// MaxEntries is how many log entries a mail lists; the rest is counted.
+	MaxEntries int
+}
+
+// Outbox hands mails to the workers that send them. Several workers, also of
+// several processes, share one outbox.
+type Outbox interface {
+	// Pending returns the companies with mail to gather or to send.
+	Pending(ctx context.Context, digest Digest) ([]CompanyID, error)
+	// Gather makes mails of what waits in the company.
+	Gather(ctx context.Context, company CompanyID, digest Digest) error
+	// Claim takes up to limit mails that are due. A mail that is not finished
+	// within lease, since its worker died, can be claimed again.
+	Claim(ctx context.Context, company CompanyID, digest Digest, limit int, lease time.Duration) ([]*Letter, error)
+	// Sent records that the mail was accepted by a mail server.
+	Sent(ctx context.Context, company CompanyID, mail *Mail) error
+	// Retry records a failure that may pass; the next attempt is at due.
+	Retry(ctx context.Context, company CompanyID, mail *Mail, reason string, due time.Time) error
+	// Fail gives the mail up. With suppress, the server refused the address for
+	// good: no mail goes to it any more.
+	Fail(ctx context.Context, company CompanyID, mail *Mail, reason string, suppress bool) error
+	// Unsubscribe stops mail to a recipient, as it asked for by a link that
+	// verify accepts the address and the company's secret of.
+	Unsubscribe(ctx context.Context, company CompanyID, recipientID int64, verify func(email string, secret []byte) bool) error
+}
