@@ -47,7 +47,7 @@ type Item struct {
 	// Value is, by Type, a *domain.Company, *domain.Operator, *domain.Tariff,
 	// *domain.Group, *domain.UserImport, *domain.Subscriber, domain.TagImport,
 	// domain.AlertSpec, the e-mail address of a recipient as a string, or a
-	// *domain.UsageRecord.
+	// domain.UsageRecord.
 	Value any
 }
 

@@ -38,6 +38,11 @@ var csvFields = map[string]func(r *usageRecord, cell string) error{
 	"ipAddress":        text(func(r *usageRecord) **string { return &r.IPAddress }),
 }
 
+// csvRequired are the columns without which no line could be read.
+var csvRequired = []string{
+	"company", "source", "physicalId", "startedAt", "endedAt", "mobileOriginated", "mobileTerminated", "protocol",
+}
+
 func text(field func(*usageRecord) **string) func(*usageRecord, string) error {
 	return func(r *usageRecord, cell string) error {
 		*field(r) = &cell
@@ -75,7 +80,7 @@ func (c *csvColumns) read(line []byte) error {
 		seen[name] = true
 		c.set = append(c.set, set)
 	}
-	for name := range records[Usage]().(*usageRecord).required() {
+	for _, name := range csvRequired {
 		if !seen[name] {
 			return domain.Invalid(name, "the column %q is missing in the header", name)
 		}

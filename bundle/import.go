@@ -2,7 +2,7 @@ package bundle
 
 import (
 	"context"
-	"errors"
+	"slices"
 
 	"simgraph/domain"
 )
@@ -18,6 +18,11 @@ type Stores struct {
 	}
 	Recipients interface {
 		Keep(ctx context.Context, scope domain.Scope, emails []string) ([]domain.Imported, error)
+	}
+	Usage interface {
+		Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error)
+		Replay(ctx context.Context, scope domain.Scope) (int, error)
+		Rebuild(ctx context.Context, scope domain.Scope) ([]domain.UsageDifference, int, error)
 	}
 }
 
@@ -111,7 +116,10 @@ func (i *importing) keep(ctx context.Context, w *window, t Type, entries []entry
 		return err
 	}
 	i.count(w, t, entries, answers)
-	return nil
+	if t == Subscriber && slices.ContainsFunc(answers, func(a domain.Imported) bool { return a.Outcome == domain.Created }) {
+		_, err = i.Usage.Replay(ctx, scope)
+	}
+	return err
 }
 
 func (i *importing) count(w *window, t Type, entries []entry, answers []domain.Imported) {
@@ -163,53 +171,4 @@ func (i *importing) scope(ctx context.Context, item Item) (domain.Scope, error) 
 	}
 	i.scopes[item.Company] = domain.Whole(company.CompanyID)
 	return i.scopes[item.Company], nil
-}
-
-var errUnanswered = errors.New("a store did not answer for every line")
-
-type keeper func(context.Context, Stores, domain.Scope, []entry) ([]domain.Imported, error)
-
-var keepers = map[Type]keeper{
-	Company: keepAs(func(ctx context.Context, s Stores, _ domain.Scope, v []*domain.Company) ([]domain.Imported, error) {
-		return s.Importer.Companies(ctx, v)
-	}),
-	Operator: keepAs(func(ctx context.Context, s Stores, _ domain.Scope, v []*domain.Operator) ([]domain.Imported, error) {
-		return s.Importer.Operators(ctx, v)
-	}),
-	Tariff: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.Tariff) ([]domain.Imported, error) {
-		return s.Importer.Tariffs(ctx, scope, v)
-	}),
-	Group: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.Group) ([]domain.Imported, error) {
-		return s.Importer.Groups(ctx, scope, v)
-	}),
-	User: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.UserImport) ([]domain.Imported, error) {
-		return s.Importer.Users(ctx, scope, v)
-	}),
-	Subscriber: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.Subscriber) ([]domain.Imported, error) {
-		return s.Importer.Subscribers(ctx, scope, v)
-	}),
-	Tag: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []domain.TagImport) ([]domain.Imported, error) {
-		return s.Importer.Tags(ctx, scope, v)
-	}),
-	Alert: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []domain.AlertSpec) ([]domain.Imported, error) {
-		return s.Alerts.Keep(ctx, scope, v)
-	}),
-	Recipient: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []string) ([]domain.Imported, error) {
-		return s.Recipients.Keep(ctx, scope, v)
-	}),
-}
-
-// keepAs gives a store the values of its type.
-func keepAs[T any](store func(context.Context, Stores, domain.Scope, []T) ([]domain.Imported, error)) keeper {
-	return func(ctx context.Context, s Stores, scope domain.Scope, entries []entry) ([]domain.Imported, error) {
-		values := make([]T, len(entries))
-		for i, e := range entries {
-			values[i] = e.Value.(T)
-		}
-		answers, err := store(ctx, s, scope, values)
-		if err == nil && len(answers) != len(entries) {
-			err = errUnanswered
-		}
-		return answers, err
-	}
 }

@@ -1,21 +1,10 @@
 package bundle
 
 import (
-	"iter"
-	"slices"
-	"time"
+	"net/netip"
 
 	"simgraph/domain"
 )
-
-type UsageRecord struct {
-	Source, RecordID, PhysicalID, SessionID string
-	Sequence                                int64
-	StartedAt, EndedAt                      time.Time
-	MobileOriginated, MobileTerminated      int64
-	Protocol                                string
-	IPAddress                               *string
-}
 
 type usageRecord struct {
 	Type             Type    `json:"type"`
@@ -33,23 +22,56 @@ type usageRecord struct {
 	IPAddress        *string `json:"ipAddress"`
 }
 
-// required names the fields that must be there.
-func (*usageRecord) required() iter.Seq[string] {
-	return slices.Values([]string{"company", "physicalId", "startedAt", "endedAt", "mobileOriginated", "mobileTerminated"})
-}
-
-func newUsageRecord(company string, u *UsageRecord) *usageRecord {
-	return &usageRecord{
-		Usage, &company, &u.Source, &u.RecordID, &u.PhysicalID, &u.SessionID, &u.Sequence, new(writeTime(u.StartedAt)),
-		new(writeTime(u.EndedAt)), &u.MobileOriginated, &u.MobileTerminated, &u.Protocol, u.IPAddress,
+// newUsageRecord writes null for an id that the source did not give.
+func newUsageRecord(company string, u domain.UsageRecord) *usageRecord {
+	r := &usageRecord{
+		Type: Usage, Company: &company, Source: &u.Source, RecordID: unlessEmpty(u.RecordID), PhysicalID: &u.PhysicalID,
+		SessionID: unlessEmpty(u.SessionID), Sequence: new(int64(u.Sequence)),
+		StartedAt: new(writeTime(u.StartedAt)), EndedAt: new(writeTime(u.EndedAt)),
+		MobileOriginated: &u.MobileOriginated, MobileTerminated: &u.MobileTerminated, Protocol: &u.Protocol,
 	}
+	if u.IPAddress.IsValid() {
+		r.IPAddress = new(u.IPAddress.String())
+	}
+	return r
 }
 
+func unlessEmpty(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// item leaves the rules of usage to the ledger, which has the clock.
 func (r *usageRecord) item() (Item, error) {
 	var f fields
 	company := need(&f, "company", r.Company)
-	u := &UsageRecord{
-		Source: either(r.Source, ""), RecordID: either(r.RecordID, ""), PhysicalID: need(&f, "physicalId", r.PhysicalID),
+	u := domain.UsageRecord{
+		Source: need(&f, "source", r.Source), RecordID: either(r.RecordID, ""), PhysicalID: need(&f, "physicalId", r.PhysicalID),
+		SessionID: either(r.SessionID, ""), Protocol: need(&f, "protocol", r.Protocol),
+		MobileOriginated: need(&f, "mobileOriginated", r.MobileOriginated),
+		MobileTerminated: need(&f, "mobileTerminated", r.MobileTerminated),
 	}
-	return Item{Company: company, Value: u}, f.check(func() error { return domain.CheckPhysicalID(u.PhysicalID) })
+	need(&f, "startedAt", r.StartedAt)
+	need(&f, "endedAt", r.EndedAt)
+	err := f.check(func() error { return r.parse(&u) })
+	return Item{Company: company, Value: u}, err
+}
+
+func (r *usageRecord) parse(u *domain.UsageRecord) (err error) {
+	if u.StartedAt, err = domain.ParseInstant("startedAt", *r.StartedAt); err != nil {
+		return err
+	}
+	if u.EndedAt, err = domain.ParseInstant("endedAt", *r.EndedAt); err != nil {
+		return err
+	}
+	u.Sequence = int(either(r.Sequence, 0))
+	if r.IPAddress == nil {
+		return nil
+	}
+	if u.IPAddress, err = netip.ParseAddr(*r.IPAddress); err != nil || u.IPAddress.Zone() != "" {
+		return domain.Invalid("ipAddress", "ipAddress must be an IPv4 or IPv6 address or null, not %q", clip(*r.IPAddress))
+	}
+	return nil
 }

@@ -55,7 +55,7 @@ func recordOf(item Item) (any, error) {
 		return newAlertRecord(item.Company, v)
 	case string:
 		return newRecipientRecord(item.Company, v), nil
-	case *UsageRecord:
+	case domain.UsageRecord:
 		return newUsageRecord(item.Company, v), nil
 	}
 	return nil, fmt.Errorf("no line of a bundle holds a %T", item.Value)

@@ -2,10 +2,12 @@ package db
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
+	"golang.org/x/sync/errgroup"
 
 	"simgraph/domain"
 )
@@ -82,21 +84,45 @@ SELECT physical_id, outcome FROM checked`
 func (i *Importer) Subscribers(ctx context.Context, scope domain.Scope, items []*domain.Subscriber) ([]domain.Imported, error) {
 	verdicts := make(map[string]string, len(items))
 	tops, profiles := byParent(items, verdicts)
-	err := i.inCompany(ctx, scope, func(tx *sqlx.Tx) error {
-		for _, batch := range [][]*domain.Subscriber{tops, profiles} {
-			if len(batch) == 0 {
-				continue
-			}
-			if err := judge(ctx, tx, verdicts, importSubscribers, subscriberArrays(scope, i.now(), batch)...); err != nil {
-				return err
-			}
+	for _, batch := range [][]*domain.Subscriber{tops, profiles} {
+		if err := i.subscribers(ctx, scope, batch, verdicts); err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
 	return answer(items, verdicts, func(s *domain.Subscriber) string { return s.PhysicalID }, refuseSubscriber), nil
+}
+
+// worthSharing is how many subscribers make a second connection pay: the ten
+// indexes and five foreign keys of a row keep one core busy.
+const worthSharing = 1000
+
+// subscribers stores items that are no parents of each other, half of them over
+// a second connection while the first keeps other imports of the company out.
+func (i *Importer) subscribers(ctx context.Context, scope domain.Scope, items []*domain.Subscriber, verdicts map[string]string) error {
+	if len(items) == 0 {
+		return nil
+	}
+	now, half := i.now(), len(items)
+	if limit := i.pool.Stats().MaxOpenConnections; half >= worthSharing && (limit == 0 || limit >= 4) {
+		half /= 2
+	}
+	return i.inCompany(ctx, scope, func(tx *sqlx.Tx) error {
+		others := map[string]string{}
+		both, ctx := errgroup.WithContext(ctx)
+		both.Go(func() error {
+			return judge(ctx, tx, verdicts, importSubscribers, subscriberArrays(scope, now, items[:half])...)
+		})
+		if half < len(items) {
+			both.Go(func() error {
+				return inTx(ctx, i.pool, func(tx *sqlx.Tx) error {
+					return judge(ctx, tx, others, importSubscribers, subscriberArrays(scope, now, items[half:])...)
+				})
+			})
+		}
+		err := both.Wait()
+		maps.Copy(verdicts, others)
+		return err
+	})
 }
 
 // byParent splits the items, so that parents are there before their profiles.

@@ -1,0 +1,118 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"simgraph/domain"
+)
+
+var errUnanswered = errors.New("a store did not answer for every line")
+
+type keeper func(context.Context, Stores, domain.Scope, []entry) ([]domain.Imported, error)
+
+var keepers = map[Type]keeper{
+	Company: keepAs(func(ctx context.Context, s Stores, _ domain.Scope, v []*domain.Company) ([]domain.Imported, error) {
+		return s.companies(ctx, v)
+	}),
+	Operator: keepAs(func(ctx context.Context, s Stores, _ domain.Scope, v []*domain.Operator) ([]domain.Imported, error) {
+		return s.Importer.Operators(ctx, v)
+	}),
+	Tariff: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.Tariff) ([]domain.Imported, error) {
+		return s.Importer.Tariffs(ctx, scope, v)
+	}),
+	Group: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.Group) ([]domain.Imported, error) {
+		return s.Importer.Groups(ctx, scope, v)
+	}),
+	User: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.UserImport) ([]domain.Imported, error) {
+		return s.Importer.Users(ctx, scope, v)
+	}),
+	Subscriber: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.Subscriber) ([]domain.Imported, error) {
+		return s.Importer.Subscribers(ctx, scope, v)
+	}),
+	Tag: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []domain.TagImport) ([]domain.Imported, error) {
+		return s.Importer.Tags(ctx, scope, v)
+	}),
+	Alert: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []domain.AlertSpec) ([]domain.Imported, error) {
+		return s.Alerts.Keep(ctx, scope, v)
+	}),
+	Recipient: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []string) ([]domain.Imported, error) {
+		return s.Recipients.Keep(ctx, scope, v)
+	}),
+	Usage: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []domain.UsageRecord) ([]domain.Imported, error) {
+		return s.usage(ctx, scope, v)
+	}),
+}
+
+// keepAs gives a store the values of its type.
+func keepAs[T any](store func(context.Context, Stores, domain.Scope, []T) ([]domain.Imported, error)) keeper {
+	return func(ctx context.Context, s Stores, scope domain.Scope, entries []entry) ([]domain.Imported, error) {
+		values := make([]T, len(entries))
+		for i, e := range entries {
+			values[i] = e.Value.(T)
+		}
+		answers, err := store(ctx, s, scope, values)
+		if err == nil && len(answers) != len(entries) {
+			err = errUnanswered
+		}
+		return answers, err
+	}
+}
+
+// companies stores companies. Another billing day or zone changes what the
+// usage of every period adds up to.
+func (s Stores) companies(ctx context.Context, items []*domain.Company) ([]domain.Imported, error) {
+	moved, err := s.moved(ctx, items)
+	if err != nil {
+		return nil, err
+	}
+	answers, err := s.Importer.Companies(ctx, items)
+	if err != nil {
+		return nil, err
+	}
+	for _, company := range moved {
+		if _, _, err := s.Usage.Rebuild(ctx, domain.Whole(company.CompanyID)); err != nil {
+			return nil, fmt.Errorf("the billing period of %s has changed, but not the totals: run rebuild: %w", company.ExternalID, err)
+		}
+	}
+	return answers, nil
+}
+
+// moved returns the companies as they are whose billing periods will change.
+func (s Stores) moved(ctx context.Context, items []*domain.Company) ([]*domain.Company, error) {
+	var moved []*domain.Company
+	for _, item := range items {
+		company, err := s.Companies.FindExternal(ctx, item.ExternalID)
+		if unknown, ok := domain.AsError(err); ok && unknown.Kind == domain.KindNotFound {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if company.BillingDay != item.BillingDay || company.TimeZone != item.TimeZone {
+			moved = append(moved, company)
+		}
+	}
+	return moved, nil
+}
+
+// usage books records: a duplicate is unchanged, and what the ledger does not
+// keep is a bad line.
+func (s Stores) usage(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Imported, error) {
+	results, err := s.Usage.Record(ctx, scope, records)
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]domain.Imported, len(results))
+	for i, result := range results {
+		if answers[i].Outcome = booked[result.Status]; answers[i].Outcome == 0 {
+			answers[i].Err = result.Err
+		}
+	}
+	return answers, nil
+}
+
+var booked = map[domain.UsageStatus]domain.Outcome{
+	domain.UsageAccepted: domain.Created, domain.UsageDuplicate: domain.Unchanged, domain.UsageQuarantined: domain.Quarantined,
+}
