@@ -101,27 +101,11 @@ func (l *literals) value(where *place, t *ast.Type, v *ast.Value) {
 
 func (l *literals) object(where *place, t *ast.Type, v *ast.Value) {
 	def := l.schema.Types[t.NamedType]
-	if isOneOf(def) && len(v.Children) == 1 {
-		l.oneOf(where, v.Children[0])
-	}
 	for _, child := range v.Children {
 		if field := def.Fields.ForName(child.Name); field != nil {
 			at := where.field(child.Name)
 			l.value(&at, field.Type, child.Value)
 		}
-	}
-}
-
-// oneOf wants a variable that cannot be null for the one field.
-func (l *literals) oneOf(where *place, child *ast.ChildValue) {
-	if child.Value.Kind != ast.Variable {
-		return
-	}
-	def := l.op.def.VariableDefinitions.ForName(child.Value.Raw)
-	if def != nil && !def.Type.NonNull {
-		at := where.field(child.Name)
-		l.at = child.Position
-		l.add(&at, "$%s must be of a type that excludes null", def.Variable)
 	}
 }
 

@@ -3,6 +3,7 @@ package transport_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -182,6 +183,64 @@ func TestAPreparedOperationRunsInProcess(t *testing.T) {
 	resp = b.engine.Do(ctx, p, map[string]any{"n": "3"})
 	if resp.Data != nil || len(resp.Errors) != 1 || resp.Errors[0].Extensions["requestId"] != "req-2" {
 		t.Errorf("%s %v", resp.Data, resp.Errors)
+	}
+}
+
+func TestHooksThatPanicAreMasked(t *testing.T) {
+	for _, hook := range []func(*transport.Config){
+		func(c *transport.Config) { c.Charge = func(context.Context, int) error { panic(testschema.Secret) } },
+		func(c *transport.Config) {
+			c.PerResponse = func(context.Context) context.Context { panic(testschema.Secret) }
+		},
+		func(c *transport.Config) {
+			c.AfterRootMutationField = func(context.Context) { panic(testschema.Secret) }
+		},
+	} {
+		b := newBench(t, hook)
+		w := b.ready()
+		w.send(`{"type":"subscribe","id":"1","payload":{"query":"mutation{increment}"}}`)
+		w.expect("INTERNAL_ERROR")
+		for _, got := range []answer{b.query("mutation{increment}", ""), b.events("mutation{increment}")} {
+			if !strings.Contains(got.body, "INTERNAL_ERROR") || strings.Contains(got.body, testschema.Secret) {
+				t.Error(got)
+			}
+		}
+	}
+}
+
+func TestExtensionsOfResolversStandBesideTheCost(t *testing.T) {
+	b := newBench(t, nil)
+	if got := b.query("{extended}", ""); !strings.HasSuffix(got.body, `"extensions":{"cost":0,"seen":true}}`) {
+		t.Error(got)
+	}
+}
+
+func TestSkippedFieldsAreLeftOut(t *testing.T) {
+	b := newBench(t, nil)
+	got := b.query("query($no:Boolean!){hello@include(if:$no) a:hello@skip(if:false)}", `{"no":false}`)
+	if got.data() != `{"a":"world"}` {
+		t.Error(got)
+	}
+}
+
+func TestOnlyTheDocumentsUsedLastAreRemembered(t *testing.T) {
+	b := newBench(t, func(c *transport.Config) {
+		c.Limits = transport.DefaultLimits()
+		c.Limits.Documents = 3
+	})
+	for i := range 10 {
+		b.query("{hello}", "")
+		b.query(fmt.Sprintf("{a%d:hello}", i), "")
+	}
+	if n := b.engine.Remembered(); n != 3 {
+		t.Errorf("%d documents", n)
+	}
+	b = newBench(t, nil)
+	for i := range 50 {
+		b.query(fmt.Sprintf("{a%d:hello}#%s", i, strings.Repeat("x", 60_000)), "")
+	}
+	if n := b.engine.Remembered(); n < 20 || n > 40 {
+		t.Errorf("%d documents of 60 kB", n)
 	}
 }
 

@@ -9,3 +9,6 @@ func (s *Server) Read(text string) (valid bool, messages []string) {
 	}
 	return len(errs) == 0, messages
 }
+
+// Remembered is the number of documents that need no second reading.
+func (s *Server) Remembered() int { return s.documents.byUse.Len() }

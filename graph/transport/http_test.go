@@ -3,11 +3,13 @@ package transport_test
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
 
 	"simgraph/graph/transport"
+	"simgraph/graph/transport/internal/testschema"
 )
 
 const (
@@ -219,5 +221,20 @@ func TestThePriceIsShown(t *testing.T) {
 	b := newBench(t, nil)
 	if got := b.query("{items(first:3){nodes{id}}}", ""); !strings.HasSuffix(got.body, `,"extensions":{"cost":4}}`) {
 		t.Error(got)
+	}
+}
+
+func BenchmarkPost(b *testing.B) {
+	engine := transport.New(testschema.New(new(testschema.Resolvers)), transport.Config{})
+	const body = `{"query":"query Q($n:Int){items(first:$n){nodes{id name}}}","variables":{"n":1},"operationName":"Q"}`
+	b.ReportAllocs()
+	for b.Loop() {
+		r := httptest.NewRequest("POST", "/graphql", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		engine.ServeHTTP(w, r)
+		if w.Code != http.StatusOK {
+			b.Fatal(w.Body)
+		}
 	}
 }

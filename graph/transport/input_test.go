@@ -78,6 +78,10 @@ var inputs = []struct{ field, kind, value, seen string }{
 	{"filter", "Filter", `{"other":1}`, ``},
 	{"filter", "Filter", `{"__typename":"Filter"}`, ``},
 	{"filter", "Filter", `{"colors":["RED","red"]}`, ``},
+	{"anything", "Anything", `{"a":[1,"b",null,{"c":true}]}`, `{"a":[1,"b",null,{"c":true}]}`},
+	{"anything", "Anything", `{"a":[1,{"b":"\u0000"}]}`, ``},
+	{"anything", "Anything", `{"\u0000":1}`, ``},
+	{"anything", "Anything", `[[` + strings.Repeat("1,", 1000) + `1]]`, ``},
 	{"filter", "Filter", `"x"`, ``},
 	{"filter", "Filter", `[]`, ``},
 }

@@ -45,11 +45,12 @@ type Config struct {
 	// Explorer answers GET requests that want text/html; nil means 406.
 	Explorer http.Handler
 	// Authenticate admits a WebSocket by the payload of its connection_init
-	// (nil when there is none) and returns the context of its operations. Nil
-	// means that the handler in front has already authenticated.
+	// (nil when there is none) and returns the context of its operations, which
+	// derives from ctx; an error closes with 4403. Nil means that the handler in
+	// front has already authenticated.
 	Authenticate func(ctx context.Context, payload map[string]any) (context.Context, error)
 	// StillValid is asked every Timing.Revalidate while a stream is open; an
-	// error ends it (WebSocket: 4403).
+	// error ends it (WebSocket: 4403), so a failure to find out is none.
 	StillValid func(ctx context.Context) error
 	// Timing defaults to DefaultTiming.
 	Timing Timing

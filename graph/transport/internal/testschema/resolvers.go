@@ -82,6 +82,14 @@ func (query) Big(_ context.Context, v *int64) (string, error)     { return shown
 func (query) Choice(_ context.Context, v *Choice) (string, error) { return shown(v) }
 func (query) Filter(_ context.Context, v *Filter) (string, error) { return shown(v) }
 
+func (query) Anything(_ context.Context, v any) (string, error) { return shown(v) }
+
+// Extended adds an extension to the answer.
+func (query) Extended(ctx context.Context) (bool, error) {
+	graphql.RegisterExtension(ctx, "seen", true)
+	return true, nil
+}
+
 func (query) Numbers(_ context.Context, v []int32, matrix [][]int32) (string, error) {
 	return shown([]any{v, matrix})
 }
