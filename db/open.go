@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"strconv"
@@ -49,6 +50,8 @@ const (
 	// are started together.
 	refusalPatience = 5 * time.Second
 	retryEvery      = 200 * time.Millisecond
+	// connectTimeout is for a host that never answers; the address may set its own.
+	connectTimeout = 10 * time.Second
 )
 
 // Open connects to PostgreSQL 14 or newer. A server that is starting up is
@@ -91,6 +94,11 @@ func configure(address string, opt Options) (pq.Config, error) {
 	if cfg.SSLMode == "" && cfg.SSLNegotiation != pq.SSLNegotiationDirect {
 		cfg.SSLMode = pq.SSLModePrefer
 	}
+	// A socket has no address: one in the environment would win over its path.
+	if filepath.IsAbs(cfg.Host) {
+		cfg.Hostaddr, cfg.SSLMode = netip.Addr{}, pq.SSLModeDisable
+	}
+	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, connectTimeout)
 	cfg.ApplicationName = cmp.Or(cfg.ApplicationName, "simgraph")
 	if cfg.Runtime == nil {
 		cfg.Runtime = map[string]string{}

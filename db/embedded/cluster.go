@@ -35,8 +35,8 @@ func (h home) clusterMajor() (int, error) {
 	return major, nil
 }
 
-// ready makes sure that there is a cluster whose password is on file.
-func (h home) ready(ctx context.Context, bin binaries, as *account, major int, extra map[string]string) (string, error) {
+// makeReady makes sure that there is a cluster whose password is on file.
+func (h home) makeReady(ctx context.Context, bin binaries, as *account, major int, extra map[string]string) (string, error) {
 	secret, err := h.password()
 	if err != nil || (secret != "" && major != 0) {
 		return secret, err
@@ -75,7 +75,7 @@ func (h home) initialize(ctx context.Context, bin binaries, as *account, secret 
 func (h home) initdb(ctx context.Context, bin binaries, as *account, fresh, secret, locale string, hasty bool) error {
 	pwfile := h.passwordFile() + ".initdb"
 	defer os.Remove(pwfile)
-	if err := os.WriteFile(pwfile, []byte(secret), 0o600); err != nil {
+	if err := writeFile(pwfile, []byte(secret)); err != nil {
 		return err
 	}
 	if err := errors.Join(as.give(fresh), as.give(pwfile)); err != nil {

@@ -105,23 +105,29 @@ func (h home) keep(path string) error {
 // write replaces a private file, so that readers see the old or the new
 // content and a crash leaves one of them. Only the owner of the lock writes.
 func (h home) write(path string, content []byte) error {
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return rights(string(h), err)
-	}
-	_, err = f.Write(content)
-	err = errors.Join(err, f.Sync(), f.Close())
+	fresh := path + ".new"
+	err := writeFile(fresh, content)
 	if err == nil {
-		err = h.keep(f.Name())
+		err = h.keep(fresh)
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = os.Rename(fresh, path)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name())
+		_ = os.Remove(fresh)
 		return rights(string(h), err)
 	}
 	return nil
+}
+
+// writeFile leads no one, root least of all, to write elsewhere by a link.
+func writeFile(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // password reads the password of the role; "" when there is none yet.

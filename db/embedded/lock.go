@@ -29,7 +29,7 @@ func (h home) tryShare() (*os.File, error) { return h.flock(h.guestsFile(), sysc
 func (h home) tryAlone() (*os.File, error) { return h.flock(h.guestsFile(), syscall.LOCK_EX) }
 
 func (h home) flock(path string, how int) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, rights(string(h), err)
 	}

@@ -53,7 +53,7 @@ func (s *Server) begin(ctx context.Context, cfg Config) error {
 	if err := h.clear(ctx, s.log); err != nil {
 		return err
 	}
-	secret, err := h.ready(ctx, bin, as, major, cfg.Settings)
+	secret, err := h.makeReady(ctx, bin, as, major, cfg.Settings)
 	if err != nil {
 		return err
 	}

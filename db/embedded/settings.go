@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // clusterName marks the processes of our servers, and only ours, in the list
@@ -58,7 +59,7 @@ log_line_prefix = '%m [%p] %a '
 // addInclude makes a new cluster read our defaults. The line comes last, since
 // what initdb has written above it would win otherwise.
 func addInclude(cluster string) error {
-	f, err := os.OpenFile(filepath.Join(cluster, "postgresql.conf"), os.O_WRONLY|os.O_APPEND, 0)
+	f, err := os.OpenFile(filepath.Join(cluster, "postgresql.conf"), os.O_WRONLY|os.O_APPEND|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func (h home) writeDefaults(as *account) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, []byte(defaults)) {
 		return nil
 	}
-	if err := os.WriteFile(path, []byte(defaults), 0o600); err != nil {
+	if err := writeFile(path, []byte(defaults)); err != nil {
 		return rights(string(h), err)
 	}
 	return as.give(path)
