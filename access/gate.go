@@ -115,14 +115,18 @@ func (g *Gate) AdmitToken(ctx context.Context, token domain.Secret) (context.Con
 	return withToken(domain.WithCaller(ctx, caller), token), nil
 }
 
-// StillValid tells whether the token that admitted the context would do so now.
+// StillValid returns an error when the token that admitted the context would no
+// longer do so. A store out of reach says nothing about the token.
 func (g *Gate) StillValid(ctx context.Context) error {
 	token, ok := ctx.Value(tokenKey{}).(domain.Secret)
 	if !ok {
 		return &domain.Error{Kind: domain.KindUnauthorized, Message: "this needs an access token"}
 	}
 	_, err := g.Caller(ctx, token)
-	return err
+	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindInvalidToken {
+		return err
+	}
+	return nil
 }
 
 type tokenKey struct{}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -64,9 +65,12 @@ func (s *Serve) Run(ctx context.Context, env *Env) error {
 	return lost(ctx)
 }
 
+// errDatabaseStopped ends the server when the embedded database ends by itself.
+var errDatabaseStopped = errors.New("the database stopped")
+
 // lost returns why the context ended when it was not by a signal.
 func lost(ctx context.Context) error {
-	if cause := context.Cause(ctx); cause != context.Canceled {
+	if cause := context.Cause(ctx); errors.Is(cause, errDatabaseStopped) {
 		return cause
 	}
 	return nil
@@ -85,7 +89,7 @@ func (e *Env) database(ctx context.Context, stop context.CancelCauseFunc) (url s
 	go func() {
 		select {
 		case <-server.Done():
-			stop(fmt.Errorf("the database stopped: %w", server.Err()))
+			stop(fmt.Errorf("%w: %w", errDatabaseStopped, server.Err()))
 		case <-ctx.Done():
 		}
 	}()
@@ -95,9 +99,18 @@ func (e *Env) database(ctx context.Context, stop context.CancelCauseFunc) (url s
 func newServer(env *Env, pool *sqlx.DB) (*httpd.Server, error) {
 	store := db.NewAccess(pool)
 	gate := access.NewGate(store, time.Now)
-	engine := newEngine(env, pool, gate)
+	graph := newGraph(pool)
+	schema := graph.Schema()
+	engine := transport.New(schema, transport.Config{
+		Log:                    env.Log,
+		Present:                resolvers.Present,
+		PerResponse:            graph.WithLoaders,
+		AfterRootMutationField: resolvers.ForgetLoaded,
+		Authenticate:           httpd.AdmitPayload(gate),
+		StillValid:             gate.StillValid,
+	})
 	paths, err := rest.New(rest.Config{
-		Schema:       engine.Schema(),
+		Schema:       schema.Schema(),
 		Prepare:      prepare(engine),
 		Authenticate: gate.Admit,
 		RequestID:    transport.RequestID,
@@ -126,22 +139,14 @@ func prepare(engine *transport.Server) func(document string) (rest.Run, error) {
 	}
 }
 
-func newEngine(env *Env, pool *sqlx.DB, gate *access.Gate) *transport.Server {
-	graph := resolvers.New(resolvers.Ports{
+func newGraph(pool *sqlx.DB) *resolvers.Graph {
+	return resolvers.New(resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool),
 		Groups:      db.NewGroups(pool),
 		Tags:        db.NewTags(pool),
 		Catalogue:   db.NewCatalogue(pool),
 		Access:      db.NewAccess(pool),
 	}, time.Now)
-	return transport.New(graph.Schema(), transport.Config{
-		Log:                    env.Log,
-		Present:                resolvers.Present,
-		PerResponse:            graph.WithLoaders,
-		AfterRootMutationField: resolvers.ForgetLoaded,
-		Authenticate:           httpd.AdmitPayload(gate),
-		StillValid:             gate.StillValid,
-	})
 }
 
 // announce says where the server is and how to try it.

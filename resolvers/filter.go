@@ -3,7 +3,9 @@ package resolvers
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -53,10 +55,10 @@ func filterPart(name string, value any, path string, fields query.Fields) (query
 }
 
 func filterList(name string, value any, fields query.Fields) (query.Expr, error) {
-	items, _ := value.([]any)
+	items := objects(value)
 	parts := make([]query.Expr, 0, len(items))
 	for _, item := range items {
-		expr, err := filterParts(object(item), "", fields)
+		expr, err := filterParts(item, "", fields)
 		if err != nil {
 			return nil, err
 		}
@@ -74,15 +76,7 @@ func filterList(name string, value any, fields query.Fields) (query.Expr, error)
 func comparisons(field string, operators map[string]any, fields query.Fields) (query.Expr, error) {
 	var all []query.Expr
 	for _, op := range slices.Sorted(maps.Keys(operators)) {
-		values, isList := operators[op].([]any)
-		if !isList {
-			values = []any{operators[op]}
-		}
-		for i, v := range values {
-			if number, isNumber := v.(json.Number); isNumber {
-				values[i] = number.String()
-			}
-		}
+		values := literals(operators[op])
 		expr, err := query.Compare(fields, field, query.Op(op), values...)
 		if err != nil {
 			return nil, err
@@ -92,16 +86,46 @@ func comparisons(field string, operators map[string]any, fields query.Fields) (q
 	return query.All(all...), nil
 }
 
+// literals returns the values of an operator. They are pointers and typed lists
+// when gqlgen has coerced them, plain when they are read ahead of it.
+func literals(value any) []any {
+	v := reflect.ValueOf(value)
+	switch {
+	case !v.IsValid(), v.Kind() == reflect.Pointer && v.IsNil():
+		return []any{nil}
+	case v.Kind() == reflect.Pointer:
+		return []any{v.Elem().Interface()}
+	case v.Kind() == reflect.Slice:
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = literals(v.Index(i).Interface())[0]
+		}
+		return list
+	}
+	if number, is := value.(json.Number); is {
+		return []any{number.String()}
+	}
+	return []any{value}
+}
+
 func object(value any) map[string]any {
 	fields, _ := value.(map[string]any)
 	return fields
+}
+
+func objects(value any) []map[string]any {
+	if coerced, is := value.([]map[string]any); is {
+		return coerced
+	}
+	items, _ := value.([]any)
+	return each(items, object)
 }
 
 // ordersOf turns the typed order of the graph into that of the domain.
 func ordersOf(input []map[string]any, fields query.Fields) ([]query.Order, error) {
 	orders := make([]query.Order, 0, len(input))
 	for _, step := range input {
-		name, _ := step["field"].(string)
+		name := fmt.Sprint(literals(step["field"])[0])
 		field, ok := fieldOfEnum(name, fields)
 		if !ok {
 			return nil, domain.Invalid("orderBy", "a list cannot be ordered by %q", name)
@@ -111,7 +135,7 @@ func ordersOf(input []map[string]any, fields query.Fields) ([]query.Order, error
 				return nil, domain.Invalid("orderBy", "%s is named twice", name)
 			}
 		}
-		orders = append(orders, query.Order{Field: field, Desc: step["direction"] == "DESC"})
+		orders = append(orders, query.Order{Field: field, Desc: fmt.Sprint(literals(step["direction"])[0]) == "DESC"})
 	}
 	return orders, nil
 }

@@ -115,8 +115,3 @@ func textArgument(value any) *string {
 	}
 	return nil
 }
-
-func objects(value any) []map[string]any {
-	items, _ := value.([]any)
-	return each(items, object)
-}
