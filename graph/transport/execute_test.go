@@ -140,7 +140,7 @@ func TestThrottlingTellsWhenToComeBack(t *testing.T) {
 	}
 	for _, media := range []string{"application/json", "application/graphql-response+json"} {
 		got := b.post(`{"query":"{items(first:9){nodes{id}}}"}`, "Accept", media)
-		if got.status != 429 || got.header.Get("Retry-After") != "2" || got.codes() != "THROTTLED" {
+		if got.status != 429 || got.header.Get("Retry-After") != "2" || got.codes() != "THROTTLED" || !strings.Contains(got.body, `"retryAfter":2`) {
 			t.Error(got)
 		}
 	}

@@ -84,6 +84,7 @@ func (t *Throttled) seconds() int {
 func (s *Server) refusal(ctx context.Context, err error) *gqlerror.Error {
 	if t, ok := errors.AsType[*Throttled](err); ok {
 		fault := coded(CodeThrottled, "%s", t)
+		fault.Extensions["retryAfter"] = t.seconds()
 		fault.Err = t
 		return fault
 	}
