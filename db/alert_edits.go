@@ -62,10 +62,9 @@ func (a *Alerts) Create(ctx context.Context, scope domain.Scope, spec domain.Ale
 }
 
 const editAlert = `
-UPDATE alerts
-SET lower_revision = lower_revision + (lower_threshold <> $3)::int, lower_threshold = $3,
-    upper_revision = upper_revision + (upper_threshold <> $4)::int, upper_threshold = $4
-WHERE company_id = $1 AND alert_id = $2 AND (lower_threshold, upper_threshold) IS DISTINCT FROM ($3, $4)`
+UPDATE alert_thresholds t SET threshold = wanted.threshold, revision = t.revision + 1
+FROM (VALUES ('lower', $3::bigint), ('upper', $4)) AS wanted(boundary, threshold)
+WHERE t.company_id = $1 AND t.alert_id = $2 AND t.boundary = wanted.boundary AND t.threshold <> wanted.threshold`
 
 // Edit implements domain.Alerts.
 func (a *Alerts) Edit(ctx context.Context, scope domain.Scope, id int64, edit domain.AlertEdit) (edited *domain.Alert, err error) {
@@ -104,12 +103,10 @@ func (a *Alerts) Remove(ctx context.Context, scope domain.Scope, id int64) (remo
 }
 
 const sameAlerts = `
-SELECT a.rule_type, a.target_id, a.lower_threshold, a.upper_threshold
-FROM alerts a
-JOIN unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) AS wanted(rule_type, target_id, lower_threshold, upper_threshold)
-  ON (wanted.rule_type, wanted.target_id, wanted.lower_threshold, wanted.upper_threshold)
-   = (a.rule_type, a.target_id, a.lower_threshold, a.upper_threshold)
-WHERE a.company_id = $1`
+SELECT a.rule_type, a.target_id, lower.threshold AS lower_threshold, upper.threshold AS upper_threshold
+FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) AS wanted(rule_type, target_id, lower_threshold, upper_threshold)
+JOIN alerts a ON a.company_id = $1 AND a.rule_type = wanted.rule_type AND a.target_id = wanted.target_id` + joinAlert + `
+WHERE lower.threshold = wanted.lower_threshold AND upper.threshold = wanted.upper_threshold`
 
 // Keep implements domain.Alerts.
 func (a *Alerts) Keep(ctx context.Context, scope domain.Scope, specs []domain.AlertSpec) (kept []domain.Imported, err error) {
@@ -148,21 +145,34 @@ func (c *alertChange) keep(ctx context.Context, targets []alertTargeted) ([]doma
 	return kept, err
 }
 
-const insertAlerts = `
-INSERT INTO alerts (company_id, rule_type, subscriber_key, group_id, lower_threshold, upper_threshold, date_created)
-SELECT $1, rule_type, CASE WHEN rule_type = 'sim' THEN target_id END,
-       CASE WHEN rule_type IN ('grouppr', 'groupfptp') THEN target_id END, lower_threshold, upper_threshold, $6
-FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) AS wanted(rule_type, target_id, lower_threshold, upper_threshold)
-RETURNING alert_id`
+const (
+	newAlertIDs  = `SELECT nextval(pg_get_serial_sequence('alerts', 'alert_id')) FROM generate_series(1, $1::int)`
+	insertAlerts = `
+INSERT INTO alerts (company_id, alert_id, rule_type, subscriber_key, group_id, date_created)
+SELECT $1, alert_id, rule_type, CASE WHEN rule_type = 'sim' THEN target_id END,
+  CASE WHEN rule_type IN ('grouppr', 'groupfptp') THEN target_id END, $5
+FROM unnest($2::bigint[], $3::text[], $4::bigint[]) AS wanted(alert_id, rule_type, target_id)`
+	insertThresholds = `
+INSERT INTO alert_thresholds (company_id, alert_id, boundary, rule_type, target_id, threshold, revision)
+SELECT $1, wanted.alert_id, t.boundary, wanted.rule_type, wanted.target_id, t.threshold, 1
+FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[])
+  AS wanted(alert_id, rule_type, target_id, lower_threshold, upper_threshold)
+CROSS JOIN LATERAL (VALUES ('lower', wanted.lower_threshold), ('upper', wanted.upper_threshold)) AS t(boundary, threshold)`
+)
 
 // insert makes the alerts and evaluates them.
-func (c *alertChange) insert(ctx context.Context, targets []alertTargeted) ([]int64, error) {
+func (c *alertChange) insert(ctx context.Context, targets []alertTargeted) (ids pq.Int64Array, err error) {
 	if len(targets) == 0 {
 		return nil, nil
 	}
-	args := append([]any{c.scope.Company}, targetArrays(targets)...)
-	var ids []int64
-	if err := c.tx.SelectContext(ctx, &ids, insertAlerts, append(args, c.at)...); err != nil {
+	if err := c.tx.SelectContext(ctx, &ids, newAlertIDs, len(targets)); err != nil {
+		return nil, err
+	}
+	args := append([]any{c.scope.Company, ids}, targetArrays(targets)...)
+	if _, err := affected(ctx, c.tx, insertAlerts, append(args[:4:4], c.at)...); err != nil {
+		return nil, err
+	}
+	if _, err := affected(ctx, c.tx, insertThresholds, args...); err != nil {
 		return nil, err
 	}
 	return ids, c.evaluate(ctx, ids)

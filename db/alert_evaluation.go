@@ -11,18 +11,21 @@ import (
 	"simgraph/domain"
 )
 
-// alertEvaluator logs the thresholds that usage crosses as it is booked, and
+// AlertEvaluator logs the thresholds that usage crosses as it is booked, and
 // queues the mail that tells of them, all in the transaction of the usage.
-type alertEvaluator struct{ now func() time.Time }
+type AlertEvaluator struct{ now func() time.Time }
 
-var _ usageObserver = alertEvaluator{}
+var _ usageObserver = AlertEvaluator{}
+
+// NewAlertEvaluator returns the observer for NewUsage; now tells the time.
+func NewAlertEvaluator(now func() time.Time) AlertEvaluator { return AlertEvaluator{now} }
 
 // shareAlerts is the other side of lockAlerts. It must be a statement of its
 // own: the next one then sees the change that this one had to wait for.
 const shareAlerts = `SELECT FROM companies WHERE company_id = $1 FOR KEY SHARE`
 
 // usageBooked implements usageObserver.
-func (e alertEvaluator) usageBooked(ctx context.Context, tx *sqlx.Tx, company *domain.Company, subscribers, groups []totalChange) error {
+func (e AlertEvaluator) usageBooked(ctx context.Context, tx *sqlx.Tx, company *domain.Company, subscribers, groups []totalChange) error {
 	if len(subscribers)+len(groups) == 0 {
 		return nil
 	}
@@ -95,8 +98,9 @@ ORDER BY c.alert_id, c.boundary, c.subscriber_key, c.group_id
 ON CONFLICT DO NOTHING`
 
 // fireBooked looks up, for each total that moved, the thresholds that it moved
-// over: those in [before, after). An alert watches the periods that end after
-// it was made.
+// over: those in [before, after). OFFSET 0 keeps the lookup by index, which
+// the planner would give up for a hash join that compares every pair. An alert
+// watches the periods that end after it was made.
 const fireBooked = `
 WITH moved AS (
   SELECT w.rule_type, w.target_id, t.key AS subscriber_key, NULL::bigint AS group_id, t.before, t.after
@@ -107,21 +111,18 @@ WITH moved AS (
   SELECT 'grouppr', id, NULL, id, before, after
   FROM unnest($10::bigint[], $11::bigint[], $12::bigint[]) AS t(id, before, after)
 ), crossed AS (
-  SELECT m.rule_type, m.subscriber_key, m.group_id, CASE WHEN m.rule_type LIKE 'group%' THEN m.target_id END AS target_group_id,
+  SELECT t.rule_type, m.subscriber_key, m.group_id, CASE WHEN t.rule_type LIKE 'group%' THEN t.target_id END AS target_group_id,
     m.after AS usage, $4::timestamptz AS period_start, $5::timestamptz AS period_end, $6::boolean AS late,
-    a.alert_id, a.boundary, a.revision, a.threshold
+    t.alert_id, t.boundary, t.revision, t.threshold
   FROM moved m
   CROSS JOIN LATERAL (
-    SELECT l.alert_id, 'lower' AS boundary, l.lower_revision AS revision, l.lower_threshold AS threshold
-    FROM alerts l
-    WHERE l.company_id = $1 AND l.rule_type = m.rule_type AND l.target_id = m.target_id
-      AND l.lower_threshold >= m.before AND l.lower_threshold < m.after AND l.date_created < $5
-    UNION ALL
-    SELECT u.alert_id, 'upper', u.upper_revision, u.upper_threshold
-    FROM alerts u
-    WHERE u.company_id = $1 AND u.rule_type = m.rule_type AND u.target_id = m.target_id
-      AND u.upper_threshold >= m.before AND u.upper_threshold < m.after AND u.date_created < $5
-  ) a
+    SELECT t.alert_id, t.boundary, t.rule_type, t.target_id, t.threshold, t.revision
+    FROM alert_thresholds t
+    WHERE t.company_id = $1 AND t.rule_type = m.rule_type AND t.target_id = m.target_id
+      AND t.threshold >= m.before AND t.threshold < m.after
+    OFFSET 0
+  ) t
+  JOIN alerts a ON a.company_id = $1 AND a.alert_id = t.alert_id AND a.date_created < $5
 )` + logCrossed
 
 // booked fires what the changes in one billing period cross. A period that is
@@ -133,55 +134,37 @@ func (f *firing) booked(ctx context.Context, start time.Time, subscribers, group
 		subscribers.ids, subscribers.before, subscribers.after, groups.ids, groups.before, groups.after)
 }
 
-// The usage in the periods ($4 to $5) that is above a lower threshold, so
-// perhaps above the upper one too.
+// The usage of periods ($4 to $5) that is above thresholds t, by what they watch.
 const (
 	openPeriods = `
 WITH period AS (
   SELECT * FROM unnest($4::timestamptz[], $5::timestamptz[]) AS p(period_start, period_end)
 )`
-	memberExceeding = `
-  SELECT a.alert_id, u.subscriber_key, NULL::bigint AS group_id, p.period_start, p.period_end,
-    u.mobile_originated + u.mobile_terminated AS usage
+	exceeding = `t.rule_type, u.mobile_originated + u.mobile_terminated AS usage, p.period_start, p.period_end, false AS late,
+    t.alert_id, t.boundary, t.revision, t.threshold
   FROM period p
-  CROSS JOIN alerts a
-  JOIN subscribers s ON s.company_id = $1 AND s.group_id = a.group_id
+  JOIN alert_thresholds t ON t.company_id = $1`
+	memberExceeding = `
+  SELECT u.subscriber_key, NULL::bigint AS group_id, t.target_id AS target_group_id, ` + exceeding + ` AND t.rule_type = 'groupfptp'
+  JOIN subscribers s ON s.company_id = $1 AND s.group_id = t.target_id
   JOIN subscriber_periods u ON u.company_id = $1 AND u.period_start = p.period_start AND u.subscriber_key = s.key
-  WHERE a.company_id = $1 AND a.rule_type = 'groupfptp' AND u.mobile_originated + u.mobile_terminated > a.lower_threshold`
-	exceedingCrossed = `, crossed AS (
-  SELECT a.rule_type, e.subscriber_key, e.group_id, a.group_id AS target_group_id, e.usage, e.period_start, e.period_end,
-    false AS late, a.alert_id, b.boundary, b.revision, b.threshold
-  FROM exceeding e
-  JOIN alerts a ON a.company_id = $1 AND a.alert_id = e.alert_id
-  CROSS JOIN LATERAL (VALUES ('lower', a.lower_revision, a.lower_threshold), ('upper', a.upper_revision, a.upper_threshold))
-    AS b(boundary, revision, threshold)
-  WHERE e.usage > b.threshold
-)`
+  WHERE u.mobile_originated + u.mobile_terminated > t.threshold`
 )
 
-const fireAlerts = openPeriods + `, exceeding AS (` + memberExceeding + ` AND a.alert_id = ANY($6::bigint[])
+const fireAlerts = openPeriods + `, crossed AS (` + memberExceeding + ` AND t.alert_id = ANY($6::bigint[])
   UNION ALL
-  SELECT a.alert_id, u.subscriber_key, NULL, p.period_start, p.period_end, u.mobile_originated + u.mobile_terminated
-  FROM period p
-  CROSS JOIN alerts a
-  JOIN subscriber_periods u ON u.company_id = $1 AND u.period_start = p.period_start AND u.subscriber_key = a.subscriber_key
-  WHERE a.company_id = $1 AND a.alert_id = ANY($6) AND a.rule_type = 'sim'
-    AND u.mobile_originated + u.mobile_terminated > a.lower_threshold
+  SELECT u.subscriber_key, NULL, NULL, ` + exceeding + ` AND t.rule_type = 'sim'
+  JOIN subscriber_periods u ON u.company_id = $1 AND u.period_start = p.period_start AND u.subscriber_key = t.target_id
+  WHERE u.mobile_originated + u.mobile_terminated > t.threshold AND t.alert_id = ANY($6)
   UNION ALL
-  SELECT a.alert_id, u.subscriber_key, NULL, p.period_start, p.period_end, u.mobile_originated + u.mobile_terminated
-  FROM period p
-  CROSS JOIN alerts a
+  SELECT u.subscriber_key, NULL, NULL, ` + exceeding + ` AND t.rule_type = 'company'
   JOIN subscriber_periods u ON u.company_id = $1 AND u.period_start = p.period_start
-  WHERE a.company_id = $1 AND a.alert_id = ANY($6) AND a.rule_type = 'company'
-    AND u.mobile_originated + u.mobile_terminated > a.lower_threshold
+  WHERE u.mobile_originated + u.mobile_terminated > t.threshold AND t.alert_id = ANY($6)
   UNION ALL
-  SELECT a.alert_id, NULL, u.group_id, p.period_start, p.period_end, u.mobile_originated + u.mobile_terminated
-  FROM period p
-  CROSS JOIN alerts a
-  JOIN group_periods u ON u.company_id = $1 AND u.period_start = p.period_start AND u.group_id = a.group_id
-  WHERE a.company_id = $1 AND a.alert_id = ANY($6) AND a.rule_type = 'grouppr'
-    AND u.mobile_originated + u.mobile_terminated > a.lower_threshold
-)` + exceedingCrossed + logCrossed
+  SELECT NULL, u.group_id, t.target_id, ` + exceeding + ` AND t.rule_type = 'grouppr'
+  JOIN group_periods u ON u.company_id = $1 AND u.period_start = p.period_start AND u.group_id = t.target_id
+  WHERE u.mobile_originated + u.mobile_terminated > t.threshold AND t.alert_id = ANY($6)
+)` + logCrossed
 
 // evaluate fires the alerts on usage that was booked before they were as they
 // are now.
@@ -194,8 +177,8 @@ func (c *alertChange) evaluate(ctx context.Context, alerts []int64) error {
 	return run.notify(ctx)
 }
 
-const fireMembers = openPeriods + `, exceeding AS (` + memberExceeding + ` AND s.physical_id = ANY($6::text[])
-)` + exceedingCrossed + logCrossed
+const fireMembers = openPeriods + `, crossed AS (` + memberExceeding + ` AND s.physical_id = ANY($6::text[])
+)` + logCrossed
 
 // fireMoved fires the alerts on members of a group for subscribers that came
 // into it with usage above a threshold. It locks alerts as a change of them

@@ -115,10 +115,9 @@ func (a *Alerts) stateOf(ctx context.Context, scope domain.Scope, alert *domain.
 }
 
 const entriesOfSubject = `SELECT ` + alertLogSelect + `
-FROM alerts a
-JOIN alert_log l ON l.company_id = $1 AND l.alert_id = a.alert_id
-  AND (l.limit_boundary, l.revision) IN (('lower', a.lower_revision), ('upper', a.upper_revision))
-WHERE a.company_id = $1 AND a.alert_id = $2 AND l.period_start = $3 AND (l.subscriber_key = $4 OR l.group_id = $5)`
+FROM alert_thresholds t
+JOIN alert_log l ON l.company_id = $1 AND l.alert_id = t.alert_id AND l.limit_boundary = t.boundary AND l.revision = t.revision
+WHERE t.company_id = $1 AND t.alert_id = $2 AND l.period_start = $3 AND (l.subscriber_key = $4 OR l.group_id = $5)`
 
 // entriesOf are the log's entries of the subject for the thresholds as they are.
 func (a *Alerts) entriesOf(ctx context.Context, scope domain.Scope, state *domain.AlertState, who alertSubject) (map[domain.Boundary]*domain.AlertLogEntry, error) {

@@ -28,8 +28,7 @@ func UsageBooked(ctx context.Context, tx *sqlx.Tx, company *domain.Company, now 
 			return totalChange{id: c.ID, periodStart: c.PeriodStart, before: c.Before, after: c.After}
 		})
 	}
-	e := alertEvaluator{now: func() time.Time { return now }}
-	return e.usageBooked(ctx, tx, company, changes(subscribers), changes(groups))
+	return NewAlertEvaluator(func() time.Time { return now }).usageBooked(ctx, tx, company, changes(subscribers), changes(groups))
 }
 
 // FireMoved evaluates alerts on the members of groups.

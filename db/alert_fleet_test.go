@@ -85,7 +85,7 @@ func (f *fleet) use(key, bytes int64, at time.Time) {
 		if lastSeen != "" {
 			seen, now = ", "+lastSeen, ", now()"
 		}
-		must(f.t, tx.GetContext(ctx, &after, fmt.Sprintf(`
+		try(f.t, tx.GetContext(ctx, &after, fmt.Sprintf(`
 INSERT INTO %[1]s AS t (company_id, period_start, %[2]s, mobile_originated, mobile_terminated%[3]s) VALUES (1, $1, $2, $3, 0%[4]s)
 ON CONFLICT (company_id, period_start, %[2]s) DO UPDATE SET mobile_originated = t.mobile_originated + excluded.mobile_originated
 RETURNING mobile_originated`, table, column, seen, now), start, id, bytes))
@@ -94,18 +94,18 @@ RETURNING mobile_originated`, table, column, seen, now), start, id, bytes))
 	subscribers := []db.Change{add("subscriber_periods", "subscriber_key", "last_seen", key)}
 	var groups []db.Change
 	var group *int64
-	must(f.t, tx.GetContext(ctx, &group, `SELECT group_id FROM subscribers WHERE key = $1`, key))
+	try(f.t, tx.GetContext(ctx, &group, `SELECT group_id FROM subscribers WHERE key = $1`, key))
 	if group != nil {
 		groups = append(groups, add("group_periods", "group_id", "", *group))
 	}
-	must(f.t, db.UsageBooked(ctx, tx, f.company, f.now, subscribers, groups))
-	must(f.t, tx.Commit())
+	try(f.t, db.UsageBooked(ctx, tx, f.company, f.now, subscribers, groups))
+	try(f.t, tx.Commit())
 }
 
 func (f *fleet) create(rule domain.RuleType, target string, lower, upper int64) *domain.Alert {
 	f.t.Helper()
 	alert, err := f.alerts.Create(f.t.Context(), f.whole(), domain.AlertSpec{RuleType: rule, Target: target, LowerThreshold: lower, UpperThreshold: upper})
-	must(f.t, err)
+	try(f.t, err)
 	return alert
 }
 
@@ -114,7 +114,7 @@ func (f *fleet) create(rule domain.RuleType, target string, lower, upper int64) 
 func (f *fleet) fired() []string {
 	f.t.Helper()
 	slice, err := f.log.List(f.t.Context(), f.whole(), domain.Listing{Page: domain.Page{Limit: domain.MaxLogList}})
-	must(f.t, err)
+	try(f.t, err)
 	var lines []string
 	for i := len(slice.Items) - 1; i >= 0; i-- {
 		e := slice.Items[i]
@@ -134,28 +134,28 @@ func (f *fleet) fired() []string {
 	return lines
 }
 
-func must(t testing.TB, err error) {
+func try(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func equal[T comparable](t testing.TB, got, want T) {
+func same[T comparable](t testing.TB, got, want T) {
 	t.Helper()
 	if got != want {
 		t.Fatalf("got %v, want %v", got, want)
 	}
 }
 
-func equalLines(t testing.TB, got []string, want ...string) {
+func sameLines(t testing.TB, got []string, want ...string) {
 	t.Helper()
 	if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
 		t.Fatalf("got\n%q\nwant\n%q", got, want)
 	}
 }
 
-func date(text string) time.Time {
+func clockAt(text string) time.Time {
 	at, err := time.Parse("2006-01-02 15:04", text)
 	if err != nil {
 		panic(err)

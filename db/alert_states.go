@@ -17,12 +17,11 @@ const alertStates = `
 SELECT ` + alertSelect + `, w.subscriber_key AS subject_subscriber, w.group_id AS subject_group, w.usage,
   l.date_created AS lower_since, u.date_created AS upper_since
 FROM watched w
-JOIN alerts a ON a.company_id = $1 AND a.alert_id = w.alert_id
-LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = a.subscriber_key
+JOIN alerts a ON a.company_id = $1 AND a.alert_id = w.alert_id` + joinAlert + `
 LEFT JOIN alert_log l ON l.company_id = $1 AND l.alert_id = a.alert_id AND l.limit_boundary = 'lower'
-  AND l.revision = a.lower_revision AND l.period_start = $3 AND l.subject_id = COALESCE(w.subscriber_key, w.group_id)
+  AND l.revision = lower.revision AND l.period_start = $3 AND l.subject_id = COALESCE(w.subscriber_key, w.group_id)
 LEFT JOIN alert_log u ON u.company_id = $1 AND u.alert_id = a.alert_id AND u.limit_boundary = 'upper'
-  AND u.revision = a.upper_revision AND u.period_start = $3 AND u.subject_id = COALESCE(w.subscriber_key, w.group_id)
+  AND u.revision = upper.revision AND u.period_start = $3 AND u.subject_id = COALESCE(w.subscriber_key, w.group_id)
 WHERE ` + visibleAlerts
 
 // subjectsOfAlert needs no look at the scope for the subjects: who sees the
@@ -89,11 +88,9 @@ func (a *Alerts) WatchingSubscribers(ctx context.Context, scope domain.Scope, ke
 }
 
 const exceededByAlert = `
-SELECT a.alert_id AS parent, count(*) AS number
-FROM alerts a
+SELECT a.alert_id AS parent, count(*) AS number` + fromAlerts + `
 JOIN alert_log l ON l.company_id = $1 AND l.alert_id = a.alert_id AND l.limit_boundary = 'lower'
-  AND l.revision = a.lower_revision AND l.period_start = $3
-LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = a.subscriber_key
+  AND l.revision = lower.revision AND l.period_start = $3
 WHERE ` + visibleAlerts + ` AND a.alert_id = ANY($4)
 GROUP BY a.alert_id`
 

@@ -21,10 +21,16 @@ var _ domain.Alerts = (*Alerts)(nil)
 // NewAlerts returns the store on the pool.
 func NewAlerts(pool *sqlx.DB) *Alerts { return &Alerts{pool: pool, now: time.Now} }
 
-// fromAlerts are the alerts a with the subscriber s of those on a single one.
-const fromAlerts = `
-FROM alerts a
+// fromAlerts are the alerts a with their thresholds and the subscriber s of
+// those on a single one.
+const (
+	fromAlerts = `
+FROM alerts a` + joinAlert
+	joinAlert = `
+JOIN alert_thresholds lower ON lower.company_id = a.company_id AND lower.alert_id = a.alert_id AND lower.boundary = 'lower'
+JOIN alert_thresholds upper ON upper.company_id = a.company_id AND upper.alert_id = a.alert_id AND upper.boundary = 'upper'
 LEFT JOIN subscribers s ON s.company_id = a.company_id AND s.key = a.subscriber_key`
+)
 
 // visibleAlerts is the condition that a scope ($1, $2) shows the alert.
 const visibleAlerts = `a.company_id = $1 AND ($2::bigint[] IS NULL OR COALESCE(a.group_id, s.group_id) = ANY($2))`
@@ -32,15 +38,15 @@ const visibleAlerts = `a.company_id = $1 AND ($2::bigint[] IS NULL OR COALESCE(a
 const alertTarget = `COALESCE(s.subscriber_id, a.group_id::text, '')`
 
 const alertSelect = `a.alert_id, a.rule_type, ` + alertTarget + ` AS target, a.subscriber_key, a.group_id,
-  a.lower_threshold, a.upper_threshold, a.date_created`
+  lower.threshold AS lower_threshold, upper.threshold AS upper_threshold, a.date_created`
 
 // alertColumns are where the fields of domain.AlertFields live.
 var alertColumns = map[string]listColumn{
 	"id":             {sql: "a.alert_id"},
 	"ruleType":       {sql: "a.rule_type"},
 	"target":         {sql: alertTarget},
-	"lowerThreshold": {sql: "a.lower_threshold"},
-	"upperThreshold": {sql: "a.upper_threshold"},
+	"lowerThreshold": {sql: "lower.threshold"},
+	"upperThreshold": {sql: "upper.threshold"},
 	"dateCreated":    {sql: "a.date_created"},
 }
 

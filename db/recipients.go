@@ -105,8 +105,12 @@ WHERE r.company_id = $1 AND r.email_key = ANY($2)`
 // Create implements domain.Recipients.
 func (r *Recipients) Create(ctx context.Context, scope domain.Scope, email string) (created *domain.Recipient, err error) {
 	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
-		if _, err := keepRecipients(ctx, tx, scope.Company, []string{email}); err != nil {
+		kept, err := keepRecipients(ctx, tx, scope.Company, []string{email})
+		if err != nil {
 			return err
+		}
+		if kept[0].Err != nil {
+			return kept[0].Err
 		}
 		created, err = getOne[domain.Recipient](ctx, tx, noRecipient(0), findRecipientsByEmail, scope.Company, pq.StringArray{emailKey(email)})
 		return err
@@ -117,13 +121,7 @@ func (r *Recipients) Create(ctx context.Context, scope domain.Scope, email strin
 // Keep implements domain.Recipients.
 func (r *Recipients) Keep(ctx context.Context, scope domain.Scope, emails []string) (kept []domain.Imported, err error) {
 	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
-		created, err := keepRecipients(ctx, tx, scope.Company, emails)
-		kept = pluck(emails, func(email string) domain.Imported {
-			if created[emailKey(email)] {
-				return domain.Imported{Outcome: domain.Created}
-			}
-			return domain.Imported{Outcome: domain.Unchanged}
-		})
+		kept, err = keepRecipients(ctx, tx, scope.Company, emails)
 		return err
 	})
 	return kept, err
@@ -132,19 +130,12 @@ func (r *Recipients) Keep(ctx context.Context, scope domain.Scope, emails []stri
 const insertRecipients = `
 INSERT INTO alert_recipients (company_id, email, email_key)
 SELECT $1, email, email_key
-FROM unnest($2::text[], $3::text[]) AS wanted(email, email_key)
-ON CONFLICT DO NOTHING
-RETURNING email_key`
+FROM unnest($2::text[], $3::text[]) AS wanted(email, email_key)`
 
-// keepRecipients adds the addresses that are not there yet, and tells which.
-func keepRecipients(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, emails []string) (map[string]bool, error) {
-	for _, email := range emails {
-		if err := domain.CheckEmail("email", email); err != nil {
-			return nil, err
-		}
-	}
-	var keys []string
-	err := tx.SelectContext(ctx, &keys, insertRecipients, company, pq.StringArray(emails), pq.StringArray(pluck(emails, emailKey)))
+// keepRecipients adds the addresses that are not there yet.
+func keepRecipients(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, emails []string) ([]domain.Imported, error) {
+	keys := pluck(emails, emailKey)
+	same, err := selectAll[domain.Recipient](ctx, tx, findRecipientsByEmail, company, pq.StringArray(keys))
 	if err != nil {
 		return nil, err
 	}
@@ -152,14 +143,31 @@ func keepRecipients(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, 
 	if err != nil {
 		return nil, err
 	}
-	if n > domain.MaxRecipients && len(keys) > 0 {
-		return nil, domain.Invalid("email", "a company has at most %d recipients", domain.MaxRecipients)
+	known := keyed(same, func(of *domain.Recipient) string { return emailKey(of.Email) })
+	kept := make([]domain.Imported, len(emails))
+	var fresh []string
+	for i, email := range emails {
+		kept[i] = keepRecipient(email, known[keys[i]] != nil, n+len(fresh))
+		if kept[i].Outcome == domain.Created {
+			fresh, known[keys[i]] = append(fresh, email), &domain.Recipient{}
+		}
 	}
-	created := make(map[string]bool, len(keys))
-	for _, key := range keys {
-		created[key] = true
+	_, err = affected(ctx, tx, insertRecipients, company, pq.StringArray(fresh), pq.StringArray(pluck(fresh, emailKey)))
+	return kept, err
+}
+
+func keepRecipient(email string, known bool, others int) domain.Imported {
+	if err := domain.CheckEmail("email", email); err != nil {
+		refused, _ := domain.AsError(err)
+		return domain.Imported{Err: refused}
 	}
-	return created, nil
+	switch {
+	case known:
+		return domain.Imported{Outcome: domain.Unchanged}
+	case others >= domain.MaxRecipients:
+		return domain.Imported{Err: domain.Invalid("email", "a company has at most %d recipients", domain.MaxRecipients)}
+	}
+	return domain.Imported{Outcome: domain.Created}
 }
 
 // emailKey makes addresses equal that differ in upper and lower case.
