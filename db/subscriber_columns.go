@@ -55,6 +55,7 @@ var tariffFields = map[string]bool{"tariffName": true, "lineRental": true, "cont
 // Parameter $1 is the company.
 type subscriberList struct {
 	*list
+	scope domain.Scope
 	// visible is the condition that the scope shows the row s.
 	visible     string
 	periodStart time.Time
@@ -63,7 +64,7 @@ type subscriberList struct {
 }
 
 func newSubscriberList(scope domain.Scope, periodStart time.Time, args ...any) *subscriberList {
-	l := &subscriberList{visible: "s.company_id = $1", periodStart: periodStart}
+	l := &subscriberList{scope: scope, visible: "s.company_id = $1", periodStart: periodStart}
 	key, _ := domain.SubscriberFields.Find("physicalId")
 	l.list = newList(l.columnOf, key, append([]any{scope.Company}, args...)...)
 	if scope.Restricted() {
@@ -71,16 +72,22 @@ func newSubscriberList(scope domain.Scope, periodStart time.Time, args ...any) *
 		l.visible += " AND s.group_id = ANY(" + groups + ")"
 		l.parentShown = " AND parent.group_id = ANY(" + groups + ")"
 	}
-	if len(scope.Masked) > 0 {
-		l.masked = "s.group_id = ANY(" + l.arg(pq.Int64Array(scope.Masked), "bigint[]") + ")"
-	}
 	return l
+}
+
+// maskedBy is the condition that the row's group hides tariff details, "" when
+// none does. Its parameter is added with its first use.
+func (l *subscriberList) maskedBy() string {
+	if l.masked == "" && len(l.scope.Masked) > 0 {
+		l.masked = "s.group_id = ANY(" + l.arg(pq.Int64Array(l.scope.Masked), "bigint[]") + ")"
+	}
+	return l.masked
 }
 
 func (l *subscriberList) columnOf(field string) listColumn {
 	c := subscriberColumns[field]
 	if tariffFields[field] {
-		c.masked = l.masked
+		c.masked = l.maskedBy()
 	}
 	return c
 }

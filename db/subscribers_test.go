@@ -1,0 +1,226 @@
+package db_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"simgraph/db"
+	"simgraph/domain"
+)
+
+func TestASubscriberIsFoundWithAllItsFields(t *testing.T) {
+	t.Parallel()
+	store := newSubscribers(t)
+	got := must[*domain.Subscriber](t)(store.Find(t.Context(), all, "p02"))
+	if got.OperatorName != "O2 UK" || *got.TariffName != "IoT 50" || *got.LineRental != 50 || *got.ContractLength != 36 ||
+		*got.GroupID != 12 || got.SubscriberType != domain.Virtual || *got.ParentPhysicalID != "p01" || !*got.IsEnabledOnParent {
+		t.Fatalf("got %+v", got)
+	}
+}
+
+func TestAScopeHidesWhatItDoesNotShow(t *testing.T) {
+	t.Parallel()
+	store := newSubscribers(t)
+	ctx := t.Context()
+	for _, id := range []string{"p07", "p09", "unknown"} {
+		_, err := store.Find(ctx, vansOnly, id)
+		wantKind(t, err, domain.KindNotFound)
+		_, err = store.EditNickname(ctx, vansOnly, id, "mine")
+		wantKind(t, err, domain.KindNotFound)
+	}
+	slice := must[domain.Slice[*domain.Subscriber]](t)(store.List(ctx, vansOnly, listing(t, "", "", 100)))
+	wantIDs(t, slice.Items, "p01", "p02", "p03", "p04", "p05", "p06")
+	if n := must[int](t)(store.Count(ctx, vansOnly, listing(t, "", "", 1))); n != 6 {
+		t.Fatalf("counted %d", n)
+	}
+	fleet := must[domain.FleetCounts](t)(store.Fleet(ctx, vansOnly))
+	if fleet != (domain.FleetCounts{Total: 6, Active: 5, Barred: 1, Online: 3}) {
+		t.Fatalf("got %+v", fleet)
+	}
+	byGroup := must[map[int64]domain.Slice[*domain.Subscriber]](t)(store.OfGroups(ctx, vansOnly, []int64{12, 13}, listing(t, "", "", 2)))
+	wantIDs(t, byGroup[12].Items, "p01", "p02")
+	wantIDs(t, byGroup[13].Items)
+	byTag := must[map[domain.TagName]domain.Slice[*domain.Subscriber]](t)(store.OfTags(ctx, vansOnly, []domain.TagName{"fleet", "z"}, listing(t, "", "", 9)))
+	wantIDs(t, byTag["fleet"].Items, "p01", "p02", "p03", "p04")
+	wantIDs(t, byTag["z"].Items)
+}
+
+func TestAnEditOfOneCompanyLeavesTheOtherAlone(t *testing.T) {
+	t.Parallel()
+	store := newSubscribers(t)
+	edited := must[*domain.Subscriber](t)(store.EditNickname(t.Context(), all, "p01", "lorry"))
+	other := must[*domain.Subscriber](t)(store.Find(t.Context(), domain.Whole(rival), "p01"))
+	if edited.Nickname != "lorry" || other.Nickname != "van 1" {
+		t.Fatalf("got %q and %q", edited.Nickname, other.Nickname)
+	}
+}
+
+func TestAHiddenTariffIsNull(t *testing.T) {
+	t.Parallel()
+	store := newSubscribers(t)
+	got := must[*domain.Subscriber](t)(store.Find(t.Context(), vansOnly, "p01"))
+	if got.TariffName != nil || got.LineRental != nil || got.ContractLength != nil {
+		t.Fatalf("got %v %v %v", got.TariffName, got.LineRental, got.ContractLength)
+	}
+	for filter, want := range map[string][]string{
+		`tariffName eq "IoT 50"`:                                     {},
+		`not lineRental gt 10`:                                       {},
+		`tariffName eq null`:                                         {},
+		`contractLength eq 36 or physicalId eq "p03"`:                {"p03"},
+		`not (contractLength eq 36 and physicalId eq "p03")`:         {"p01", "p02", "p04", "p05", "p06"},
+		`isBarred eq true and (lineRental gt 1 or isActive eq true)`: {"p05"},
+	} {
+		slice := must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), vansOnly, listing(t, filter, "", 100)))
+		if got := physicalIDs(slice.Items); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", filter, got, want)
+		}
+	}
+	// Ordering treats what is hidden as null, so the identity decides.
+	slice := must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), vansOnly, listing(t, "", "lineRental DESC", 100)))
+	wantIDs(t, slice.Items, "p01", "p02", "p03", "p04", "p05", "p06")
+}
+
+func TestAParentOutsideTheScopeIsNotShown(t *testing.T) {
+	t.Parallel()
+	pool := newInventory(t)
+	pool.MustExec(`UPDATE subscribers SET group_id = 13 WHERE physical_id = 'p01'`)
+	got := must[*domain.Subscriber](t)(db.NewSubscribers(pool).Find(t.Context(), vansOnly, "p02"))
+	if got.ParentKey != nil || got.ParentPhysicalID != nil || got.IsEnabledOnParent != nil {
+		t.Fatalf("got %+v", got)
+	}
+}
+
+func TestFiltersReachEveryField(t *testing.T) {
+	t.Parallel()
+	store := newSubscribers(t)
+	for filter, want := range map[string][]string{
+		`tags eq "z"`:                                                       {"p08"},
+		`tags ne "fleet" and groupId eq 12`:                                 {"p05", "p06"},
+		`related.parent.physicalId eq "p01"`:                                {"p02", "p03"},
+		`related.parent.isEnabledOnParent eq true`:                          {"p02"},
+		`terminateDate ne null`:                                             {"p06"},
+		`groupId eq null`:                                                   {"p09"},
+		`operatorName like "o2" and lineRental gt 100`:                      {"p06"},
+		`connectionDate eq 2024-01-01`:                                      {"p04", "p08"},
+		`networkState.isTransferring eq true`:                               {"p07"},
+		`dataUsage gt 0`:                                                    {},
+		`dataUsage eq 0 and isBarred eq true`:                               {"p05"},
+		`subscriberType eq "virtual" and not networkState.isOnline eq true`: {"p02"},
+		`physicalId in ("p01", "p09", "p99") or imsi eq "2341505"`:          {"p01", "p05", "p09"},
+	} {
+		got := must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), all, listing(t, filter, "", 100)))
+		if ids := physicalIDs(got.Items); !slices.Equal(ids, want) {
+			t.Errorf("%s: got %v, want %v", filter, ids, want)
+		}
+		if n := must[int](t)(store.Count(t.Context(), all, listing(t, filter, "", 100))); n != len(want) {
+			t.Errorf("%s: counted %d, want %d", filter, n, len(want))
+		}
+	}
+}
+
+// Every order, walked from cursor to cursor in both directions, shows each
+// subscriber once and in the order of the whole list.
+func TestWalkingAnyOrderShowsEachSubscriberOnce(t *testing.T) {
+	t.Parallel()
+	store := newSubscribers(t)
+	var orders []string
+	for _, field := range domain.SubscriberFields.All() {
+		if field.Name != "tags" {
+			orders = append(orders, field.Name, field.Name+" DESC", field.Name+" DESC, connectionDate, isActive DESC")
+		}
+	}
+	orders = append(orders, "", "terminateDate, groupId DESC, isBarred")
+	for _, order := range orders {
+		if order == "connectionDate DESC, connectionDate, isActive DESC" || order == "isActive DESC, connectionDate, isActive DESC" {
+			continue // a field is named once
+		}
+		t.Run(order, func(t *testing.T) {
+			for _, scope := range []domain.Scope{all, vansOnly} {
+				whole := must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), scope, listing(t, "", order, 100)))
+				want := physicalIDs(whole.Items)
+				for _, backward := range []bool{false, true} {
+					if got := walk(t, store, scope, listing(t, "", order, 2), backward); !slices.Equal(got, want) {
+						t.Errorf("backward %v: got %v, want %v", backward, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+func walk(t *testing.T, store domain.Subscribers, scope domain.Scope, part domain.Listing, backward bool) []string {
+	t.Helper()
+	part.Page.Backward = backward
+	var walked []string
+	for range 20 {
+		slice := must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), scope, part))
+		if backward {
+			walked = append(physicalIDs(slice.Items), walked...)
+			if !slice.HasPrevious {
+				return walked
+			}
+			part.Page.Cursor = slice.Cursor(0)
+			continue
+		}
+		walked = append(walked, physicalIDs(slice.Items)...)
+		if !slice.HasNext {
+			return walked
+		}
+		part.Page.Cursor = slice.Cursor(len(slice.Items) - 1)
+	}
+	t.Fatal("the walk does not end")
+	return nil
+}
+
+func TestAForgedCursorIsRefused(t *testing.T) {
+	t.Parallel()
+	store := newSubscribers(t)
+	first := must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), all, listing(t, "", "connectionDate", 2)))
+	for name, forged := range map[string]string{
+		"no base64":          "%%%",
+		"no JSON":            "eyJv",
+		"of another order":   first.Cursor(0),
+		"without values":     "eyJ2IjpbXX0",
+		"with NUL":           "eyJ2IjpbIlx1MDAwMCJdfQ",
+		"null of a not null": "eyJ2IjpbbnVsbF19",
+	} {
+		bad := listing(t, "", "", 2)
+		bad.Page.Cursor = forged
+		_, err := store.List(t.Context(), all, bad)
+		if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindInvalid {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	bad := listing(t, "", "connectionDate", 2)
+	bad.Page.Cursor = "eyJvIjoiY29ubmVjdGlvbkRhdGUgQVNDIiwidiI6WyJ5ZXN0ZXJkYXkiLCJwMDEiXX0"
+	_, err := store.List(t.Context(), all, bad)
+	wantKind(t, err, domain.KindInvalid)
+}
+
+func TestPartsOfManyParentsAreThoseOfEach(t *testing.T) {
+	t.Parallel()
+	store := newSubscribers(t)
+	part := listing(t, "isActive eq true", "operatorCode DESC", 2)
+	ctx := t.Context()
+	byGroup := must[map[int64]domain.Slice[*domain.Subscriber]](t)(store.OfGroups(ctx, all, []int64{12, 13, 99}, part))
+	wantIDs(t, byGroup[12].Items, "p01", "p03")
+	wantIDs(t, byGroup[13].Items, "p07", "p08")
+	wantIDs(t, byGroup[99].Items)
+	if !byGroup[12].HasNext || byGroup[13].HasNext {
+		t.Fatal("HasNext is wrong")
+	}
+	part.Page.Cursor = byGroup[12].Cursor(1)
+	more := must[map[int64]domain.Slice[*domain.Subscriber]](t)(store.OfGroups(ctx, all, []int64{12}, part))
+	wantIDs(t, more[12].Items, "p05", "p02")
+	counts := must[map[int64]int](t)(store.CountOfGroups(ctx, all, []int64{12, 13}, part))
+	if fmt.Sprint(counts) != "map[12:5 13:2]" {
+		t.Fatalf("counted %v", counts)
+	}
+	tagged := must[map[domain.TagName]int](t)(store.CountOfTags(ctx, all, []domain.TagName{"fleet", "z", "none"}, part))
+	if fmt.Sprint(tagged) != "map[fleet:4 z:1]" {
+		t.Fatalf("counted %v", tagged)
+	}
+	profiles := must[map[int64][]*domain.Subscriber](t)(store.ProfilesOf(ctx, all, []int64{1, 2}))
+	wantIDs(t, profiles[1], "p02", "p03")
+}

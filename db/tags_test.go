@@ -1,0 +1,90 @@
+package db_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"simgraph/db"
+	"simgraph/domain"
+)
+
+func TestTagsAreCountedOverTheVisibleSubscribers(t *testing.T) {
+	t.Parallel()
+	tags := db.NewTags(newInventory(t))
+	for _, c := range []struct {
+		scope domain.Scope
+		want  string
+	}{
+		{all, "[{fleet 4} {z 1}]"},
+		{vansOnly, "[{fleet 4}]"},
+		{domain.Scope{Company: acme, Groups: []int64{13}}, "[{z 1}]"},
+		{domain.Whole(99), "[]"},
+	} {
+		slice := must[domain.Slice[domain.TagCount]](t)(tags.List(t.Context(), c.scope, domain.Page{Limit: 25}))
+		n := must[int](t)(tags.Count(t.Context(), c.scope))
+		if got := fmt.Sprint(slice.Items); got != c.want || n != len(slice.Items) {
+			t.Errorf("got %s and %d, want %s", got, n, c.want)
+		}
+	}
+}
+
+func TestATagIsAttachedToAllOrToNone(t *testing.T) {
+	t.Parallel()
+	pool := newInventory(t)
+	tags := db.NewTags(pool)
+	ctx := t.Context()
+	_, err := tags.Attach(ctx, all, "new", []string{"p01", "p99"})
+	wantKind(t, err, domain.KindNotFound)
+	_, err = tags.Attach(ctx, vansOnly, "new", []string{"p01", "p07"})
+	wantKind(t, err, domain.KindNotFound)
+	if n := must[int](t)(tags.Count(ctx, all)); n != 2 {
+		t.Fatalf("a refused attach left %d tags", n)
+	}
+	if n := must[int](t)(tags.Attach(ctx, all, "fleet", []string{"p01", "p05", "p05"})); n != 1 {
+		t.Fatalf("attached to %d", n)
+	}
+	wantKind(t, tags.Detach(ctx, all, "fleet", []string{"p01", "p06"}), domain.KindNotFound)
+	if counts := must[map[domain.TagName]int](t)(tags.CountsOf(ctx, all, []domain.TagName{"fleet", "none"})); counts["fleet"] != 5 || len(counts) != 1 {
+		t.Fatalf("got %v", counts)
+	}
+	if err := tags.Detach(ctx, all, "fleet", []string{"p01", "p05"}); err != nil {
+		t.Fatal(err)
+	}
+	rivals := must[map[domain.TagName]int](t)(tags.CountsOf(ctx, domain.Whole(rival), []domain.TagName{"fleet"}))
+	if rivals["fleet"] != 4 {
+		t.Fatalf("the other company's tags changed: %v", rivals)
+	}
+}
+
+func TestConcurrentAttachesOfManyDoNotDeadlock(t *testing.T) {
+	t.Parallel()
+	tags := db.NewTags(newInventory(t))
+	orders := [][]string{{"p01", "p02", "p03", "p04"}, {"p04", "p03", "p02", "p01"}}
+	var writers sync.WaitGroup
+	for i := range 8 {
+		writers.Go(func() {
+			for n := range 10 {
+				tag := domain.TagName(fmt.Sprint("t", n%2))
+				if _, err := tags.Attach(t.Context(), all, tag, orders[i%2]); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+}
+
+func TestPartsOfTheTagsOfManySubscribers(t *testing.T) {
+	t.Parallel()
+	pool := newInventory(t)
+	pool.MustExec(`INSERT INTO subscriber_tags SELECT 1, 1, 'a' || n FROM generate_series(1, 5) n`)
+	tags := db.NewTags(pool)
+	got := must[map[int64][]domain.TagName](t)(tags.OfMany(t.Context(), all, []int64{1, 2, 9}, domain.Page{Limit: 2, Offset: 1}))
+	if fmt.Sprint(got) != "map[1:[a2 a3]]" {
+		t.Fatalf("got %v", got)
+	}
+	if n := must[map[int64]int](t)(tags.NumberOf(t.Context(), all, []int64{1, 2, 9})); fmt.Sprint(n) != "map[1:6 2:1]" {
+		t.Fatalf("got %v", n)
+	}
+}
