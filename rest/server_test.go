@@ -40,7 +40,6 @@ func newServer(t *testing.T, pool *sqlx.DB) http.Handler {
 		Tags:        db.NewTags(pool),
 		Catalogue:   db.NewCatalogue(pool),
 		Access:      store,
-		Companies:   db.NewCompanies(pool),
 		Usage:       usageStore(pool),
 	}, clock)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
@@ -82,7 +81,7 @@ func prepare(engine *transport.Server) func(string) (rest.Run, error) {
 	}
 }
 
-// load imports the companies of the tests and books some usage.
+// load imports the companies of the tests.
 func load(t *testing.T, pool *sqlx.DB) {
 	t.Helper()
 	file, err := os.Open("testdata/fleet.ndjson")
@@ -90,41 +89,16 @@ func load(t *testing.T, pool *sqlx.DB) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	stores := bundle.Stores{Importer: db.NewImporter(pool), Companies: db.NewCompanies(pool)}
+	stores := bundle.Stores{
+		Importer:  db.NewImporter(pool),
+		Companies: db.NewCompanies(pool),
+		Usage:     usageStore(pool),
+	}
 	counts, err := stores.Import(t.Context(), bundle.NewReader(file), bundle.Options{
 		BadLine: func(line *bundle.BadLine) { t.Error(line) },
 	})
 	if err != nil || counts.Failed() > 0 {
 		t.Fatalf("import: %v, %v", counts, err)
-	}
-	company, err := db.NewCompanies(pool).FindExternal(t.Context(), "acme")
-	if err != nil {
-		t.Fatal(err)
-	}
-	results, err := usageStore(pool).Record(t.Context(), domain.Whole(company.CompanyID), usage())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, result := range results {
-		if result.Err != nil {
-			t.Fatalf("usage record %d: %v", i, result.Err)
-		}
-	}
-}
-
-// usage is what acme's subscribers used in this billing period and the last.
-func usage() []domain.UsageRecord {
-	record := func(id, subscriber, start string, out, in int64) domain.UsageRecord {
-		at, _ := time.Parse(time.RFC3339, start)
-		return domain.UsageRecord{
-			RecordID: id, Source: "pgw-1", PhysicalID: subscriber, SessionID: "s-" + id,
-			StartedAt: at, EndedAt: at.Add(15 * time.Minute), MobileOriginated: out, MobileTerminated: in, Protocol: "TCP",
-		}
-	}
-	return []domain.UsageRecord{
-		record("1", "8944500101", "2026-11-01T00:00:00Z", 1_000, 2_000),
-		record("2", "8944500101", "2026-10-31T23:30:00Z", 5, 5),
-		record("3", "300125010000001", "2026-11-20T10:05:00Z", 1<<39, 1<<39),
 	}
 }
 
