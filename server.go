@@ -33,6 +33,9 @@ type commandLine struct {
 	LogLevel  string `enum:"debug,info,warn,error" default:"info" help:"The least important lines to log: debug, info, warn or error."`
 
 	Serve   command.Serve   `cmd:"" default:"withargs" help:"Run the server (also without a command)."`
+	Import  command.Import  `cmd:"" help:"Load bundles."`
+	Export  command.Export  `cmd:"" help:"Write a company as a bundle."`
+	Demo    command.Demo    `cmd:"" help:"Make up a company."`
 	Migrate command.Migrate `cmd:"" help:"Work on the schema of the database."`
 	Key     command.Key     `cmd:"" help:"Work on access keys."`
 	Token   command.Token   `cmd:"" help:"Print an access token of a user."`

@@ -146,7 +146,13 @@ func newGraph(pool *sqlx.DB) *resolvers.Graph {
 		Tags:        db.NewTags(pool),
 		Catalogue:   db.NewCatalogue(pool),
 		Access:      db.NewAccess(pool),
+		Usage:       newUsage(pool),
 	}, time.Now)
+}
+
+// newUsage returns the ledger; what it books is held against the alerts.
+func newUsage(pool *sqlx.DB) *db.Usage {
+	return db.NewUsage(pool, db.NewAlertEvaluator(time.Now), db.UsageOptions{})
 }
 
 // announce says where the server is and how to try it.
@@ -156,7 +162,7 @@ func (s *Serve) announce(ctx context.Context, env *Env, pool *sqlx.DB, addr net.
 	if !s.Demo {
 		return nil
 	}
-	grant, err := demoToken(ctx, pool)
+	grant, err := demoToken(ctx, env, pool)
 	if err != nil {
 		return err
 	}
@@ -164,13 +170,35 @@ func (s *Serve) announce(ctx context.Context, env *Env, pool *sqlx.DB, addr net.
 	return nil
 }
 
-func demoToken(ctx context.Context, pool *sqlx.DB) (*domain.Grant, error) {
-	store := db.NewAccess(pool)
-	company, user, err := store.FindUser(ctx, demoAdmin)
+// demoToken returns a token of the demo company, which it loads into an empty
+// database.
+func demoToken(ctx context.Context, env *Env, pool *sqlx.DB) (*domain.Grant, error) {
+	companies, err := db.NewCompanies(pool).List(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if len(companies) == 0 {
+		if err := loadDefaultDemo(ctx, env, pool); err != nil {
+			return nil, err
+		}
+	}
+	store := db.NewAccess(pool)
+	company, user, err := store.FindUser(ctx, demoAdmin)
+	if err != nil {
+		return nil, fmt.Errorf("the database holds other companies than the demo: serve it without --demo (%w)", err)
+	}
 	return store.Issue(ctx, domain.Whole(company), user.Email, 24*time.Hour)
+}
+
+// loadDefaultDemo loads what the command demo would.
+func loadDefaultDemo(ctx context.Context, env *Env, pool *sqlx.DB) error {
+	env.Log.Info("making up a demo company")
+	options, err := (&Demo{Subscribers: 500, Days: 30, Seed: 1, Company: "demo"}).options(time.Now())
+	if err != nil {
+		return err
+	}
+	_, err = LoadDemo(ctx, env, pool, options)
+	return err
 }
 
 // demoAdmin is the user of the demo company who may do everything.
