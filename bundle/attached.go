@@ -6,6 +6,32 @@ import (
 	"simgraph/domain"
 )
 
+type membershipRecord struct {
+	Type       Type    `json:"type"`
+	Company    *string `json:"company"`
+	PhysicalID *string `json:"physicalId"`
+	Since      *string `json:"since"`
+	GroupID    *int64  `json:"groupId"`
+}
+
+func newMembershipRecord(company string, m domain.Membership) *membershipRecord {
+	return &membershipRecord{Membership, &company, &m.PhysicalID, new(writeTime(m.Since)), m.GroupID}
+}
+
+func (r *membershipRecord) item() (Item, error) {
+	var f fields
+	company := need(&f, "company", r.Company)
+	m := domain.Membership{PhysicalID: need(&f, "physicalId", r.PhysicalID), GroupID: r.GroupID}
+	need(&f, "since", r.Since)
+	err := f.check(func() (err error) {
+		if m.Since, err = domain.ParseInstant("since", *r.Since); err != nil {
+			return err
+		}
+		return m.Check()
+	})
+	return Item{Company: company, Value: m}, err
+}
+
 type tagRecord struct {
 	Type       Type    `json:"type"`
 	Company    *string `json:"company"`

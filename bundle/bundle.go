@@ -26,6 +26,9 @@ const (
 	Group      Type = "group"
 	User       Type = "user"
 	Subscriber Type = "subscriber"
+	// Membership tells of a group that a subscriber was in from a moment on,
+	// for those that changed it: usage counts for the group of its time.
+	Membership Type = "membership"
 	Tag        Type = "tag"
 	Alert      Type = "alert"
 	Recipient  Type = "recipient"
@@ -35,7 +38,7 @@ const (
 // Types returns the types in an order in which every line follows those that it
 // names.
 func Types() []Type {
-	return []Type{Company, Operator, Tariff, Group, User, Subscriber, Tag, Alert, Recipient, Usage}
+	return []Type{Company, Operator, Tariff, Group, User, Subscriber, Membership, Tag, Alert, Recipient, Usage}
 }
 
 // Item is what one line says, checked by the rules of the domain.
@@ -45,9 +48,9 @@ type Item struct {
 	// for an operator.
 	Company string
 	// Value is, by Type, a *domain.Company, *domain.Operator, *domain.Tariff,
-	// *domain.Group, *domain.UserImport, *domain.Subscriber, domain.TagImport,
-	// domain.AlertSpec, the e-mail address of a recipient as a string, or a
-	// domain.UsageRecord.
+	// *domain.Group, *domain.UserImport, *domain.Subscriber, domain.Membership,
+	// domain.TagImport, domain.AlertSpec, the e-mail address of a recipient as a
+	// string, or a domain.UsageRecord.
 	Value any
 }
 

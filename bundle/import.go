@@ -31,7 +31,7 @@ type Stores struct {
 type Options struct {
 	// BadLine is told of every line that was not stored, in the order of the
 	// stream.
-	BadLine func(*BadLine)
+	BadLine func(*LineError)
 	// Progress is told how much of the stream was stored so far.
 	Progress func(lines int, bytes int64)
 }
@@ -41,6 +41,19 @@ type Count struct{ Created, Updated, Unchanged, Quarantined, Failed int }
 
 // Counts are by type; lines that do not tell theirs are under "".
 type Counts map[Type]Count
+
+// Add adds what another import counted.
+func (c Counts) Add(other Counts) {
+	for t, n := range other {
+		sum := c[t]
+		sum.Created += n.Created
+		sum.Updated += n.Updated
+		sum.Unchanged += n.Unchanged
+		sum.Quarantined += n.Quarantined
+		sum.Failed += n.Failed
+		c[t] = sum
+	}
+}
 
 // Failed counts the lines that were not stored.
 func (c Counts) Failed() int {
@@ -116,8 +129,19 @@ func (i *importing) keep(ctx context.Context, w *window, t Type, entries []entry
 		return err
 	}
 	i.count(w, t, entries, answers)
-	if t == Subscriber && slices.ContainsFunc(answers, func(a domain.Imported) bool { return a.Outcome == domain.Created }) {
+	return i.follow(ctx, t, scope, answers)
+}
+
+// follow brings the usage in line with what was stored.
+func (i *importing) follow(ctx context.Context, t Type, scope domain.Scope, answers []domain.Imported) (err error) {
+	became := func(outcomes ...domain.Outcome) bool {
+		return slices.ContainsFunc(answers, func(a domain.Imported) bool { return slices.Contains(outcomes, a.Outcome) })
+	}
+	switch {
+	case t == Subscriber && became(domain.Created):
 		_, err = i.Usage.Replay(ctx, scope)
+	case t == Membership && became(domain.Created, domain.Updated):
+		_, _, err = i.Usage.Rebuild(ctx, scope)
 	}
 	return err
 }

@@ -31,6 +31,9 @@ var keepers = map[Type]keeper{
 	Subscriber: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.Subscriber) ([]domain.Imported, error) {
 		return s.Importer.Subscribers(ctx, scope, v)
 	}),
+	Membership: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []domain.Membership) ([]domain.Imported, error) {
+		return s.Importer.Memberships(ctx, scope, v)
+	}),
 	Tag: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []domain.TagImport) ([]domain.Imported, error) {
 		return s.Importer.Tags(ctx, scope, v)
 	}),

@@ -17,8 +17,8 @@ type Reader struct {
 	header func(line []byte) error
 }
 
-// BadLine is an error that concerns one line alone.
-type BadLine struct {
+// LineError is an error that concerns one line alone.
+type LineError struct {
 	// Line counts from 1.
 	Line int
 	// Type is "" when the line does not tell.
@@ -26,10 +26,10 @@ type BadLine struct {
 	Err  error
 }
 
-func (b *BadLine) Error() string { return b.Err.Error() }
+func (b *LineError) Error() string { return b.Err.Error() }
 
 // Unwrap returns what is wrong with the line.
-func (b *BadLine) Unwrap() error { return b.Err }
+func (b *LineError) Unwrap() error { return b.Err }
 
 // NewReader returns a reader of NDJSON.
 func NewReader(r io.Reader) *Reader { return &Reader{lines: newLines(r), decode: decodeJSON} }
@@ -48,12 +48,12 @@ func (r *Reader) Line() int { return r.lines.number }
 // Bytes returns how much of the stream was read.
 func (r *Reader) Bytes() int64 { return r.lines.bytes }
 
-// Next returns the next item, or io.EOF after the last. After a *BadLine the
+// Next returns the next item, or io.EOF after the last. After a *LineError the
 // reader goes on with the next line; every other error ends it.
 func (r *Reader) Next() (Item, error) {
 	line, err := r.lines.next()
 	if errors.Is(err, errTooLong) {
-		return Item{}, &BadLine{Line: r.Line(), Err: err}
+		return Item{}, &LineError{Line: r.Line(), Err: err}
 	}
 	if err != nil {
 		return Item{}, err
@@ -67,7 +67,7 @@ func (r *Reader) Next() (Item, error) {
 	}
 	item, err := r.decode(line)
 	if err != nil {
-		return Item{}, &BadLine{Line: r.Line(), Type: item.Type, Err: err}
+		return Item{}, &LineError{Line: r.Line(), Type: item.Type, Err: err}
 	}
 	return item, nil
 }
@@ -82,6 +82,7 @@ var records = map[Type]func() record{
 	Group:      func() record { return new(groupRecord) },
 	User:       func() record { return new(userRecord) },
 	Subscriber: func() record { return new(subscriberRecord) },
+	Membership: func() record { return new(membershipRecord) },
 	Tag:        func() record { return new(tagRecord) },
 	Alert:      func() record { return new(alertRecord) },
 	Recipient:  func() record { return new(recipientRecord) },

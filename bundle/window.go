@@ -25,7 +25,7 @@ const (
 type window struct {
 	entries map[Type][]entry
 	seen    map[identity]bool
-	bad     []*BadLine
+	bad     []*LineError
 	// lines counts those of the window; end is where it ends in the stream.
 	lines int
 	end   int64
@@ -72,6 +72,8 @@ func identify(item Item) (identity, bool) {
 		id = identity{Type: item.Type, id: strings.ToLower(v.Email)}
 	case *domain.Subscriber:
 		id.id = v.PhysicalID
+	case domain.Membership:
+		id.id = v.PhysicalID + "\x1f" + writeTime(v.Since)
 	case domain.TagImport:
 		id.id = v.PhysicalID + "\x1f" + string(v.TagName)
 	case domain.AlertSpec:
@@ -104,12 +106,12 @@ func (w *window) byCompany(t Type) [][]entry {
 }
 
 func (w *window) refuse(e entry, reason error) {
-	w.bad = append(w.bad, &BadLine{Line: e.line, Type: e.Type, Err: reason})
+	w.bad = append(w.bad, &LineError{Line: e.line, Type: e.Type, Err: reason})
 }
 
 // sortBad puts the bad lines in the order of the stream.
 func (w *window) sortBad() {
-	slices.SortFunc(w.bad, func(a, b *BadLine) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortFunc(w.bad, func(a, b *LineError) int { return cmp.Compare(a.Line, b.Line) })
 }
 
 // cut reads the stream in windows and sends them off, until its end or until
@@ -129,7 +131,7 @@ func cut(ctx context.Context, r *Reader, windows chan<- *window) error {
 	}
 	for {
 		item, err := r.Next()
-		if bad, ok := errors.AsType[*BadLine](err); ok {
+		if bad, ok := errors.AsType[*LineError](err); ok {
 			w.bad = append(w.bad, bad)
 			w.lines++
 		} else if err != nil {

@@ -49,6 +49,8 @@ func recordOf(item Item) (any, error) {
 		return newUserRecord(item.Company, v), nil
 	case *domain.Subscriber:
 		return newSubscriberRecord(item.Company, v), nil
+	case domain.Membership:
+		return newMembershipRecord(item.Company, v), nil
 	case domain.TagImport:
 		return newTagRecord(item.Company, v), nil
 	case domain.AlertSpec:

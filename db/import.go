@@ -54,7 +54,7 @@ func judge(ctx context.Context, tx sqlx.QueryerContext, into map[string]string, 
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }() // Err tells
 	for rows.Next() {
 		var v verdict
 		if err := rows.Scan(&v.Item, &v.Outcome); err != nil {

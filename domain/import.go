@@ -1,6 +1,9 @@
 package domain
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // UserImport is a user as an import sets it.
 type UserImport struct {
@@ -14,6 +17,25 @@ type UserImport struct {
 type TagImport struct {
 	PhysicalID string
 	TagName    TagName
+}
+
+// Membership says in which group a subscriber is from a moment on, until its
+// next membership.
+type Membership struct {
+	PhysicalID string
+	Since      time.Time
+	// GroupID is nil for none.
+	GroupID *int64
+}
+
+// Check refuses an impossible subscriber or group.
+func (m *Membership) Check() error {
+	if m.GroupID != nil {
+		if err := CheckGroupID(*m.GroupID); err != nil {
+			return err
+		}
+	}
+	return CheckPhysicalID(m.PhysicalID)
 }
 
 // Outcome tells what an import did with an item.
@@ -48,8 +70,12 @@ type Importer interface {
 	// Users refuses an e-mail address that a user of another company has.
 	Users(ctx context.Context, scope Scope, items []*UserImport) ([]Imported, error)
 	// Subscribers finds the parents of profiles among the items too. A change
-	// of the group counts from now on.
+	// of the group counts from now on. Of many items a part may be stored when
+	// there is an error.
 	Subscribers(ctx context.Context, scope Scope, items []*Subscriber) ([]Imported, error)
+	// Memberships adds to the history of groups. Usage that was booked before
+	// keeps its group until the totals are rebuilt. One in the future is refused.
+	Memberships(ctx context.Context, scope Scope, items []Membership) ([]Imported, error)
 	// Tags attaches tags to subscribers.
 	Tags(ctx context.Context, scope Scope, items []TagImport) ([]Imported, error)
 }

@@ -1,0 +1,65 @@
+package bundle
+
+import (
+	"context"
+	"iter"
+
+	"simgraph/domain"
+)
+
+// Export writes a company, all that Import restores: the state of every noun
+// and the usage ledger, but no access keys, tokens, log of alerts or mails. The
+// same company gives the same text. progress, unless nil, is told of every line.
+func Export(ctx context.Context, from domain.Snapshot, w *Writer, progress func()) error {
+	company, err := from.Company(ctx)
+	if err != nil {
+		return err
+	}
+	e := exporting{Writer: w, company: company.ExternalID, progress: progress}
+	if err := e.line(Company, company); err != nil {
+		return err
+	}
+	for _, part := range []func() error{
+		func() error { return lineAll(e, Operator, from.Operators(ctx)) },
+		func() error { return lineAll(e, Tariff, from.Tariffs(ctx)) },
+		func() error { return lineAll(e, Group, from.Groups(ctx)) },
+		func() error { return lineAll(e, User, from.Users(ctx)) },
+		func() error { return lineAll(e, Subscriber, from.Subscribers(ctx)) },
+		func() error { return lineAll(e, Membership, from.Memberships(ctx)) },
+		func() error { return lineAll(e, Tag, from.Tags(ctx)) },
+		func() error { return lineAll(e, Alert, from.Alerts(ctx)) },
+		func() error { return lineAll(e, Recipient, from.Recipients(ctx)) },
+		func() error { return lineAll(e, Usage, from.Usage(ctx)) },
+		w.Flush,
+	} {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type exporting struct {
+	*Writer
+	company  string
+	progress func()
+}
+
+func (e exporting) line(t Type, value any) error {
+	if e.progress != nil {
+		e.progress()
+	}
+	return e.Write(Item{Type: t, Company: e.company, Value: value})
+}
+
+func lineAll[T any](e exporting, t Type, values iter.Seq2[T, error]) error {
+	for value, err := range values {
+		if err == nil {
+			err = e.line(t, value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+)
+
+// importMemberships takes 0 for no group.
+const importMemberships = `
+WITH line AS (
+  SELECT l.physical_id, l.since, nullif(l.group_id, 0) AS group_id, s.key, CASE
+    WHEN s.key IS NULL THEN 'subscriber'
+    WHEN l.group_id <> 0 AND g.group_id IS NULL THEN 'group'
+    WHEN l.since > $5 THEN 'future'
+    WHEN m.since IS NULL THEN 'created'
+    WHEN m.group_id IS DISTINCT FROM nullif(l.group_id, 0) THEN 'updated'
+    ELSE 'unchanged' END AS outcome
+  FROM unnest($2::text[], $3::timestamptz[], $4::bigint[]) AS l(physical_id, since, group_id)
+  LEFT JOIN subscribers s ON s.company_id = $1 AND s.physical_id = l.physical_id
+  LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = l.group_id
+  LEFT JOIN group_memberships m ON m.company_id = $1 AND m.subscriber_key = s.key AND m.since = l.since
+), written AS (
+  INSERT INTO group_memberships (company_id, subscriber_key, since, group_id)
+  SELECT $1, key, since, group_id FROM line WHERE outcome IN ('created', 'updated') ORDER BY key, since
+  ON CONFLICT (company_id, subscriber_key, since) DO UPDATE SET group_id = excluded.group_id
+)
+SELECT physical_id || chr(31) || (extract(epoch FROM since) * 1000000)::bigint, outcome FROM line`
+
+// Memberships implements domain.Importer.
+func (i *Importer) Memberships(ctx context.Context, scope domain.Scope, items []domain.Membership) ([]domain.Imported, error) {
+	verdicts := make(map[string]string, len(items))
+	err := i.inCompany(ctx, scope, func(tx *sqlx.Tx) error {
+		return judge(ctx, tx, verdicts, importMemberships, scope.Company,
+			pq.Array(pluck(items, func(m domain.Membership) string { return m.PhysicalID })),
+			pq.Array(pluck(items, func(m domain.Membership) string { return m.Since.Format(time.RFC3339Nano) })),
+			pq.Array(pluck(items, func(m domain.Membership) int64 { return orZero(m.GroupID) })),
+			i.now().Add(domain.ClockTolerance))
+	})
+	if err != nil {
+		return nil, err
+	}
+	pair := func(m domain.Membership) string { return m.PhysicalID + "\x1f" + formatInt(m.Since.UnixMicro()) }
+	return answer(items, verdicts, pair, refuseMembership), nil
+}
+
+func refuseMembership(m domain.Membership, verdict string) *domain.Error {
+	switch verdict {
+	case "subscriber":
+		return domain.NotFound("physicalId", "subscriber", m.PhysicalID)
+	case "group":
+		return domain.NotFound("groupId", "group", formatInt(orZero(m.GroupID)))
+	case "future":
+		return domain.Invalid("since", "since is in the future")
+	}
+	return unexpected(m, verdict)
+}

@@ -1,0 +1,258 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"iter"
+	"net/netip"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+)
+
+// Snapshots opens snapshots of companies in PostgreSQL.
+type Snapshots struct{ pool *sqlx.DB }
+
+var _ domain.Snapshots = (*Snapshots)(nil)
+
+// NewSnapshots returns the store on the pool.
+func NewSnapshots(pool *sqlx.DB) *Snapshots { return &Snapshots{pool} }
+
+// Open implements domain.Snapshots.
+func (s *Snapshots) Open(ctx context.Context, scope domain.Scope) (domain.Snapshot, error) {
+	tx, err := s.pool.BeginTxx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	if err != nil {
+		return nil, Translate(err)
+	}
+	return &snapshot{tx, scope}, nil
+}
+
+// snapshot holds a transaction whose statements all see the same moment.
+type snapshot struct {
+	tx    *sqlx.Tx
+	scope domain.Scope
+}
+
+// Close implements domain.Snapshot.
+func (s *snapshot) Close() error {
+	if err := s.tx.Rollback(); !errors.Is(err, sql.ErrTxDone) {
+		return Translate(err)
+	}
+	return nil
+}
+
+// stream scans one row after the other while the server sends them, so memory
+// stays the same however many there are.
+func stream[T any](ctx context.Context, s *snapshot, statement string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		rows, err := s.tx.QueryxContext(ctx, statement, s.scope.Company)
+		if err != nil {
+			yield(none, Translate(err))
+			return
+		}
+		defer func() { _ = rows.Close() }() // Err tells
+		for rows.Next() {
+			var row T
+			if err := rows.StructScan(&row); err != nil {
+				yield(none, Translate(err))
+				return
+			}
+			if !yield(row, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(none, Translate(err))
+		}
+	}
+}
+
+// turn makes what a row holds what the domain calls it.
+func turn[Row, T any](rows iter.Seq2[Row, error], into func(Row) T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for row, err := range rows {
+			if !yield(into(row), err) {
+				return
+			}
+		}
+	}
+}
+
+func pointer[T any](row T) *T { return &row }
+
+// Company implements domain.Snapshot.
+func (s *snapshot) Company(ctx context.Context) (*domain.Company, error) {
+	return getOne[domain.Company](ctx, s.tx, domain.NotFound("company", "company", ""), findCompany, s.scope.Company)
+}
+
+const exportOperators = `
+SELECT o.code, o.name
+FROM operators o
+WHERE EXISTS (SELECT FROM subscribers s WHERE s.company_id = $1 AND s.operator_code = o.code)
+ORDER BY o.code`
+
+// Operators implements domain.Snapshot.
+func (s *snapshot) Operators(ctx context.Context) iter.Seq2[*domain.Operator, error] {
+	return turn(stream[domain.Operator](ctx, s, exportOperators), pointer)
+}
+
+const exportTariffs = `
+SELECT name, line_rental, currency
+FROM tariffs
+WHERE company_id = $1
+ORDER BY name`
+
+// Tariffs implements domain.Snapshot.
+func (s *snapshot) Tariffs(ctx context.Context) iter.Seq2[*domain.Tariff, error] {
+	return turn(stream[domain.Tariff](ctx, s, exportTariffs), pointer)
+}
+
+const exportGroups = `
+SELECT group_id, name, hide_tariff_details
+FROM groups
+WHERE company_id = $1
+ORDER BY group_id`
+
+// Groups implements domain.Snapshot.
+func (s *snapshot) Groups(ctx context.Context) iter.Seq2[*domain.Group, error] {
+	return turn(stream[domain.Group](ctx, s, exportGroups), pointer)
+}
+
+const exportUsers = `
+SELECT u.email, u.permissions, u.disabled,
+  ARRAY(SELECT g.group_id FROM user_groups g WHERE g.company_id = $1 AND g.user_id = u.user_id ORDER BY g.group_id) AS groups
+FROM users u
+WHERE u.company_id = $1
+ORDER BY u.email`
+
+// Users implements domain.Snapshot.
+func (s *snapshot) Users(ctx context.Context) iter.Seq2[*domain.UserImport, error] {
+	type row struct {
+		Email       string
+		Permissions pq.StringArray
+		Disabled    bool
+		Groups      pq.Int64Array
+	}
+	return turn(stream[row](ctx, s, exportUsers), func(r row) *domain.UserImport {
+		permissions := pluck(r.Permissions, func(p string) domain.Permission { return domain.Permission(p) })
+		return &domain.UserImport{User: domain.User{Email: r.Email, Permissions: permissions, Groups: r.Groups, Disabled: r.Disabled}}
+	})
+}
+
+const exportSubscribers = `
+SELECT s.kind, s.physical_id, s.subscriber_id, s.data_number, s.imsi, s.nickname, s.operator_code, s.tariff_name,
+  s.connection_date, s.expiry_date, s.contract_length, s.is_barred, s.is_active, s.terminate_date, s.group_id, s.subscriber_type,
+  s.is_transferring, s.is_online, s.eid, s.smdp_provider, p.physical_id AS parent_physical_id, s.is_enabled_on_parent
+FROM subscribers s
+LEFT JOIN subscribers p ON p.company_id = $1 AND p.key = s.parent_key
+WHERE s.company_id = $1
+ORDER BY s.parent_key IS NOT NULL, s.physical_id`
+
+// Subscribers implements domain.Snapshot.
+func (s *snapshot) Subscribers(ctx context.Context) iter.Seq2[*domain.Subscriber, error] {
+	return turn(stream[domain.Subscriber](ctx, s, exportSubscribers), pointer)
+}
+
+// exportMemberships leaves out what says the same as the one before, and
+// subscribers that were always in one group.
+const exportMemberships = `
+SELECT physical_id, since, group_id
+FROM (
+  SELECT *, count(*) OVER (PARTITION BY physical_id) AS changes
+  FROM (
+    SELECT s.physical_id, m.since, m.group_id,
+      row_number() OVER history = 1 OR m.group_id IS DISTINCT FROM lag(m.group_id) OVER history AS is_change
+    FROM group_memberships m
+    JOIN subscribers s ON s.company_id = $1 AND s.key = m.subscriber_key
+    WHERE m.company_id = $1
+    WINDOW history AS (PARTITION BY m.subscriber_key ORDER BY m.since)
+  ) membership
+  WHERE is_change
+) changed
+WHERE changes > 1
+ORDER BY physical_id, since`
+
+// Memberships implements domain.Snapshot.
+func (s *snapshot) Memberships(ctx context.Context) iter.Seq2[domain.Membership, error] {
+	return stream[domain.Membership](ctx, s, exportMemberships)
+}
+
+const exportTags = `
+SELECT s.physical_id, t.tag_name
+FROM subscriber_tags t
+JOIN subscribers s ON s.company_id = $1 AND s.key = t.subscriber_key
+WHERE t.company_id = $1
+ORDER BY s.physical_id, t.tag_name`
+
+// Tags implements domain.Snapshot.
+func (s *snapshot) Tags(ctx context.Context) iter.Seq2[domain.TagImport, error] {
+	return stream[domain.TagImport](ctx, s, exportTags)
+}
+
+const exportAlerts = `
+SELECT DISTINCT a.rule_type, coalesce(s.subscriber_id, a.group_id::text, '') COLLATE "C" AS target, a.lower_threshold, a.upper_threshold
+FROM alerts a
+LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = a.subscriber_key
+WHERE a.company_id = $1
+ORDER BY a.rule_type, target, a.lower_threshold, a.upper_threshold`
+
+// Alerts implements domain.Snapshot.
+func (s *snapshot) Alerts(ctx context.Context) iter.Seq2[domain.AlertSpec, error] {
+	return stream[domain.AlertSpec](ctx, s, exportAlerts)
+}
+
+const exportRecipients = `
+SELECT email
+FROM alert_recipients
+WHERE company_id = $1
+ORDER BY email_key`
+
+// Recipients implements domain.Snapshot.
+func (s *snapshot) Recipients(ctx context.Context) iter.Seq2[string, error] {
+	type row struct{ Email string }
+	return turn(stream[row](ctx, s, exportRecipients), func(r row) string { return r.Email })
+}
+
+const exportUsage = `
+SELECT u.record_id, u.source, s.physical_id, u.session_id, u.sequence, u.started_at, u.ended_at,
+  u.mobile_originated, u.mobile_terminated, u.protocol, coalesce(host(u.ip_address), '') AS ip_address
+FROM usage_records u
+JOIN subscribers s ON s.company_id = $1 AND s.key = u.subscriber_key
+WHERE u.company_id = $1
+ORDER BY u.started_at, u.identity`
+
+const exportQuarantine = `
+SELECT record_id, source, physical_id, session_id, sequence, started_at, ended_at,
+  mobile_originated, mobile_terminated, protocol, coalesce(host(ip_address), '') AS ip_address
+FROM usage_quarantine
+WHERE company_id = $1
+ORDER BY started_at, identity`
+
+// Usage implements domain.Snapshot.
+func (s *snapshot) Usage(ctx context.Context) iter.Seq2[domain.UsageRecord, error] {
+	return func(yield func(domain.UsageRecord, error) bool) {
+		for _, statement := range []string{exportUsage, exportQuarantine} {
+			for record, err := range turn(stream[exportedUsage](ctx, s, statement), exportedUsage.record) {
+				if !yield(record, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// exportedUsage has the address as a text, "" for none.
+type exportedUsage struct {
+	domain.UsageRecord
+	IPAddress string
+}
+
+func (e exportedUsage) record() domain.UsageRecord {
+	// What the database calls an address is one.
+	e.UsageRecord.IPAddress, _ = netip.ParseAddr(e.IPAddress)
+	return e.UsageRecord
+}
