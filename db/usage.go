@@ -1,0 +1,185 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
+
+	"simgraph/domain"
+)
+
+const (
+	// DefaultRetention is how many months of records the ledger keeps.
+	DefaultRetention = 13
+	// MinRetention covers the billing periods that late usage may still reach.
+	MinRetention = 3
+
+	// bookingAttempts bounds how often a batch is booked anew after a deadlock.
+	bookingAttempts = 10
+)
+
+// UsageOptions tune the store of usage. The zero value has the defaults.
+type UsageOptions struct {
+	// Retention is how many months of records the ledger keeps, at least
+	// MinRetention; totals stay for ever. Default DefaultRetention.
+	Retention int
+	// Now tells the time; default time.Now.
+	Now func() time.Time
+}
+
+// Usage keeps the usage ledger and its totals in PostgreSQL. Every total is
+// kept in the transaction of the records that it adds up.
+type Usage struct {
+	pool      *sqlx.DB
+	observer  usageObserver
+	now       func() time.Time
+	retention int
+	singles   coalescer
+
+	mu sync.Mutex
+	// months are the partitions of the ledger that are known to exist.
+	months map[time.Time]bool
+}
+
+var _ domain.Usage = (*Usage)(nil)
+
+// NewUsage returns the store on the pool. The observer, which may be nil, hears
+// of every booking in its transaction.
+func NewUsage(pool *sqlx.DB, observer usageObserver, opt UsageOptions) *Usage {
+	u := &Usage{
+		pool: pool, observer: observer, now: opt.Now,
+		retention: max(cmp.Or(opt.Retention, DefaultRetention), MinRetention),
+		months:    map[time.Time]bool{},
+	}
+	if u.now == nil {
+		u.now = time.Now
+	}
+	u.singles.book = u.recordBatch
+	return u
+}
+
+// Record implements domain.Usage. Small calls share a transaction with others
+// that come at the same time.
+func (u *Usage) Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error) {
+	switch {
+	case len(records) > domain.MaxUsageBatch:
+		return nil, domain.Invalid("records", "at most %d records can be recorded at once, not %d", domain.MaxUsageBatch, len(records))
+	case len(records) <= coalescedCall:
+		return u.singles.record(ctx, scope.Company, records)
+	}
+	return u.recordBatch(ctx, scope.Company, records)
+}
+
+func (u *Usage) recordBatch(ctx context.Context, company domain.CompanyID, records []domain.UsageRecord) ([]domain.Recorded, error) {
+	b := newUsageBatch(records, u.now(), u.oldest())
+	if err := u.ensureMonths(ctx, b.months()); err != nil {
+		return nil, err
+	}
+	if err := u.numberProtocols(ctx, company, b); err != nil {
+		return nil, err
+	}
+	err := retried(ctx, func() error {
+		return inTx(ctx, u.pool, func(tx *sqlx.Tx) error { return u.record(ctx, tx, company, b) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b.results, nil
+}
+
+// retried runs do again when concurrent transactions made it impossible.
+func retried(ctx context.Context, do func() error) error {
+	var err error
+	for attempt := range bookingAttempts {
+		if err = do(); pq.As(err, pqerror.TRDeadlockDetected, pqerror.TRSerializationFailure) == nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return Translate(ctx.Err())
+		case <-time.After(rand.N(10 * time.Millisecond << attempt)):
+		}
+	}
+	return domain.Unavailable(err)
+}
+
+// record books a batch. Writers of the same company run side by side up to the
+// lock on the company, which protects every total, and the calendar and the
+// group memberships that decide which totals those are.
+func (u *Usage) record(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, b *usageBatch) error {
+	if len(b.entries) == 0 {
+		return nil
+	}
+	if err := b.findSubscribers(ctx, tx, company, b.entries); err != nil {
+		return err
+	}
+	fresh, err := b.insert(ctx, tx, company)
+	if err != nil {
+		return err
+	}
+	if err := b.judgeKnown(ctx, tx, company, fresh); err != nil || len(fresh) == 0 {
+		return err
+	}
+	locked, err := lockForUsage(ctx, tx, company)
+	if err != nil {
+		return err
+	}
+	accepted, err := b.quarantine(ctx, tx, company, fresh)
+	if err != nil {
+		return err
+	}
+	return u.bookTotals(ctx, tx, locked, b.protocols, accepted)
+}
+
+const lockUsage = `
+SELECT company_id, external_id, name, billing_day, time_zone
+FROM companies
+WHERE company_id = $1
+FOR NO KEY UPDATE`
+
+// lockForUsage makes the transaction the only one that changes totals of the
+// company, or what they depend on.
+func lockForUsage(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) (*domain.Company, error) {
+	return getOne[domain.Company](ctx, tx, domain.NotFound("company", "company", ""), lockUsage, company)
+}
+
+const (
+	knownProtocols = `SELECT protocol_id, name FROM usage_protocols WHERE company_id = $1`
+	// addProtocols counts on from the highest number. Two writers that do so at
+	// once collide on a key, and the one that lost looks again.
+	addProtocols = `
+INSERT INTO usage_protocols (company_id, protocol_id, name)
+SELECT $1, (SELECT coalesce(max(p.protocol_id), 0) FROM usage_protocols p WHERE p.company_id = $1) + n.ordinality, n.name
+FROM unnest($2::text[]) WITH ORDINALITY AS n(name, ordinality)
+ON CONFLICT DO NOTHING`
+)
+
+// numberProtocols gives every protocol of the batch its number, and rejects the
+// records of protocols that would be too many.
+func (u *Usage) numberProtocols(ctx context.Context, company domain.CompanyID, b *usageBatch) error {
+	for range bookingAttempts {
+		if err := b.loadProtocols(ctx, u.pool, company); err != nil {
+			return err
+		}
+		missing := b.missingProtocols()
+		room := domain.MaxProtocols - len(b.protocols)
+		if len(missing) > room {
+			b.rejectProtocols(missing[room:])
+			missing = missing[:room]
+		}
+		if len(missing) == 0 {
+			return nil
+		}
+		if _, err := affected(ctx, u.pool, addProtocols, company, pq.StringArray(missing)); err != nil {
+			return err
+		}
+	}
+	return domain.Unavailable(errors.New("the protocols of the company keep changing"))
+}

@@ -1,0 +1,33 @@
+package db
+
+import (
+	"context"
+
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+)
+
+const currentUsage = `
+SELECT p.subscriber_key, p.mobile_originated + p.mobile_terminated AS bytes
+FROM subscriber_periods p
+WHERE p.company_id = $1 AND p.period_start = $2 AND p.subscriber_key = ANY($3)`
+
+// CurrentOf implements domain.Usage.
+func (u *Usage) CurrentOf(ctx context.Context, scope domain.Scope, subscribers []int64) (map[int64]int64, error) {
+	company, err := getOne[domain.Company](ctx, u.pool, domain.NotFound("company", "company", ""), findCompany, scope.Company)
+	if err != nil {
+		return nil, err
+	}
+	type total struct{ SubscriberKey, Bytes int64 }
+	period := company.Billing().PeriodAt(u.now())
+	totals, err := selectAll[total](ctx, u.pool, currentUsage, scope.Company, period.Start, pq.Int64Array(subscribers))
+	if err != nil {
+		return nil, err
+	}
+	current := make(map[int64]int64, len(totals))
+	for _, t := range totals {
+		current[t.SubscriberKey] = t.Bytes
+	}
+	return current, nil
+}

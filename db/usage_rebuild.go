@@ -1,0 +1,315 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/domain"
+)
+
+// reportedDifferences bounds the differences that a rebuild lists.
+const reportedDifferences = 1000
+
+// derivation is a total as it follows from the ledger.
+type derivation struct {
+	table        string
+	keys, values []string
+	// within is the part of the table that the statement is about.
+	within string
+	// derived selects keys and values from the ledger, below the CTEs of with.
+	with, derived string
+	// stored is how a value is read for the comparison, where not by its name.
+	stored map[string]string
+}
+
+// The ledger of a span of time ($2 to $3) with the group of each record, and
+// the sessions that began in it.
+const (
+	groupSpans = `
+span AS (
+  SELECT m.subscriber_key, coalesce(m.group_id, 0) AS group_id, coalesce(lead(m.since) OVER w, 'infinity') AS until,
+    CASE WHEN row_number() OVER w = 1 THEN '-infinity' ELSE m.since END AS since
+  FROM group_memberships m
+  JOIN (
+    SELECT k.subscriber_key, min(k.since) AS since
+    FROM group_memberships k
+    WHERE k.company_id = $1 AND k.group_id IS NOT NULL
+    GROUP BY k.subscriber_key
+  ) known ON known.subscriber_key = m.subscriber_key AND known.since <= m.since
+  WHERE m.company_id = $1
+  WINDOW w AS (PARTITION BY m.subscriber_key ORDER BY m.since)
+)`
+	ledgerSpan = groupSpans + `, ledger AS (
+  SELECT r.*, coalesce(s.group_id, 0) AS group_id, date_trunc('hour', r.started_at, 'UTC') AS hour,
+    (r.started_at AT TIME ZONE 'UTC')::date AS day
+  FROM usage_records r
+  LEFT JOIN span s ON s.subscriber_key = r.subscriber_key AND r.started_at >= s.since AND r.started_at < s.until
+  WHERE r.company_id = $1 AND r.started_at >= $2 AND r.started_at < $3
+), began AS (
+  SELECT b.subscriber_key, coalesce(s.group_id, 0) AS group_id, date_trunc('hour', b.began_at, 'UTC') AS hour,
+    (b.began_at AT TIME ZONE 'UTC')::date AS day
+  FROM usage_sessions b
+  LEFT JOIN span s ON s.subscriber_key = b.subscriber_key AND b.began_at >= s.since AND b.began_at < s.until
+  WHERE b.company_id = $1 AND b.began_at >= $2 AND b.began_at < $3
+), `
+	withinHours = "t.hour >= $2 AND t.hour < $3"
+	withinDays  = "t.day >= ($2::timestamptz AT TIME ZONE 'UTC')::date AND t.day < ($3::timestamptz AT TIME ZONE 'UTC')::date"
+	volumeSums  = "sum(mobile_originated)::bigint AS mobile_originated, sum(mobile_terminated)::bigint AS mobile_terminated"
+	lastSecond  = "date_trunc('second', max(ended_at)) AS last_seen"
+)
+
+var volumes = []string{"mobile_originated", "mobile_terminated"}
+
+// dayDerivations are the totals of a UTC day.
+var dayDerivations = []derivation{
+	{
+		table: "company_hours", keys: []string{"hour", "protocol"}, values: volumes, within: withinHours, with: ledgerSpan,
+		derived: "SELECT hour, protocol, " + volumeSums + " FROM ledger GROUP BY hour, protocol",
+	}, {
+		table: "group_hours", keys: []string{"group_id", "hour", "protocol"}, values: volumes, within: withinHours, with: ledgerSpan,
+		derived: "SELECT group_id, hour, protocol, " + volumeSums + " FROM ledger WHERE group_id <> 0 GROUP BY group_id, hour, protocol",
+	}, {
+		table: "company_sessions", keys: []string{"hour"}, values: []string{"sessions"}, within: withinHours + " AND t.sessions <> 0", with: ledgerSpan,
+		derived: "SELECT hour, count(*) AS sessions FROM began GROUP BY hour",
+	}, {
+		table: "group_sessions", keys: []string{"group_id", "hour"}, values: []string{"sessions"}, within: withinHours + " AND t.sessions <> 0", with: ledgerSpan,
+		derived: "SELECT group_id, hour, count(*) AS sessions FROM began WHERE group_id <> 0 GROUP BY group_id, hour",
+	}, {
+		table: "ip_days", keys: []string{"day", "subscriber_key", "group_id", "ip_address"}, values: append(volumes, "last_seen"), within: withinDays, with: ledgerSpan,
+		derived: "SELECT day, subscriber_key, group_id, ip_address, " + volumeSums + ", " + lastSecond + `
+FROM ledger WHERE ip_address IS NOT NULL GROUP BY day, subscriber_key, group_id, ip_address`,
+	}, {
+		table: "subscriber_days", keys: []string{"day", "subscriber_key", "group_id"},
+		values: append(volumes, "sessions", "last_seen", "cells"), within: withinDays, with: ledgerSpan,
+		stored:  map[string]string{"cells": "usage_compact(t.cells)"},
+		derived: derivedDays,
+	},
+}
+
+const derivedDays = `
+SELECT day, subscriber_key, group_id, sum(originated)::bigint AS mobile_originated, sum(terminated)::bigint AS mobile_terminated,
+  sum(sessions)::bigint AS sessions, to_timestamp(max(seen)) AS last_seen, (
+    SELECT array_agg(part ORDER BY place)
+    FROM unnest(array_agg(ARRAY[slot, originated, terminated, seen, sessions] ORDER BY slot)) WITH ORDINALITY AS u(part, place)
+  ) AS cells
+FROM (
+  SELECT day, subscriber_key, group_id, 24 * p.protocol_id + extract(hour FROM hour AT TIME ZONE 'UTC')::bigint AS slot,
+    sum(mobile_originated)::bigint AS originated, sum(mobile_terminated)::bigint AS terminated,
+    floor(extract(epoch FROM max(ended_at)))::bigint AS seen, 0::bigint AS sessions
+  FROM ledger
+  JOIN usage_protocols p ON p.company_id = $1 AND p.name = ledger.protocol
+  GROUP BY day, subscriber_key, group_id, hour, p.protocol_id
+  UNION ALL
+  SELECT day, subscriber_key, group_id, extract(hour FROM hour AT TIME ZONE 'UTC')::bigint, 0, 0, 0, count(*)
+  FROM began
+  GROUP BY day, subscriber_key, group_id, hour
+) AS slots
+GROUP BY day, subscriber_key, group_id`
+
+// ledgerDerivations span the whole ledger, from $2 on. What is from before is
+// in none of its records any more, and stays.
+var ledgerDerivations = []derivation{
+	{
+		table: "usage_sessions", keys: []string{"subscriber_key", "session_id"}, values: []string{"began_at", "is_opened"},
+		within: "t.began_at >= $2",
+		derived: `
+SELECT subscriber_key, session_id, bool_or(sequence = 0) AS is_opened,
+  coalesce(min(started_at) FILTER (WHERE sequence = 0), min(started_at)) AS began_at
+FROM usage_records r
+WHERE r.company_id = $1 AND r.started_at >= $2 AND r.session_id <> '' AND NOT EXISTS (
+  SELECT FROM usage_sessions old
+  WHERE old.company_id = $1 AND old.subscriber_key = r.subscriber_key AND old.session_id = r.session_id AND old.began_at < $2)
+GROUP BY subscriber_key, session_id`,
+	}, {
+		table: "usage_sources", keys: []string{"source"}, values: []string{"complete_until"},
+		within:  "EXISTS (SELECT FROM usage_records r WHERE r.company_id = $1 AND r.source = t.source)",
+		derived: "SELECT source, max(ended_at) AS complete_until FROM usage_records r WHERE r.company_id = $1 AND r.started_at >= $2 GROUP BY source",
+	},
+}
+
+// periodLedger is the usage of a billing period ($2 to $3): from the ledger
+// where that reaches ($4), and before it from the hours of the days.
+const periodLedger = groupSpans + `, ledger AS (
+  SELECT r.subscriber_key, coalesce(s.group_id, 0) AS group_id, r.mobile_originated, r.mobile_terminated, r.ended_at
+  FROM usage_records r
+  LEFT JOIN span s ON s.subscriber_key = r.subscriber_key AND r.started_at >= s.since AND r.started_at < s.until
+  WHERE r.company_id = $1 AND r.started_at >= greatest($2::timestamptz, $4) AND r.started_at < $3
+  UNION ALL
+  SELECT d.subscriber_key, d.group_id, c.mobile_originated, c.mobile_terminated, to_timestamp(c.last_seen)
+  FROM subscriber_days d
+  CROSS JOIN usage_cells(d.cells) AS c
+  WHERE d.company_id = $1 AND d.day >= ($2::timestamptz AT TIME ZONE 'UTC')::date
+    AND d.day <= (least($3::timestamptz, $4) AT TIME ZONE 'UTC')::date AND c.protocol_id <> 0
+    AND (d.day + make_interval(hours => c.hour)) AT TIME ZONE 'UTC' >= $2
+    AND (d.day + make_interval(hours => c.hour)) AT TIME ZONE 'UTC' < least($3::timestamptz, $4)
+), `
+
+var periodDerivations = []derivation{
+	{
+		table: "subscriber_periods", keys: []string{"period_start", "subscriber_key"}, values: append(volumes, "last_seen"),
+		within: "t.period_start = $2", with: periodLedger,
+		derived: "SELECT $2::timestamptz AS period_start, subscriber_key, " + volumeSums + ", " + lastSecond + " FROM ledger GROUP BY subscriber_key",
+	}, {
+		table: "group_periods", keys: []string{"period_start", "group_id"}, values: volumes,
+		within: "t.period_start = $2", with: periodLedger,
+		derived: "SELECT $2::timestamptz AS period_start, group_id, " + volumeSums + " FROM ledger WHERE group_id <> 0 GROUP BY group_id",
+	},
+}
+
+// statement returns the SQL that replaces the part of the total that differs
+// from what is derived, and selects the differences.
+func (d derivation) statement() string {
+	stored := make([]string, len(d.values))
+	for i, v := range d.values {
+		if stored[i] = d.stored[v]; stored[i] == "" {
+			stored[i] = "t." + v
+		}
+	}
+	return strings.NewReplacer(
+		"{with}", d.with, "{derived}", d.derived, "{table}", d.table, "{within}", d.within,
+		"{keys}", strings.Join(d.keys, ", "), "{tkeys}", prefixed("t.", d.keys), "{fkeys}", prefixed("f.", d.keys), "{wkeys}", prefixed("w.", d.keys),
+		"{values}", strings.Join(d.values, ", "), "{stored}", strings.Join(stored, ", "), "{wvalues}", prefixed("w.", d.values),
+		"{set}", assignments(d.values), "{tequal}", equal("t.", "f.", d.keys),
+	).Replace(rebuildTotal)
+}
+
+const rebuildTotal = `
+WITH {with}wanted AS ({derived}
+), found AS (
+  SELECT {tkeys}, ROW({stored})::text AS stored FROM {table} t WHERE t.company_id = $1 AND {within}
+), wrong AS (
+  SELECT {keys}, s.stored, w.derived
+  FROM found s
+  FULL JOIN (SELECT {wkeys}, ROW({wvalues})::text AS derived FROM wanted w) w USING ({keys})
+  WHERE s.stored IS DISTINCT FROM w.derived
+), removed AS (
+  DELETE FROM {table} t USING wrong f WHERE t.company_id = $1 AND {tequal} AND f.derived IS NULL
+), corrected AS (
+  INSERT INTO {table} (company_id, {keys}, {values})
+  SELECT $1, {wkeys}, {wvalues}
+  FROM wanted w JOIN wrong f USING ({keys})
+  ON CONFLICT (company_id, {keys}) DO UPDATE SET {set}
+)
+SELECT '{table}' AS total, concat_ws(' ', {fkeys}) AS key, coalesce(f.stored, '') AS stored, coalesce(f.derived, '') AS derived
+FROM wrong f
+ORDER BY {fkeys}`
+
+func prefixed(prefix string, names []string) string { return prefix + strings.Join(names, ", "+prefix) }
+
+func assignments(names []string) string {
+	return strings.Join(pluck(names, func(name string) string { return name + " = excluded." + name }), ", ")
+}
+
+func equal(left, right string, names []string) string {
+	return strings.Join(pluck(names, func(name string) string { return left + name + " = " + right + name }), " AND ")
+}
+
+// rebuild collects what a run of Rebuild found.
+type rebuild struct {
+	usage       *Usage
+	company     domain.CompanyID
+	differences []domain.UsageDifference
+	count       int
+}
+
+// Rebuild implements domain.Usage. It goes day by day, each in a transaction of
+// its own, so that usage can be booked meanwhile.
+func (u *Usage) Rebuild(ctx context.Context, scope domain.Scope) ([]domain.UsageDifference, int, error) {
+	r := &rebuild{usage: u, company: scope.Company}
+	from, to, err := u.span(ctx, scope.Company)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err = r.derive(ctx, ledgerDerivations, from); err == nil {
+		err = r.days(ctx, from, to)
+	}
+	if err == nil {
+		err = r.periods(ctx, from, to, from)
+	}
+	return r.differences, r.count, err
+}
+
+func (r *rebuild) days(ctx context.Context, from, to time.Time) error {
+	for day := from; day.Before(to); day = day.AddDate(0, 0, 1) {
+		if err := r.derive(ctx, dayDerivations, day, day.AddDate(0, 0, 1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// derive corrects totals in one transaction.
+func (r *rebuild) derive(ctx context.Context, totals []derivation, args ...any) error {
+	return inTx(ctx, r.usage.pool, func(tx *sqlx.Tx) error {
+		if _, err := lockForUsage(ctx, tx, r.company); err != nil {
+			return err
+		}
+		return r.correct(ctx, tx, totals, args...)
+	})
+}
+
+func (r *rebuild) correct(ctx context.Context, tx *sqlx.Tx, totals []derivation, args ...any) error {
+	for _, total := range totals {
+		rows, err := selectAll[domain.UsageDifference](ctx, tx, total.statement(), append([]any{r.company}, args...)...)
+		if err != nil {
+			return fmt.Errorf("rebuild %s: %w", total.table, err)
+		}
+		r.count += len(rows)
+		for _, row := range rows[:min(len(rows), reportedDifferences-len(r.differences))] {
+			r.differences = append(r.differences, *row)
+		}
+	}
+	return nil
+}
+
+// periods corrects the billing periods of a span, from a ledger that begins at
+// a time.
+func (r *rebuild) periods(ctx context.Context, from, to, ledger time.Time) error {
+	company, err := NewCompanies(r.usage.pool).Find(ctx, domain.Whole(r.company))
+	if err != nil {
+		return err
+	}
+	for _, p := range periodsBetween(company.Billing(), from, to) {
+		if err := r.derive(ctx, periodDerivations, p.Start, p.End, ledger); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// periodsBetween returns the billing periods that share time with a span.
+func periodsBetween(billing domain.Billing, from, to time.Time) []domain.Period {
+	var periods []domain.Period
+	for p := billing.PeriodAt(from); p.Start.Before(to); p = billing.PeriodAt(p.End) {
+		periods = append(periods, p)
+	}
+	return periods
+}
+
+const usageDays = `
+SELECT min(d.first) AS first, max(d.last) AS last
+FROM (
+  SELECT min(h.hour) AS first, max(h.hour) AS last FROM company_hours h WHERE h.company_id = $1 AND h.hour >= $2
+  UNION ALL
+  SELECT min(r.started_at), max(r.started_at) FROM usage_records r WHERE r.company_id = $1
+) AS d`
+
+// span returns the UTC days that the ledger tells of, or its totals falsely.
+func (u *Usage) span(ctx context.Context, company domain.CompanyID) (from, to time.Time, err error) {
+	ledger, err := ledgerStart(ctx, u.pool)
+	if err != nil {
+		return from, to, Translate(err)
+	}
+	type row struct{ First, Last *time.Time }
+	days, err := getOne[row](ctx, u.pool, nil, usageDays, company, ledger)
+	if err != nil || days.First == nil {
+		return from, to, err
+	}
+	return dayOf(*days.First), dayOf(*days.Last).AddDate(0, 0, 1), nil
+}
+
+func dayOf(t time.Time) time.Time { return t.UTC().Truncate(hoursOfDay * time.Hour) }

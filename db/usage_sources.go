@@ -1,0 +1,19 @@
+package db
+
+import (
+	"context"
+
+	"simgraph/domain"
+)
+
+const usageSources = `
+SELECT source, complete_until
+FROM usage_sources
+WHERE company_id = $1
+ORDER BY source
+LIMIT 1000`
+
+// Sources implements domain.Usage.
+func (u *Usage) Sources(ctx context.Context, scope domain.Scope) ([]*domain.UsageSource, error) {
+	return selectAll[domain.UsageSource](ctx, u.pool, usageSources, scope.Company)
+}
