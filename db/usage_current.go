@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"time"
 
 	"github.com/lib/pq"
 
@@ -14,14 +15,9 @@ FROM subscriber_periods p
 WHERE p.company_id = $1 AND p.period_start = $2 AND p.subscriber_key = ANY($3)`
 
 // CurrentOf implements domain.Usage.
-func (u *Usage) CurrentOf(ctx context.Context, scope domain.Scope, subscribers []int64) (map[int64]int64, error) {
-	company, err := getOne[domain.Company](ctx, u.pool, domain.NotFound("company", "company", ""), findCompany, scope.Company)
-	if err != nil {
-		return nil, err
-	}
+func (u *Usage) CurrentOf(ctx context.Context, scope domain.Scope, periodStart time.Time, subscribers []int64) (map[int64]int64, error) {
 	type total struct{ SubscriberKey, Bytes int64 }
-	period := company.Billing().PeriodAt(u.now())
-	totals, err := selectAll[total](ctx, u.pool, currentUsage, scope.Company, period.Start, pq.Int64Array(subscribers))
+	totals, err := selectAll[total](ctx, u.pool, currentUsage, scope.Company, periodStart, pq.Int64Array(subscribers))
 	if err != nil {
 		return nil, err
 	}

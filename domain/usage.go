@@ -197,9 +197,9 @@ type Usage interface {
 	// is known of any record, and the same call can be made again.
 	Record(ctx context.Context, scope Scope, records []UsageRecord) ([]Recorded, error)
 	// CurrentOf returns the bytes of both directions that each subscriber used
-	// in the current billing period, keyed by its key; one without usage is
+	// in the billing period that began then, keyed by its key; one without usage is
 	// missing from the map.
-	CurrentOf(ctx context.Context, scope Scope, subscribers []int64) (map[int64]int64, error)
+	CurrentOf(ctx context.Context, scope Scope, periodStart time.Time, subscribers []int64) (map[int64]int64, error)
 	// Sources returns the sources of the company, ordered by name.
 	Sources(ctx context.Context, scope Scope) ([]*UsageSource, error)
 	// Replay books the quarantined records whose subscribers have appeared,

@@ -19,13 +19,7 @@ type Ports struct {
 	Tags        domain.Tags
 	Catalogue   domain.Catalogue
 	Access      domain.Access
-	Usage       CurrentUsage
-}
-
-// CurrentUsage tells the bytes of both directions that each subscriber has used
-// in the billing period that runs, keyed by its key.
-type CurrentUsage interface {
-	CurrentOf(ctx context.Context, scope domain.Scope, subscribers []int64) (map[int64]int64, error)
+	Usage       domain.Usage
 }
 
 // Graph is the root of the resolvers.

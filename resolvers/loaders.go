@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 	"sync"
+	"time"
 
 	"simgraph/domain"
 )
@@ -48,11 +49,11 @@ type loadersKey struct{}
 
 // WithLoaders puts fresh loaders into the context of a response.
 func (g *Graph) WithLoaders(ctx context.Context) context.Context {
-	scope, err := scopeOf(ctx)
+	caller, err := domain.CallerOf(ctx)
 	if err != nil {
 		return ctx
 	}
-	return context.WithValue(ctx, loadersKey{}, g.newLoaders(scope))
+	return context.WithValue(ctx, loadersKey{}, g.newLoaders(caller.Scope, g.periodStart(ctx)))
 }
 
 // ForgetLoaded clears the loaders of a response, after a write.
@@ -67,7 +68,7 @@ func loadersFrom(ctx context.Context) *loaders {
 	return l
 }
 
-func (g *Graph) newLoaders(scope domain.Scope) *loaders {
+func (g *Graph) newLoaders(scope domain.Scope, periodStart time.Time) *loaders {
 	return &loaders{
 		graph: g,
 
@@ -77,7 +78,7 @@ func (g *Graph) newLoaders(scope domain.Scope) *loaders {
 		tariff:     newRelation(in(scope, g.Catalogue.TariffsOf)),
 		tags:       newRelation(g.loadTags(scope)),
 		tagNumber:  newRelation(in(scope, g.Tags.NumberOf)),
-		dataUsage:  newRelation(in(scope, g.Usage.CurrentOf)),
+		dataUsage:  newRelation(g.currentUsage(scope, periodStart)),
 
 		group:            newRelation(in(scope, g.Groups.FindMany)),
 		groupCounts:      newRelation(in(scope, g.Groups.CountsOf)),
@@ -103,6 +104,13 @@ func (l *loaders) clear() {
 // in binds a port's method to the scope of the response.
 func in[K comparable, V any](scope domain.Scope, load func(context.Context, domain.Scope, []K) (map[K]V, error)) func(context.Context, []K) (map[K]V, error) {
 	return func(ctx context.Context, keys []K) (map[K]V, error) { return load(ctx, scope, keys) }
+}
+
+// currentUsage loads the usage of the billing period that began then.
+func (g *Graph) currentUsage(scope domain.Scope, periodStart time.Time) func(context.Context, []int64) (map[int64]int64, error) {
+	return func(ctx context.Context, subscribers []int64) (map[int64]int64, error) {
+		return g.Usage.CurrentOf(ctx, scope, periodStart, subscribers)
+	}
 }
 
 // eachListing runs one statement for all parents that ask for the same part.

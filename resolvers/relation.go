@@ -2,8 +2,8 @@ package resolvers
 
 import (
 	"context"
-	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/graph-gophers/dataloader/v7"
@@ -22,6 +22,10 @@ const (
 type relation[K comparable, V any] struct {
 	loader *dataloader.Loader[K, V]
 	load   func(ctx context.Context, keys []K) (map[K]V, error)
+
+	mu sync.Mutex
+	// primed are the values that were loaded ahead.
+	primed map[K]V
 }
 
 func newRelation[K comparable, V any](load func(ctx context.Context, keys []K) (map[K]V, error)) *relation[K, V] {
@@ -36,7 +40,8 @@ func newRelation[K comparable, V any](load func(ctx context.Context, keys []K) (
 	return &relation[K, V]{
 		loader: dataloader.NewBatchedLoader(batch,
 			dataloader.WithWait[K, V](batchWait), dataloader.WithBatchCapacity[K, V](batchCap)),
-		load: load,
+		load:   load,
+		primed: map[K]V{},
 	}
 }
 
@@ -49,22 +54,51 @@ func (r *relation[K, V]) of(ctx context.Context, key K) (V, error) {
 // resolved, so that no field has to wait for a batch to fill. When it fails the
 // fields load for themselves and report the error.
 func (r *relation[K, V]) ahead(ctx context.Context, keys []K) map[K]V {
-	distinct := make(map[K]struct{}, len(keys))
-	for _, key := range keys {
-		distinct[key] = struct{}{}
-	}
-	values := make(map[K]V, len(distinct))
-	for chunk := range slices.Chunk(slices.Collect(maps.Keys(distinct)), batchCap) {
+	values, missing := r.known(keys)
+	for chunk := range slices.Chunk(missing, batchCap) {
 		loaded, err := r.load(ctx, chunk)
 		if err != nil {
 			return values
 		}
 		for _, key := range chunk {
-			r.loader.Prime(ctx, key, loaded[key])
+			r.prime(ctx, key, loaded[key])
 			values[key] = loaded[key]
 		}
 	}
 	return values
 }
 
-func (r *relation[K, V]) clear() { r.loader.ClearAll() }
+// known splits keys into those with a value and the rest, each once.
+func (r *relation[K, V]) known(keys []K) (values map[K]V, missing []K) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	values = make(map[K]V, len(keys))
+	seen := make(map[K]struct{}, len(keys))
+	for _, key := range keys {
+		if _, again := seen[key]; again {
+			continue
+		}
+		seen[key] = struct{}{}
+		if value, ok := r.primed[key]; ok {
+			values[key] = value
+		} else {
+			missing = append(missing, key)
+		}
+	}
+	return values, missing
+}
+
+// prime tells a value that came with something else.
+func (r *relation[K, V]) prime(ctx context.Context, key K, value V) {
+	r.mu.Lock()
+	r.primed[key] = value
+	r.mu.Unlock()
+	r.loader.Prime(ctx, key, value)
+}
+
+func (r *relation[K, V]) clear() {
+	r.mu.Lock()
+	clear(r.primed)
+	r.mu.Unlock()
+	r.loader.ClearAll()
+}

@@ -1,0 +1,166 @@
+package resolvers_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"simgraph/bundle"
+	"simgraph/db"
+	"simgraph/db/dbtest"
+	"simgraph/demo"
+	"simgraph/domain"
+	"simgraph/graph/transport"
+	"simgraph/resolvers"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
+
+// now is when all these tests happen.
+var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// stack is the graph on a real database with a made-up company in it.
+type stack struct {
+	engine     *transport.Server
+	caller     *domain.Caller
+	statements atomic.Int64
+}
+
+// newStack loads the demo company; the caller is its administrator.
+func newStack(t *testing.T) *stack {
+	t.Helper()
+	s := &stack{}
+	pool, err := db.Open(t.Context(), dbtest.URL(t), db.Options{
+		Observe: func(context.Context, string) { s.statements.Add(1) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	clock := func() time.Time { return now }
+	usage := db.NewUsage(pool, nil, db.UsageOptions{Now: clock})
+	access := db.NewAccess(pool)
+	load(t, bundle.Stores{
+		Importer: db.NewImporter(pool), Companies: db.NewCompanies(pool), Usage: usage,
+		Alerts: db.NewAlerts(pool), Recipients: db.NewRecipients(pool),
+	})
+	graph := resolvers.New(resolvers.Ports{
+		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool),
+		Catalogue: db.NewCatalogue(pool), Access: access, Usage: usage,
+	}, clock)
+	s.engine = transport.New(graph.Schema(), transport.Config{
+		Present: resolvers.Present, PerResponse: graph.WithLoaders, AfterRootMutationField: resolvers.ForgetLoaded,
+	})
+	s.caller = callerNamed(t, access, "admin@demo.example")
+	return s
+}
+
+func load(t *testing.T, stores bundle.Stores) {
+	t.Helper()
+	var text bytes.Buffer
+	w := bundle.NewWriter(&text)
+	for item := range demo.Items(demo.Options{Company: "demo", Subscribers: 120, Days: 2, Seed: 1, Until: now}) {
+		if err := w.Write(item); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	counts, err := stores.Import(t.Context(), bundle.NewReader(&text), bundle.Options{
+		BadLine: func(bad *bundle.LineError) { t.Errorf("line %d: %v", bad.Line, bad.Err) },
+	})
+	if err != nil {
+		t.Fatalf("%v after %v", err, counts)
+	}
+}
+
+func callerNamed(t *testing.T, access *db.Access, email string) *domain.Caller {
+	t.Helper()
+	company, _, err := access.FindUser(t.Context(), email)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grant, err := access.Issue(t.Context(), domain.Whole(company), email, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller, err := access.Authenticate(t.Context(), grant.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return caller
+}
+
+// answer is what the graph says, and what it cost.
+type answer struct {
+	Data       map[string]any `json:"data"`
+	Errors     []fault        `json:"errors"`
+	Statements int            `json:"-"`
+}
+
+type fault struct {
+	Message    string         `json:"message"`
+	Extensions map[string]any `json:"extensions"`
+}
+
+// ask sends a query over HTTP, as the caller.
+func (s *stack) ask(t *testing.T, query string, variables ...any) *answer {
+	t.Helper()
+	values := map[string]any{}
+	for i := 0; i < len(variables); i += 2 {
+		values[variables[i].(string)] = variables[i+1]
+	}
+	body, err := json.Marshal(map[string]any{"query": query, "variables": values})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := domain.WithCaller(t.Context(), s.caller)
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/graphql", bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	before := s.statements.Load()
+	s.engine.ServeHTTP(w, r)
+	a := &answer{Statements: int(s.statements.Load() - before)}
+	if err := json.Unmarshal(w.Body.Bytes(), a); err != nil {
+		t.Fatalf("%v: %s", err, w.Body)
+	}
+	return a
+}
+
+// mustAsk is ask without errors.
+func (s *stack) mustAsk(t *testing.T, query string, variables ...any) *answer {
+	t.Helper()
+	a := s.ask(t, query, variables...)
+	if len(a.Errors) > 0 {
+		t.Fatalf("%s\n%v", query, a.Errors)
+	}
+	return a
+}
+
+// at follows names and indexes into the data.
+func (a *answer) at(path ...any) any {
+	var value any = a.Data
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			value = value.(map[string]any)[step]
+		case int:
+			value = value.([]any)[step]
+		}
+	}
+	return value
+}
+
+func (a *answer) code() string {
+	if len(a.Errors) == 0 {
+		return ""
+	}
+	return fmt.Sprint(a.Errors[0].Extensions["code"])
+}

@@ -1,0 +1,46 @@
+package resolvers_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// How many SQL statements an operation runs, whatever the number of objects:
+// the only way to see one statement per object come back.
+func TestStatementsPerOperation(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	id := s.mustAsk(t, `{subscribers(first: 1) {nodes {physicalId}}}`).at("subscribers", "nodes", 0, "physicalId")
+	for _, c := range []struct {
+		name, query string
+		want        int
+	}{
+		{"who I am", `{viewer {email permissions company {name currentPeriod {start}} groups {name}}}`, 0},
+		{"one subscriber with group and tags", `query ($id: String!) {subscriber(physicalId: $id) {nickname group {name} tags {name}}}`, 3},
+		{"a page", `{subscribers(first: 100) {nodes {physicalId} pageInfo {hasNextPage}}}`, 1},
+		{"a page with its total", `{subscribers(first: 100) {totalCount edges {cursor node {physicalId}}}}`, 2},
+		{"a page with all relations",
+			`{subscribers(first: 100) {nodes {group {name numberOfUsers} operator {name} tariff {name} tags {name numberOfSubscribers} numberOfTags
+			   dataUsage profiles {physicalId} parent {physicalId subscriber {nickname}} related {profiles {physicalId}}}}}`, 11},
+		{"groups with subscribers with tags",
+			`{groups(first: 20) {nodes {name subscribers(first: 20) {totalCount nodes {physicalId tags {name}}}}}}`, 4},
+		{"two parts of each group", `{groups {nodes {a: subscribers(first: 1) {nodes {nickname}} b: subscribers(last: 2) {nodes {nickname}}}}}`, 3},
+		{"tags with counts", `{tags {nodes {name numberOfSubscribers}}}`, 1},
+		{"tags with subscribers with groups", `{tags {nodes {subscribers(first: 5) {nodes {group {name}}}}}}`, 3},
+		{"from subscribers over groups to subscribers", `{subscribers(first: 100) {nodes {group {subscribers(first: 2) {nodes {tags {name}}}}}}}`, 4},
+		{"by offset", `{subscriberList(limit: 100, filter: "isActive eq true") {totalCount items {physicalId group {name}}}}`, 3},
+		{"in fragments", `{subscribers(first: 50) {...page}} fragment page on SubscriberConnection {nodes {...one}} fragment one on Subscriber {tags {name}}`, 2},
+		{"left out by a directive", `{subscribers(first: 50) {nodes {nickname tags @include(if: false) {name}}}}`, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var variables []any
+			if strings.Contains(c.query, "$id") {
+				variables = []any{"id", id}
+			}
+			a := s.mustAsk(t, c.query, variables...)
+			if a.Statements != c.want {
+				t.Errorf("%d statements, want %d", a.Statements, c.want)
+			}
+		})
+	}
+}
