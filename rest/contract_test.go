@@ -40,7 +40,7 @@ func TestContract(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			t.Parallel()
 			pool := dbtest.New(t)
-			server := httptest.NewServer(newServer(t, pool))
+			server := httptest.NewServer(newServer(t, pool, nil))
 			defer server.Close()
 			c := client{t: t, address: server.Listener.Addr().String(), tokens: tokens(t, pool), pool: pool}
 			c.runFile(file)

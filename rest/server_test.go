@@ -29,7 +29,8 @@ func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
 func clock() time.Time { return time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC) }
 
 // newServer returns all doors on a database that holds testdata/fleet.ndjson.
-func newServer(t *testing.T, pool *sqlx.DB) http.Handler {
+// Charge, unless nil, books the cost of operations.
+func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) error) http.Handler {
 	t.Helper()
 	load(t, pool)
 	store := db.NewAccess(pool)
@@ -48,6 +49,7 @@ func newServer(t *testing.T, pool *sqlx.DB) http.Handler {
 		Present:                resolvers.Present,
 		PerResponse:            graph.WithLoaders,
 		AfterRootMutationField: resolvers.ForgetLoaded,
+		Charge:                 charge,
 	})
 	t.Cleanup(engine.Close)
 	paths, err := rest.New(rest.Config{
@@ -95,7 +97,7 @@ func load(t *testing.T, pool *sqlx.DB) {
 		Usage:     usageStore(pool),
 	}
 	counts, err := stores.Import(t.Context(), bundle.NewReader(file), bundle.Options{
-		BadLine: func(line *bundle.BadLine) { t.Error(line) },
+		BadLine: func(line *bundle.LineError) { t.Error(line) },
 	})
 	if err != nil || counts.Failed() > 0 {
 		t.Fatalf("import: %v, %v", counts, err)

@@ -1,0 +1,62 @@
+package rest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"simgraph/graph/generated"
+)
+
+// documented are the paths of spec §4 with the permissions of each.
+var documented = map[string]string{
+	"GET /tags":                                  "VIEW_SUBSCRIBER",
+	"GET /subscribers/{physicalId}/tags":         "VIEW_SUBSCRIBER",
+	"GET /{tagName}/subscribers":                 "VIEW_SUBSCRIBER",
+	"POST /subscribers/{physicalId}":             "VIEW_SUBSCRIBER UPDATE_THE_DETAILS_OF_A_SUBSCRIBER",
+	"DELETE /{tagName}/subscribers/{physicalId}": "VIEW_SUBSCRIBER UPDATE_THE_DETAILS_OF_A_SUBSCRIBER",
+
+	"GET /subscribers":                "VIEW_SUBSCRIBER",
+	"GET /subscribers/{physicalId}":   "VIEW_SUBSCRIBER",
+	"PATCH /subscribers/{physicalId}": "VIEW_SUBSCRIBER UPDATE_THE_DETAILS_OF_A_SUBSCRIBER",
+
+	"GET /subscriber-groups":                       "VIEW_SUBSCRIBER",
+	"PATCH /subscriber-groups/{subscriberGroupId}": "VIEW_SUBSCRIBER UPDATE_THE_DETAILS_OF_A_SUBSCRIBER",
+}
+
+// endpoints compiles the real routes against the real schema.
+func endpoints(t testing.TB) router {
+	t.Helper()
+	l, err := newLibrary(documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := compile(Config{
+		Schema: generated.NewExecutableSchema(generated.Config{}).Schema(),
+		Prepare: func(string) (Run, error) {
+			return func(context.Context, map[string]any) *graphql.Response { return nil }, nil
+		},
+	}, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestEveryDocumentedPathNeedsItsPermissions(t *testing.T) {
+	served := map[string]string{}
+	for _, e := range endpoints(t) {
+		served[e.method+" "+e.path] = scopes(e.permissions)
+	}
+	for path, want := range documented {
+		if got, ok := served[path]; !ok || got != want {
+			t.Errorf("%s: needs %q, documented is %q", path, got, want)
+		}
+	}
+	for path := range served {
+		if _, ok := documented[path]; !ok {
+			t.Errorf("%s is served but not documented", path)
+		}
+	}
+}
