@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"context"
-	"slices"
 
 	"simgraph/domain"
 )
@@ -21,8 +20,9 @@ type Stores struct {
 	}
 	Usage interface {
 		Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error)
-		Replay(ctx context.Context, scope domain.Scope) (int, error)
-		Rebuild(ctx context.Context, scope domain.Scope) ([]domain.UsageDifference, int, error)
+		// Settle brings usage that is in the ledger or waits for its subscriber
+		// in line with the subscribers and groups that there are by now.
+		Settle(ctx context.Context) error
 	}
 }
 
@@ -82,13 +82,21 @@ func (s Stores) Import(ctx context.Context, r *Reader, opt Options) (Counts, err
 			return run.counts, ctx.Err()
 		case w, open := <-windows:
 			if !open {
-				return run.counts, <-ended
+				return run.counts, s.settle(ctx, <-ended)
 			}
 			if err := run.store(ctx, w); err != nil {
 				return run.counts, err
 			}
 		}
 	}
+}
+
+// settle ends an import that read its stream up to an error, or nil.
+func (s Stores) settle(ctx context.Context, err error) error {
+	if settled := s.Usage.Settle(ctx); err == nil {
+		err = settled
+	}
+	return err
 }
 
 // importing is one import under way.
@@ -129,21 +137,7 @@ func (i *importing) keep(ctx context.Context, w *window, t Type, entries []entry
 		return err
 	}
 	i.count(w, t, entries, answers)
-	return i.follow(ctx, t, scope, answers)
-}
-
-// follow brings the usage in line with what was stored.
-func (i *importing) follow(ctx context.Context, t Type, scope domain.Scope, answers []domain.Imported) (err error) {
-	became := func(outcomes ...domain.Outcome) bool {
-		return slices.ContainsFunc(answers, func(a domain.Imported) bool { return slices.Contains(outcomes, a.Outcome) })
-	}
-	switch {
-	case t == Subscriber && became(domain.Created):
-		_, err = i.Usage.Replay(ctx, scope)
-	case t == Membership && became(domain.Created, domain.Updated):
-		_, _, err = i.Usage.Rebuild(ctx, scope)
-	}
-	return err
+	return nil
 }
 
 func (i *importing) count(w *window, t Type, entries []entry, answers []domain.Imported) {

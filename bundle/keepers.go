@@ -3,7 +3,6 @@ package bundle
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"simgraph/domain"
 )
@@ -14,7 +13,7 @@ type keeper func(context.Context, Stores, domain.Scope, []entry) ([]domain.Impor
 
 var keepers = map[Type]keeper{
 	Company: keepAs(func(ctx context.Context, s Stores, _ domain.Scope, v []*domain.Company) ([]domain.Imported, error) {
-		return s.companies(ctx, v)
+		return s.Importer.Companies(ctx, v)
 	}),
 	Operator: keepAs(func(ctx context.Context, s Stores, _ domain.Scope, v []*domain.Operator) ([]domain.Imported, error) {
 		return s.Importer.Operators(ctx, v)
@@ -61,43 +60,6 @@ func keepAs[T any](store func(context.Context, Stores, domain.Scope, []T) ([]dom
 		}
 		return answers, err
 	}
-}
-
-// companies stores companies. Another billing day or zone changes what the
-// usage of every period adds up to.
-func (s Stores) companies(ctx context.Context, items []*domain.Company) ([]domain.Imported, error) {
-	moved, err := s.moved(ctx, items)
-	if err != nil {
-		return nil, err
-	}
-	answers, err := s.Importer.Companies(ctx, items)
-	if err != nil {
-		return nil, err
-	}
-	for _, company := range moved {
-		if _, _, err := s.Usage.Rebuild(ctx, domain.Whole(company.CompanyID)); err != nil {
-			return nil, fmt.Errorf("the billing period of %s has changed, but not the totals: run rebuild: %w", company.ExternalID, err)
-		}
-	}
-	return answers, nil
-}
-
-// moved returns the companies as they are whose billing periods will change.
-func (s Stores) moved(ctx context.Context, items []*domain.Company) ([]*domain.Company, error) {
-	var moved []*domain.Company
-	for _, item := range items {
-		company, err := s.Companies.FindExternal(ctx, item.ExternalID)
-		if unknown, ok := domain.AsError(err); ok && unknown.Kind == domain.KindNotFound {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if company.BillingDay != item.BillingDay || company.TimeZone != item.TimeZone {
-			moved = append(moved, company)
-		}
-	}
-	return moved, nil
 }
 
 // usage books records: a duplicate is unchanged, and what the ledger does not

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -43,9 +44,22 @@ type verdict struct {
 	Outcome string
 }
 
-// outcomes are the verdicts that are no refusals.
+// outcomes are the verdicts that are no refusals. "moved" is an update that
+// moves usage to other groups or billing periods.
 var outcomes = map[string]domain.Outcome{
-	"created": domain.Created, "updated": domain.Updated, "unchanged": domain.Unchanged,
+	"created": domain.Created, "updated": domain.Updated, "moved": domain.Updated, "unchanged": domain.Unchanged,
+}
+
+// movedBy returns the identities of the items that moved.
+func movedBy(verdicts map[string]string) []string {
+	var moved []string
+	for item, verdict := range verdicts {
+		if verdict == "moved" {
+			moved = append(moved, item)
+		}
+	}
+	slices.Sort(moved)
+	return moved
 }
 
 // judge runs a statement that returns a verdict on each item.

@@ -20,7 +20,8 @@ const importCompanies = `
 WITH line AS (
   SELECT l.*, known.company_id, CASE
     WHEN c.company_id IS NULL THEN 'created'
-    WHEN (c.name, c.billing_day, c.time_zone) IS DISTINCT FROM (l.name, l.billing_day, l.time_zone) THEN 'updated'
+    WHEN (c.billing_day, c.time_zone) IS DISTINCT FROM (l.billing_day, l.time_zone) THEN 'moved'
+    WHEN c.name <> l.name THEN 'updated'
     ELSE 'unchanged' END AS outcome
   FROM unnest($1::text[], $2::text[], $3::smallint[], $4::text[]) AS l(external_id, name, billing_day, time_zone)
   JOIN company_lookup known ON known.external_id = l.external_id
@@ -42,13 +43,32 @@ func (i *Importer) Companies(ctx context.Context, items []*domain.Company) ([]do
 		if _, err := tx.ExecContext(ctx, numberCompanies, ids); err != nil {
 			return err
 		}
-		return judge(ctx, tx, verdicts, importCompanies, ids,
+		err := judge(ctx, tx, verdicts, importCompanies, ids,
 			pq.Array(pluck(items, func(c *domain.Company) string { return c.Name })),
 			pq.Array(pluck(items, func(c *domain.Company) int64 { return int64(c.BillingDay) })),
 			pq.Array(pluck(items, func(c *domain.Company) string { return c.TimeZone })))
+		if err != nil {
+			return err
+		}
+		return rebill(ctx, tx, movedBy(verdicts))
 	})
 	if err != nil {
 		return nil, err
 	}
 	return answer(items, verdicts, externalID, unexpected), nil
+}
+
+// rebill books the usage of companies to the billing periods that they have
+// from now on. The rows are locked by the change.
+func rebill(ctx context.Context, tx *sqlx.Tx, externalIDs []string) error {
+	for _, id := range externalIDs {
+		company, err := getOne[domain.Company](ctx, tx, domain.NotFound("company", "company", id), findExternalCompany, id)
+		if err != nil {
+			return err
+		}
+		if err := rebookPeriods(ctx, tx, company); err != nil {
+			return err
+		}
+	}
+	return nil
 }

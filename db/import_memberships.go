@@ -18,7 +18,7 @@ WITH line AS (
     WHEN l.group_id <> 0 AND g.group_id IS NULL THEN 'group'
     WHEN l.since > $5 THEN 'future'
     WHEN m.since IS NULL THEN 'created'
-    WHEN m.group_id IS DISTINCT FROM nullif(l.group_id, 0) THEN 'updated'
+    WHEN m.group_id IS DISTINCT FROM nullif(l.group_id, 0) THEN 'moved'
     ELSE 'unchanged' END AS outcome
   FROM unnest($2::text[], $3::timestamptz[], $4::bigint[]) AS l(physical_id, since, group_id)
   LEFT JOIN subscribers s ON s.company_id = $1 AND s.physical_id = l.physical_id
@@ -26,26 +26,46 @@ WITH line AS (
   LEFT JOIN group_memberships m ON m.company_id = $1 AND m.subscriber_key = s.key AND m.since = l.since
 ), written AS (
   INSERT INTO group_memberships (company_id, subscriber_key, since, group_id)
-  SELECT $1, key, since, group_id FROM line WHERE outcome IN ('created', 'updated') ORDER BY key, since
+  SELECT $1, key, since, group_id FROM line WHERE outcome IN ('created', 'moved') ORDER BY key, since
   ON CONFLICT (company_id, subscriber_key, since) DO UPDATE SET group_id = excluded.group_id
 )
 SELECT physical_id || chr(31) || (extract(epoch FROM since) * 1000000)::bigint, outcome FROM line`
 
 // Memberships implements domain.Importer.
 func (i *Importer) Memberships(ctx context.Context, scope domain.Scope, items []domain.Membership) ([]domain.Imported, error) {
-	verdicts := make(map[string]string, len(items))
+	var answers []domain.Imported
 	err := i.inCompany(ctx, scope, func(tx *sqlx.Tx) error {
-		return judge(ctx, tx, verdicts, importMemberships, scope.Company,
+		verdicts := make(map[string]string, len(items))
+		err := judge(ctx, tx, verdicts, importMemberships, scope.Company,
 			pq.Array(pluck(items, func(m domain.Membership) string { return m.PhysicalID })),
 			pq.Array(pluck(items, func(m domain.Membership) string { return m.Since.Format(time.RFC3339Nano) })),
 			pq.Array(pluck(items, func(m domain.Membership) int64 { return orZero(m.GroupID) })),
 			i.now().Add(domain.ClockTolerance))
+		if err != nil {
+			return err
+		}
+		pair := func(m domain.Membership) string { return m.PhysicalID + "\x1f" + formatInt(m.Since.UnixMicro()) }
+		answers = answer(items, verdicts, pair, refuseMembership)
+		return noteMemberships(ctx, tx, scope, items, answers)
 	})
-	if err != nil {
-		return nil, err
+	return answers, err
+}
+
+// noteMemberships marks the usage from the first changed membership on, which
+// may be more than what moves.
+func noteMemberships(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, items []domain.Membership, answers []domain.Imported) error {
+	var moved []string
+	var since time.Time
+	for n, m := range items {
+		if outcome := answers[n].Outcome; outcome != domain.Created && outcome != domain.Updated {
+			continue
+		}
+		if moved == nil || m.Since.Before(since) {
+			since = m.Since
+		}
+		moved = append(moved, m.PhysicalID)
 	}
-	pair := func(m domain.Membership) string { return m.PhysicalID + "\x1f" + formatInt(m.Since.UnixMicro()) }
-	return answer(items, verdicts, pair, refuseMembership), nil
+	return noteMoves(ctx, tx, scope.Company, moved, since)
 }
 
 func refuseMembership(m domain.Membership, verdict string) *domain.Error {

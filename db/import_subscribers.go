@@ -30,7 +30,7 @@ WITH line AS (
     expiry_date, contract_length, is_barred, is_active, terminate_date, group_id, subscriber_type, is_transferring,
     is_online, eid, smdp_provider, parent, is_enabled_on_parent)
 ), checked AS (
-  SELECT l.*, p.key AS parent_key, old.key AS old_key, old.group_id AS old_group_id, CASE
+  SELECT l.*, p.key AS parent_key, old.key AS old_key, CASE
     WHEN o.code IS NULL THEN 'operator'
     WHEN t.name IS NULL THEN 'tariff'
     WHEN l.group_id IS NOT NULL AND g.group_id IS NULL THEN 'group'
@@ -39,11 +39,12 @@ WITH line AS (
     WHEN l.parent IS NOT NULL AND EXISTS (
       SELECT FROM subscribers child WHERE child.company_id = $1 AND child.parent_key = old.key) THEN 'has profiles'
     WHEN old.key IS NULL THEN 'created'
+    WHEN old.group_id IS DISTINCT FROM l.group_id THEN 'moved'
     WHEN (old.kind, old.subscriber_id, old.data_number, old.imsi, old.nickname, old.operator_code, old.tariff_name,
-      old.connection_date, old.expiry_date, old.contract_length, old.is_barred, old.is_active, old.terminate_date, old.group_id,
+      old.connection_date, old.expiry_date, old.contract_length, old.is_barred, old.is_active, old.terminate_date,
       old.subscriber_type, old.is_transferring, old.is_online, old.eid, old.smdp_provider, old.parent_key, old.is_enabled_on_parent)
       IS DISTINCT FROM (l.kind, l.subscriber_id, l.data_number, l.imsi, l.nickname, l.operator_code, l.tariff_name,
-      l.connection_date, l.expiry_date, l.contract_length, l.is_barred, l.is_active, l.terminate_date, l.group_id,
+      l.connection_date, l.expiry_date, l.contract_length, l.is_barred, l.is_active, l.terminate_date,
       l.subscriber_type, l.is_transferring, l.is_online, l.eid, l.smdp_provider, p.key, l.is_enabled_on_parent) THEN 'updated'
     ELSE 'unchanged' END AS outcome
   FROM line l
@@ -60,7 +61,7 @@ WITH line AS (
     connection_date, expiry_date, contract_length, is_barred, is_active, terminate_date, group_id, subscriber_type,
     is_transferring, is_online, eid, smdp_provider, parent_key, is_enabled_on_parent
   FROM checked
-  WHERE outcome IN ('created', 'updated')
+  WHERE outcome IN ('created', 'updated', 'moved')
   ORDER BY old_key, physical_id
   ON CONFLICT (company_id, physical_id) DO UPDATE SET kind = excluded.kind, subscriber_id = excluded.subscriber_id,
     data_number = excluded.data_number, imsi = excluded.imsi, nickname = excluded.nickname,
@@ -75,7 +76,7 @@ WITH line AS (
   INSERT INTO group_memberships (company_id, subscriber_key, since, group_id)
   SELECT $1, w.key, $2, w.group_id
   FROM written w JOIN checked c ON c.physical_id = w.physical_id
-  WHERE c.old_key IS NULL OR c.old_group_id IS DISTINCT FROM w.group_id
+  WHERE c.outcome IN ('created', 'moved')
   ON CONFLICT (company_id, subscriber_key, since) DO UPDATE SET group_id = excluded.group_id
 )
 SELECT physical_id, outcome FROM checked`
@@ -102,26 +103,30 @@ func (i *Importer) subscribers(ctx context.Context, scope domain.Scope, items []
 	if len(items) == 0 {
 		return nil
 	}
-	now, half := i.now(), len(items)
+	// The database keeps microseconds.
+	now, half := i.now().Truncate(time.Microsecond), len(items)
 	if limit := i.pool.Stats().MaxOpenConnections; half >= worthSharing && (limit == 0 || limit >= 4) {
 		half /= 2
 	}
 	return i.inCompany(ctx, scope, func(tx *sqlx.Tx) error {
-		others := map[string]string{}
-		both, ctx := errgroup.WithContext(ctx)
+		found, others := map[string]string{}, map[string]string{}
+		both, together := errgroup.WithContext(ctx)
 		both.Go(func() error {
-			return judge(ctx, tx, verdicts, importSubscribers, subscriberArrays(scope, now, items[:half])...)
+			return judge(together, tx, found, importSubscribers, subscriberArrays(scope, now, items[:half])...)
 		})
 		if half < len(items) {
 			both.Go(func() error {
-				return inTx(ctx, i.pool, func(tx *sqlx.Tx) error {
-					return judge(ctx, tx, others, importSubscribers, subscriberArrays(scope, now, items[half:])...)
+				return inTx(together, i.pool, func(tx *sqlx.Tx) error {
+					return judge(together, tx, others, importSubscribers, subscriberArrays(scope, now, items[half:])...)
 				})
 			})
 		}
-		err := both.Wait()
-		maps.Copy(verdicts, others)
-		return err
+		if err := both.Wait(); err != nil {
+			return err
+		}
+		maps.Copy(found, others)
+		maps.Copy(verdicts, found)
+		return noteMoves(ctx, tx, scope.Company, movedBy(found), now)
 	})
 }
 

@@ -194,11 +194,10 @@ func (s *snapshot) Tags(ctx context.Context) iter.Seq2[domain.TagImport, error] 
 }
 
 const exportAlerts = `
-SELECT DISTINCT a.rule_type, coalesce(s.subscriber_id, a.group_id::text, '') COLLATE "C" AS target, a.lower_threshold, a.upper_threshold
-FROM alerts a
-LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = a.subscriber_key
+SELECT DISTINCT a.rule_type, ` + alertTarget + ` COLLATE "C" AS target,
+  lower.threshold AS lower_threshold, upper.threshold AS upper_threshold` + fromAlerts + `
 WHERE a.company_id = $1
-ORDER BY a.rule_type, target, a.lower_threshold, a.upper_threshold`
+ORDER BY a.rule_type, target, lower_threshold, upper_threshold`
 
 // Alerts implements domain.Snapshot.
 func (s *snapshot) Alerts(ctx context.Context) iter.Seq2[domain.AlertSpec, error] {

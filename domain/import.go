@@ -61,7 +61,8 @@ type Imported struct {
 // one that names what the company does not have, spoils no other; an error
 // means that none was stored. To import the same again changes nothing.
 type Importer interface {
-	// Companies creates or changes tenants by their ExternalID.
+	// Companies creates or changes tenants by their ExternalID. Usage is booked
+	// anew where the billing period changes.
 	Companies(ctx context.Context, items []*Company) ([]Imported, error)
 	// Operators are shared by all companies.
 	Operators(ctx context.Context, items []*Operator) ([]Imported, error)
@@ -73,8 +74,7 @@ type Importer interface {
 	// of the group counts from now on. Of many items a part may be stored when
 	// there is an error.
 	Subscribers(ctx context.Context, scope Scope, items []*Subscriber) ([]Imported, error)
-	// Memberships adds to the history of groups. Usage that was booked before
-	// keeps its group until the totals are rebuilt. One in the future is refused.
+	// Memberships adds to the history of groups; one in the future is refused.
 	Memberships(ctx context.Context, scope Scope, items []Membership) ([]Imported, error)
 	// Tags attaches tags to subscribers.
 	Tags(ctx context.Context, scope Scope, items []TagImport) ([]Imported, error)
