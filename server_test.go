@@ -1,0 +1,357 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// program is the built simgraph; these tests run it as a user would.
+var program string
+
+func TestMain(m *testing.M) {
+	os.Exit(withProgram(m.Run))
+}
+
+func withProgram(run func() int) int {
+	folder, err := os.MkdirTemp("", "simgraph-test-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(folder)
+	if err := os.Chmod(folder, 0o755); err != nil { // other users run it too
+		panic(err)
+	}
+	program = filepath.Join(folder, "simgraph")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("%v: %s", err, out))
+	}
+	return run()
+}
+
+// instance is a running server.
+type instance struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	dir    string
+	base   string
+	token  string
+	stderr *bytes.Buffer
+	exited chan error
+}
+
+var (
+	printedBase  = regexp.MustCompile(`http://[0-9.:]+`)
+	printedToken = regexp.MustCompile(`Bearer (sgt_\S+?)'`)
+)
+
+// start serves the demo company and waits for the lines that say so.
+func start(t *testing.T, dir string, as *syscall.Credential) *instance {
+	t.Helper()
+	s := &instance{t: t, dir: dir, stderr: &bytes.Buffer{}, exited: make(chan error, 1)}
+	s.cmd = exec.Command(program, "serve", "--demo", "--addr", "127.0.0.1:0", "--data-dir", dir)
+	s.cmd.Stderr = s.stderr
+	s.cmd.Dir = filepath.Dir(program)
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
+	stdout, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.stop)
+	lines := bufio.NewScanner(stdout)
+	for s.token == "" && lines.Scan() {
+		if base := printedBase.FindString(lines.Text()); s.base == "" {
+			s.base = base
+		}
+		if token := printedToken.FindStringSubmatch(lines.Text()); token != nil {
+			s.token = token[1]
+		}
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, stdout)
+		s.exited <- s.cmd.Wait()
+	}()
+	if s.token == "" {
+		t.Fatalf("the server did not start: %s", <-s.failure())
+	}
+	return s
+}
+
+func (s *instance) failure() chan string {
+	text := make(chan string, 1)
+	<-s.exited
+	text <- s.stderr.String()
+	return text
+}
+
+func (s *instance) stop() {
+	if s.cmd.ProcessState == nil {
+		_ = s.cmd.Process.Kill()
+	}
+	s.awaitNoDatabase()
+}
+
+// end signals the server and returns its exit status.
+func (s *instance) end(signal syscall.Signal) int {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(signal); err != nil {
+		s.t.Fatal(err)
+	}
+	select {
+	case <-s.exited:
+	case <-time.After(20 * time.Second):
+		s.t.Fatal("the server does not end")
+	}
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// awaitNoDatabase fails when a PostgreSQL process outlives the server.
+func (s *instance) awaitNoDatabase() {
+	s.t.Helper()
+	for range 100 {
+		if len(postgresOn(s.dir)) == 0 {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	s.t.Errorf("still running: %v", postgresOn(s.dir))
+}
+
+// postgresOn lists the processes whose command line names the directory.
+func postgresOn(dir string) []string {
+	var found []string
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range lines {
+		if line, err := os.ReadFile(path); err == nil && bytes.Contains(line, []byte(dir+"/postgres")) {
+			found = append(found, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
+		}
+	}
+	return found
+}
+
+// get asks a path and decodes the answer.
+func (s *instance) get(path, token string) (status int, body map[string]any) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.base+path, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	return s.send(r)
+}
+
+func (s *instance) post(path, contentType, token, text string) (status int, body map[string]any) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.base+path, strings.NewReader(text))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", contentType)
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	return s.send(r)
+}
+
+func (s *instance) send(r *http.Request) (status int, body map[string]any) {
+	s.t.Helper()
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if err := json.NewDecoder(response.Body).Decode(&body); err != nil {
+		s.t.Fatal(err)
+	}
+	return response.StatusCode, body
+}
+
+// simgraph runs a command on the data directory.
+func simgraph(t *testing.T, dir string, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, append(args, "--data-dir", dir)...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+func TestANewcomerIsServedTheDemoByBothDoors(t *testing.T) {
+	t.Parallel()
+	s := start(t, t.TempDir(), nil)
+	status, page := s.get("/subscribers?limit=3", s.token)
+	if content, _ := page["content"].([]any); status != http.StatusOK || len(content) != 3 {
+		t.Fatalf("%d %v", status, page)
+	}
+	query, _ := json.Marshal(map[string]string{"query": `{company {name fleet {total}} subscribers(first: 3) {nodes {physicalId group {name} tags {name}}}}`})
+	status, graph := s.post("/graphql", "application/json", s.token, string(query))
+	if status != http.StatusOK || graph["errors"] != nil {
+		t.Fatalf("%d %v", status, graph)
+	}
+	if status, body := s.get("/readyz", ""); status != http.StatusOK {
+		t.Fatalf("%d %v", status, body)
+	}
+	if status := s.end(syscall.SIGTERM); status != 0 {
+		t.Fatalf("exit status %d: %s", status, s.stderr)
+	}
+	s.awaitNoDatabase()
+}
+
+func TestASecondServerOnTheDirectorySaysWhyNot(t *testing.T) {
+	t.Parallel()
+	s := start(t, t.TempDir(), nil)
+	status, _, stderr := simgraph(t, s.dir, "serve", "--addr", "127.0.0.1:0")
+	if status != 1 || !strings.Contains(stderr, "in use by simgraph serve (process "+strconv.Itoa(s.cmd.Process.Pid)+")") || strings.Count(stderr, "\n") != 1 {
+		t.Fatalf("%d %q", status, stderr)
+	}
+	// Other commands attach to the running one.
+	status, token, stderr := simgraph(t, s.dir, "token", "--user", "analyst@demo.example")
+	if status != 0 {
+		t.Fatalf("%d %s", status, stderr)
+	}
+	if status, body := s.get("/subscribers?limit=1", strings.TrimSpace(token)); status != http.StatusOK {
+		t.Fatalf("%d %v", status, body)
+	}
+}
+
+func TestWhatWasWrittenSurvivesKill(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := start(t, dir, nil)
+	_, page := s.get("/subscribers?limit=1", s.token)
+	id := page["content"].([]any)[0].(map[string]any)["physicalId"].(string)
+	if status, body := s.post("/graphql", "application/json", s.token,
+		fmt.Sprintf(`{"query": "mutation {editSubscriber(input: {physicalId: \"%s\", nickname: \"kept\"}) {subscriber {nickname}}}"}`, id)); status != http.StatusOK || body["errors"] != nil {
+		t.Fatalf("%d %v", status, body)
+	}
+	s.end(syscall.SIGKILL)
+	again := start(t, dir, nil)
+	status, one := again.get("/subscribers/"+id, s.token)
+	if status != http.StatusOK || one["content"].(map[string]any)["nickname"] != "kept" {
+		t.Fatalf("%d %v", status, one)
+	}
+	if status := again.end(syscall.SIGINT); status != 0 {
+		t.Fatalf("exit status %d: %s", status, again.stderr)
+	}
+	again.awaitNoDatabase()
+}
+
+func TestAnOrdinaryUserCanRunIt(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("the other tests run as an ordinary user already")
+	}
+	nobody, err := user.Lookup("nobody")
+	if err != nil {
+		t.Skip(err)
+	}
+	uid, _ := strconv.Atoi(nobody.Uid)
+	gid, _ := strconv.Atoi(nobody.Gid)
+	dir, err := os.MkdirTemp("", "simgraph-nobody-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chown(dir, uid, gid); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, dir, &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)})
+	if status, body := s.get("/tags", s.token); status != http.StatusOK {
+		t.Fatalf("%d %v", status, body)
+	}
+}
+
+func TestAKeyIsExchangedUsedAndRevoked(t *testing.T) {
+	t.Parallel()
+	s := start(t, t.TempDir(), nil)
+	status, out, stderr := simgraph(t, s.dir, "key", "create", "--user", "admin@demo.example", "--scope", "View Subscriber")
+	var key struct{ AccessKeyID, Secret string }
+	if err := json.Unmarshal([]byte(out), &key); err != nil || status != 0 {
+		t.Fatalf("%d %v %s %s", status, err, out, stderr)
+	}
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {key.AccessKeyID}, "client_secret": {key.Secret}}
+	code, grant := s.post("/oauth/token", "application/x-www-form-urlencoded", "", form.Encode())
+	if code != http.StatusOK || grant["scope"] != "VIEW_SUBSCRIBER" || grant["token_type"] != "Bearer" {
+		t.Fatalf("%d %v", code, grant)
+	}
+	token := grant["access_token"].(string)
+	if code, body := s.get("/subscribers", token); code != http.StatusOK {
+		t.Fatalf("%d %v", code, body)
+	}
+	if code, body := s.get("/analytics/data-usage?startDate=2026-01-01&endDate=2026-01-02", token); code != http.StatusForbidden {
+		t.Fatalf("%d %v", code, body)
+	}
+	if status, _, stderr := simgraph(t, s.dir, "key", "revoke", key.AccessKeyID); status != 0 {
+		t.Fatal(stderr)
+	}
+	revoked := time.Now()
+	for {
+		if code, _ := s.get("/subscribers", token); code == http.StatusUnauthorized {
+			return
+		}
+		if time.Since(revoked) > 5*time.Second {
+			t.Fatal("the token outlives its key by more than 5 s")
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+func TestABadLineIsNamedAndTheRestIsImported(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "acme.ndjson")
+	lines := `{"type":"company","id":"acme","name":"Acme Ltd"}
+{"type":"group","company":"acme","id":0,"name":"Vans"}
+{"type":"group","company":"acme","id":12,"name":"Vans"}
+`
+	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(dir, "data")
+	for range 2 {
+		status, _, stderr := simgraph(t, data, "import", file)
+		if status != 1 || !strings.Contains(stderr, file+":2: ") {
+			t.Fatalf("%d %s", status, stderr)
+		}
+	}
+	status, out, stderr := simgraph(t, data, "export", "--company", "acme")
+	if status != 0 || !strings.Contains(out, `"id":12`) || strings.Contains(out, `"id":0`) {
+		t.Fatalf("%d %s %s", status, out, stderr)
+	}
+}
+
+func TestExitStatusOfWrongUsage(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--nonsense"}, {"nonsense"}, {"token"}, {"import"}, {"serve", "--log-format", "xml"}} {
+		status, stdout, stderr := simgraph(t, t.TempDir(), args...)
+		if status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: %d %q %q", args, status, stdout, stderr)
+		}
+	}
+	if status, _, stderr := simgraph(t, t.TempDir(), "token", "--user", "nobody@nowhere.example"); status != 1 || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("%d %q", status, stderr)
+	}
+}
