@@ -20,9 +20,14 @@ type usageEntry struct {
 	digest   int64
 	// subscriber is the key; 0 as long as the subscriber is not known.
 	subscriber int64
-	// results are the places of the record's result; equal records share an
-	// entry.
-	results []int
+	// claims are all records of the batch with the identity, this one first.
+	claims []claim
+}
+
+// claim is a record that claims an identity.
+type claim struct {
+	place  int
+	digest int64
 }
 
 // usageBatch is a batch on its way into the ledger.
@@ -33,8 +38,7 @@ type usageBatch struct {
 	protocols map[string]int16
 }
 
-// newUsageBatch rejects the records that break a rule, and those that the batch
-// itself contradicts.
+// newUsageBatch rejects the records that break a rule.
 func newUsageBatch(records []domain.UsageRecord, now, oldest time.Time) *usageBatch {
 	b := &usageBatch{results: make([]domain.Recorded, len(records))}
 	seen := make(map[domain.UsageIdentity]*usageEntry, len(records))
@@ -46,35 +50,36 @@ func newUsageBatch(records []domain.UsageRecord, now, oldest time.Time) *usageBa
 		}
 		identity, digest := record.Identify()
 		entry, again := seen[identity]
-		if again && entry.digest != digest {
-			b.results[i] = conflict(&record)
-			continue
-		}
 		if !again {
 			entry = &usageEntry{UsageRecord: record, identity: identity, digest: digest}
 			seen[identity] = entry
 			b.entries = append(b.entries, entry)
 		}
-		entry.results = append(entry.results, i)
+		entry.claims = append(entry.claims, claim{i, digest})
 	}
 	slices.SortFunc(b.entries, func(x, y *usageEntry) int { return slices.Compare(x.identity[:], y.identity[:]) })
 	return b
 }
 
-func conflict(r *domain.UsageRecord) domain.Recorded {
-	return domain.Recorded{
-		Status: domain.UsageConflict,
-		Err:    domain.Invalid("recordId", "the source %q has recorded other usage under the recordId %q", r.Source, r.RecordID),
+// answer gives the records of an identity their status. The digest is that of
+// the record which holds the identity; the first one is, when it is accepted.
+func (b *usageBatch) answer(e *usageEntry, holder int64, status domain.UsageStatus) {
+	for i, c := range e.claims {
+		switch {
+		case c.digest != holder:
+			b.results[c.place] = conflict(e)
+		case i > 0 && status == domain.UsageAccepted:
+			b.results[c.place] = domain.Recorded{Status: domain.UsageDuplicate}
+		default:
+			b.results[c.place] = domain.Recorded{Status: status}
+		}
 	}
 }
 
-// answer gives the entry its status; further equal records are duplicates.
-func (b *usageBatch) answer(e *usageEntry, status domain.UsageStatus) {
-	for i, place := range e.results {
-		if i > 0 && status == domain.UsageAccepted {
-			status = domain.UsageDuplicate
-		}
-		b.results[place] = domain.Recorded{Status: status}
+func conflict(e *usageEntry) domain.Recorded {
+	return domain.Recorded{
+		Status: domain.UsageConflict,
+		Err:    domain.Invalid("recordId", "the source %q has recorded other usage under the recordId %q", e.Source, e.RecordID),
 	}
 }
 
@@ -121,8 +126,8 @@ func (b *usageBatch) rejectProtocols(names []string) {
 		if !slices.Contains(names, e.Protocol) {
 			return false
 		}
-		for _, place := range e.results {
-			b.results[place] = domain.Rejected(domain.Invalid("protocol", "the company has %d network protocols already", domain.MaxProtocols))
+		for _, c := range e.claims {
+			b.results[c.place] = domain.Rejected(domain.Invalid("protocol", "the company has %d network protocols already", domain.MaxProtocols))
 		}
 		return true
 	})
@@ -241,22 +246,13 @@ func (b *usageBatch) judgeKnown(ctx context.Context, tx *sqlx.Tx, company domain
 		return err
 	}
 	for _, r := range rows {
-		b.judge(known[domain.UsageIdentity(r.Identity)], r.Digest, r.IsHeld)
+		status := domain.UsageDuplicate
+		if r.IsHeld {
+			status = domain.UsageQuarantined
+		}
+		b.answer(known[domain.UsageIdentity(r.Identity)], r.Digest, status)
 	}
 	return nil
-}
-
-func (b *usageBatch) judge(e *usageEntry, digest int64, isHeld bool) {
-	switch {
-	case digest != e.digest:
-		for _, place := range e.results {
-			b.results[place] = conflict(&e.UsageRecord)
-		}
-	case isHeld:
-		b.answer(e, domain.UsageQuarantined)
-	default:
-		b.answer(e, domain.UsageDuplicate)
-	}
 }
 
 // quarantine holds back the fresh entries of unknown subscribers and returns
@@ -276,11 +272,11 @@ func (b *usageBatch) quarantine(ctx context.Context, tx *sqlx.Tx, company domain
 		}
 		accepted = append(accepted, appeared...)
 		for _, e := range held {
-			b.answer(e, domain.UsageQuarantined)
+			b.answer(e, e.digest, domain.UsageQuarantined)
 		}
 	}
 	for _, e := range accepted {
-		b.answer(e, domain.UsageAccepted)
+		b.answer(e, e.digest, domain.UsageAccepted)
 	}
 	return accepted, nil
 }
