@@ -21,23 +21,33 @@ func people(o Options) []*domain.UserImport {
 	}
 }
 
-// runaway is the device that uploads without pause on some days, a van.
-const runaway = 0
+// Devices of the mix with an alert of their own. The runaway is a van that
+// uploads without pause on some days.
+const (
+	runaway = 0
+	aBeacon = 8
+	aCamera = 10
+)
 
 // watch holds the alerts, of every rule, and who is told.
 func watch(o Options) iter.Seq[bundle.Item] {
 	const megabyte = 1_000_000
+	fleet := int64(o.Subscribers)
 	alerts := []domain.AlertSpec{
-		{RuleType: domain.RuleCompany, LowerThreshold: 8_000 * megabyte, UpperThreshold: 20_000 * megabyte},
-		{RuleType: domain.RuleGroup, Target: "2", LowerThreshold: int64(o.Subscribers) * 50 * megabyte, UpperThreshold: int64(o.Subscribers) * 500 * megabyte},
-		{RuleType: domain.RuleGroup, Target: "3", LowerThreshold: int64(o.Subscribers) * 20_000, UpperThreshold: int64(o.Subscribers) * 60_000},
-		{RuleType: domain.RuleGroupMember, Target: "1", LowerThreshold: 15 * megabyte, UpperThreshold: 500 * megabyte},
+		{RuleType: domain.RuleCompany, LowerThreshold: 9_600 * megabyte, UpperThreshold: 20_000 * megabyte},
+		{RuleType: domain.RuleGroup, Target: "2", LowerThreshold: fleet * 50 * megabyte, UpperThreshold: fleet * 500 * megabyte},
+		{RuleType: domain.RuleGroup, Target: "3", LowerThreshold: fleet * 20_000, UpperThreshold: fleet * 60_000},
+		{RuleType: domain.RuleGroupMember, Target: "1", LowerThreshold: 60 * megabyte, UpperThreshold: 500 * megabyte},
 		{RuleType: domain.RuleGroupMember, Target: "3", LowerThreshold: 1 * megabyte, UpperThreshold: 5 * megabyte},
 	}
-	for _, device := range []int{runaway, 8, 10} {
-		if device < o.Subscribers {
+	for _, one := range []struct {
+		device       int
+		lower, upper int64
+	}{{runaway, 50, 500}, {aBeacon, 1, 5}, {aCamera, 2_000, 20_000}} {
+		if one.device < o.Subscribers {
 			alerts = append(alerts, domain.AlertSpec{
-				RuleType: domain.RuleSIM, Target: o.subscriber(device).SubscriberID, LowerThreshold: 10 * megabyte, UpperThreshold: 100 * megabyte,
+				RuleType: domain.RuleSIM, Target: o.subscriber(one.device).SubscriberID,
+				LowerThreshold: one.lower * megabyte, UpperThreshold: one.upper * megabyte,
 			})
 		}
 	}
