@@ -17,7 +17,7 @@ import (
 var layers = map[string][]string{
 	"domain/query":          {},
 	"domain":                {"domain/query"},
-	"graph/scalar":          {},
+	"graph/scalar":          {"domain"},
 	"graph/guard":           {},
 	"graph/input":           {},
 	"graph/model":           {"domain"},
@@ -25,7 +25,7 @@ var layers = map[string][]string{
 	"graph/generated":       {"domain", "graph/model", "graph/scalar", "graph/generated/input"},
 	"graph/transport":       {"graph/guard", "graph/input", "graph/scalar"},
 	"resolvers":             {"domain", "domain/query", "graph/model", "graph/generated", "graph/generated/input"},
-	"rest":                  {"domain"},
+	"rest":                  {"domain", "graph/input"},
 	"access":                {"domain"},
 	"httpd":                 {"access", "domain", "graph/transport"},
 	"bundle":                {"domain"},

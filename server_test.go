@@ -60,6 +60,21 @@ var (
 	printedToken = regexp.MustCompile(`Bearer (sgt_\S+?)'`)
 )
 
+// dataDir is a directory that the user who runs PostgreSQL can enter, unlike
+// those of t.TempDir.
+func dataDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "simgraph-data-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // start serves the demo company and waits for the lines that say so.
 func start(t *testing.T, dir string, as *syscall.Credential) *instance {
 	t.Helper()
@@ -201,7 +216,7 @@ func simgraph(t *testing.T, dir string, args ...string) (status int, stdout, std
 
 func TestANewcomerIsServedTheDemoByBothDoors(t *testing.T) {
 	t.Parallel()
-	s := start(t, t.TempDir(), nil)
+	s := start(t, dataDir(t), nil)
 	status, page := s.get("/subscribers?limit=3", s.token)
 	if content, _ := page["content"].([]any); status != http.StatusOK || len(content) != 3 {
 		t.Fatalf("%d %v", status, page)
@@ -222,7 +237,7 @@ func TestANewcomerIsServedTheDemoByBothDoors(t *testing.T) {
 
 func TestASecondServerOnTheDirectorySaysWhyNot(t *testing.T) {
 	t.Parallel()
-	s := start(t, t.TempDir(), nil)
+	s := start(t, dataDir(t), nil)
 	status, _, stderr := simgraph(t, s.dir, "serve", "--addr", "127.0.0.1:0")
 	if status != 1 || !strings.Contains(stderr, "in use by simgraph serve (process "+strconv.Itoa(s.cmd.Process.Pid)+")") || strings.Count(stderr, "\n") != 1 {
 		t.Fatalf("%d %q", status, stderr)
@@ -239,7 +254,7 @@ func TestASecondServerOnTheDirectorySaysWhyNot(t *testing.T) {
 
 func TestWhatWasWrittenSurvivesKill(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := dataDir(t)
 	s := start(t, dir, nil)
 	_, page := s.get("/subscribers?limit=1", s.token)
 	id := page["content"].([]any)[0].(map[string]any)["physicalId"].(string)
@@ -270,11 +285,7 @@ func TestAnOrdinaryUserCanRunIt(t *testing.T) {
 	}
 	uid, _ := strconv.Atoi(nobody.Uid)
 	gid, _ := strconv.Atoi(nobody.Gid)
-	dir, err := os.MkdirTemp("", "simgraph-nobody-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := dataDir(t)
 	if err := os.Chown(dir, uid, gid); err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +297,7 @@ func TestAnOrdinaryUserCanRunIt(t *testing.T) {
 
 func TestAKeyIsExchangedUsedAndRevoked(t *testing.T) {
 	t.Parallel()
-	s := start(t, t.TempDir(), nil)
+	s := start(t, dataDir(t), nil)
 	status, out, stderr := simgraph(t, s.dir, "key", "create", "--user", "admin@demo.example", "--scope", "View Subscriber")
 	var key struct{ AccessKeyID, Secret string }
 	if err := json.Unmarshal([]byte(out), &key); err != nil || status != 0 {
@@ -301,7 +312,7 @@ func TestAKeyIsExchangedUsedAndRevoked(t *testing.T) {
 	if code, body := s.get("/subscribers", token); code != http.StatusOK {
 		t.Fatalf("%d %v", code, body)
 	}
-	if code, body := s.get("/analytics/data-usage?startDate=2026-01-01&endDate=2026-01-02", token); code != http.StatusForbidden {
+	if code, body := s.post("/subscribers/1", "application/json", token, `{"tagName":"mine"}`); code != http.StatusForbidden {
 		t.Fatalf("%d %v", code, body)
 	}
 	if status, _, stderr := simgraph(t, s.dir, "key", "revoke", key.AccessKeyID); status != 0 {
@@ -321,7 +332,7 @@ func TestAKeyIsExchangedUsedAndRevoked(t *testing.T) {
 
 func TestABadLineIsNamedAndTheRestIsImported(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := dataDir(t)
 	file := filepath.Join(dir, "acme.ndjson")
 	lines := `{"type":"company","id":"acme","name":"Acme Ltd"}
 {"type":"group","company":"acme","id":0,"name":"Vans"}
@@ -346,12 +357,12 @@ func TestABadLineIsNamedAndTheRestIsImported(t *testing.T) {
 func TestExitStatusOfWrongUsage(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"--nonsense"}, {"nonsense"}, {"token"}, {"import"}, {"serve", "--log-format", "xml"}} {
-		status, stdout, stderr := simgraph(t, t.TempDir(), args...)
+		status, stdout, stderr := simgraph(t, dataDir(t), args...)
 		if status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%v: %d %q %q", args, status, stdout, stderr)
 		}
 	}
-	if status, _, stderr := simgraph(t, t.TempDir(), "token", "--user", "nobody@nowhere.example"); status != 1 || strings.Count(stderr, "\n") != 1 {
+	if status, _, stderr := simgraph(t, dataDir(t), "token", "--user", "nobody@nowhere.example"); status != 1 || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("%d %q", status, stderr)
 	}
 }
