@@ -3,6 +3,7 @@ package bundle_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -167,6 +168,32 @@ func TestAChangeOfGroupIsRemembered(t *testing.T) {
 		WHERE subscriber_key = (SELECT key FROM subscribers WHERE physical_id = '8944')`)
 	if history != "12,13" {
 		t.Errorf("the history is %s", history)
+	}
+}
+
+// TestUsageFollowsTheFirstGroupOfManySubscribers: so many that two connections
+// share them.
+func TestUsageFollowsTheFirstGroupOfManySubscribers(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	d.load(acme...)
+	var without, usage []string
+	for i := range 1200 {
+		id := fmt.Sprintf(`"%d"`, 100000+i)
+		line := replace(replace(goodSubscriber, `"8944"`, id), `{"physicalId":"8945","isEnabledOnParent":true}`, `null`)
+		without = append(without, replace(line, `"groupId":12`, `"groupId":null`))
+		usage = append(usage, replace(replace(goodUsage, `"8944"`, id), `"r-1"`, id))
+	}
+	d.load(append(without, usage...)...)
+	var within []string
+	for _, line := range without {
+		within = append(within, replace(line, `"groupId":null`, `"groupId":12`))
+	}
+	if got := d.load(within...); got != "subscriber ~1200" {
+		t.Error(got, d.bad)
+	}
+	if bytes := d.get("SELECT sum(mobile_originated) FROM group_periods WHERE group_id = 12"); bytes != "1441200" {
+		t.Errorf("the group used %s bytes", bytes)
 	}
 }
 

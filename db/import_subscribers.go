@@ -15,7 +15,8 @@ import (
 // importSubscribers looks up what the lines name, writes those lines that are
 // sound and change something, and gives its verdict on every line. In the
 // arrays, "" stands for a text that is null and 0 for no group. Rows that exist
-// are locked in the order of their keys, as the writers of tags do.
+// are locked in the order of their keys, as the writers of tags do. A change of
+// the group is only made where $25 says so.
 const importSubscribers = `
 WITH line AS (
   SELECT physical_id, kind, subscriber_id, nullif(data_number, '') AS data_number, imsi, nickname, operator_code, tariff_name,
@@ -39,7 +40,7 @@ WITH line AS (
     WHEN l.parent IS NOT NULL AND EXISTS (
       SELECT FROM subscribers child WHERE child.company_id = $1 AND child.parent_key = old.key) THEN 'has profiles'
     WHEN old.key IS NULL THEN 'created'
-    WHEN old.group_id IS DISTINCT FROM l.group_id THEN 'moved'
+    WHEN old.group_id IS DISTINCT FROM l.group_id THEN CASE WHEN $25 THEN 'moved' ELSE 'postponed' END
     WHEN (old.kind, old.subscriber_id, old.data_number, old.imsi, old.nickname, old.operator_code, old.tariff_name,
       old.connection_date, old.expiry_date, old.contract_length, old.is_barred, old.is_active, old.terminate_date,
       old.subscriber_type, old.is_transferring, old.is_online, old.eid, old.smdp_provider, old.parent_key, old.is_enabled_on_parent)
@@ -112,12 +113,12 @@ func (i *Importer) subscribers(ctx context.Context, scope domain.Scope, items []
 		found, others := map[string]string{}, map[string]string{}
 		both, together := errgroup.WithContext(ctx)
 		both.Go(func() error {
-			return judge(together, tx, found, importSubscribers, subscriberArrays(scope, now, items[:half])...)
+			return judge(together, tx, found, importSubscribers, subscriberArrays(scope, now, items[:half], true)...)
 		})
 		if half < len(items) {
 			both.Go(func() error {
 				return inTx(together, i.pool, func(tx *sqlx.Tx) error {
-					return judge(together, tx, others, importSubscribers, subscriberArrays(scope, now, items[half:])...)
+					return judge(together, tx, others, importSubscribers, subscriberArrays(scope, now, items[half:], false)...)
 				})
 			})
 		}
@@ -125,9 +126,27 @@ func (i *Importer) subscribers(ctx context.Context, scope domain.Scope, items []
 			return err
 		}
 		maps.Copy(found, others)
+		if err := i.postponed(ctx, tx, scope, now, items[half:], found); err != nil {
+			return err
+		}
 		maps.Copy(verdicts, found)
 		return noteMoves(ctx, tx, scope.Company, movedBy(found), now)
 	})
+}
+
+// postponed stores what the second connection left: moves stand and fall with
+// the note of them.
+func (i *Importer) postponed(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, now time.Time, items []*domain.Subscriber, found map[string]string) error {
+	var left []*domain.Subscriber
+	for _, s := range items {
+		if found[s.PhysicalID] == "postponed" {
+			left = append(left, s)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return judge(ctx, tx, found, importSubscribers, subscriberArrays(scope, now, left, true)...)
 }
 
 // byParent splits the items, so that parents are there before their profiles.
@@ -152,7 +171,7 @@ func byParent(items []*domain.Subscriber, verdicts map[string]string) (tops, pro
 	return tops, profiles
 }
 
-func subscriberArrays(scope domain.Scope, now time.Time, items []*domain.Subscriber) []any {
+func subscriberArrays(scope domain.Scope, now time.Time, items []*domain.Subscriber, movesToo bool) []any {
 	texts := func(field func(*domain.Subscriber) string) any { return pq.StringArray(pluck(items, field)) }
 	flags := func(field func(*domain.Subscriber) bool) any { return pq.BoolArray(pluck(items, field)) }
 	numbers := func(field func(*domain.Subscriber) int64) any { return pq.Int64Array(pluck(items, field)) }
@@ -185,6 +204,7 @@ func subscriberArrays(scope domain.Scope, now time.Time, items []*domain.Subscri
 		texts(func(s *domain.Subscriber) string { return orZero(s.SMDPProvider) }),
 		texts(func(s *domain.Subscriber) string { return orZero(s.ParentPhysicalID) }),
 		flags(func(s *domain.Subscriber) bool { return orZero(s.IsEnabledOnParent) }),
+		movesToo,
 	}
 }
 
