@@ -35,8 +35,8 @@ func stores(pool *sqlx.DB) bundle.Stores {
 	return bundle.Stores{
 		Importer:   db.NewImporter(pool),
 		Companies:  db.NewCompanies(pool),
-		Alerts:     db.NewAlerts(pool),
-		Recipients: db.NewRecipients(pool),
+		Alerts:     db.NewAlerts(pool, time.Now),
+		Recipients: db.NewRecipients(pool, time.Now),
 		Usage:      db.NewUsage(pool, db.NewAlertEvaluator(clock), db.UsageOptions{Now: clock}),
 	}
 }

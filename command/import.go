@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -112,8 +113,8 @@ func stores(pool *sqlx.DB) bundle.Stores {
 	return bundle.Stores{
 		Importer:   db.NewImporter(pool),
 		Companies:  db.NewCompanies(pool),
-		Alerts:     db.NewAlerts(pool),
-		Recipients: db.NewRecipients(pool),
+		Alerts:     db.NewAlerts(pool, time.Now),
+		Recipients: db.NewRecipients(pool, time.Now),
 		Usage:      newUsage(pool),
 	}
 }

@@ -147,6 +147,9 @@ func newGraph(pool *sqlx.DB) *resolvers.Graph {
 		Catalogue:   db.NewCatalogue(pool),
 		Access:      db.NewAccess(pool),
 		Usage:       newUsage(pool),
+		Alerts:      db.NewAlerts(pool, time.Now),
+		AlertLog:    db.NewAlertLog(pool),
+		Recipients:  db.NewRecipients(pool, time.Now),
 	}, time.Now)
 }
 

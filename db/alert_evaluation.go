@@ -38,7 +38,10 @@ func (e AlertEvaluator) usageBooked(ctx context.Context, tx *sqlx.Tx, company *d
 			return err
 		}
 	}
-	return run.notify(ctx)
+	if err := run.notify(ctx); err != nil {
+		return err
+	}
+	return announceUsage(ctx, tx, company.CompanyID, subscribers, run.at)
 }
 
 // periodsOf returns the billing periods of the changes: seldom more than one.

@@ -9,11 +9,6 @@ import (
 	"simgraph/domain"
 )
 
-// SetClock makes the stores take the time from now.
-func (a *Alerts) SetClock(now func() time.Time)     { a.now = now }
-func (r *Recipients) SetClock(now func() time.Time) { r.now = now }
-func (o *Outbox) SetClock(now func() time.Time)     { o.now = now }
-
 // Change is a totalChange.
 type Change struct {
 	ID            int64

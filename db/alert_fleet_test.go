@@ -37,16 +37,11 @@ func newFleet(t testing.TB, billingDay int, zone string, now time.Time) *fleet {
 	pool := dbtest.New(t)
 	f := &fleet{
 		t: t, pool: pool, now: now,
-		company:    &domain.Company{CompanyID: 1, ExternalID: "acme", Name: "Acme", BillingDay: billingDay, TimeZone: zone},
-		alerts:     db.NewAlerts(pool),
-		recipients: db.NewRecipients(pool),
-		log:        db.NewAlertLog(pool),
-		outbox:     db.NewOutbox(pool),
+		company: &domain.Company{CompanyID: 1, ExternalID: "acme", Name: "Acme", BillingDay: billingDay, TimeZone: zone},
+		log:     db.NewAlertLog(pool),
 	}
 	clock := func() time.Time { return f.now }
-	f.alerts.SetClock(clock)
-	f.recipients.SetClock(clock)
-	f.outbox.SetClock(clock)
+	f.alerts, f.recipients, f.outbox = db.NewAlerts(pool, clock), db.NewRecipients(pool, clock), db.NewOutbox(pool, clock)
 	pool.MustExec(`INSERT INTO companies VALUES (1, 'acme', 'Acme', $1, $2)`, billingDay, zone)
 	pool.MustExec(`INSERT INTO operators VALUES ('23415', 'Vodafone UK')`)
 	pool.MustExec(`INSERT INTO tariffs VALUES (1, 'IoT 50', 150, 'GBP')`)

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 
+	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
@@ -56,14 +57,14 @@ func (a *AlertLog) FindMany(ctx context.Context, scope domain.Scope, ids []int64
 	return keyed(rows, func(of *domain.AlertLogEntry) int64 { return of.EntryID }), nil
 }
 
-const alertLogOfNotification = `SELECT ` + alertLogSelect + fromAlertLog + `
-WHERE ` + visibleLog + ` AND l.notification_id = $3
+const alertLogOfNotifications = `SELECT ` + alertLogSelect + fromAlertLog + `
+WHERE ` + visibleLog + ` AND l.notification_id = ANY($3::uuid[])
 ORDER BY l.entry_id
 LIMIT 10000`
 
-// OfNotification returns the visible entries of a notification.
-func (a *AlertLog) OfNotification(ctx context.Context, scope domain.Scope, notification string) ([]*domain.AlertLogEntry, error) {
-	return selectAll[domain.AlertLogEntry](ctx, a.pool, alertLogOfNotification, scope.Company, groupsOf(scope), notification)
+// ofNotifications returns the visible entries of notifications, oldest first.
+func (a *AlertLog) ofNotifications(ctx context.Context, scope domain.Scope, notifications []uuid.UUID) ([]*domain.AlertLogEntry, error) {
+	return selectAll[domain.AlertLogEntry](ctx, a.pool, alertLogOfNotifications, scope.Company, groupsOf(scope), pq.Array(notifications))
 }
 
 func newAlertLogList(scope domain.Scope) *list {

@@ -24,38 +24,50 @@ LEFT JOIN alert_log u ON u.company_id = $1 AND u.alert_id = a.alert_id AND u.lim
   AND u.revision = upper.revision AND u.period_start = $3 AND u.subject_id = COALESCE(w.subscriber_key, w.group_id)
 WHERE ` + visibleAlerts
 
-// subjectsOfAlert needs no look at the scope for the subjects: who sees the
+// subjectsOfAlerts needs no look at the scope for the subjects: who sees an
 // alert sees all of them.
-const subjectsOfAlert = `
+const subjectsOfAlerts = `
 WITH watched AS (
-  SELECT a.alert_id, a.subscriber_key, NULL::bigint AS group_id, COALESCE(p.mobile_originated + p.mobile_terminated, 0) AS usage
-  FROM alerts a
-  LEFT JOIN subscriber_periods p ON p.company_id = $1 AND p.period_start = $3 AND p.subscriber_key = a.subscriber_key
-  WHERE a.company_id = $1 AND a.alert_id = $4 AND a.rule_type = 'sim'
-  UNION ALL
-  SELECT a.alert_id, p.subscriber_key, NULL, p.mobile_originated + p.mobile_terminated
-  FROM alerts a
-  JOIN subscriber_periods p ON p.company_id = $1 AND p.period_start = $3
-  WHERE a.company_id = $1 AND a.alert_id = $4 AND a.rule_type = 'company'
-  UNION ALL
-  SELECT a.alert_id, p.subscriber_key, NULL, p.mobile_originated + p.mobile_terminated
-  FROM alerts a
-  JOIN subscribers m ON m.company_id = $1 AND m.group_id = a.group_id
-  JOIN subscriber_periods p ON p.company_id = $1 AND p.period_start = $3 AND p.subscriber_key = m.key
-  WHERE a.company_id = $1 AND a.alert_id = $4 AND a.rule_type = 'groupfptp'
-  UNION ALL
-  SELECT a.alert_id, NULL, a.group_id, COALESCE(p.mobile_originated + p.mobile_terminated, 0)
-  FROM alerts a
-  LEFT JOIN group_periods p ON p.company_id = $1 AND p.period_start = $3 AND p.group_id = a.group_id
-  WHERE a.company_id = $1 AND a.alert_id = $4 AND a.rule_type = 'grouppr'
-  ORDER BY usage DESC, subscriber_key
-  LIMIT $5 OFFSET $6
+  SELECT subject.*
+  FROM unnest($4::bigint[]) AS wanted(alert_id)
+  CROSS JOIN LATERAL (
+    SELECT a.alert_id, a.subscriber_key, NULL::bigint AS group_id, COALESCE(p.mobile_originated + p.mobile_terminated, 0) AS usage
+    FROM alerts a
+    LEFT JOIN subscriber_periods p ON p.company_id = $1 AND p.period_start = $3 AND p.subscriber_key = a.subscriber_key
+    WHERE a.company_id = $1 AND a.alert_id = wanted.alert_id AND a.rule_type = 'sim'
+    UNION ALL
+    SELECT a.alert_id, p.subscriber_key, NULL, p.mobile_originated + p.mobile_terminated
+    FROM alerts a
+    JOIN subscriber_periods p ON p.company_id = $1 AND p.period_start = $3
+    WHERE a.company_id = $1 AND a.alert_id = wanted.alert_id AND a.rule_type = 'company'
+    UNION ALL
+    SELECT a.alert_id, p.subscriber_key, NULL, p.mobile_originated + p.mobile_terminated
+    FROM alerts a
+    JOIN subscribers m ON m.company_id = $1 AND m.group_id = a.group_id
+    JOIN subscriber_periods p ON p.company_id = $1 AND p.period_start = $3 AND p.subscriber_key = m.key
+    WHERE a.company_id = $1 AND a.alert_id = wanted.alert_id AND a.rule_type = 'groupfptp'
+    UNION ALL
+    SELECT a.alert_id, NULL, a.group_id, COALESCE(p.mobile_originated + p.mobile_terminated, 0)
+    FROM alerts a
+    LEFT JOIN group_periods p ON p.company_id = $1 AND p.period_start = $3 AND p.group_id = a.group_id
+    WHERE a.company_id = $1 AND a.alert_id = wanted.alert_id AND a.rule_type = 'grouppr'
+    ORDER BY usage DESC, subscriber_key
+    LIMIT $5 OFFSET $6
+  ) subject
 )` + alertStates + `
 ORDER BY w.usage DESC, w.subscriber_key`
 
-// Subjects implements domain.Alerts.
-func (a *Alerts) Subjects(ctx context.Context, scope domain.Scope, alertID int64, page domain.Page) ([]*domain.AlertState, error) {
-	return a.states(ctx, scope, subjectsOfAlert, alertID, page.Limit, page.Offset)
+// SubjectsOf implements domain.Alerts.
+func (a *Alerts) SubjectsOf(ctx context.Context, scope domain.Scope, alerts []int64, page domain.Page) (map[int64][]*domain.AlertState, error) {
+	states, err := a.states(ctx, scope, subjectsOfAlerts, pq.Int64Array(alerts), page.Limit, page.Offset)
+	if err != nil {
+		return nil, err
+	}
+	subjects := make(map[int64][]*domain.AlertState, len(alerts))
+	for _, state := range states {
+		subjects[state.Alert.AlertID] = append(subjects[state.Alert.AlertID], state)
+	}
+	return subjects, nil
 }
 
 const watchingSubscribers = `

@@ -18,8 +18,8 @@ type Alerts struct {
 
 var _ domain.Alerts = (*Alerts)(nil)
 
-// NewAlerts returns the store on the pool.
-func NewAlerts(pool *sqlx.DB) *Alerts { return &Alerts{pool: pool, now: time.Now} }
+// NewAlerts returns the store on the pool; now tells the time.
+func NewAlerts(pool *sqlx.DB, now func() time.Time) *Alerts { return &Alerts{pool, now} }
 
 // fromAlerts are the alerts a with their thresholds and the subscriber s of
 // those on a single one.

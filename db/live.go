@@ -2,21 +2,218 @@ package db
 
 import (
 	"context"
-	"fmt"
+	"log/slog"
+	"slices"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
 
 	"simgraph/domain"
 )
 
-// liveChannel carries what changed to the listeners of every instance.
-const liveChannel = "simgraph_live"
+const (
+	// Bounds of what waits for one stream.
+	maxAlertBacklog = 1_000
+	maxKeyBacklog   = 20_000
+	// liveBatch is how much is loaded at once for a stream.
+	liveBatch = 500
+	// overlap is how far back the log is read again after a reconnect.
+	overlap = 30 * time.Second
+)
 
-const announce = `SELECT pg_notify('` + liveChannel + `', $1)`
+// Live follows what happens by LISTEN, on a connection of its own.
+type Live struct {
+	pool        *sqlx.DB
+	url         string
+	log         *slog.Logger
+	alertLog    *AlertLog
+	subscribers *Subscribers
+	hub         hub
+	// lease names this process among the followers of usage.
+	lease uuid.UUID
+}
 
-// announceAlerts tells, when the transaction commits, that alerts fired.
-func announceAlerts(ctx context.Context, tx sqlx.ExecerContext, company domain.CompanyID, notification uuid.UUID) error {
-	_, err := tx.ExecContext(ctx, announce, fmt.Sprintf("alert %d %s", company, notification))
-	return err
+var _ domain.Live = (*Live)(nil)
+
+// NewLive returns the port on the pool; Run has to run on the same database at
+// url, not through a pooler.
+func NewLive(pool *sqlx.DB, url string, log *slog.Logger) *Live {
+	return &Live{
+		pool: pool, url: url, log: log, alertLog: NewAlertLog(pool), subscribers: NewSubscribers(pool),
+		hub: newHub(), lease: uuid.Must(uuid.NewV7()),
+	}
+}
+
+// Run listens until ctx ends.
+func (l *Live) Run(ctx context.Context) error {
+	const shortest, longest = 10 * time.Millisecond, 5 * time.Second
+	listener := pq.NewListener(l.url, shortest, longest, func(event pq.ListenerEventType, err error) {
+		if err != nil {
+			l.log.Warn("live events: the connection to the database failed", "error", err)
+		}
+	})
+	defer listener.Close()
+	if err := listener.Listen(liveChannel); err != nil {
+		return Translate(err)
+	}
+	heard := time.Now()
+	ping := time.NewTicker(10 * time.Second)
+	defer ping.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case n := <-listener.Notify:
+			if n == nil {
+				l.reconnected(ctx, heard)
+			} else {
+				l.hub.dispatch(n.Extra)
+			}
+			heard = time.Now()
+		case <-ping.C:
+			_ = listener.Ping() // notices a dead connection, which it then replaces
+			l.renew(ctx)
+		}
+	}
+}
+
+const notifiedSince = `
+SELECT DISTINCT l.notification_id
+FROM alert_log l
+WHERE l.company_id = $1 AND l.date_created >= $2 AND l.notification_id IS NOT NULL`
+
+// reconnected makes up for what was announced while nobody listened: what fired
+// stands in the log, the rest is lost, so its streams fail.
+func (l *Live) reconnected(ctx context.Context, heard time.Time) {
+	l.hub.fail(domain.Unavailable(errMissed))
+	for _, company := range l.hub.companies() {
+		var fired []uuid.UUID
+		if err := l.pool.SelectContext(ctx, &fired, notifiedSince, company, heard.Add(-overlap)); err != nil {
+			l.log.Warn("live events: the alert log could not be read again", "error", err)
+			continue
+		}
+		for _, notification := range fired {
+			l.hub.alert(company, notification)
+		}
+	}
+}
+
+// AlertTriggered implements domain.Live.
+func (l *Live) AlertTriggered(ctx context.Context, scope domain.Scope) (*domain.Stream[*domain.AlertLogEntry], error) {
+	backlog := newBacklog[uuid.UUID, struct{}](maxAlertBacklog, nil)
+	leave := l.hub.alerts.join(scope.Company, backlog)
+	return follow(ctx, backlog, leave, func(ctx context.Context, fired []uuid.UUID, _ []struct{}) ([]*domain.AlertLogEntry, error) {
+		return l.alertLog.ofNotifications(ctx, scope, fired)
+	}), nil
+}
+
+// SubscriberChanged implements domain.Live.
+func (l *Live) SubscriberChanged(ctx context.Context, scope domain.Scope, physicalIDs []string) (*domain.Stream[*domain.Subscriber], error) {
+	wanted, err := l.wanted(ctx, scope, physicalIDs)
+	if err != nil {
+		return nil, err
+	}
+	backlog := newBacklog[int64, struct{}](maxKeyBacklog, nil)
+	backlog.wanted = wanted
+	leave := l.hub.changes.join(scope.Company, backlog)
+	return follow(ctx, backlog, leave, func(ctx context.Context, keys []int64, _ []struct{}) ([]*domain.Subscriber, error) {
+		found, err := l.subscribers.OfKeys(ctx, scope, keys)
+		changed := make([]*domain.Subscriber, 0, len(found))
+		for _, key := range keys {
+			if s := found[key]; s != nil {
+				changed = append(changed, s)
+			}
+		}
+		return changed, err
+	}), nil
+}
+
+// UsageRecorded implements domain.Live.
+func (l *Live) UsageRecorded(ctx context.Context, scope domain.Scope, physicalIDs []string) (*domain.Stream[*domain.UsageRecorded], error) {
+	keys, err := l.wanted(ctx, scope, physicalIDs)
+	if err != nil {
+		return nil, err
+	}
+	backlog := newBacklog[usageKey](maxKeyBacklog, usageSum.plus)
+	if keys != nil {
+		backlog.wanted = func(k usageKey) bool { return keys(k.subscriber) }
+	}
+	leave := l.hub.usage.join(scope.Company, backlog)
+	if err := l.followUsage(ctx, scope.Company); err != nil {
+		leave()
+		return nil, err
+	}
+	return follow(ctx, backlog, leave, func(ctx context.Context, of []usageKey, sums []usageSum) ([]*domain.UsageRecorded, error) {
+		found, err := l.subscribers.OfKeys(ctx, scope, pluck(of, func(k usageKey) int64 { return k.subscriber }))
+		recorded := make([]*domain.UsageRecorded, 0, len(of))
+		for i, key := range of {
+			if s := found[key.subscriber]; s != nil {
+				recorded = append(recorded, &domain.UsageRecorded{
+					Subscriber: s, PeriodStart: time.Unix(key.period, 0).UTC(), Bytes: sums[i].bytes, Usage: sums[i].usage,
+				})
+			}
+		}
+		return recorded, err
+	}), nil
+}
+
+// wanted tells the keys of the subscribers to follow; nil means all.
+func (l *Live) wanted(ctx context.Context, scope domain.Scope, physicalIDs []string) (func(int64) bool, error) {
+	if physicalIDs == nil {
+		return nil, nil
+	}
+	if len(physicalIDs) > domain.MaxBatch {
+		return nil, domain.Invalid("physicalIds", "at most %d subscribers, not %d", domain.MaxBatch, len(physicalIDs))
+	}
+	found, err := l.subscribers.FindMany(ctx, scope, physicalIDs)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]int64, 0, len(found))
+	for _, id := range physicalIDs {
+		if found[id] == nil {
+			return nil, domain.NotFound("physicalIds", "subscriber", id)
+		}
+		keys = append(keys, found[id].Key)
+	}
+	slices.Sort(keys)
+	return func(key int64) bool { _, ok := slices.BinarySearch(keys, key); return ok }, nil
+}
+
+const (
+	// followingFor is how long a process counts as following unless it says so
+	// again.
+	followingFor = time.Minute
+	followUsage  = `
+INSERT INTO usage_followers (company_id, lease, expires_at)
+SELECT company_id, $2, $3 FROM unnest($1::bigint[]) AS c(company_id)
+ON CONFLICT (company_id, lease) DO UPDATE SET expires_at = excluded.expires_at`
+	forgetFollowers = `DELETE FROM usage_followers WHERE company_id = $1 AND expires_at < $2`
+)
+
+// followUsage has usage of the company announced: a NOTIFY with each batch
+// would make the commits of all writers queue up for nothing.
+func (l *Live) followUsage(ctx context.Context, companies ...domain.CompanyID) error {
+	at := time.Now()
+	_, err := l.pool.ExecContext(ctx, followUsage, pq.Array(companies), l.lease, at.Add(followingFor))
+	if err != nil {
+		return Translate(err)
+	}
+	for _, company := range companies {
+		if _, err := l.pool.ExecContext(ctx, forgetFollowers, company, at); err != nil {
+			return Translate(err)
+		}
+	}
+	return nil
+}
+
+// renew keeps usage announced to the streams that are still followed.
+func (l *Live) renew(ctx context.Context) {
+	if companies := l.hub.usage.companies(); len(companies) > 0 {
+		if err := l.followUsage(ctx, companies...); err != nil && ctx.Err() == nil {
+			l.log.Warn("live events: usage cannot be followed", "error", err)
+		}
+	}
 }

@@ -20,8 +20,8 @@ type Outbox struct {
 
 var _ domain.Outbox = (*Outbox)(nil)
 
-// NewOutbox returns the outbox on the pool.
-func NewOutbox(pool *sqlx.DB) *Outbox { return &Outbox{pool: pool, now: time.Now} }
+// NewOutbox returns the outbox on the pool; now tells the time.
+func NewOutbox(pool *sqlx.DB, now func() time.Time) *Outbox { return &Outbox{pool, now} }
 
 const pendingCompanies = `
 SELECT m.company_id FROM mails m

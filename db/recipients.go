@@ -21,8 +21,8 @@ type Recipients struct {
 
 var _ domain.Recipients = (*Recipients)(nil)
 
-// NewRecipients returns the store on the pool.
-func NewRecipients(pool *sqlx.DB) *Recipients { return &Recipients{pool: pool, now: time.Now} }
+// NewRecipients returns the store on the pool; now tells the time.
+func NewRecipients(pool *sqlx.DB, now func() time.Time) *Recipients { return &Recipients{pool, now} }
 
 // wholeOnly refuses scopes that show only some groups.
 func (r *Recipients) wholeOnly(scope domain.Scope) error {
@@ -306,15 +306,15 @@ CROSS JOIN LATERAL (
   FROM mails m
   WHERE m.company_id = $1 AND m.recipient_id = wanted.id
   ORDER BY m.created_at DESC, m.mail_id
-  LIMIT $3
+  LIMIT $3 OFFSET $4
 ) m`
 
 // Mails implements domain.Recipients.
-func (r *Recipients) Mails(ctx context.Context, scope domain.Scope, ids []int64, limit int) (map[int64][]*domain.Mail, error) {
+func (r *Recipients) Mails(ctx context.Context, scope domain.Scope, ids []int64, page domain.Page) (map[int64][]*domain.Mail, error) {
 	if err := r.wholeOnly(scope); err != nil {
 		return nil, err
 	}
-	rows, err := selectAll[domain.Mail](ctx, r.pool, mailsOfRecipients, scope.Company, pq.Int64Array(ids), limit)
+	rows, err := selectAll[domain.Mail](ctx, r.pool, mailsOfRecipients, scope.Company, pq.Int64Array(ids), page.Limit, page.Offset)
 	if err != nil {
 		return nil, err
 	}

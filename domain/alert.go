@@ -147,10 +147,11 @@ type Alerts interface {
 	// an alert is the same when all of the spec is. It answers in their order.
 	Keep(ctx context.Context, scope Scope, specs []AlertSpec) ([]Imported, error)
 
-	// Subjects returns the state of one subject of an alert after the other, in
-	// the current billing period, those with the most usage first. Subscribers
-	// without usage are left out where the alert watches many.
-	Subjects(ctx context.Context, scope Scope, alertID int64, page Page) ([]*AlertState, error)
+	// SubjectsOf returns the same part (Limit and Offset) of the subjects of
+	// each alert with their states in the current billing period, those with
+	// the most usage first, keyed by alert id. Subscribers without usage are
+	// left out where an alert watches many.
+	SubjectsOf(ctx context.Context, scope Scope, alerts []int64, page Page) (map[int64][]*AlertState, error)
 	// Exceeded counts, for each alert, the subjects that exceeded a threshold
 	// in the current billing period; one without any is missing from the map.
 	Exceeded(ctx context.Context, scope Scope, alerts []int64) (map[int64]int, error)

@@ -52,7 +52,7 @@ type Recipients interface {
 	// SendTest queues a test mail to the recipient, or to all that are not
 	// suppressed when id is nil, and returns the mails.
 	SendTest(ctx context.Context, scope Scope, id *int64) ([]*Mail, error)
-	// Mails returns the last mails to each recipient, newest first, at most
-	// MaxLimit each, keyed by recipient id.
-	Mails(ctx context.Context, scope Scope, ids []int64, limit int) (map[int64][]*Mail, error)
+	// Mails returns the same part (Limit and Offset) of the mails to each
+	// recipient, newest first, keyed by recipient id.
+	Mails(ctx context.Context, scope Scope, ids []int64, page Page) (map[int64][]*Mail, error)
 }

@@ -20,6 +20,10 @@ type Ports struct {
 	Catalogue   domain.Catalogue
 	Access      domain.Access
 	Usage       domain.Usage
+	Alerts      domain.Alerts
+	AlertLog    domain.AlertLog
+	Recipients  domain.Recipients
+	Live        domain.Live
 }
 
 // Graph is the root of the resolvers.
@@ -72,6 +76,14 @@ type (
 	parentOf     struct{ *Graph }
 	groupOf      struct{ *Graph }
 	tagOf        struct{ *Graph }
+
+	subscription    struct{ *Graph }
+	alertOf         struct{ *Graph }
+	alertStateOf    struct{ *Graph }
+	alertFiringOf   struct{ *Graph }
+	alertLogEntryOf struct{ *Graph }
+	alertDeliveryOf struct{ *Graph }
+	recipientOf     struct{ *Graph }
 )
 
 // Query answers the root fields of queries.
@@ -100,3 +112,24 @@ func (g *Graph) Group() generated.GroupResolver { return groupOf{g} }
 
 // Tag answers the fields of a tag.
 func (g *Graph) Tag() generated.TagResolver { return tagOf{g} }
+
+// Subscription answers the root fields of subscriptions.
+func (g *Graph) Subscription() generated.SubscriptionResolver { return subscription{g} }
+
+// Alert answers the fields of an alert.
+func (g *Graph) Alert() generated.AlertResolver { return alertOf{g} }
+
+// AlertState answers the fields of where a subject stands.
+func (g *Graph) AlertState() generated.AlertStateResolver { return alertStateOf{g} }
+
+// AlertFiring answers the fields of a firing in a preview.
+func (g *Graph) AlertFiring() generated.AlertFiringResolver { return alertFiringOf{g} }
+
+// AlertLogEntry answers the fields of an entry of the log.
+func (g *Graph) AlertLogEntry() generated.AlertLogEntryResolver { return alertLogEntryOf{g} }
+
+// AlertDelivery answers the fields of a delivery.
+func (g *Graph) AlertDelivery() generated.AlertDeliveryResolver { return alertDeliveryOf{g} }
+
+// Recipient answers the fields of a recipient.
+func (g *Graph) Recipient() generated.RecipientResolver { return recipientOf{g} }

@@ -16,7 +16,7 @@ type loaders struct {
 	profiles   *relation[int64, []*domain.Subscriber]
 	operator   *relation[string, *domain.Operator]
 	tariff     *relation[string, *domain.Tariff]
-	tags       *relation[tagsKey, []domain.TagName]
+	tags       *relation[pageKey, []domain.TagName]
 	tagNumber  *relation[int64, int]
 	dataUsage  *relation[int64, int64]
 
@@ -29,12 +29,21 @@ type loaders struct {
 	tagSubscribers *relation[partOf[domain.TagName], domain.Slice[*domain.Subscriber]]
 	tagTotals      *relation[partOf[domain.TagName], int]
 
+	alert       *relation[int64, *domain.Alert]
+	exceeded    *relation[int64, int]
+	subjects    *relation[pageKey, []*domain.AlertState]
+	watching    *relation[int64, []*domain.AlertState]
+	groupAlerts *relation[int64, []*domain.Alert]
+	deliveries  *relation[string, []*domain.AlertDelivery]
+	recipient   *relation[int64, *domain.Recipient]
+	mails       *relation[pageKey, []*domain.Mail]
+
 	listings listings
 }
 
-// tagsKey asks for a part of the tags of a subscriber.
-type tagsKey struct {
-	subscriber    int64
+// pageKey asks for a part of what belongs to a parent.
+type pageKey struct {
+	parent        int64
 	limit, offset int
 }
 
@@ -76,7 +85,7 @@ func (g *Graph) newLoaders(scope domain.Scope, periodStart time.Time) *loaders {
 		profiles:   newRelation(in(scope, g.Subscribers.ProfilesOf)),
 		operator:   newRelation(in(scope, g.Catalogue.OperatorsOf)),
 		tariff:     newRelation(in(scope, g.Catalogue.TariffsOf)),
-		tags:       newRelation(g.loadTags(scope)),
+		tags:       newRelation(eachPage(scope, g.Tags.OfMany)),
 		tagNumber:  newRelation(in(scope, g.Tags.NumberOf)),
 		dataUsage:  newRelation(g.currentUsage(scope, periodStart)),
 
@@ -88,6 +97,15 @@ func (g *Graph) newLoaders(scope domain.Scope, periodStart time.Time) *loaders {
 		tagCounts:      newRelation(in(scope, g.Tags.CountsOf)),
 		tagSubscribers: newRelation(eachListing(scope, g.Subscribers.OfTags)),
 		tagTotals:      newRelation(eachListing(scope, g.Subscribers.CountOfTags)),
+
+		alert:       newRelation(in(scope, g.Alerts.FindMany)),
+		exceeded:    newRelation(in(scope, g.Alerts.Exceeded)),
+		subjects:    newRelation(eachPage(scope, g.Alerts.SubjectsOf)),
+		watching:    newRelation(in(scope, g.Alerts.WatchingSubscribers)),
+		groupAlerts: newRelation(in(scope, g.Alerts.OfGroups)),
+		deliveries:  newRelation(in(scope, g.AlertLog.Deliveries)),
+		recipient:   newRelation(in(scope, g.Recipients.FindMany)),
+		mails:       newRelation(eachPage(scope, g.Recipients.Mails)),
 	}
 }
 
@@ -96,6 +114,7 @@ func (l *loaders) clear() {
 		l.subscriber, l.profiles, l.operator, l.tariff, l.tags, l.tagNumber, l.dataUsage,
 		l.group, l.groupCounts, l.groupSubscribers, l.groupTotals,
 		l.tagCounts, l.tagSubscribers, l.tagTotals,
+		l.alert, l.exceeded, l.subjects, l.watching, l.groupAlerts, l.deliveries, l.recipient, l.mails,
 	} {
 		r.clear()
 	}
@@ -134,23 +153,22 @@ func eachListing[P comparable, V any](scope domain.Scope, load func(context.Cont
 	}
 }
 
-// loadTags runs one statement for all subscribers of which the same part of
-// the tags is asked.
-func (g *Graph) loadTags(scope domain.Scope) func(context.Context, []tagsKey) (map[tagsKey][]domain.TagName, error) {
-	return func(ctx context.Context, keys []tagsKey) (map[tagsKey][]domain.TagName, error) {
-		subscribers := map[domain.Page][]int64{}
+// eachPage runs one statement for all parents that ask for the same part.
+func eachPage[V any](scope domain.Scope, load func(context.Context, domain.Scope, []int64, domain.Page) (map[int64]V, error)) func(context.Context, []pageKey) (map[pageKey]V, error) {
+	return func(ctx context.Context, keys []pageKey) (map[pageKey]V, error) {
+		parents := map[domain.Page][]int64{}
 		for _, key := range keys {
 			page := domain.Page{Limit: key.limit, Offset: key.offset}
-			subscribers[page] = append(subscribers[page], key.subscriber)
+			parents[page] = append(parents[page], key.parent)
 		}
-		values := make(map[tagsKey][]domain.TagName, len(keys))
-		for page, of := range subscribers {
-			loaded, err := g.Tags.OfMany(ctx, scope, of, page)
+		values := make(map[pageKey]V, len(keys))
+		for page, of := range parents {
+			loaded, err := load(ctx, scope, of, page)
 			if err != nil {
 				return nil, err
 			}
-			for subscriber, tags := range loaded {
-				values[tagsKey{subscriber, page.Limit, page.Offset}] = tags
+			for parent, value := range loaded {
+				values[pageKey{parent, page.Limit, page.Offset}] = value
 			}
 		}
 		return values, nil

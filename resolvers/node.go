@@ -22,15 +22,24 @@ func formatID(id int64) string { return strconv.FormatInt(id, 10) }
 // nodeType says how the objects of one type are found by the second part of
 // their global ids.
 type nodeType struct {
-	permission domain.Permission
+	permissions []domain.Permission
 	// find leaves out what the scope does not show and what is no id at all.
 	find func(g *Graph, ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error)
 }
 
+// What the root fields of the types require.
+var (
+	inventory  = []domain.Permission{domain.ViewSubscriber}
+	monitoring = []domain.Permission{domain.ViewMonitoringAlerts, domain.ViewUserDetails}
+)
+
 var nodeTypes = map[string]nodeType{
-	"Subscriber": {domain.ViewSubscriber, (*Graph).subscriberNodes},
-	"Group":      {domain.ViewSubscriber, (*Graph).groupNodes},
-	"Tag":        {domain.ViewSubscriber, (*Graph).tagNodes},
+	"Subscriber":    {inventory, (*Graph).subscriberNodes},
+	"Group":         {inventory, (*Graph).groupNodes},
+	"Tag":           {inventory, (*Graph).tagNodes},
+	"Alert":         {monitoring, (*Graph).alertNodes},
+	"AlertLogEntry": {monitoring[:1], (*Graph).alertLogNodes},
+	"Recipient":     {monitoring, (*Graph).recipientNodes},
 }
 
 func (q queryRoot) Node(ctx context.Context, id string) (model.Node, error) {
@@ -85,7 +94,7 @@ func (g *Graph) findNodes(ctx context.Context, kind nodeType, ids []string) (map
 	if err != nil {
 		return nil, err
 	}
-	if err := caller.Need(kind.permission); err != nil {
+	if err := caller.Need(kind.permissions...); err != nil {
 		return nil, err
 	}
 	return kind.find(g, ctx, caller.Scope, ids)
@@ -97,14 +106,34 @@ func (g *Graph) subscriberNodes(ctx context.Context, scope domain.Scope, ids []s
 }
 
 func (g *Graph) groupNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	numbers := make([]int64, 0, len(ids))
+	found, err := g.Ports.Groups.FindMany(ctx, scope, numbers(ids))
+	return asNodes(found, formatID), err
+}
+
+func (g *Graph) alertNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Ports.Alerts.FindMany(ctx, scope, numbers(ids))
+	return asNodes(found, formatID), err
+}
+
+func (g *Graph) alertLogNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Ports.AlertLog.FindMany(ctx, scope, numbers(ids))
+	return asNodes(found, formatID), err
+}
+
+func (g *Graph) recipientNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Ports.Recipients.FindMany(ctx, scope, numbers(ids))
+	return asNodes(found, formatID), err
+}
+
+// numbers reads ids that are numbers and leaves out what is none.
+func numbers(ids []string) []int64 {
+	read := make([]int64, 0, len(ids))
 	for _, id := range ids {
 		if n, err := strconv.ParseInt(id, 10, 64); err == nil {
-			numbers = append(numbers, n)
+			read = append(read, n)
 		}
 	}
-	found, err := g.Ports.Groups.FindMany(ctx, scope, numbers)
-	return asNodes(found, formatID), err
+	return read
 }
 
 func (g *Graph) tagNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {

@@ -46,13 +46,15 @@ func newStack(t *testing.T) *stack {
 	clock := func() time.Time { return now }
 	usage := db.NewUsage(pool, nil, db.UsageOptions{Now: clock})
 	access := db.NewAccess(pool)
+	alerts, recipients := db.NewAlerts(pool, clock), db.NewRecipients(pool, clock)
 	load(t, bundle.Stores{
 		Importer: db.NewImporter(pool), Companies: db.NewCompanies(pool), Usage: usage,
-		Alerts: db.NewAlerts(pool), Recipients: db.NewRecipients(pool),
+		Alerts: alerts, Recipients: recipients,
 	})
 	graph := resolvers.New(resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool),
 		Catalogue: db.NewCatalogue(pool), Access: access, Usage: usage,
+		Alerts: alerts, AlertLog: db.NewAlertLog(pool), Recipients: recipients,
 	}, clock)
 	s.engine = transport.New(graph.Schema(), transport.Config{
 		Present: resolvers.Present, PerResponse: graph.WithLoaders, AfterRootMutationField: resolvers.ForgetLoaded,

@@ -42,7 +42,7 @@ func (l *loaders) aheadOfTagLists(ctx context.Context, s selection, of []*domain
 		if err != nil {
 			continue // the field itself reports it
 		}
-		tags := l.tags.ahead(ctx, each(of, func(s *domain.Subscriber) tagsKey { return tagsKey{s.Key, page.Limit, page.Offset} }))
+		tags := l.tags.ahead(ctx, each(of, func(s *domain.Subscriber) pageKey { return pageKey{s.Key, page.Limit, page.Offset} }))
 		l.aheadOfTags(ctx, s.below("tags"), slices.Concat(slices.Collect(maps.Values(tags))...))
 	}
 }

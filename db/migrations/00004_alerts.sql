@@ -128,5 +128,14 @@ CREATE TABLE mail_keys (
 );
 SELECT simgraph_distribute('mail_keys');
 
+-- Which processes want to hear of usage as it is booked, until when.
+CREATE TABLE usage_followers (
+  company_id bigint NOT NULL,
+  lease      uuid NOT NULL,
+  expires_at timestamptz NOT NULL,
+  PRIMARY KEY (company_id, lease)
+);
+SELECT simgraph_distribute('usage_followers');
+
 -- +goose Down
-DROP TABLE mail_keys, alert_deliveries, mails, alert_recipients, alert_log, alert_thresholds, alerts;
+DROP TABLE usage_followers, mail_keys, alert_deliveries, mails, alert_recipients, alert_log, alert_thresholds, alerts;

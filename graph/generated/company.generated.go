@@ -938,6 +938,10 @@ func (ec *executionContext) marshalNFleet2ᚖsimgraphᚋdomainᚐFleetCounts(ctx
 	return ec._Fleet(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNPeriod2simgraphᚋdomainᚐPeriod(ctx context.Context, sel ast.SelectionSet, v domain.Period) graphql.Marshaler {
+	return ec._Period(ctx, sel, &v)
+}
+
 func (ec *executionContext) marshalNPeriod2ᚖsimgraphᚋdomainᚐPeriod(ctx context.Context, sel ast.SelectionSet, v *domain.Period) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -1003,6 +1007,13 @@ func (ec *executionContext) marshalNViewer2ᚖsimgraphᚋdomainᚐCaller(ctx con
 		return graphql.Null
 	}
 	return ec._Viewer(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCompany2ᚖsimgraphᚋdomainᚐCompany(ctx context.Context, sel ast.SelectionSet, v *domain.Company) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Company(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx context.Context, v any) ([]domain.Permission, error) {

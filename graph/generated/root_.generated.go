@@ -23,12 +23,19 @@ func NewExecutableSchema(cfg Config) graphql.ExecutableSchema {
 type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
+	Alert() AlertResolver
+	AlertDelivery() AlertDeliveryResolver
+	AlertFiring() AlertFiringResolver
+	AlertLogEntry() AlertLogEntryResolver
+	AlertState() AlertStateResolver
 	Company() CompanyResolver
 	Group() GroupResolver
 	Mutation() MutationResolver
 	ParentLink() ParentLinkResolver
 	Query() QueryResolver
+	Recipient() RecipientResolver
 	Subscriber() SubscriberResolver
+	Subscription() SubscriptionResolver
 	Tag() TagResolver
 	User() UserResolver
 	Viewer() ViewerResolver
@@ -54,10 +61,136 @@ type ComplexityRoot struct {
 		PageInfo func(childComplexity int) int
 	}
 
+	Alert struct {
+		AlertID        func(childComplexity int) int
+		Company        func(childComplexity int) int
+		DateCreated    func(childComplexity int) int
+		Group          func(childComplexity int) int
+		ID             func(childComplexity int) int
+		LowerThreshold func(childComplexity int) int
+		NumberExceeded func(childComplexity int) int
+		RuleType       func(childComplexity int) int
+		Status         func(childComplexity int) int
+		Subjects       func(childComplexity int, limit *int32, offset *int32) int
+		Subscriber     func(childComplexity int) int
+		Target         func(childComplexity int) int
+		UpperThreshold func(childComplexity int) int
+	}
+
+	AlertConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	AlertDelivery struct {
+		Attempts   func(childComplexity int) int
+		Email      func(childComplexity int) int
+		FinishedAt func(childComplexity int) int
+		LastError  func(childComplexity int) int
+		Recipient  func(childComplexity int) int
+		State      func(childComplexity int) int
+	}
+
+	AlertEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	AlertExplanation struct {
+		Lower func(childComplexity int) int
+		State func(childComplexity int) int
+		Upper func(childComplexity int) int
+	}
+
+	AlertFiring struct {
+		At         func(childComplexity int) int
+		Boundary   func(childComplexity int) int
+		Group      func(childComplexity int) int
+		Period     func(childComplexity int) int
+		Subscriber func(childComplexity int) int
+		Usage      func(childComplexity int) int
+	}
+
+	AlertList struct {
+		Items      func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	AlertLogConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	AlertLogEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	AlertLogEntry struct {
+		Alert         func(childComplexity int) int
+		AlertID       func(childComplexity int) int
+		DateCreated   func(childComplexity int) int
+		Deliveries    func(childComplexity int) int
+		EntryID       func(childComplexity int) int
+		Group         func(childComplexity int) int
+		ID            func(childComplexity int) int
+		IsLate        func(childComplexity int) int
+		IsNotified    func(childComplexity int) int
+		LimitBoundary func(childComplexity int) int
+		Period        func(childComplexity int) int
+		RuleType      func(childComplexity int) int
+		Subscriber    func(childComplexity int) int
+		Target        func(childComplexity int) int
+		Threshold     func(childComplexity int) int
+		Usage         func(childComplexity int) int
+	}
+
+	AlertLogList struct {
+		Items      func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	AlertPreview struct {
+		Firings  func(childComplexity int) int
+		Subjects func(childComplexity int) int
+		Total    func(childComplexity int) int
+	}
+
+	AlertState struct {
+		Alert      func(childComplexity int) int
+		Group      func(childComplexity int) int
+		Lower      func(childComplexity int) int
+		Period     func(childComplexity int) int
+		Status     func(childComplexity int) int
+		Subscriber func(childComplexity int) int
+		Upper      func(childComplexity int) int
+		Usage      func(childComplexity int) int
+	}
+
 	AttachTagPayload struct {
 		Attached    func(childComplexity int) int
 		Subscribers func(childComplexity int) int
 		Tag         func(childComplexity int) int
+	}
+
+	BoundaryExplanation struct {
+		Entry     func(childComplexity int) int
+		Reason    func(childComplexity int) int
+		Remaining func(childComplexity int) int
+		State     func(childComplexity int) int
+		Text      func(childComplexity int) int
+	}
+
+	BoundaryState struct {
+		Boundary  func(childComplexity int) int
+		Percent   func(childComplexity int) int
+		Since     func(childComplexity int) int
+		Status    func(childComplexity int) int
+		Threshold func(childComplexity int) int
 	}
 
 	Company struct {
@@ -74,12 +207,36 @@ type ComplexityRoot struct {
 		Secret    func(childComplexity int) int
 	}
 
+	CreateAlertPayload struct {
+		Alert func(childComplexity int) int
+	}
+
+	CreateRecipientPayload struct {
+		Recipient func(childComplexity int) int
+	}
+
+	DeleteAlertPayload struct {
+		Alert func(childComplexity int) int
+	}
+
+	DeleteRecipientPayload struct {
+		Recipient func(childComplexity int) int
+	}
+
 	DetachTagPayload struct {
 		Subscribers func(childComplexity int) int
 	}
 
+	EditAlertPayload struct {
+		Alert func(childComplexity int) int
+	}
+
 	EditGroupPayload struct {
 		Group func(childComplexity int) int
+	}
+
+	EditRecipientPayload struct {
+		Recipient func(childComplexity int) int
 	}
 
 	EditSubscriberPayload struct {
@@ -95,6 +252,7 @@ type ComplexityRoot struct {
 	}
 
 	Group struct {
+		Alerts              func(childComplexity int) int
 		GroupID             func(childComplexity int) int
 		HideTariffDetails   func(childComplexity int) int
 		ID                  func(childComplexity int) int
@@ -121,13 +279,31 @@ type ComplexityRoot struct {
 		TotalCount func(childComplexity int) int
 	}
 
+	Mail struct {
+		Attempts   func(childComplexity int) int
+		CreatedAt  func(childComplexity int) int
+		Email      func(childComplexity int) int
+		FinishedAt func(childComplexity int) int
+		Kind       func(childComplexity int) int
+		LastError  func(childComplexity int) int
+		MailID     func(childComplexity int) int
+		State      func(childComplexity int) int
+	}
+
 	Mutation struct {
 		AttachTag       func(childComplexity int, input input.TagInput) int
 		CreateAccessKey func(childComplexity int, input input.CreateAccessKeyInput) int
+		CreateAlert     func(childComplexity int, input input.CreateAlertInput) int
+		CreateRecipient func(childComplexity int, email string) int
+		DeleteAlert     func(childComplexity int, alertID int32) int
+		DeleteRecipient func(childComplexity int, recipientID int32) int
 		DetachTag       func(childComplexity int, input input.TagInput) int
+		EditAlert       func(childComplexity int, input input.EditAlertInput) int
 		EditGroup       func(childComplexity int, input input.EditGroupInput) int
+		EditRecipient   func(childComplexity int, input input.EditRecipientInput) int
 		EditSubscriber  func(childComplexity int, input input.EditSubscriberInput) int
 		RevokeAccessKey func(childComplexity int, accessKeyID string) int
+		SendTestAlert   func(childComplexity int, recipientID *int32) int
 	}
 
 	NetworkState struct {
@@ -165,13 +341,22 @@ type ComplexityRoot struct {
 
 	Query struct {
 		AccessKeys           func(childComplexity int, first *int32, after *string) int
+		Alert                func(childComplexity int, alertID int32) int
+		AlertList            func(childComplexity int, limit *int32, offset *int32, filter *string, orderBy *string) int
+		AlertLog             func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		AlertLogList         func(childComplexity int, limit *int32, offset *int32, filter *string, orderBy *string) int
+		Alerts               func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Company              func(childComplexity int) int
+		ExplainAlert         func(childComplexity int, alertID int32, physicalID *string, groupID *int32) int
 		Group                func(childComplexity int, groupID int32) int
 		GroupList            func(childComplexity int, limit *int32, offset *int32) int
 		Groups               func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Node                 func(childComplexity int, id string) int
 		Nodes                func(childComplexity int, ids []string) int
 		Operators            func(childComplexity int, first *int32, after *string) int
+		PreviewAlert         func(childComplexity int, input input.CreateAlertInput, startDate string, endDate string) int
+		RecipientList        func(childComplexity int, limit *int32, offset *int32) int
+		Recipients           func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Subscriber           func(childComplexity int, physicalID string) int
 		SubscriberList       func(childComplexity int, limit *int32, offset *int32, filter *string, orderBy *string) int
 		Subscribers          func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
@@ -184,6 +369,33 @@ type ComplexityRoot struct {
 		Viewer               func(childComplexity int) int
 	}
 
+	Recipient struct {
+		Email            func(childComplexity int) int
+		ID               func(childComplexity int) int
+		Mails            func(childComplexity int, limit *int32) int
+		RecipientID      func(childComplexity int) int
+		SuppressedDetail func(childComplexity int) int
+		SuppressedReason func(childComplexity int) int
+		SuppressedSince  func(childComplexity int) int
+	}
+
+	RecipientConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	RecipientEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	RecipientList struct {
+		Items      func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
 	RelatedItems struct {
 		Parent   func(childComplexity int) int
 		Profiles func(childComplexity int) int
@@ -193,7 +405,12 @@ type ComplexityRoot struct {
 		AccessKey func(childComplexity int) int
 	}
 
+	SendTestAlertPayload struct {
+		Mails func(childComplexity int) int
+	}
+
 	Subscriber struct {
+		Alerts         func(childComplexity int) int
 		ConnectionDate func(childComplexity int) int
 		ContractLength func(childComplexity int) int
 		DataNumber     func(childComplexity int) int
@@ -244,6 +461,12 @@ type ComplexityRoot struct {
 		TotalCount func(childComplexity int) int
 	}
 
+	Subscription struct {
+		AlertTriggered    func(childComplexity int) int
+		SubscriberChanged func(childComplexity int, physicalIds []string) int
+		UsageRecorded     func(childComplexity int, physicalIds []string) int
+	}
+
 	Tag struct {
 		ID                  func(childComplexity int) int
 		Name                func(childComplexity int) int
@@ -277,6 +500,13 @@ type ComplexityRoot struct {
 	TariffConnection struct {
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	UsageRecorded struct {
+		Bytes       func(childComplexity int) int
+		PeriodStart func(childComplexity int) int
+		Subscriber  func(childComplexity int) int
+		Usage       func(childComplexity int) int
 	}
 
 	User struct {
@@ -371,6 +601,450 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AccessKeyConnection.PageInfo(childComplexity), true
 
+	case "Alert.alertId":
+		if e.ComplexityRoot.Alert.AlertID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Alert.AlertID(childComplexity), true
+	case "Alert.company":
+		if e.ComplexityRoot.Alert.Company == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Alert.Company(childComplexity), true
+	case "Alert.dateCreated":
+		if e.ComplexityRoot.Alert.DateCreated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Alert.DateCreated(childComplexity), true
+	case "Alert.group":
+		if e.ComplexityRoot.Alert.Group == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Alert.Group(childComplexity), true
+	case "Alert.id":
+		if e.ComplexityRoot.Alert.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Alert.ID(childComplexity), true
+	case "Alert.lowerThreshold":
+		if e.ComplexityRoot.Alert.LowerThreshold == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Alert.LowerThreshold(childComplexity), true
+	case "Alert.numberExceeded":
+		if e.ComplexityRoot.Alert.NumberExceeded == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Alert.NumberExceeded(childComplexity), true
+	case "Alert.ruleType":
+		if e.ComplexityRoot.Alert.RuleType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Alert.RuleType(childComplexity), true
+	case "Alert.status":
+		if e.ComplexityRoot.Alert.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Alert.Status(childComplexity), true
+	case "Alert.subjects":
+		if e.ComplexityRoot.Alert.Subjects == nil {
+			break
+		}
+
+		args, err := ec.field_Alert_subjects_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Alert.Subjects(childComplexity, args["limit"].(*int32), args["offset"].(*int32)), true
+	case "Alert.subscriber":
+		if e.ComplexityRoot.Alert.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Alert.Subscriber(childComplexity), true
+	case "Alert.target":
+		if e.ComplexityRoot.Alert.Target == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Alert.Target(childComplexity), true
+	case "Alert.upperThreshold":
+		if e.ComplexityRoot.Alert.UpperThreshold == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Alert.UpperThreshold(childComplexity), true
+
+	case "AlertConnection.edges":
+		if e.ComplexityRoot.AlertConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertConnection.Edges(childComplexity), true
+	case "AlertConnection.nodes":
+		if e.ComplexityRoot.AlertConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertConnection.Nodes(childComplexity), true
+	case "AlertConnection.pageInfo":
+		if e.ComplexityRoot.AlertConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertConnection.PageInfo(childComplexity), true
+	case "AlertConnection.totalCount":
+		if e.ComplexityRoot.AlertConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertConnection.TotalCount(childComplexity), true
+
+	case "AlertDelivery.attempts":
+		if e.ComplexityRoot.AlertDelivery.Attempts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertDelivery.Attempts(childComplexity), true
+	case "AlertDelivery.email":
+		if e.ComplexityRoot.AlertDelivery.Email == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertDelivery.Email(childComplexity), true
+	case "AlertDelivery.finishedAt":
+		if e.ComplexityRoot.AlertDelivery.FinishedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertDelivery.FinishedAt(childComplexity), true
+	case "AlertDelivery.lastError":
+		if e.ComplexityRoot.AlertDelivery.LastError == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertDelivery.LastError(childComplexity), true
+	case "AlertDelivery.recipient":
+		if e.ComplexityRoot.AlertDelivery.Recipient == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertDelivery.Recipient(childComplexity), true
+	case "AlertDelivery.state":
+		if e.ComplexityRoot.AlertDelivery.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertDelivery.State(childComplexity), true
+
+	case "AlertEdge.cursor":
+		if e.ComplexityRoot.AlertEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertEdge.Cursor(childComplexity), true
+	case "AlertEdge.node":
+		if e.ComplexityRoot.AlertEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertEdge.Node(childComplexity), true
+
+	case "AlertExplanation.lower":
+		if e.ComplexityRoot.AlertExplanation.Lower == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertExplanation.Lower(childComplexity), true
+	case "AlertExplanation.state":
+		if e.ComplexityRoot.AlertExplanation.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertExplanation.State(childComplexity), true
+	case "AlertExplanation.upper":
+		if e.ComplexityRoot.AlertExplanation.Upper == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertExplanation.Upper(childComplexity), true
+
+	case "AlertFiring.at":
+		if e.ComplexityRoot.AlertFiring.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertFiring.At(childComplexity), true
+	case "AlertFiring.boundary":
+		if e.ComplexityRoot.AlertFiring.Boundary == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertFiring.Boundary(childComplexity), true
+	case "AlertFiring.group":
+		if e.ComplexityRoot.AlertFiring.Group == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertFiring.Group(childComplexity), true
+	case "AlertFiring.period":
+		if e.ComplexityRoot.AlertFiring.Period == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertFiring.Period(childComplexity), true
+	case "AlertFiring.subscriber":
+		if e.ComplexityRoot.AlertFiring.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertFiring.Subscriber(childComplexity), true
+	case "AlertFiring.usage":
+		if e.ComplexityRoot.AlertFiring.Usage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertFiring.Usage(childComplexity), true
+
+	case "AlertList.items":
+		if e.ComplexityRoot.AlertList.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertList.Items(childComplexity), true
+	case "AlertList.totalCount":
+		if e.ComplexityRoot.AlertList.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertList.TotalCount(childComplexity), true
+
+	case "AlertLogConnection.edges":
+		if e.ComplexityRoot.AlertLogConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogConnection.Edges(childComplexity), true
+	case "AlertLogConnection.nodes":
+		if e.ComplexityRoot.AlertLogConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogConnection.Nodes(childComplexity), true
+	case "AlertLogConnection.pageInfo":
+		if e.ComplexityRoot.AlertLogConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogConnection.PageInfo(childComplexity), true
+	case "AlertLogConnection.totalCount":
+		if e.ComplexityRoot.AlertLogConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogConnection.TotalCount(childComplexity), true
+
+	case "AlertLogEdge.cursor":
+		if e.ComplexityRoot.AlertLogEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEdge.Cursor(childComplexity), true
+	case "AlertLogEdge.node":
+		if e.ComplexityRoot.AlertLogEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEdge.Node(childComplexity), true
+
+	case "AlertLogEntry.alert":
+		if e.ComplexityRoot.AlertLogEntry.Alert == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEntry.Alert(childComplexity), true
+	case "AlertLogEntry.alertId":
+		if e.ComplexityRoot.AlertLogEntry.AlertID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEntry.AlertID(childComplexity), true
+	case "AlertLogEntry.dateCreated":
+		if e.ComplexityRoot.AlertLogEntry.DateCreated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEntry.DateCreated(childComplexity), true
+	case "AlertLogEntry.deliveries":
+		if e.ComplexityRoot.AlertLogEntry.Deliveries == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEntry.Deliveries(childComplexity), true
+	case "AlertLogEntry.entryId":
+		if e.ComplexityRoot.AlertLogEntry.EntryID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEntry.EntryID(childComplexity), true
+	case "AlertLogEntry.group":
+		if e.ComplexityRoot.AlertLogEntry.Group == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEntry.Group(childComplexity), true
+	case "AlertLogEntry.id":
+		if e.ComplexityRoot.AlertLogEntry.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEntry.ID(childComplexity), true
+	case "AlertLogEntry.isLate":
+		if e.ComplexityRoot.AlertLogEntry.IsLate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEntry.IsLate(childComplexity), true
+	case "AlertLogEntry.isNotified":
+		if e.ComplexityRoot.AlertLogEntry.IsNotified == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEntry.IsNotified(childComplexity), true
+	case "AlertLogEntry.limitBoundary":
+		if e.ComplexityRoot.AlertLogEntry.LimitBoundary == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEntry.LimitBoundary(childComplexity), true
+	case "AlertLogEntry.period":
+		if e.ComplexityRoot.AlertLogEntry.Period == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEntry.Period(childComplexity), true
+	case "AlertLogEntry.ruleType":
+		if e.ComplexityRoot.AlertLogEntry.RuleType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEntry.RuleType(childComplexity), true
+	case "AlertLogEntry.subscriber":
+		if e.ComplexityRoot.AlertLogEntry.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEntry.Subscriber(childComplexity), true
+	case "AlertLogEntry.target":
+		if e.ComplexityRoot.AlertLogEntry.Target == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEntry.Target(childComplexity), true
+	case "AlertLogEntry.threshold":
+		if e.ComplexityRoot.AlertLogEntry.Threshold == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEntry.Threshold(childComplexity), true
+	case "AlertLogEntry.usage":
+		if e.ComplexityRoot.AlertLogEntry.Usage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEntry.Usage(childComplexity), true
+
+	case "AlertLogList.items":
+		if e.ComplexityRoot.AlertLogList.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogList.Items(childComplexity), true
+	case "AlertLogList.totalCount":
+		if e.ComplexityRoot.AlertLogList.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogList.TotalCount(childComplexity), true
+
+	case "AlertPreview.firings":
+		if e.ComplexityRoot.AlertPreview.Firings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertPreview.Firings(childComplexity), true
+	case "AlertPreview.subjects":
+		if e.ComplexityRoot.AlertPreview.Subjects == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertPreview.Subjects(childComplexity), true
+	case "AlertPreview.total":
+		if e.ComplexityRoot.AlertPreview.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertPreview.Total(childComplexity), true
+
+	case "AlertState.alert":
+		if e.ComplexityRoot.AlertState.Alert == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertState.Alert(childComplexity), true
+	case "AlertState.group":
+		if e.ComplexityRoot.AlertState.Group == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertState.Group(childComplexity), true
+	case "AlertState.lower":
+		if e.ComplexityRoot.AlertState.Lower == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertState.Lower(childComplexity), true
+	case "AlertState.period":
+		if e.ComplexityRoot.AlertState.Period == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertState.Period(childComplexity), true
+	case "AlertState.status":
+		if e.ComplexityRoot.AlertState.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertState.Status(childComplexity), true
+	case "AlertState.subscriber":
+		if e.ComplexityRoot.AlertState.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertState.Subscriber(childComplexity), true
+	case "AlertState.upper":
+		if e.ComplexityRoot.AlertState.Upper == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertState.Upper(childComplexity), true
+	case "AlertState.usage":
+		if e.ComplexityRoot.AlertState.Usage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertState.Usage(childComplexity), true
+
 	case "AttachTagPayload.attached":
 		if e.ComplexityRoot.AttachTagPayload.Attached == nil {
 			break
@@ -389,6 +1063,68 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AttachTagPayload.Tag(childComplexity), true
+
+	case "BoundaryExplanation.entry":
+		if e.ComplexityRoot.BoundaryExplanation.Entry == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BoundaryExplanation.Entry(childComplexity), true
+	case "BoundaryExplanation.reason":
+		if e.ComplexityRoot.BoundaryExplanation.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BoundaryExplanation.Reason(childComplexity), true
+	case "BoundaryExplanation.remaining":
+		if e.ComplexityRoot.BoundaryExplanation.Remaining == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BoundaryExplanation.Remaining(childComplexity), true
+	case "BoundaryExplanation.state":
+		if e.ComplexityRoot.BoundaryExplanation.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BoundaryExplanation.State(childComplexity), true
+	case "BoundaryExplanation.text":
+		if e.ComplexityRoot.BoundaryExplanation.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BoundaryExplanation.Text(childComplexity), true
+
+	case "BoundaryState.boundary":
+		if e.ComplexityRoot.BoundaryState.Boundary == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BoundaryState.Boundary(childComplexity), true
+	case "BoundaryState.percent":
+		if e.ComplexityRoot.BoundaryState.Percent == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BoundaryState.Percent(childComplexity), true
+	case "BoundaryState.since":
+		if e.ComplexityRoot.BoundaryState.Since == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BoundaryState.Since(childComplexity), true
+	case "BoundaryState.status":
+		if e.ComplexityRoot.BoundaryState.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BoundaryState.Status(childComplexity), true
+	case "BoundaryState.threshold":
+		if e.ComplexityRoot.BoundaryState.Threshold == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BoundaryState.Threshold(childComplexity), true
 
 	case "Company.billingDay":
 		if e.ComplexityRoot.Company.BillingDay == nil {
@@ -440,6 +1176,34 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CreateAccessKeyPayload.Secret(childComplexity), true
 
+	case "CreateAlertPayload.alert":
+		if e.ComplexityRoot.CreateAlertPayload.Alert == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateAlertPayload.Alert(childComplexity), true
+
+	case "CreateRecipientPayload.recipient":
+		if e.ComplexityRoot.CreateRecipientPayload.Recipient == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateRecipientPayload.Recipient(childComplexity), true
+
+	case "DeleteAlertPayload.alert":
+		if e.ComplexityRoot.DeleteAlertPayload.Alert == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteAlertPayload.Alert(childComplexity), true
+
+	case "DeleteRecipientPayload.recipient":
+		if e.ComplexityRoot.DeleteRecipientPayload.Recipient == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteRecipientPayload.Recipient(childComplexity), true
+
 	case "DetachTagPayload.subscribers":
 		if e.ComplexityRoot.DetachTagPayload.Subscribers == nil {
 			break
@@ -447,12 +1211,26 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DetachTagPayload.Subscribers(childComplexity), true
 
+	case "EditAlertPayload.alert":
+		if e.ComplexityRoot.EditAlertPayload.Alert == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EditAlertPayload.Alert(childComplexity), true
+
 	case "EditGroupPayload.group":
 		if e.ComplexityRoot.EditGroupPayload.Group == nil {
 			break
 		}
 
 		return e.ComplexityRoot.EditGroupPayload.Group(childComplexity), true
+
+	case "EditRecipientPayload.recipient":
+		if e.ComplexityRoot.EditRecipientPayload.Recipient == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EditRecipientPayload.Recipient(childComplexity), true
 
 	case "EditSubscriberPayload.subscriber":
 		if e.ComplexityRoot.EditSubscriberPayload.Subscriber == nil {
@@ -492,6 +1270,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Fleet.Transferring(childComplexity), true
 
+	case "Group.alerts":
+		if e.ComplexityRoot.Group.Alerts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Group.Alerts(childComplexity), true
 	case "Group.groupId":
 		if e.ComplexityRoot.Group.GroupID == nil {
 			break
@@ -591,6 +1375,55 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.GroupList.TotalCount(childComplexity), true
 
+	case "Mail.attempts":
+		if e.ComplexityRoot.Mail.Attempts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.Attempts(childComplexity), true
+	case "Mail.createdAt":
+		if e.ComplexityRoot.Mail.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.CreatedAt(childComplexity), true
+	case "Mail.email":
+		if e.ComplexityRoot.Mail.Email == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.Email(childComplexity), true
+	case "Mail.finishedAt":
+		if e.ComplexityRoot.Mail.FinishedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.FinishedAt(childComplexity), true
+	case "Mail.kind":
+		if e.ComplexityRoot.Mail.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.Kind(childComplexity), true
+	case "Mail.lastError":
+		if e.ComplexityRoot.Mail.LastError == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.LastError(childComplexity), true
+	case "Mail.mailId":
+		if e.ComplexityRoot.Mail.MailID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.MailID(childComplexity), true
+	case "Mail.state":
+		if e.ComplexityRoot.Mail.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.State(childComplexity), true
+
 	case "Mutation.attachTag":
 		if e.ComplexityRoot.Mutation.AttachTag == nil {
 			break
@@ -613,6 +1446,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateAccessKey(childComplexity, args["input"].(input.CreateAccessKeyInput)), true
+	case "Mutation.createAlert":
+		if e.ComplexityRoot.Mutation.CreateAlert == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createAlert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateAlert(childComplexity, args["input"].(input.CreateAlertInput)), true
+	case "Mutation.createRecipient":
+		if e.ComplexityRoot.Mutation.CreateRecipient == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createRecipient_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateRecipient(childComplexity, args["email"].(string)), true
+	case "Mutation.deleteAlert":
+		if e.ComplexityRoot.Mutation.DeleteAlert == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteAlert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteAlert(childComplexity, args["alertId"].(int32)), true
+	case "Mutation.deleteRecipient":
+		if e.ComplexityRoot.Mutation.DeleteRecipient == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteRecipient_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteRecipient(childComplexity, args["recipientId"].(int32)), true
 	case "Mutation.detachTag":
 		if e.ComplexityRoot.Mutation.DetachTag == nil {
 			break
@@ -624,6 +1501,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DetachTag(childComplexity, args["input"].(input.TagInput)), true
+	case "Mutation.editAlert":
+		if e.ComplexityRoot.Mutation.EditAlert == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_editAlert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EditAlert(childComplexity, args["input"].(input.EditAlertInput)), true
 	case "Mutation.editGroup":
 		if e.ComplexityRoot.Mutation.EditGroup == nil {
 			break
@@ -635,6 +1523,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EditGroup(childComplexity, args["input"].(input.EditGroupInput)), true
+	case "Mutation.editRecipient":
+		if e.ComplexityRoot.Mutation.EditRecipient == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_editRecipient_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EditRecipient(childComplexity, args["input"].(input.EditRecipientInput)), true
 	case "Mutation.editSubscriber":
 		if e.ComplexityRoot.Mutation.EditSubscriber == nil {
 			break
@@ -657,6 +1556,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RevokeAccessKey(childComplexity, args["accessKeyId"].(string)), true
+	case "Mutation.sendTestAlert":
+		if e.ComplexityRoot.Mutation.SendTestAlert == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_sendTestAlert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SendTestAlert(childComplexity, args["recipientId"].(*int32)), true
 
 	case "NetworkState.isOnline":
 		if e.ComplexityRoot.NetworkState.IsOnline == nil {
@@ -765,12 +1675,78 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.AccessKeys(childComplexity, args["first"].(*int32), args["after"].(*string)), true
+	case "Query.alert":
+		if e.ComplexityRoot.Query.Alert == nil {
+			break
+		}
+
+		args, err := ec.field_Query_alert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Alert(childComplexity, args["alertId"].(int32)), true
+	case "Query.alertList":
+		if e.ComplexityRoot.Query.AlertList == nil {
+			break
+		}
+
+		args, err := ec.field_Query_alertList_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AlertList(childComplexity, args["limit"].(*int32), args["offset"].(*int32), args["filter"].(*string), args["orderBy"].(*string)), true
+	case "Query.alertLog":
+		if e.ComplexityRoot.Query.AlertLog == nil {
+			break
+		}
+
+		args, err := ec.field_Query_alertLog_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AlertLog(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Query.alertLogList":
+		if e.ComplexityRoot.Query.AlertLogList == nil {
+			break
+		}
+
+		args, err := ec.field_Query_alertLogList_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AlertLogList(childComplexity, args["limit"].(*int32), args["offset"].(*int32), args["filter"].(*string), args["orderBy"].(*string)), true
+	case "Query.alerts":
+		if e.ComplexityRoot.Query.Alerts == nil {
+			break
+		}
+
+		args, err := ec.field_Query_alerts_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Alerts(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Query.company":
 		if e.ComplexityRoot.Query.Company == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Query.Company(childComplexity), true
+	case "Query.explainAlert":
+		if e.ComplexityRoot.Query.ExplainAlert == nil {
+			break
+		}
+
+		args, err := ec.field_Query_explainAlert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.ExplainAlert(childComplexity, args["alertId"].(int32), args["physicalId"].(*string), args["groupId"].(*int32)), true
 	case "Query.group":
 		if e.ComplexityRoot.Query.Group == nil {
 			break
@@ -838,6 +1814,39 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Operators(childComplexity, args["first"].(*int32), args["after"].(*string)), true
+	case "Query.previewAlert":
+		if e.ComplexityRoot.Query.PreviewAlert == nil {
+			break
+		}
+
+		args, err := ec.field_Query_previewAlert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.PreviewAlert(childComplexity, args["input"].(input.CreateAlertInput), args["startDate"].(string), args["endDate"].(string)), true
+	case "Query.recipientList":
+		if e.ComplexityRoot.Query.RecipientList == nil {
+			break
+		}
+
+		args, err := ec.field_Query_recipientList_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.RecipientList(childComplexity, args["limit"].(*int32), args["offset"].(*int32)), true
+	case "Query.recipients":
+		if e.ComplexityRoot.Query.Recipients == nil {
+			break
+		}
+
+		args, err := ec.field_Query_recipients_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Recipients(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Query.subscriber":
 		if e.ComplexityRoot.Query.Subscriber == nil {
 			break
@@ -944,6 +1953,105 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Query.Viewer(childComplexity), true
 
+	case "Recipient.email":
+		if e.ComplexityRoot.Recipient.Email == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Recipient.Email(childComplexity), true
+	case "Recipient.id":
+		if e.ComplexityRoot.Recipient.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Recipient.ID(childComplexity), true
+	case "Recipient.mails":
+		if e.ComplexityRoot.Recipient.Mails == nil {
+			break
+		}
+
+		args, err := ec.field_Recipient_mails_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Recipient.Mails(childComplexity, args["limit"].(*int32)), true
+	case "Recipient.recipientId":
+		if e.ComplexityRoot.Recipient.RecipientID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Recipient.RecipientID(childComplexity), true
+	case "Recipient.suppressedDetail":
+		if e.ComplexityRoot.Recipient.SuppressedDetail == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Recipient.SuppressedDetail(childComplexity), true
+	case "Recipient.suppressedReason":
+		if e.ComplexityRoot.Recipient.SuppressedReason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Recipient.SuppressedReason(childComplexity), true
+	case "Recipient.suppressedSince":
+		if e.ComplexityRoot.Recipient.SuppressedSince == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Recipient.SuppressedSince(childComplexity), true
+
+	case "RecipientConnection.edges":
+		if e.ComplexityRoot.RecipientConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RecipientConnection.Edges(childComplexity), true
+	case "RecipientConnection.nodes":
+		if e.ComplexityRoot.RecipientConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RecipientConnection.Nodes(childComplexity), true
+	case "RecipientConnection.pageInfo":
+		if e.ComplexityRoot.RecipientConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RecipientConnection.PageInfo(childComplexity), true
+	case "RecipientConnection.totalCount":
+		if e.ComplexityRoot.RecipientConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RecipientConnection.TotalCount(childComplexity), true
+
+	case "RecipientEdge.cursor":
+		if e.ComplexityRoot.RecipientEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RecipientEdge.Cursor(childComplexity), true
+	case "RecipientEdge.node":
+		if e.ComplexityRoot.RecipientEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RecipientEdge.Node(childComplexity), true
+
+	case "RecipientList.items":
+		if e.ComplexityRoot.RecipientList.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RecipientList.Items(childComplexity), true
+	case "RecipientList.totalCount":
+		if e.ComplexityRoot.RecipientList.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RecipientList.TotalCount(childComplexity), true
+
 	case "RelatedItems.parent":
 		if e.ComplexityRoot.RelatedItems.Parent == nil {
 			break
@@ -964,6 +2072,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RevokeAccessKeyPayload.AccessKey(childComplexity), true
 
+	case "SendTestAlertPayload.mails":
+		if e.ComplexityRoot.SendTestAlertPayload.Mails == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendTestAlertPayload.Mails(childComplexity), true
+
+	case "Subscriber.alerts":
+		if e.ComplexityRoot.Subscriber.Alerts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Subscriber.Alerts(childComplexity), true
 	case "Subscriber.connectionDate":
 		if e.ComplexityRoot.Subscriber.ConnectionDate == nil {
 			break
@@ -1207,6 +2328,35 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SubscriberList.TotalCount(childComplexity), true
 
+	case "Subscription.alertTriggered":
+		if e.ComplexityRoot.Subscription.AlertTriggered == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Subscription.AlertTriggered(childComplexity), true
+	case "Subscription.subscriberChanged":
+		if e.ComplexityRoot.Subscription.SubscriberChanged == nil {
+			break
+		}
+
+		args, err := ec.field_Subscription_subscriberChanged_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscription.SubscriberChanged(childComplexity, args["physicalIds"].([]string)), true
+	case "Subscription.usageRecorded":
+		if e.ComplexityRoot.Subscription.UsageRecorded == nil {
+			break
+		}
+
+		args, err := ec.field_Subscription_usageRecorded_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscription.UsageRecorded(childComplexity, args["physicalIds"].([]string)), true
+
 	case "Tag.id":
 		if e.ComplexityRoot.Tag.ID == nil {
 			break
@@ -1320,6 +2470,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.TariffConnection.PageInfo(childComplexity), true
 
+	case "UsageRecorded.bytes":
+		if e.ComplexityRoot.UsageRecorded.Bytes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageRecorded.Bytes(childComplexity), true
+	case "UsageRecorded.periodStart":
+		if e.ComplexityRoot.UsageRecorded.PeriodStart == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageRecorded.PeriodStart(childComplexity), true
+	case "UsageRecorded.subscriber":
+		if e.ComplexityRoot.UsageRecorded.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageRecorded.Subscriber(childComplexity), true
+	case "UsageRecorded.usage":
+		if e.ComplexityRoot.UsageRecorded.Usage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageRecorded.Usage(childComplexity), true
+
 	case "User.disabled":
 		if e.ComplexityRoot.User.Disabled == nil {
 			break
@@ -1403,10 +2578,17 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputAlertFilter,
+		ec.unmarshalInputAlertLogFilter,
+		ec.unmarshalInputAlertLogOrder,
+		ec.unmarshalInputAlertOrder,
 		ec.unmarshalInputBooleanFilter,
 		ec.unmarshalInputCreateAccessKeyInput,
+		ec.unmarshalInputCreateAlertInput,
 		ec.unmarshalInputDateTimeFilter,
+		ec.unmarshalInputEditAlertInput,
 		ec.unmarshalInputEditGroupInput,
+		ec.unmarshalInputEditRecipientInput,
 		ec.unmarshalInputEditSubscriberInput,
 		ec.unmarshalInputIntFilter,
 		ec.unmarshalInputNetworkStateFilter,
@@ -1460,6 +2642,23 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			ctx = graphql.WithUnmarshalerMap(ctx, inputUnmarshalMap)
 			data := ec._Mutation(ctx, opCtx.Operation.SelectionSet)
 			var buf bytes.Buffer
+			data.MarshalGQL(&buf)
+
+			return &graphql.Response{
+				Data: buf.Bytes(),
+			}
+		}
+	case ast.Subscription:
+		next := ec._Subscription(ctx, opCtx.Operation.SelectionSet)
+
+		var buf bytes.Buffer
+		return func(ctx context.Context) *graphql.Response {
+			buf.Reset()
+			data := next(ctx)
+
+			if data == nil {
+				return nil
+			}
 			data.MarshalGQL(&buf)
 
 			return &graphql.Response{
@@ -1584,6 +2783,534 @@ type CreateAccessKeyPayload {
 type RevokeAccessKeyPayload {
   "The key as it is now."
   accessKey: AccessKey!
+}
+`, BuiltIn: false},
+	{Name: "../schema/alert.graphqls", Input: `extend type Query {
+  "One alert. An error when the account has none with that id."
+  alert("The identifier of the alert." alertId: Int!): Alert @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  "The alerts, page by page from cursor to cursor."
+  alerts(
+    "How many after the cursor, 1 to 100."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 1 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: AlertFilter
+    "In this order; the id breaks ties."
+    orderBy: [AlertOrder!]
+  ): AlertConnection! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  "The alerts by offset, with the filter and order languages of the REST paths."
+  alertList(
+    "How many, at most 100. 25 when missing or 0."
+    limit: Int
+    "How many to skip."
+    offset: Int
+    "Such as: ruleType eq sim and lowerThreshold gt 1000000."
+    filter: String
+    "Such as: dateCreated DESC."
+    orderBy: String
+  ): AlertList! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  "When an alert would have fired on usage of the past. Nothing is kept."
+  previewAlert(
+    "The alert to try."
+    input: CreateAlertInput!
+    "From this date or date-time on (RFC 3339)."
+    startDate: String!
+    "Up to this date, which counts in, or date-time. At most 400 days."
+    endDate: String!
+  ): AlertPreview! @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS])
+  "Why an alert has or has not fired in the current billing period, for a subscriber or for a group."
+  explainAlert(
+    "The identifier of the alert."
+    alertId: Int!
+    "The subscriber in question: its ICCID, device EUI or IMEI."
+    physicalId: String
+    "The group in question, for an alert on combined usage."
+    groupId: Int
+  ): AlertExplanation! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+}
+
+extend type Mutation {
+  "Makes an alert, which is evaluated on the usage of the current billing period at once."
+  createAlert(input: CreateAlertInput!): CreateAlertPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS])
+  "Changes the thresholds of an alert. One that gets another value is armed again, and evaluated at once."
+  editAlert(input: EditAlertInput!): EditAlertPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS])
+  "Deletes an alert. Its log stays."
+  deleteAlert("The identifier of the alert." alertId: Int!): DeleteAlertPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, DELETE_MONITORING_ALERTS])
+}
+
+extend type Subscriber {
+  "Where it stands against the alerts that watch it, alone or in its group or company, by alert id, at most 100. Alerts on the combined usage of its group are not among them."
+  alerts: [AlertState!]! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+}
+
+extend type Group {
+  "The alerts that are set on the group, by id, at most 100."
+  alerts: [Alert!]! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+}
+
+"A pair of thresholds on the data usage of a billing period, in bytes sent and received. A threshold fires once in a period for each subject whose usage is above it."
+type Alert implements Node {
+  "The global id."
+  id: ID!
+  "The identifier of the alert."
+  alertId: Int!
+  "What it watches, and whose usage triggers it."
+  ruleType: AlertRuleType!
+  "The subscriberId of a SIM, the groupId of a group, empty for the company."
+  target: String!
+  "The lower threshold in bytes."
+  lowerThreshold: BigInt!
+  "The upper threshold in bytes."
+  upperThreshold: BigInt!
+  "When it was made."
+  dateCreated: DateTime!
+  "The subscriber that a SIM alert watches."
+  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  "The group that the alert is set on."
+  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  "The company that a company alert watches."
+  company: Company
+  "Whether any subject has exceeded a threshold in the current billing period."
+  status: AlertStatus!
+  "How many subjects have exceeded a threshold in the current billing period."
+  numberExceeded: Int!
+  "Where its subjects stand in the current billing period, those with the most usage first. Where it watches many, those without usage are left out."
+  subjects(
+    "How many, at most 100. 25 when missing or 0."
+    limit: Int
+    "How many to skip."
+    offset: Int
+  ): [AlertState!]!
+}
+
+"What an alert watches, and whose usage triggers it."
+enum AlertRuleType {
+  "One subscriber."
+  SIM
+  "Each subscriber of the company."
+  COMPANY
+  "The combined usage of a group, by the group that subscribers were in at the time of usage."
+  GROUPPR
+  "Each subscriber that is in a group now."
+  GROUPFPTP
+}
+
+"One of the two thresholds of an alert."
+enum AlertBoundary {
+  "The lower threshold."
+  LOWER
+  "The upper threshold."
+  UPPER
+}
+
+"Where usage stands against a threshold."
+enum AlertStatus {
+  "Usage is not above it."
+  ARMED
+  "Usage is above it."
+  EXCEEDED
+}
+
+"Where the usage of one subject stands against an alert in the current billing period."
+type AlertState {
+  "The alert."
+  alert: Alert!
+  "The subscriber whose usage it is; null for the combined usage of a group."
+  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  "The group whose combined usage it is; null for that of a subscriber."
+  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  "The billing period."
+  period: Period!
+  "Bytes sent and received in the period."
+  usage: BigInt!
+  "Whether usage is above a threshold."
+  status: AlertStatus!
+  "Against the lower threshold."
+  lower: BoundaryState!
+  "Against the upper threshold."
+  upper: BoundaryState!
+}
+
+"Where usage stands against one threshold."
+type BoundaryState {
+  "Which threshold."
+  boundary: AlertBoundary!
+  "The threshold in bytes."
+  threshold: BigInt!
+  "Whether usage is above it."
+  status: AlertStatus!
+  "Usage in percent of the threshold; null for the threshold 0."
+  percent: Float
+  "When the log tells that it was exceeded; null while it is not."
+  since: DateTime
+}
+
+"Why an alert has or has not fired for a subject."
+type AlertExplanation {
+  "Where the subject stands."
+  state: AlertState!
+  "Why the lower threshold has or has not fired."
+  lower: BoundaryExplanation!
+  "Why the upper threshold has or has not fired."
+  upper: BoundaryExplanation!
+}
+
+"Why a threshold has or has not fired for a subject."
+type BoundaryExplanation {
+  "Where usage stands."
+  state: BoundaryState!
+  "Why."
+  reason: AlertReason!
+  "How many more bytes make it fire; null when it has fired or never will."
+  remaining: BigInt
+  "The reason in a sentence."
+  text: String!
+  "The log's entry, when it has fired."
+  entry: AlertLogEntry
+}
+
+"Why a threshold has or has not fired."
+enum AlertReason {
+  "Usage was above it, and the log tells of it."
+  FIRED
+  "Usage is not above it."
+  BELOW_THRESHOLD
+  "The alert does not watch the subject."
+  NOT_WATCHED
+  "Usage was above it when the subject came under the alert. The next usage evaluates it."
+  PENDING
+}
+
+"When an alert would have fired."
+type AlertPreview {
+  "How often."
+  total: Int!
+  "For how many subscribers or groups."
+  subjects: Int!
+  "The first 100 times."
+  firings: [AlertFiring!]!
+}
+
+"A threshold that usage of the past exceeded."
+type AlertFiring {
+  "Which threshold."
+  boundary: AlertBoundary!
+  "The subscriber whose usage it was; null for the combined usage of a group."
+  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  "The group whose combined usage it was; null for that of a subscriber."
+  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  "The billing period."
+  period: Period!
+  "The hour in which usage exceeded the threshold."
+  at: DateTime!
+  "Bytes sent and received from the start of the period to the end of that hour."
+  usage: BigInt!
+}
+
+"A page of alerts."
+type AlertConnection {
+  "The alerts with their cursors."
+  edges: [AlertEdge!]!
+  "The alerts alone."
+  nodes: [Alert!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when asked for."
+  totalCount: Int!
+}
+
+"An alert in a page."
+type AlertEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The alert."
+  node: Alert!
+}
+
+"A part of a list of alerts."
+type AlertList {
+  "The alerts."
+  items: [Alert!]!
+  "How many the whole list has; counted only when asked for."
+  totalCount: Int!
+}
+
+"Which alerts are wanted. All conditions must hold."
+input AlertFilter {
+  "All of these."
+  and: [AlertFilter!]
+  "Any of these."
+  or: [AlertFilter!]
+  "Not this."
+  not: AlertFilter
+  "The identifier."
+  id: IntFilter
+  "sim, company, grouppr or groupfptp."
+  ruleType: StringFilter
+  "The subscriberId of a SIM, the groupId of a group, empty for the company."
+  target: StringFilter
+  "The lower threshold in bytes."
+  lowerThreshold: IntFilter
+  "The upper threshold in bytes."
+  upperThreshold: IntFilter
+  "When it was made."
+  dateCreated: DateTimeFilter
+}
+
+"One step of an order of alerts."
+input AlertOrder {
+  "By this field."
+  field: AlertOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What alerts can be ordered by."
+enum AlertOrderField {
+  "The identifier."
+  ID
+  "The rule type."
+  RULE_TYPE
+  "The target."
+  TARGET
+  "The lower threshold."
+  LOWER_THRESHOLD
+  "The upper threshold."
+  UPPER_THRESHOLD
+  "When it was made."
+  DATE_CREATED
+}
+
+"Which alert to make."
+input CreateAlertInput {
+  "What it watches."
+  ruleType: AlertRuleType!
+  "The subscriberId of a SIM, the groupId of a group in decimal; empty or missing for the company."
+  target: String
+  "The lower threshold, 0 to 9223372036854775807 bytes."
+  lowerThreshold: BigInt!
+  "The upper threshold in bytes, not below the lower one."
+  upperThreshold: BigInt!
+}
+
+"Which alert to edit, and how. What is missing stays as it is."
+input EditAlertInput {
+  "The identifier of the alert."
+  alertId: Int!
+  "The new lower threshold in bytes."
+  lowerThreshold: BigInt
+  "The new upper threshold in bytes."
+  upperThreshold: BigInt
+}
+
+"What making an alert gave."
+type CreateAlertPayload {
+  "The alert."
+  alert: Alert!
+}
+
+"What editing an alert gave."
+type EditAlertPayload {
+  "The alert as it is now."
+  alert: Alert!
+}
+
+"What deleting an alert gave."
+type DeleteAlertPayload {
+  "The alert as it was."
+  alert: Alert!
+}
+`, BuiltIn: false},
+	{Name: "../schema/alertlog.graphqls", Input: `extend type Query {
+  "What alerts told, the newest first unless ordered otherwise."
+  alertLog(
+    "How many after the cursor, 1 to 100."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 1 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: AlertLogFilter
+    "In this order; the entry's id breaks ties."
+    orderBy: [AlertLogOrder!]
+  ): AlertLogConnection! @requires(permissions: [VIEW_MONITORING_ALERTS])
+  "The alert log by offset, with the filter and order languages of the REST paths."
+  alertLogList(
+    "How many, at most 10,000, and as many when missing or 0."
+    limit: Int
+    "How many to skip."
+    offset: Int
+    "Such as: limitBoundary eq upper and dateCreated ge 2026-11-01."
+    filter: String
+    "Such as: dateCreated ASC."
+    orderBy: String
+  ): AlertLogList! @requires(permissions: [VIEW_MONITORING_ALERTS])
+}
+
+"Usage exceeded a threshold. The entry stays when the alert is deleted."
+type AlertLogEntry implements Node {
+  "The global id."
+  id: ID!
+  "The identifier of the entry."
+  entryId: Int!
+  "The identifier of the alert, which may be deleted by now."
+  alertId: Int!
+  "The alert; null when it is deleted."
+  alert: Alert @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  "What the alert watches."
+  ruleType: AlertRuleType!
+  "The target of the alert when it fired: the subscriberId of a SIM, the groupId of a group, empty for the company."
+  target: String!
+  "The threshold that was exceeded."
+  limitBoundary: AlertBoundary!
+  "When the entry was made."
+  dateCreated: DateTime!
+  "The subscriber whose usage it was; null for the combined usage of a group."
+  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  "The group whose combined usage it was, or of whose members the subscriber is one; null for alerts on a SIM or the company."
+  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  "The billing period of the usage."
+  period: Period!
+  "What the threshold was, in bytes."
+  threshold: BigInt!
+  "What usage was, in bytes sent and received in the period."
+  usage: BigInt!
+  "Whether the period was over when the usage came in."
+  isLate: Boolean!
+  "Whether recipients are told. Usage that comes in more than 72 hours after its period is logged only."
+  isNotified: Boolean!
+  "How the notification fares at each recipient, by e-mail address."
+  deliveries: [AlertDelivery!]! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+}
+
+"How a notification fares at one recipient."
+type AlertDelivery {
+  "The recipient; null when it is deleted."
+  recipient: Recipient
+  "The address when the alert fired."
+  email: String!
+  "How far it has come."
+  state: MailState!
+  "How often a worker took its mail to send it."
+  attempts: Int!
+  "When it was sent or given up; null before."
+  finishedAt: DateTime
+  "What went wrong last; empty when nothing did."
+  lastError: String!
+}
+
+"How far a mail, or a notification on its way into one, has come."
+enum MailState {
+  "It waits for others to the same recipient, to be one mail with them."
+  WAITING
+  "It is about to be sent, or to be sent again."
+  QUEUED
+  "A mail server has accepted it."
+  SENT
+  "It was given up."
+  FAILED
+  "The recipient was deleted, or unsubscribed, before it was sent."
+  CANCELLED
+  "No mail goes to the address any more."
+  SUPPRESSED
+}
+
+"A page of the alert log."
+type AlertLogConnection {
+  "The entries with their cursors."
+  edges: [AlertLogEdge!]!
+  "The entries alone."
+  nodes: [AlertLogEntry!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when asked for."
+  totalCount: Int!
+}
+
+"An entry in a page of the alert log."
+type AlertLogEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The entry."
+  node: AlertLogEntry!
+}
+
+"A part of the alert log."
+type AlertLogList {
+  "The entries."
+  items: [AlertLogEntry!]!
+  "How many the whole list has; counted only when asked for."
+  totalCount: Int!
+}
+
+"Which entries are wanted. All conditions must hold."
+input AlertLogFilter {
+  "All of these."
+  and: [AlertLogFilter!]
+  "Any of these."
+  or: [AlertLogFilter!]
+  "Not this."
+  not: AlertLogFilter
+  "sim, company, grouppr or groupfptp."
+  ruleType: StringFilter
+  "The target of the alert when it fired."
+  target: StringFilter
+  "lower or upper."
+  limitBoundary: StringFilter
+  "When the entry was made."
+  dateCreated: DateTimeFilter
+  "The identifier of the entry."
+  entryId: IntFilter
+  "The identifier of the alert."
+  alertId: IntFilter
+  "The physicalId of the subscriber whose usage it was."
+  physicalId: StringFilter
+  "The threshold in bytes."
+  threshold: IntFilter
+  "Usage in bytes."
+  usage: IntFilter
+  "Whether the period was over when the usage came in."
+  isLate: BooleanFilter
+}
+
+"One step of an order of the alert log."
+input AlertLogOrder {
+  "By this field."
+  field: AlertLogOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What the alert log can be ordered by."
+enum AlertLogOrderField {
+  "The rule type."
+  RULE_TYPE
+  "The target."
+  TARGET
+  "The boundary."
+  LIMIT_BOUNDARY
+  "When the entry was made."
+  DATE_CREATED
+  "The identifier of the entry."
+  ENTRY_ID
+  "The identifier of the alert."
+  ALERT_ID
+  "The physicalId of the subscriber."
+  PHYSICAL_ID
+  "The threshold."
+  THRESHOLD
+  "Usage."
+  USAGE
+  "Late or not."
+  IS_LATE
 }
 `, BuiltIn: false},
 	{Name: "../schema/company.graphqls", Input: `extend type Query {
@@ -1774,6 +3501,33 @@ type EditGroupPayload {
   group: Group!
 }
 `, BuiltIn: false},
+	{Name: "../schema/live.graphqls", Input: `type Subscription {
+  "Each log entry of an alert that fires from now on. An entry may come twice after a failure."
+  alertTriggered: AlertLogEntry! @requires(permissions: [VIEW_MONITORING_ALERTS])
+  "A subscriber whose record or tags changed, as it is then."
+  subscriberChanged(
+    "Only these, at most 1,000; all when missing."
+    physicalIds: [String!]
+  ): Subscriber! @requires(permissions: [VIEW_SUBSCRIBER])
+  "Usage that was booked, added up for a subscriber over a moment."
+  usageRecorded(
+    "Only of these, at most 1,000; of all when missing."
+    physicalIds: [String!]
+  ): UsageRecorded! @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER])
+}
+
+"Usage of a subscriber that was booked."
+type UsageRecorded {
+  "The subscriber."
+  subscriber: Subscriber!
+  "The first instant of the billing period that it was booked to."
+  periodStart: DateTime!
+  "How many bytes, sent and received, were booked."
+  bytes: BigInt!
+  "Bytes sent and received in that period so far."
+  usage: BigInt!
+}
+`, BuiltIn: false},
 	{Name: "../schema/operator.graphqls", Input: `extend type Query {
   "The network operators of the fleet, ordered by code."
   operators(
@@ -1823,6 +3577,155 @@ type TariffConnection {
   nodes: [Tariff!]!
   "Where the page stands."
   pageInfo: PageInfo!
+}
+`, BuiltIn: false},
+	{Name: "../schema/recipient.graphqls", Input: `extend type Query {
+  "The recipients of alert mail, ordered by id."
+  recipients(
+    "How many after the cursor, 1 to 100."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 1 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+  ): RecipientConnection! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  "The recipients by offset, ordered by id."
+  recipientList(
+    "How many, at most 100. 25 when missing or 0."
+    limit: Int
+    "How many to skip."
+    offset: Int
+  ): RecipientList! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+}
+
+extend type Mutation {
+  "Adds a recipient, who is told of every alert of the company. An address that is there already is answered as it is."
+  createRecipient("The e-mail address." email: String!): CreateRecipientPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  "Gives a recipient another e-mail address."
+  editRecipient(input: EditRecipientInput!): EditRecipientPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  "Deletes a recipient, with the mail that was not sent to it yet."
+  deleteRecipient("The identifier of the recipient." recipientId: Int!): DeleteRecipientPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  "Sends a test alert to one recipient, or to all that take mail. At most 5 in an hour to each."
+  sendTestAlert("The identifier of the recipient; all when missing." recipientId: Int): SendTestAlertPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+}
+
+"An e-mail address that is told of every alert of the company."
+type Recipient implements Node {
+  "The global id."
+  id: ID!
+  "The identifier of the recipient."
+  recipientId: Int!
+  "The e-mail address."
+  email: String!
+  "When mail to the address stopped for good; null while it does not. Another address, or adding it anew, lifts it."
+  suppressedSince: DateTime
+  "Why mail to the address stopped."
+  suppressedReason: SuppressionReason
+  "What the mail server said; empty when there is nothing to say."
+  suppressedDetail: String!
+  "The last mails to it, newest first."
+  mails(
+    "How many, at most 100. 25 when missing or 0."
+    limit: Int
+  ): [Mail!]!
+}
+
+"Why mail to an address stopped for good."
+enum SuppressionReason {
+  "A mail server refused the address."
+  REFUSED
+  "The recipient unsubscribed."
+  UNSUBSCRIBED
+}
+
+"An e-mail to one recipient."
+type Mail {
+  "The unique part of the Message-ID, the same at every attempt."
+  mailId: String!
+  "The address that it goes to."
+  email: String!
+  "What it is about."
+  kind: MailKind!
+  "How far it has come."
+  state: MailState!
+  "How often a worker took it to send it."
+  attempts: Int!
+  "When it was made."
+  createdAt: DateTime!
+  "When it was sent or given up; null before."
+  finishedAt: DateTime
+  "What went wrong last; empty when nothing did."
+  lastError: String!
+}
+
+"What a mail is about."
+enum MailKind {
+  "Alerts that fired."
+  ALERTS
+  "A test."
+  TEST
+}
+
+"A page of recipients."
+type RecipientConnection {
+  "The recipients with their cursors."
+  edges: [RecipientEdge!]!
+  "The recipients alone."
+  nodes: [Recipient!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when asked for."
+  totalCount: Int!
+}
+
+"A recipient in a page."
+type RecipientEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The recipient."
+  node: Recipient!
+}
+
+"A part of the list of recipients."
+type RecipientList {
+  "The recipients."
+  items: [Recipient!]!
+  "How many the whole list has; counted only when asked for."
+  totalCount: Int!
+}
+
+"Which recipient to edit, and how."
+input EditRecipientInput {
+  "The identifier of the recipient."
+  recipientId: Int!
+  "The new e-mail address."
+  email: String!
+}
+
+"What adding a recipient gave."
+type CreateRecipientPayload {
+  "The recipient."
+  recipient: Recipient!
+}
+
+"What editing a recipient gave."
+type EditRecipientPayload {
+  "The recipient as it is now."
+  recipient: Recipient!
+}
+
+"What deleting a recipient gave."
+type DeleteRecipientPayload {
+  "The recipient as it was."
+  recipient: Recipient!
+}
+
+"What sending a test alert gave."
+type SendTestAlertPayload {
+  "The mails, which are about to be sent."
+  mails: [Mail!]!
 }
 `, BuiltIn: false},
 	{Name: "../schema/schema.graphqls", Input: `"""
@@ -2432,6 +4335,226 @@ func (ec *executionContext) childFields_AccessKeyConnection(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type AccessKeyConnection", field.Name)
 }
 
+func (ec *executionContext) childFields_Alert(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Alert_id(ctx, field)
+	case "alertId":
+		return ec.fieldContext_Alert_alertId(ctx, field)
+	case "ruleType":
+		return ec.fieldContext_Alert_ruleType(ctx, field)
+	case "target":
+		return ec.fieldContext_Alert_target(ctx, field)
+	case "lowerThreshold":
+		return ec.fieldContext_Alert_lowerThreshold(ctx, field)
+	case "upperThreshold":
+		return ec.fieldContext_Alert_upperThreshold(ctx, field)
+	case "dateCreated":
+		return ec.fieldContext_Alert_dateCreated(ctx, field)
+	case "subscriber":
+		return ec.fieldContext_Alert_subscriber(ctx, field)
+	case "group":
+		return ec.fieldContext_Alert_group(ctx, field)
+	case "company":
+		return ec.fieldContext_Alert_company(ctx, field)
+	case "status":
+		return ec.fieldContext_Alert_status(ctx, field)
+	case "numberExceeded":
+		return ec.fieldContext_Alert_numberExceeded(ctx, field)
+	case "subjects":
+		return ec.fieldContext_Alert_subjects(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Alert", field.Name)
+}
+
+func (ec *executionContext) childFields_AlertConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AlertConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_AlertConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AlertConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AlertConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AlertConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AlertDelivery(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "recipient":
+		return ec.fieldContext_AlertDelivery_recipient(ctx, field)
+	case "email":
+		return ec.fieldContext_AlertDelivery_email(ctx, field)
+	case "state":
+		return ec.fieldContext_AlertDelivery_state(ctx, field)
+	case "attempts":
+		return ec.fieldContext_AlertDelivery_attempts(ctx, field)
+	case "finishedAt":
+		return ec.fieldContext_AlertDelivery_finishedAt(ctx, field)
+	case "lastError":
+		return ec.fieldContext_AlertDelivery_lastError(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AlertDelivery", field.Name)
+}
+
+func (ec *executionContext) childFields_AlertEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AlertEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AlertEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AlertEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_AlertExplanation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "state":
+		return ec.fieldContext_AlertExplanation_state(ctx, field)
+	case "lower":
+		return ec.fieldContext_AlertExplanation_lower(ctx, field)
+	case "upper":
+		return ec.fieldContext_AlertExplanation_upper(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AlertExplanation", field.Name)
+}
+
+func (ec *executionContext) childFields_AlertFiring(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "boundary":
+		return ec.fieldContext_AlertFiring_boundary(ctx, field)
+	case "subscriber":
+		return ec.fieldContext_AlertFiring_subscriber(ctx, field)
+	case "group":
+		return ec.fieldContext_AlertFiring_group(ctx, field)
+	case "period":
+		return ec.fieldContext_AlertFiring_period(ctx, field)
+	case "at":
+		return ec.fieldContext_AlertFiring_at(ctx, field)
+	case "usage":
+		return ec.fieldContext_AlertFiring_usage(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AlertFiring", field.Name)
+}
+
+func (ec *executionContext) childFields_AlertList(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_AlertList_items(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AlertList_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AlertList", field.Name)
+}
+
+func (ec *executionContext) childFields_AlertLogConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AlertLogConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_AlertLogConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AlertLogConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AlertLogConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AlertLogConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AlertLogEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AlertLogEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AlertLogEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AlertLogEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_AlertLogEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AlertLogEntry_id(ctx, field)
+	case "entryId":
+		return ec.fieldContext_AlertLogEntry_entryId(ctx, field)
+	case "alertId":
+		return ec.fieldContext_AlertLogEntry_alertId(ctx, field)
+	case "alert":
+		return ec.fieldContext_AlertLogEntry_alert(ctx, field)
+	case "ruleType":
+		return ec.fieldContext_AlertLogEntry_ruleType(ctx, field)
+	case "target":
+		return ec.fieldContext_AlertLogEntry_target(ctx, field)
+	case "limitBoundary":
+		return ec.fieldContext_AlertLogEntry_limitBoundary(ctx, field)
+	case "dateCreated":
+		return ec.fieldContext_AlertLogEntry_dateCreated(ctx, field)
+	case "subscriber":
+		return ec.fieldContext_AlertLogEntry_subscriber(ctx, field)
+	case "group":
+		return ec.fieldContext_AlertLogEntry_group(ctx, field)
+	case "period":
+		return ec.fieldContext_AlertLogEntry_period(ctx, field)
+	case "threshold":
+		return ec.fieldContext_AlertLogEntry_threshold(ctx, field)
+	case "usage":
+		return ec.fieldContext_AlertLogEntry_usage(ctx, field)
+	case "isLate":
+		return ec.fieldContext_AlertLogEntry_isLate(ctx, field)
+	case "isNotified":
+		return ec.fieldContext_AlertLogEntry_isNotified(ctx, field)
+	case "deliveries":
+		return ec.fieldContext_AlertLogEntry_deliveries(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AlertLogEntry", field.Name)
+}
+
+func (ec *executionContext) childFields_AlertLogList(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_AlertLogList_items(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AlertLogList_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AlertLogList", field.Name)
+}
+
+func (ec *executionContext) childFields_AlertPreview(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "total":
+		return ec.fieldContext_AlertPreview_total(ctx, field)
+	case "subjects":
+		return ec.fieldContext_AlertPreview_subjects(ctx, field)
+	case "firings":
+		return ec.fieldContext_AlertPreview_firings(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AlertPreview", field.Name)
+}
+
+func (ec *executionContext) childFields_AlertState(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "alert":
+		return ec.fieldContext_AlertState_alert(ctx, field)
+	case "subscriber":
+		return ec.fieldContext_AlertState_subscriber(ctx, field)
+	case "group":
+		return ec.fieldContext_AlertState_group(ctx, field)
+	case "period":
+		return ec.fieldContext_AlertState_period(ctx, field)
+	case "usage":
+		return ec.fieldContext_AlertState_usage(ctx, field)
+	case "status":
+		return ec.fieldContext_AlertState_status(ctx, field)
+	case "lower":
+		return ec.fieldContext_AlertState_lower(ctx, field)
+	case "upper":
+		return ec.fieldContext_AlertState_upper(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AlertState", field.Name)
+}
+
 func (ec *executionContext) childFields_AttachTagPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "tag":
@@ -2442,6 +4565,38 @@ func (ec *executionContext) childFields_AttachTagPayload(ctx context.Context, fi
 		return ec.fieldContext_AttachTagPayload_attached(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AttachTagPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_BoundaryExplanation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "state":
+		return ec.fieldContext_BoundaryExplanation_state(ctx, field)
+	case "reason":
+		return ec.fieldContext_BoundaryExplanation_reason(ctx, field)
+	case "remaining":
+		return ec.fieldContext_BoundaryExplanation_remaining(ctx, field)
+	case "text":
+		return ec.fieldContext_BoundaryExplanation_text(ctx, field)
+	case "entry":
+		return ec.fieldContext_BoundaryExplanation_entry(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BoundaryExplanation", field.Name)
+}
+
+func (ec *executionContext) childFields_BoundaryState(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "boundary":
+		return ec.fieldContext_BoundaryState_boundary(ctx, field)
+	case "threshold":
+		return ec.fieldContext_BoundaryState_threshold(ctx, field)
+	case "status":
+		return ec.fieldContext_BoundaryState_status(ctx, field)
+	case "percent":
+		return ec.fieldContext_BoundaryState_percent(ctx, field)
+	case "since":
+		return ec.fieldContext_BoundaryState_since(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BoundaryState", field.Name)
 }
 
 func (ec *executionContext) childFields_Company(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2472,6 +4627,38 @@ func (ec *executionContext) childFields_CreateAccessKeyPayload(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type CreateAccessKeyPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_CreateAlertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "alert":
+		return ec.fieldContext_CreateAlertPayload_alert(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateAlertPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CreateRecipientPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "recipient":
+		return ec.fieldContext_CreateRecipientPayload_recipient(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateRecipientPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteAlertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "alert":
+		return ec.fieldContext_DeleteAlertPayload_alert(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteAlertPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteRecipientPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "recipient":
+		return ec.fieldContext_DeleteRecipientPayload_recipient(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteRecipientPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_DetachTagPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "subscribers":
@@ -2480,12 +4667,28 @@ func (ec *executionContext) childFields_DetachTagPayload(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type DetachTagPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_EditAlertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "alert":
+		return ec.fieldContext_EditAlertPayload_alert(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EditAlertPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_EditGroupPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "group":
 		return ec.fieldContext_EditGroupPayload_group(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EditGroupPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_EditRecipientPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "recipient":
+		return ec.fieldContext_EditRecipientPayload_recipient(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EditRecipientPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_EditSubscriberPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2528,6 +4731,8 @@ func (ec *executionContext) childFields_Group(ctx context.Context, field graphql
 		return ec.fieldContext_Group_numberOfSubscribers(ctx, field)
 	case "subscribers":
 		return ec.fieldContext_Group_subscribers(ctx, field)
+	case "alerts":
+		return ec.fieldContext_Group_alerts(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Group", field.Name)
 }
@@ -2564,6 +4769,28 @@ func (ec *executionContext) childFields_GroupList(ctx context.Context, field gra
 		return ec.fieldContext_GroupList_totalCount(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type GroupList", field.Name)
+}
+
+func (ec *executionContext) childFields_Mail(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "mailId":
+		return ec.fieldContext_Mail_mailId(ctx, field)
+	case "email":
+		return ec.fieldContext_Mail_email(ctx, field)
+	case "kind":
+		return ec.fieldContext_Mail_kind(ctx, field)
+	case "state":
+		return ec.fieldContext_Mail_state(ctx, field)
+	case "attempts":
+		return ec.fieldContext_Mail_attempts(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Mail_createdAt(ctx, field)
+	case "finishedAt":
+		return ec.fieldContext_Mail_finishedAt(ctx, field)
+	case "lastError":
+		return ec.fieldContext_Mail_lastError(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Mail", field.Name)
 }
 
 func (ec *executionContext) childFields_NetworkState(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2632,6 +4859,60 @@ func (ec *executionContext) childFields_Period(ctx context.Context, field graphq
 	return nil, fmt.Errorf("no field named %q was found under type Period", field.Name)
 }
 
+func (ec *executionContext) childFields_Recipient(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Recipient_id(ctx, field)
+	case "recipientId":
+		return ec.fieldContext_Recipient_recipientId(ctx, field)
+	case "email":
+		return ec.fieldContext_Recipient_email(ctx, field)
+	case "suppressedSince":
+		return ec.fieldContext_Recipient_suppressedSince(ctx, field)
+	case "suppressedReason":
+		return ec.fieldContext_Recipient_suppressedReason(ctx, field)
+	case "suppressedDetail":
+		return ec.fieldContext_Recipient_suppressedDetail(ctx, field)
+	case "mails":
+		return ec.fieldContext_Recipient_mails(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Recipient", field.Name)
+}
+
+func (ec *executionContext) childFields_RecipientConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_RecipientConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_RecipientConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_RecipientConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_RecipientConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RecipientConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_RecipientEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_RecipientEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_RecipientEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RecipientEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_RecipientList(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_RecipientList_items(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_RecipientList_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RecipientList", field.Name)
+}
+
 func (ec *executionContext) childFields_RelatedItems(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "parent":
@@ -2648,6 +4929,14 @@ func (ec *executionContext) childFields_RevokeAccessKeyPayload(ctx context.Conte
 		return ec.fieldContext_RevokeAccessKeyPayload_accessKey(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RevokeAccessKeyPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_SendTestAlertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "mails":
+		return ec.fieldContext_SendTestAlertPayload_mails(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SendTestAlertPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Subscriber(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2714,6 +5003,8 @@ func (ec *executionContext) childFields_Subscriber(ctx context.Context, field gr
 		return ec.fieldContext_Subscriber_tags(ctx, field)
 	case "numberOfTags":
 		return ec.fieldContext_Subscriber_numberOfTags(ctx, field)
+	case "alerts":
+		return ec.fieldContext_Subscriber_alerts(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Subscriber", field.Name)
 }
@@ -2820,6 +5111,20 @@ func (ec *executionContext) childFields_TariffConnection(ctx context.Context, fi
 		return ec.fieldContext_TariffConnection_pageInfo(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TariffConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_UsageRecorded(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subscriber":
+		return ec.fieldContext_UsageRecorded_subscriber(ctx, field)
+	case "periodStart":
+		return ec.fieldContext_UsageRecorded_periodStart(ctx, field)
+	case "bytes":
+		return ec.fieldContext_UsageRecorded_bytes(ctx, field)
+	case "usage":
+		return ec.fieldContext_UsageRecorded_usage(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UsageRecorded", field.Name)
 }
 
 func (ec *executionContext) childFields_User(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

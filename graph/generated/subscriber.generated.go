@@ -39,6 +39,7 @@ type SubscriberResolver interface {
 	DataUsage(ctx context.Context, obj *domain.Subscriber) (int64, error)
 	Tags(ctx context.Context, obj *domain.Subscriber, limit *int32, offset *int32) ([]domain.TagName, error)
 	NumberOfTags(ctx context.Context, obj *domain.Subscriber) (int32, error)
+	Alerts(ctx context.Context, obj *domain.Subscriber) ([]*domain.AlertState, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -1086,6 +1087,56 @@ func (ec *executionContext) _Subscriber_numberOfTags(ctx context.Context, field 
 }
 func (ec *executionContext) fieldContext_Subscriber_numberOfTags(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Subscriber", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Subscriber_alerts(ctx context.Context, field graphql.CollectedField, obj *domain.Subscriber) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscriber_alerts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Subscriber().Alerts(ctx, obj)
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
+				if err != nil {
+					var zeroVal []*domain.AlertState
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal []*domain.AlertState
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v []*domain.AlertState) graphql.Marshaler {
+			return ec.marshalNAlertState2ᚕᚖsimgraphᚋdomainᚐAlertStateᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Subscriber_alerts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscriber",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AlertState(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _SubscriberConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.Subscriber]) (ret graphql.Marshaler) {
@@ -2480,6 +2531,44 @@ func (ec *executionContext) _Subscriber(ctx context.Context, sel ast.SelectionSe
 					}
 				}()
 				res = ec._Subscriber_numberOfTags(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "alerts":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Subscriber_alerts(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

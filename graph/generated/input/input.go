@@ -22,12 +22,42 @@ type CreateAccessKeyInput struct {
 	LifetimeDays int32 `json:"lifetimeDays"`
 }
 
+// Which alert to make.
+type CreateAlertInput struct {
+	// What it watches.
+	RuleType domain.RuleType `json:"ruleType"`
+	// The subscriberId of a SIM, the groupId of a group in decimal; empty or missing for the company.
+	Target graphql.Omittable[*string] `json:"target,omitempty"`
+	// The lower threshold, 0 to 9223372036854775807 bytes.
+	LowerThreshold int64 `json:"lowerThreshold"`
+	// The upper threshold in bytes, not below the lower one.
+	UpperThreshold int64 `json:"upperThreshold"`
+}
+
+// Which alert to edit, and how. What is missing stays as it is.
+type EditAlertInput struct {
+	// The identifier of the alert.
+	AlertID int32 `json:"alertId"`
+	// The new lower threshold in bytes.
+	LowerThreshold graphql.Omittable[*int64] `json:"lowerThreshold,omitempty"`
+	// The new upper threshold in bytes.
+	UpperThreshold graphql.Omittable[*int64] `json:"upperThreshold,omitempty"`
+}
+
 // Which group to edit, and how.
 type EditGroupInput struct {
 	// The identifier of the group.
 	GroupID int32 `json:"groupId"`
 	// The new name, 1 to 256 characters.
 	Name string `json:"name"`
+}
+
+// Which recipient to edit, and how.
+type EditRecipientInput struct {
+	// The identifier of the recipient.
+	RecipientID int32 `json:"recipientId"`
+	// The new e-mail address.
+	Email string `json:"email"`
 }
 
 // Which subscriber to edit, and how.
@@ -44,12 +74,167 @@ type Mutation struct {
 type Query struct {
 }
 
+type Subscription struct {
+}
+
 // Which tag, and which subscribers.
 type TagInput struct {
 	// The name of the tag: 1 to 255 characters, no control characters, no blank at either end.
 	TagName string `json:"tagName"`
 	// 1 to 1,000 subscribers.
 	PhysicalIds []string `json:"physicalIds"`
+}
+
+// What the alert log can be ordered by.
+type AlertLogOrderField string
+
+const (
+	// The rule type.
+	AlertLogOrderFieldRuleType AlertLogOrderField = "RULE_TYPE"
+	// The target.
+	AlertLogOrderFieldTarget AlertLogOrderField = "TARGET"
+	// The boundary.
+	AlertLogOrderFieldLimitBoundary AlertLogOrderField = "LIMIT_BOUNDARY"
+	// When the entry was made.
+	AlertLogOrderFieldDateCreated AlertLogOrderField = "DATE_CREATED"
+	// The identifier of the entry.
+	AlertLogOrderFieldEntryID AlertLogOrderField = "ENTRY_ID"
+	// The identifier of the alert.
+	AlertLogOrderFieldAlertID AlertLogOrderField = "ALERT_ID"
+	// The physicalId of the subscriber.
+	AlertLogOrderFieldPhysicalID AlertLogOrderField = "PHYSICAL_ID"
+	// The threshold.
+	AlertLogOrderFieldThreshold AlertLogOrderField = "THRESHOLD"
+	// Usage.
+	AlertLogOrderFieldUsage AlertLogOrderField = "USAGE"
+	// Late or not.
+	AlertLogOrderFieldIsLate AlertLogOrderField = "IS_LATE"
+)
+
+var AllAlertLogOrderField = []AlertLogOrderField{
+	AlertLogOrderFieldRuleType,
+	AlertLogOrderFieldTarget,
+	AlertLogOrderFieldLimitBoundary,
+	AlertLogOrderFieldDateCreated,
+	AlertLogOrderFieldEntryID,
+	AlertLogOrderFieldAlertID,
+	AlertLogOrderFieldPhysicalID,
+	AlertLogOrderFieldThreshold,
+	AlertLogOrderFieldUsage,
+	AlertLogOrderFieldIsLate,
+}
+
+func (e AlertLogOrderField) IsValid() bool {
+	switch e {
+	case AlertLogOrderFieldRuleType, AlertLogOrderFieldTarget, AlertLogOrderFieldLimitBoundary, AlertLogOrderFieldDateCreated, AlertLogOrderFieldEntryID, AlertLogOrderFieldAlertID, AlertLogOrderFieldPhysicalID, AlertLogOrderFieldThreshold, AlertLogOrderFieldUsage, AlertLogOrderFieldIsLate:
+		return true
+	}
+	return false
+}
+
+func (e AlertLogOrderField) String() string {
+	return string(e)
+}
+
+func (e *AlertLogOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = AlertLogOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid AlertLogOrderField", str)
+	}
+	return nil
+}
+
+func (e AlertLogOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *AlertLogOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e AlertLogOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What alerts can be ordered by.
+type AlertOrderField string
+
+const (
+	// The identifier.
+	AlertOrderFieldID AlertOrderField = "ID"
+	// The rule type.
+	AlertOrderFieldRuleType AlertOrderField = "RULE_TYPE"
+	// The target.
+	AlertOrderFieldTarget AlertOrderField = "TARGET"
+	// The lower threshold.
+	AlertOrderFieldLowerThreshold AlertOrderField = "LOWER_THRESHOLD"
+	// The upper threshold.
+	AlertOrderFieldUpperThreshold AlertOrderField = "UPPER_THRESHOLD"
+	// When it was made.
+	AlertOrderFieldDateCreated AlertOrderField = "DATE_CREATED"
+)
+
+var AllAlertOrderField = []AlertOrderField{
+	AlertOrderFieldID,
+	AlertOrderFieldRuleType,
+	AlertOrderFieldTarget,
+	AlertOrderFieldLowerThreshold,
+	AlertOrderFieldUpperThreshold,
+	AlertOrderFieldDateCreated,
+}
+
+func (e AlertOrderField) IsValid() bool {
+	switch e {
+	case AlertOrderFieldID, AlertOrderFieldRuleType, AlertOrderFieldTarget, AlertOrderFieldLowerThreshold, AlertOrderFieldUpperThreshold, AlertOrderFieldDateCreated:
+		return true
+	}
+	return false
+}
+
+func (e AlertOrderField) String() string {
+	return string(e)
+}
+
+func (e *AlertOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = AlertOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid AlertOrderField", str)
+	}
+	return nil
+}
+
+func (e AlertOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *AlertOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e AlertOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
 }
 
 // The direction of an order. Null is the lowest value.

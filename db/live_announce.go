@@ -1,0 +1,92 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+)
+
+const (
+	// liveChannel carries what changed to the listeners of every process.
+	liveChannel = "simgraph_live"
+	// maxPayload is below the 8,000 bytes that NOTIFY takes.
+	maxPayload = 7_900
+)
+
+const announce = `SELECT pg_notify('` + liveChannel + `', payload) FROM unnest($1::text[]) AS p(payload)`
+
+// announceAlerts tells, when the transaction commits, that alerts fired.
+func announceAlerts(ctx context.Context, tx sqlx.ExecerContext, company domain.CompanyID, notification uuid.UUID) error {
+	_, err := tx.ExecContext(ctx, announce, pq.StringArray{fmt.Sprintf("alert %d %s", company, notification)})
+	return err
+}
+
+// announceSubscribers tells, when the transaction commits, that subscribers or
+// their tags changed.
+func announceSubscribers(ctx context.Context, tx sqlx.ExecerContext, company domain.CompanyID, keys []int64) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	payloads := pack(fmt.Sprintf("changed %d ", company), keys, func(b []byte, key int64) []byte {
+		return strconv.AppendInt(b, key, 10)
+	})
+	_, err := tx.ExecContext(ctx, announce, pq.StringArray(payloads))
+	return err
+}
+
+const usageFollowed = `SELECT EXISTS (SELECT FROM usage_followers WHERE company_id = $1 AND expires_at > $2)`
+
+// announceUsage tells, when the transaction commits, what was booked, if
+// somebody wants to know.
+func announceUsage(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, changes []totalChange, at time.Time) error {
+	var followed bool
+	if err := tx.GetContext(ctx, &followed, usageFollowed, company, at); err != nil || !followed {
+		return err
+	}
+	var payloads []string
+	for _, start := range periodsOf(changes, nil) {
+		prefix := fmt.Sprintf("usage %d %d ", company, start.Unix())
+		payloads = append(payloads, pack(prefix, changes, func(b []byte, c totalChange) []byte {
+			if !c.periodStart.Equal(start) || c.after == c.before {
+				return b
+			}
+			b = append(strconv.AppendInt(b, c.id, 10), ':')
+			b = append(strconv.AppendInt(b, c.after-c.before, 10), ':')
+			return strconv.AppendInt(b, c.after, 10)
+		})...)
+	}
+	_, err := tx.ExecContext(ctx, announce, pq.StringArray(payloads))
+	return err
+}
+
+// pack writes the items with commas between them, after the prefix, into as few
+// payloads as hold them. An item that writes nothing is left out.
+func pack[T any](prefix string, items []T, write func([]byte, T) []byte) (payloads []string) {
+	const longestItem = 64
+	b := []byte(prefix)
+	for _, item := range items {
+		if len(b) > maxPayload-longestItem {
+			payloads = append(payloads, string(b))
+			b = append(b[:0], prefix...)
+		}
+		before := len(b)
+		if before > len(prefix) {
+			b = append(b, ',')
+		}
+		start := len(b)
+		if b = write(b, item); len(b) == start {
+			b = b[:before]
+		}
+	}
+	if len(b) > len(prefix) {
+		payloads = append(payloads, string(b))
+	}
+	return payloads
+}

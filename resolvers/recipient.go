@@ -1,0 +1,95 @@
+package resolvers
+
+import (
+	"context"
+
+	"simgraph/domain"
+	"simgraph/graph/generated/input"
+	"simgraph/graph/model"
+)
+
+func (q queryRoot) Recipients(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.RecipientConnection, error) {
+	page, err := connectionPage(first, after, last, before)
+	if err != nil {
+		return nil, err
+	}
+	slice, total, err := q.listRecipients(ctx, page)
+	if err != nil {
+		return nil, err
+	}
+	return connection(slice, total), nil
+}
+
+func (q queryRoot) RecipientList(ctx context.Context, limit, offset *int32) (*model.RecipientList, error) {
+	page, err := offsetPage(limit, offset)
+	if err != nil {
+		return nil, err
+	}
+	slice, total, err := q.listRecipients(ctx, page)
+	if err != nil {
+		return nil, err
+	}
+	return list(slice, total), nil
+}
+
+func (g *Graph) listRecipients(ctx context.Context, page domain.Page) (domain.Slice[*domain.Recipient], func(context.Context) (int, error), error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return domain.Slice[*domain.Recipient]{}, nil, err
+	}
+	slice, err := g.Ports.Recipients.List(ctx, scope, page)
+	total := func(ctx context.Context) (int, error) { return g.Ports.Recipients.Count(ctx, scope) }
+	return slice, total, err
+}
+
+func (m mutation) CreateRecipient(ctx context.Context, email string) (*model.CreateRecipientPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	created, err := m.Ports.Recipients.Create(ctx, scope, email)
+	return &model.CreateRecipientPayload{Recipient: created}, err
+}
+
+func (m mutation) EditRecipient(ctx context.Context, in input.EditRecipientInput) (*model.EditRecipientPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	edited, err := m.Ports.Recipients.Edit(ctx, scope, int64(in.RecipientID), in.Email)
+	return &model.EditRecipientPayload{Recipient: edited}, err
+}
+
+func (m mutation) DeleteRecipient(ctx context.Context, recipientID int32) (*model.DeleteRecipientPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := m.Ports.Recipients.Remove(ctx, scope, int64(recipientID))
+	return &model.DeleteRecipientPayload{Recipient: removed}, err
+}
+
+func (m mutation) SendTestAlert(ctx context.Context, recipientID *int32) (*model.SendTestAlertPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var id *int64
+	if recipientID != nil {
+		id = new(int64(*recipientID))
+	}
+	mails, err := m.Ports.Recipients.SendTest(ctx, scope, id)
+	return &model.SendTestAlertPayload{Mails: mails}, err
+}
+
+func (r recipientOf) ID(_ context.Context, of *domain.Recipient) (string, error) {
+	return globalID("Recipient", formatID(of.RecipientID)), nil
+}
+
+func (r recipientOf) Mails(ctx context.Context, of *domain.Recipient, limit *int32) ([]*domain.Mail, error) {
+	page, err := offsetPage(limit, nil)
+	if err != nil {
+		return nil, err
+	}
+	return loadersFrom(ctx).mails.of(ctx, pageKey{of.RecipientID, page.Limit, page.Offset})
+}
