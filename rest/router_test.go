@@ -9,30 +9,8 @@ import (
 	"testing"
 )
 
-// testRouter has the documented paths, ids as their operations type them.
-func testRouter() router {
-	var all router
-	for _, route := range append(slices.Clone(routes), alertRoutes...) {
-		e := &endpoint{route: route, template: newTemplate(route.path)}
-		for i, s := range e.template {
-			e.template[i].id = s.name == "id" || s.name == "subscriberGroupId"
-		}
-		all = append(all, e)
-	}
-	return all
-}
-
-// alertRoutes have ids beside fixed words, which is where routing bites.
-var alertRoutes = []route{
-	{method: "POST", path: "/alerts"}, {method: "GET", path: "/alerts"},
-	{method: "PATCH", path: "/alerts/{id}"}, {method: "DELETE", path: "/alerts/{id}"},
-	{method: "POST", path: "/alerts/recipients"}, {method: "GET", path: "/alerts/recipients"},
-	{method: "PATCH", path: "/alerts/recipients/{id}"}, {method: "DELETE", path: "/alerts/recipients/{id}"},
-	{method: "GET", path: "/alerts/logs"},
-}
-
 func TestEachPathFindsItsRoute(t *testing.T) {
-	all := testRouter()
+	all := endpoints(t)
 	for request, want := range map[string]string{
 		"GET /tags":                          "/tags",
 		"HEAD /tags":                         "/tags",
@@ -68,7 +46,7 @@ func TestEachPathFindsItsRoute(t *testing.T) {
 }
 
 func TestAPathServesItsOwnMethodsOnly(t *testing.T) {
-	all := testRouter()
+	all := endpoints(t)
 	for request, want := range map[string]string{
 		"POST /tags":                        "GET, HEAD",
 		"DELETE /subscribers":               "GET, HEAD",
@@ -95,7 +73,7 @@ func TestAPathServesItsOwnMethodsOnly(t *testing.T) {
 }
 
 func TestOtherPathsAreUnknown(t *testing.T) {
-	all := testRouter()
+	all := endpoints(t)
 	for _, path := range []string{
 		"/", "", "*", "//", "//subscribers", "/subscribers/", "/./subscribers", "/subscribers/../tags",
 		"/%2e/subscribers", "/%2E%2e/subscribers", "/subscribers//tags", "/tags/", "/tags/x", "/Tags", "/subscribers/1/tags/",
@@ -116,7 +94,7 @@ func TestOtherPathsAreUnknown(t *testing.T) {
 }
 
 func TestSegmentsAreDecodedOnce(t *testing.T) {
-	all := testRouter()
+	all := endpoints(t)
 	for escaped, want := range map[string]string{
 		"a%2Fb": "a/b", "%2525": "%25", "a+b": "a+b", "%C3%BC": "ü", "a%20b": "a b", "%2e%2e%2e": "...",
 	} {
@@ -149,7 +127,7 @@ func FuzzRouter(f *testing.F) {
 		f.Add("GET", seed)
 		f.Add("DELETE", seed)
 	}
-	all := testRouter()
+	all := endpoints(f)
 	f.Fuzz(func(t *testing.T, method, path string) {
 		segments, err := split(path)
 		if err != nil {

@@ -1,6 +1,10 @@
 package rest
 
-import "net/http"
+import (
+	"net/http"
+
+	"simgraph/domain"
+)
 
 // route is one documented path. What else there is to know of it, parameters
 // and permissions, its operation says.
@@ -15,9 +19,6 @@ type route struct {
 	most    int
 	summary string
 }
-
-// maxLogs bounds the list that has no paging in the spec.
-const maxLogs = 10_000
 
 // routes are matched in this order, per method: a tag listing comes before a
 // subscriber, so that /subscribers/subscribers lists the tag "subscribers".
@@ -44,4 +45,24 @@ var routes = []route{
 		summary: "All subscriber groups"},
 	{method: http.MethodPatch, path: "/subscriber-groups/{subscriberGroupId}", operation: "EditGroup", wrapper: "content",
 		summary: "Change the name of a subscriber group"},
+
+	{method: http.MethodGet, path: "/alerts", operation: "ListAlerts", wrapper: "contents",
+		summary: "Monitoring alerts, filtered and ordered"},
+	{method: http.MethodPost, path: "/alerts", operation: "CreateAlert", wrapper: "contents",
+		summary: "Set an alert"},
+	{method: http.MethodPatch, path: "/alerts/{id}", operation: "EditAlert", wrapper: "contents",
+		summary: "Change the thresholds of an alert"},
+	{method: http.MethodDelete, path: "/alerts/{id}", operation: "DeleteAlert", wrapper: "contents",
+		summary: "Delete an alert"},
+	{method: http.MethodGet, path: "/alerts/recipients", operation: "ListRecipients", wrapper: "contents",
+		summary: "Recipients of alert mail"},
+	{method: http.MethodPost, path: "/alerts/recipients", operation: "CreateRecipient", wrapper: "contents",
+		summary: "Add a recipient"},
+	{method: http.MethodPatch, path: "/alerts/recipients/{id}", operation: "EditRecipient", wrapper: "contents",
+		summary: "Change the address of a recipient"},
+	{method: http.MethodDelete, path: "/alerts/recipients/{id}", operation: "DeleteRecipient", wrapper: "contents",
+		summary: "Delete a recipient"},
+	// The log has no paging in the spec: a list without limit is all there is.
+	{method: http.MethodGet, path: "/alerts/logs", operation: "ListAlertLog", wrapper: "contents", most: domain.MaxLogList,
+		summary: "Alerts that fired, newest first"},
 }

@@ -23,6 +23,16 @@ var documented = map[string]string{
 
 	"GET /subscriber-groups":                       "VIEW_SUBSCRIBER",
 	"PATCH /subscriber-groups/{subscriberGroupId}": "VIEW_SUBSCRIBER UPDATE_THE_DETAILS_OF_A_SUBSCRIBER",
+
+	"GET /alerts":                    "VIEW_MONITORING_ALERTS VIEW_A_USERS_DETAILS",
+	"POST /alerts":                   "VIEW_MONITORING_ALERTS ADD_MONITORING_ALERTS",
+	"PATCH /alerts/{id}":             "VIEW_MONITORING_ALERTS EDIT_MONITORING_ALERTS",
+	"DELETE /alerts/{id}":            "VIEW_MONITORING_ALERTS DELETE_MONITORING_ALERTS",
+	"GET /alerts/recipients":         "VIEW_MONITORING_ALERTS VIEW_A_USERS_DETAILS",
+	"POST /alerts/recipients":        "VIEW_MONITORING_ALERTS VIEW_A_USERS_DETAILS",
+	"PATCH /alerts/recipients/{id}":  "VIEW_MONITORING_ALERTS VIEW_A_USERS_DETAILS",
+	"DELETE /alerts/recipients/{id}": "VIEW_MONITORING_ALERTS VIEW_A_USERS_DETAILS",
+	"GET /alerts/logs":               "VIEW_MONITORING_ALERTS",
 }
 
 // endpoints compiles the real routes against the real schema.

@@ -42,6 +42,9 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 		Catalogue:   db.NewCatalogue(pool),
 		Access:      store,
 		Usage:       usageStore(pool),
+		Alerts:      db.NewAlerts(pool, clock),
+		AlertLog:    db.NewAlertLog(pool),
+		Recipients:  db.NewRecipients(pool, clock),
 	}, clock)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	engine := transport.New(graph.Schema(), transport.Config{
@@ -71,7 +74,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 }
 
 func usageStore(pool *sqlx.DB) *db.Usage {
-	return db.NewUsage(pool, nil, db.UsageOptions{Now: clock})
+	return db.NewUsage(pool, db.NewAlertEvaluator(clock), db.UsageOptions{Now: clock})
 }
 
 func prepare(engine *transport.Server) func(string) (rest.Run, error) {
