@@ -1,0 +1,332 @@
+package db_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/netip"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"simgraph/db"
+	"simgraph/domain"
+)
+
+// usageTruth answers questions about usage by looking at every record.
+type usageTruth struct {
+	*usageFleet
+	analytics *db.Analytics
+	records   []domain.UsageRecord
+	moved     time.Time
+}
+
+// newUsageTruth is a fleet of 12 with 70 days of usage, in which s1 moved from
+// group 1 to group 2, and s0 and s4 carry the tag "red", s4 and s5 "blue".
+func newUsageTruth(t *testing.T) *usageTruth {
+	f := newUsageFleet(t, 12)
+	truth := &usageTruth{usageFleet: f, analytics: db.NewAnalytics(f.usage), moved: usageNow.AddDate(0, 0, -20).Add(25 * time.Minute)}
+	f.join("s1", truth.moved, 2)
+	f.pool.MustExec(`UPDATE subscribers SET group_id = 2 WHERE physical_id = 's1'`)
+	for tag, ids := range map[string][]string{"red": {"s0", "s4"}, "blue": {"s4", "s5"}} {
+		for _, id := range ids {
+			f.pool.MustExec(`INSERT INTO subscriber_tags VALUES ($1, $2, $3)`, f.scope.Company, f.keys[id], tag)
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for n := range 3000 {
+		started := usageNow.Add(-time.Duration(r.IntN(70*24*3600)) * time.Second)
+		record := domain.UsageRecord{
+			RecordID: fmt.Sprint(n), Source: "pgw", PhysicalID: fmt.Sprintf("s%d", r.IntN(12)),
+			SessionID: fmt.Sprint(n), StartedAt: started, EndedAt: started.Add(time.Duration(r.IntN(200)) * time.Second),
+			MobileOriginated: int64(r.IntN(2)) * int64(r.IntN(1000)), MobileTerminated: int64(r.IntN(5000)),
+			Protocol: []string{"TCP", "UDP"}[r.IntN(2)],
+		}
+		if r.IntN(4) > 0 {
+			record.IPAddress = netip.AddrFrom4([4]byte{10, 0, 0, byte(r.IntN(5))})
+		}
+		if record.EndedAt.After(usageNow) {
+			record.EndedAt = record.StartedAt
+		}
+		truth.records = append(truth.records, record)
+	}
+	f.record(truth.records...)
+	return truth
+}
+
+// groupAt is the group of the time, groupNow the present one; 0 for none.
+func (u *usageTruth) groupAt(r domain.UsageRecord) int64 {
+	if r.PhysicalID == "s1" && r.StartedAt.Before(u.moved) {
+		return 1
+	}
+	return groupNow(r)
+}
+
+func groupNow(r domain.UsageRecord) int64 {
+	var n int64
+	_, _ = fmt.Sscanf(r.PhysicalID, "s%d", &n)
+	if n == 1 {
+		return 2
+	}
+	return n % 3
+}
+
+func tagsOf(r domain.UsageRecord) []string {
+	return map[string][]string{"s0": {"red"}, "s4": {"red", "blue"}, "s5": {"blue"}}[r.PhysicalID]
+}
+
+// counts tells whether a record counts for a subject in a scope and a span.
+func (u *usageTruth) counts(r domain.UsageRecord, of domain.Subject, scope domain.Scope, span domain.Range) bool {
+	if r.StartedAt.Before(span.Start) || !r.StartedAt.Before(span.End) {
+		return false
+	}
+	present := groupNow(r)
+	isVisible := scope.Shows(&present)
+	switch of.Kind {
+	case domain.GroupSubject:
+		return u.groupAt(r) == of.ID && scope.Shows(&of.ID)
+	case domain.TagSubject:
+		return isVisible && slices.Contains(tagsOf(r), string(of.Tag))
+	case domain.SubscriberSubject:
+		return isVisible && u.keys[r.PhysicalID] == of.ID
+	}
+	return isVisible
+}
+
+func volumeOf(r domain.UsageRecord) domain.Volume {
+	return domain.Volume{MobileOriginated: r.MobileOriginated, MobileTerminated: r.MobileTerminated}
+}
+
+func plus(a, b domain.Volume) domain.Volume {
+	return domain.Volume{MobileOriginated: a.MobileOriginated + b.MobileOriginated, MobileTerminated: a.MobileTerminated + b.MobileTerminated}
+}
+
+// question is what is asked in one round.
+type question struct {
+	of       []domain.Subject
+	scope    domain.Scope
+	span     domain.Range
+	interval domain.Interval
+}
+
+func (u *usageTruth) draw(t *rapid.T) question {
+	q := question{scope: u.scope}
+	if rapid.Bool().Draw(t, "restricted") {
+		q.scope.Groups = rapid.SampledFrom([][]int64{{1}, {2}, {1, 2}}).Draw(t, "groups")
+	}
+	switch kind := domain.SubjectKind(rapid.IntRange(0, 3).Draw(t, "kind")); kind {
+	case domain.CompanySubject:
+		q.of = []domain.Subject{{}}
+	case domain.GroupSubject:
+		q.of = []domain.Subject{{Kind: kind, ID: 1}, {Kind: kind, ID: 2}}
+	case domain.TagSubject:
+		q.of = []domain.Subject{{Kind: kind, Tag: "blue"}, {Kind: kind, Tag: "red"}, {Kind: kind, Tag: "none"}}
+	case domain.SubscriberSubject:
+		for _, id := range []string{"s0", "s1", "s5", "s7"} {
+			q.of = append(q.of, domain.Subject{Kind: kind, ID: u.keys[id]})
+		}
+	}
+	start := usageNow.Add(-time.Duration(rapid.IntRange(0, 80*24*60).Draw(t, "start")) * time.Minute)
+	end := start.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 45, 60, 24 * 60, 3*24*60 + 17, 40 * 24 * 60}).Draw(t, "length")) * time.Minute)
+	if rapid.Bool().Draw(t, "months") {
+		start, end = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, rapid.IntRange(1, 20).Draw(t, "day"), 3, 0, 0, 0, time.UTC)
+	}
+	q.span, _ = domain.NewRange(start, end)
+	zone := rapid.SampledFrom([]string{"UTC", "Asia/Kolkata", "America/St_Johns", "Europe/London", "Africa/Cairo"}).Draw(t, "zone")
+	unit := rapid.SampledFrom([]domain.Unit{domain.Hourly, domain.Daily, domain.Monthly}).Draw(t, "unit")
+	q.interval, _ = domain.NewInterval(unit, zone)
+	return q
+}
+
+func TestAnalyticsAgreeWithTheRecords(t *testing.T) {
+	t.Parallel()
+	u := newUsageTruth(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		q := u.draw(rt)
+		u.checkTotals(rt, q)
+		u.checkSeries(rt, q)
+		u.checkTop(rt, q)
+		for _, by := range []domain.Dimension{domain.ByProtocol, domain.ByIPAddress, domain.ByOperator, domain.ByTariff, domain.ByGroup, domain.ByTag} {
+			u.checkBreakdown(rt, q, by)
+		}
+		u.checkLists(rt, q)
+	})
+}
+
+func mustGet[T any](value T, err error) func(*rapid.T) T {
+	return func(t *rapid.T) T {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+// sameTotals compares, with no entry as good as an empty one.
+func sameTotals[K comparable, V any](t *rapid.T, what string, got, want map[K]V) {
+	empty := func(_ K, v V) bool {
+		return reflect.ValueOf(v).IsZero() || reflect.ValueOf(v).Kind() == reflect.Slice && reflect.ValueOf(v).Len() == 0
+	}
+	got, want = maps.Clone(got), maps.Clone(want)
+	maps.DeleteFunc(got, empty)
+	maps.DeleteFunc(want, empty)
+	if len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
+		t.Fatalf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func (u *usageTruth) checkTotals(t *rapid.T, q question) {
+	want := map[domain.Subject]domain.UsageTotals{}
+	for _, of := range q.of {
+		for _, r := range u.records {
+			if u.counts(r, of, q.scope, q.span) {
+				total := want[of]
+				want[of] = domain.UsageTotals{Volume: plus(total.Volume, volumeOf(r)), Sessions: total.Sessions + 1}
+			}
+		}
+	}
+	sameTotals(t, "totals", mustGet(u.analytics.Totals(t.Context(), q.scope, q.of, q.span))(t), want)
+}
+
+func (u *usageTruth) checkSeries(t *rapid.T, q question) {
+	want := map[string]domain.UsageTotals{}
+	for _, of := range q.of {
+		for _, r := range u.records {
+			if u.counts(r, of, q.scope, q.span) {
+				key := fmt.Sprint(of, q.interval.StartOf(r.StartedAt.Truncate(time.Hour)).UTC())
+				total := want[key]
+				want[key] = domain.UsageTotals{Volume: plus(total.Volume, volumeOf(r)), Sessions: total.Sessions + 1}
+			}
+		}
+	}
+	got := map[string]domain.UsageTotals{}
+	for of, points := range mustGet(u.analytics.Series(t.Context(), q.scope, q.of, q.span, q.interval))(t) {
+		if !slices.IsSortedFunc(points, func(x, y domain.UsagePoint) int { return x.Start.Compare(y.Start) }) {
+			t.Fatalf("a series is not in order of time")
+		}
+		for _, p := range points {
+			got[fmt.Sprint(of, p.Start.UTC())] = p.UsageTotals
+		}
+	}
+	sameTotals(t, "series", got, want)
+}
+
+func (u *usageTruth) checkTop(t *rapid.T, q question) {
+	for of, got := range mustGet(u.analytics.Top(t.Context(), q.scope, q.of, q.span, 3))(t) {
+		want := map[int64]domain.SubscriberUsage{}
+		for _, r := range u.records {
+			present := groupNow(r)
+			if u.counts(r, of, q.scope, q.span) && q.scope.Shows(&present) {
+				key := u.keys[r.PhysicalID]
+				w := want[key]
+				want[key] = domain.SubscriberUsage{
+					SubscriberKey: key, SubscriberID: "n-" + r.PhysicalID, Volume: plus(w.Volume, volumeOf(r)),
+					LastSeen: later(w.LastSeen, r.EndedAt.Truncate(time.Second)),
+				}
+			}
+		}
+		all := slices.Collect(maps.Values(want))
+		slices.SortFunc(all, func(x, y domain.SubscriberUsage) int {
+			return cmp.Or(cmp.Compare(y.Total(), x.Total()), cmp.Compare(x.SubscriberKey, y.SubscriberKey))
+		})
+		for i, w := range all[:min(3, len(all))] {
+			if i >= len(got) || got[i].SubscriberKey != w.SubscriberKey || got[i].Volume != w.Volume || !got[i].LastSeen.Equal(w.LastSeen) {
+				t.Fatalf("top of %v: got %v, want %v", of, got, all)
+			}
+		}
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// valuesOf are those of a record in a dimension; "" stands for none.
+func (u *usageTruth) valuesOf(r domain.UsageRecord, by domain.Dimension) []string {
+	switch by {
+	case domain.ByProtocol:
+		return []string{r.Protocol}
+	case domain.ByIPAddress:
+		if !r.IPAddress.IsValid() {
+			return nil
+		}
+		return []string{r.IPAddress.String()}
+	case domain.ByOperator:
+		return []string{"23415"}
+	case domain.ByTariff:
+		return []string{"IoT"}
+	case domain.ByGroup:
+		if g := u.groupAt(r); g != 0 {
+			return []string{fmt.Sprint(g)}
+		}
+		return []string{""}
+	}
+	if tags := tagsOf(r); len(tags) > 0 {
+		return tags
+	}
+	return []string{""}
+}
+
+func (u *usageTruth) checkBreakdown(t *rapid.T, q question, by domain.Dimension) {
+	want := map[string]domain.Volume{}
+	for _, of := range q.of {
+		for _, r := range u.records {
+			if !u.counts(r, of, q.scope, q.span) {
+				continue
+			}
+			for _, value := range u.valuesOf(r, by) {
+				key := fmt.Sprint(of, value)
+				want[key] = plus(want[key], volumeOf(r))
+			}
+		}
+	}
+	got := map[string]domain.Volume{}
+	for of, shares := range mustGet(u.analytics.Breakdown(t.Context(), q.scope, q.of, q.span, by, 100))(t) {
+		for _, s := range shares {
+			value := ""
+			if s.Value != nil {
+				value = *s.Value
+			}
+			got[fmt.Sprint(of, value)] = s.Volume
+		}
+	}
+	sameTotals(t, "breakdown by "+string(by), got, want)
+}
+
+// checkLists compares the answers of the REST paths.
+func (u *usageTruth) checkLists(t *rapid.T, q question) {
+	subscribers, addresses, hours := map[string]domain.Volume{}, map[string]domain.Volume{}, map[string]domain.Volume{}
+	for _, r := range u.records {
+		if !u.counts(r, domain.Subject{}, q.scope, q.span) {
+			continue
+		}
+		subscribers["n-"+r.PhysicalID] = plus(subscribers["n-"+r.PhysicalID], volumeOf(r))
+		if r.IPAddress.IsValid() {
+			addresses[r.IPAddress.String()] = plus(addresses[r.IPAddress.String()], volumeOf(r))
+		}
+		key := fmt.Sprint(r.Protocol, r.StartedAt.Truncate(time.Hour).UTC())
+		hours[key] = plus(hours[key], volumeOf(r))
+	}
+	gotSubscribers, gotAddresses, gotHours := map[string]domain.Volume{}, map[string]domain.Volume{}, map[string]domain.Volume{}
+	mustGet(0, u.analytics.Subscribers(t.Context(), q.scope, q.span, func(s domain.SubscriberUsage) error {
+		gotSubscribers[s.SubscriberID] = s.Volume
+		return nil
+	}))(t)
+	mustGet(0, u.analytics.Addresses(t.Context(), q.scope, domain.Subject{}, q.span, func(a domain.AddressUsage) error {
+		gotAddresses[a.IPAddress] = a.Volume
+		return nil
+	}))(t)
+	for _, h := range mustGet(u.analytics.ProtocolHours(t.Context(), q.scope, q.span))(t) {
+		gotHours[fmt.Sprint(h.Protocol, h.Hour.UTC())] = h.Volume
+	}
+	sameTotals(t, "by subscriber", gotSubscribers, subscribers)
+	sameTotals(t, "by address", gotAddresses, addresses)
+	sameTotals(t, "by protocol", gotHours, hours)
+}

@@ -1,0 +1,148 @@
+package domain
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// MaxUsagePoints bounds a typed series.
+	MaxUsagePoints = 2_400
+	// MaxShares bounds a breakdown, and how many subscribers are named as those
+	// with the most usage.
+	MaxShares = 100
+)
+
+// NewRange returns the span from start to end, widened to whole hours, with an
+// error of KindInvalid for one that is reversed or too long.
+func NewRange(start, end time.Time) (Range, error) {
+	switch {
+	case end.Before(start):
+		return Range{}, Invalid("start", "start is after end")
+	case end.Sub(start) > maxRange:
+		return Range{}, Invalid("end", "the range is longer than %d days", maxRange/(24*time.Hour))
+	case start.UTC().Year() < firstRangeYear || end.UTC().Year() > lastRangeYear:
+		return Range{}, Invalid("start", "years go from %d to %d", firstRangeYear, lastRangeYear)
+	}
+	return hours(start, end), nil
+}
+
+// Before returns the span of the same length that ends where r begins.
+func (r Range) Before() Range {
+	return Range{Start: r.Start.Add(r.Start.Sub(r.End)), End: r.Start, Offset: r.Offset}
+}
+
+// SubjectKind tells what a Subject is.
+type SubjectKind int
+
+// The kinds of subjects.
+const (
+	CompanySubject SubjectKind = iota
+	GroupSubject
+	TagSubject
+	SubscriberSubject
+)
+
+// Subject is whose usage is asked for.
+type Subject struct {
+	Kind SubjectKind
+	// ID is the group id or the subscriber's key.
+	ID  int64
+	Tag TagName
+}
+
+// Volume is usage in bytes.
+type Volume struct {
+	// MobileOriginated is sent by subscribers, MobileTerminated received.
+	MobileOriginated, MobileTerminated int64
+}
+
+// Total is both directions together.
+func (v Volume) Total() int64 { return v.MobileOriginated + v.MobileTerminated }
+
+// UsageTotals sums up a span.
+type UsageTotals struct {
+	Volume
+	// Sessions began in the span.
+	Sessions int64
+}
+
+// UsagePoint is the usage of an hour, day or month.
+type UsagePoint struct {
+	Start time.Time
+	UsageTotals
+}
+
+// ProtocolHour is the usage of a network protocol in an hour.
+type ProtocolHour struct {
+	Protocol string
+	Hour     time.Time
+	Volume
+}
+
+// SubscriberUsage is the usage of a subscriber in a span.
+type SubscriberUsage struct {
+	SubscriberKey int64
+	// SubscriberID is the MSISDN, device EUI or subscription ID.
+	SubscriberID string
+	// LastSeen is the end of the last record that began in the span.
+	LastSeen time.Time
+	Volume
+}
+
+// Dimension is what usage is broken down by.
+type Dimension string
+
+// The dimensions. Operator, tariff and tag are those of the subscriber now, the
+// group is that of the time of usage.
+const (
+	ByProtocol  Dimension = "PROTOCOL"
+	ByIPAddress Dimension = "IP_ADDRESS"
+	ByOperator  Dimension = "OPERATOR"
+	ByTariff    Dimension = "TARIFF"
+	ByGroup     Dimension = "GROUP"
+	ByTag       Dimension = "TAG"
+)
+
+// UsageShare is the part of usage that falls to one value of a dimension.
+type UsageShare struct {
+	// Value is nil for what has none: no group, a tariff that is hidden.
+	Value *string
+	// Label is the name where Value is an identifier, else Value.
+	Label *string
+	// LastSeen is present for IP addresses.
+	LastSeen *time.Time
+	Volume
+}
+
+// AddressUsage is the usage of an IP address in a span.
+type AddressUsage struct {
+	IPAddress string
+	LastSeen  time.Time
+	Volume
+}
+
+// Analytics answers questions about usage from its totals. What the scope does
+// not show counts nowhere: for a restricted scope the company is the subscribers
+// that are in its groups now. A group is the usage of its time.
+type Analytics interface {
+	// Totals sums up the usage of each subject; one without is missing.
+	Totals(ctx context.Context, scope Scope, of []Subject, span Range) (map[Subject]UsageTotals, error)
+	// Series returns the intervals that have usage or sessions, in order of time.
+	Series(ctx context.Context, scope Scope, of []Subject, span Range, by Interval) (map[Subject][]UsagePoint, error)
+	// Breakdown returns the shares of each subject, those with the most usage
+	// first, at most first.
+	Breakdown(ctx context.Context, scope Scope, of []Subject, span Range, by Dimension, first int) (map[Subject][]UsageShare, error)
+	// Top returns the subscribers with the most usage of each subject.
+	Top(ctx context.Context, scope Scope, of []Subject, span Range, first int) (map[Subject][]SubscriberUsage, error)
+
+	// ProtocolHours returns the usage of the company by protocol and hour, in
+	// that order.
+	ProtocolHours(ctx context.Context, scope Scope, span Range) ([]ProtocolHour, error)
+	// Subscribers calls each for every subscriber that had usage, ordered by
+	// SubscriberID. There may be a great many.
+	Subscribers(ctx context.Context, scope Scope, span Range, each func(SubscriberUsage) error) error
+	// Addresses calls each for every IP address that had usage, ordered by the
+	// address.
+	Addresses(ctx context.Context, scope Scope, of Subject, span Range, each func(AddressUsage) error) error
+}

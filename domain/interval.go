@@ -1,0 +1,90 @@
+package domain
+
+import "time"
+
+// Unit is the length of the intervals of a series.
+type Unit string
+
+// The units.
+const (
+	Hourly  Unit = "HOUR"
+	Daily   Unit = "DAY"
+	Monthly Unit = "MONTH"
+)
+
+// Interval divides time into hours, or into days or months of a time zone. Usage
+// counts by whole UTC hours: where the zone is not a whole hour from UTC, the
+// hour around midnight belongs to the day in which it begins.
+type Interval struct {
+	Unit Unit
+	Zone *time.Location
+}
+
+// NewInterval loads the IANA time zone.
+func NewInterval(unit Unit, zone string) (Interval, error) {
+	at, err := time.LoadLocation(zone)
+	if err != nil || zone == "Local" {
+		return Interval{}, Invalid("timeZone", "timeZone %q is not an IANA time zone", zone)
+	}
+	return Interval{Unit: unit, Zone: at}, nil
+}
+
+// StartOf returns the first instant of the interval that holds t.
+func (i Interval) StartOf(t time.Time) time.Time {
+	year, month, day := t.In(i.Zone).Date()
+	switch i.Unit {
+	case Daily:
+		return firstInstant(year, month, day, i.Zone)
+	case Monthly:
+		return firstInstant(year, month, 1, i.Zone)
+	}
+	return t.UTC().Truncate(time.Hour).In(i.Zone)
+}
+
+// Next returns the first instant of the interval after the one that begins at t.
+func (i Interval) Next(t time.Time) time.Time {
+	year, month, day := t.In(i.Zone).Date()
+	switch i.Unit {
+	case Daily:
+		return firstInstant(year, month, day+1, i.Zone)
+	case Monthly:
+		return firstInstant(year, month+1, 1, i.Zone)
+	}
+	return t.Add(time.Hour)
+}
+
+// firstInstant is midnight, or what comes first in a day whose midnight the
+// clock skips.
+func firstInstant(year int, month time.Month, day int, zone *time.Location) time.Time {
+	t := time.Date(year, month, day, 0, 0, 0, 0, zone)
+	for wanted := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Day(); t.Day() != wanted; {
+		t = t.Add(30 * time.Minute)
+	}
+	return t
+}
+
+// Fill returns the points of every interval of the span, with zeros where there
+// was no usage. The points must be in order of time and begin at StartOf. It
+// refuses spans of more than MaxUsagePoints intervals.
+func (i Interval) Fill(points []UsagePoint, span Range) ([]UsagePoint, error) {
+	if err := i.Check(span); err != nil {
+		return nil, err
+	}
+	var filled []UsagePoint
+	for at := i.StartOf(span.Start); at.Before(span.End); at = i.Next(at) {
+		point := UsagePoint{Start: at}
+		if len(points) > 0 && points[0].Start.Equal(at) {
+			point, points = points[0], points[1:]
+		}
+		filled = append(filled, point)
+	}
+	return filled, nil
+}
+
+// Check refuses spans of more than MaxUsagePoints intervals.
+func (i Interval) Check(span Range) error {
+	if hours := span.End.Sub(span.Start) / time.Hour; i.Unit == Hourly && hours > MaxUsagePoints {
+		return Invalid("interval", "a series has at most %d points, these are %d hours; ask for a shorter span or a longer interval", MaxUsagePoints, hours)
+	}
+	return nil
+}
