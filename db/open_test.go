@@ -55,7 +55,7 @@ func TestTheSessionIsSetUp(t *testing.T) {
 		{name: "the address may give another", parameters: "&application_name=mine", statement: "SHOW application_name", want: "mine"},
 		{name: "times are in UTC", statement: "SHOW timezone", want: "UTC"},
 		{name: "a time limit", statement: "SHOW statement_timeout", want: "1500ms", opt: db.Options{StatementTimeout: 1500 * time.Millisecond}},
-		{name: "a tiny time limit is not none", statement: "SHOW statement_timeout", want: "1ms", opt: db.Options{StatementTimeout: 1}},
+		{name: "a time limit is rounded up", statement: "SHOW statement_timeout", want: "1501ms", opt: db.Options{StatementTimeout: 1500*time.Millisecond + 1}},
 		{name: "no setting that a pooler refuses", statement: "SHOW statement_timeout", want: "0", opt: db.Options{StatementTimeout: time.Second, Pooler: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
