@@ -61,7 +61,11 @@ func (m mutation) CreateAccessKey(ctx context.Context, in input.CreateAccessKeyI
 	if err := caller.Need(scopes...); err != nil {
 		return nil, err
 	}
-	key, secret, err := m.Access.CreateKey(ctx, scope, in.UserEmail, scopes, time.Duration(in.LifetimeDays)*24*time.Hour)
+	const day = 24 * time.Hour
+	if in.LifetimeDays < 1 || in.LifetimeDays > int32(domain.MaxKeyLifetime/day) {
+		return nil, domain.Invalid("lifetimeDays", "lifetimeDays must be 1 to %d, not %d", domain.MaxKeyLifetime/day, in.LifetimeDays)
+	}
+	key, secret, err := m.Access.CreateKey(ctx, scope, in.UserEmail, scopes, time.Duration(in.LifetimeDays)*day)
 	if err != nil {
 		return nil, err
 	}

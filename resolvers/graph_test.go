@@ -1,0 +1,203 @@
+package resolvers_test
+
+import (
+	"fmt"
+	"testing"
+
+	"simgraph/domain"
+)
+
+// subscriberIDs returns the first physical ids of the fleet.
+func (s *stack) subscriberIDs(t *testing.T, n int) []any {
+	t.Helper()
+	var ids []any
+	for _, node := range s.mustAsk(t, `query ($n: Int!) {subscribers(first: $n) {nodes {physicalId}}}`, "n", n).at("subscribers", "nodes").([]any) {
+		ids = append(ids, node.(map[string]any)["physicalId"])
+	}
+	return ids
+}
+
+func TestAWriteIsSeenByWhatIsSelectedBelowIt(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	ids := s.subscriberIDs(t, 3)
+	a := s.mustAsk(t, `mutation ($ids: [String!]!, $id: String!) {
+  before: attachTag(input: {tagName: "one", physicalIds: $ids}) {attached tag {numberOfSubscribers} subscribers {physicalId tags(limit: 100) {name}}}
+  edit: editSubscriber(input: {physicalId: $id, nickname: "lorry"}) {subscriber {nickname}}
+  again: attachTag(input: {tagName: "one", physicalIds: $ids}) {attached}
+  after: detachTag(input: {tagName: "one", physicalIds: [$id]}) {subscribers {nickname tags(limit: 100) {name numberOfSubscribers}}}
+}`, "ids", ids, "id", ids[0])
+	if got := fmt.Sprint(a.at("before", "attached"), a.at("before", "tag", "numberOfSubscribers"), a.at("again", "attached")); got != "3 3 0" {
+		t.Errorf("got %s", got)
+	}
+	if got := a.at("after", "subscribers", 0, "nickname"); got != "lorry" {
+		t.Errorf("got %v", got)
+	}
+	for _, tag := range a.at("after", "subscribers", 0, "tags").([]any) {
+		if tag.(map[string]any)["name"] == "one" {
+			t.Error("the tag is still shown")
+		}
+	}
+}
+
+func TestNodesAreFoundByTheirIDs(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	found := s.mustAsk(t, `{subscribers(first: 1) {nodes {id}} groups(first: 1) {nodes {id}} tags(first: 1) {nodes {id}}}`)
+	ids := []any{
+		found.at("subscribers", "nodes", 0, "id"), found.at("groups", "nodes", 0, "id"), found.at("tags", "nodes", 0, "id"),
+		"U3Vic2NyaWJlcjpub25l", // Subscriber:none
+	}
+	a := s.mustAsk(t, `query ($ids: [ID!]!) {nodes(ids: $ids) {__typename id ... on Subscriber {nickname} ... on Tag {name}}}`, "ids", ids)
+	for i, want := range []string{"Subscriber", "Group", "Tag"} {
+		if a.at("nodes", i, "__typename") != want || a.at("nodes", i, "id") != ids[i] {
+			t.Errorf("got %v, want the %s %v", a.at("nodes", i), want, ids[i])
+		}
+	}
+	if a.at("nodes", 3) != nil {
+		t.Errorf("got %v", a.at("nodes", 3))
+	}
+	if a.Statements != 3 {
+		t.Errorf("%d statements", a.Statements)
+	}
+}
+
+func TestAConnectionIsWalkedBothWays(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	const page = `query ($first: Int, $after: String, $last: Int, $before: String) {
+  subscribers(first: $first, after: $after, last: $last, before: $before, orderBy: [{field: CONNECTION_DATE, direction: DESC}]) {
+    nodes {physicalId} pageInfo {hasNextPage hasPreviousPage startCursor endCursor}}}`
+	first := s.mustAsk(t, page, "first", 10)
+	second := s.mustAsk(t, page, "first", 10, "after", first.at("subscribers", "pageInfo", "endCursor"))
+	back := s.mustAsk(t, page, "last", 10, "before", second.at("subscribers", "pageInfo", "startCursor"))
+	if fmt.Sprint(first.at("subscribers", "nodes")) != fmt.Sprint(back.at("subscribers", "nodes")) {
+		t.Errorf("going back leads to %v, not %v", back.at("subscribers", "nodes"), first.at("subscribers", "nodes"))
+	}
+	if first.at("subscribers", "pageInfo", "hasPreviousPage") != false || second.at("subscribers", "pageInfo", "hasPreviousPage") != true {
+		t.Error("hasPreviousPage is wrong")
+	}
+}
+
+func TestWrongArgumentsAreNamedAndChangeNothing(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	id := s.subscriberIDs(t, 1)[0]
+	for _, c := range []struct{ query, code, field string }{
+		{`{subscribers(first: 0) {nodes {id}}}`, "INVALID_PARAMETER", "first"},
+		{`{subscribers(first: 101) {nodes {id}}}`, "INVALID_PARAMETER", "first"},
+		{`{subscribers(first: 1, last: 1) {nodes {id}}}`, "INVALID_PARAMETER", "last"},
+		{`{subscribers(last: 1, after: "x") {nodes {id}}}`, "INVALID_PARAMETER", "after"},
+		{`{subscribers(after: "x") {nodes {id}}}`, "INVALID_PARAMETER", "cursor"},
+		{`{subscribers(filter: {lineRental: {eq: 99999999999999999999}}) {nodes {id}}}`, "GRAPHQL_VALIDATION_FAILED", ""},
+		{`{subscribers(orderBy: [{field: NICKNAME}, {field: NICKNAME}]) {nodes {id}}}`, "INVALID_PARAMETER", "orderBy"},
+		{`{subscriberList(limit: -1) {totalCount}}`, "INVALID_PARAMETER", "limit"},
+		{`{subscriberList(offset: -1) {totalCount}}`, "INVALID_PARAMETER", "offset"},
+		{`{subscriberList(filter: "nickname eq") {totalCount}}`, "INVALID_PARAMETER", "filter"},
+		{`{subscriberList(orderBy: "tags") {totalCount}}`, "INVALID_PARAMETER", "orderBy"},
+		{`{subscriber(physicalId: "") {id}}`, "INVALID_PARAMETER", "physicalId"},
+		{`{subscriber(physicalId: "nobody") {id}}`, "INVALID_PROPERTY", "physicalId"},
+		{`{group(groupId: 999) {id}}`, "INVALID_PROPERTY", "groupId"},
+		{`{tag(name: " ") {id}}`, "INVALID_PARAMETER", "tagName"},
+		{`{node(id: "nonsense") {id}}`, "INVALID_PARAMETER", "id"},
+		{`mutation {editSubscriber(input: {physicalId: "nobody", nickname: "x"}) {subscriber {id}}}`, "INVALID_PROPERTY", "physicalId"},
+		{`mutation {attachTag(input: {tagName: "a\u202eb", physicalIds: ["x"]}) {attached}}`, "INVALID_PARAMETER", "tagName"},
+		{`mutation {attachTag(input: {tagName: "a", physicalIds: []}) {attached}}`, "INVALID_PARAMETER", "physicalIds"},
+		{`mutation {editGroup(input: {groupId: 1, name: " "}) {group {id}}}`, "INVALID_PARAMETER", "name"},
+		{`mutation {createAccessKey(input: {userEmail: "nobody@demo.example"}) {secret}}`, "INVALID_PROPERTY", "userEmail"},
+		{`mutation {createAccessKey(input: {userEmail: "admin@demo.example", lifetimeDays: 0}) {secret}}`, "INVALID_PARAMETER", "lifetimeDays"},
+		{`mutation {createAccessKey(input: {userEmail: "admin@demo.example", lifetimeDays: 2147483647}) {secret}}`, "INVALID_PARAMETER", "lifetimeDays"},
+		{`mutation {revokeAccessKey(accessKeyId: "sgk_1_x") {accessKey {userEmail}}}`, "INVALID_PROPERTY", "accessKeyId"},
+	} {
+		a := s.ask(t, c.query)
+		field := ""
+		if len(a.Errors) > 0 {
+			field, _ = a.Errors[0].Extensions["field"].(string)
+		}
+		if a.code() != c.code || field != c.field {
+			t.Errorf("%s\n%v", c.query, a.Errors)
+		}
+	}
+	long := s.ask(t, `mutation ($id: String!, $name: String!) {editSubscriber(input: {physicalId: $id, nickname: $name}) {subscriber {id}}}`,
+		"id", id, "name", fmt.Sprintf("%0257d", 1))
+	if long.code() != "INVALID_PARAMETER" {
+		t.Errorf("%v", long.Errors)
+	}
+}
+
+// A user attached to a group sees its subscribers and nothing else, by every way
+// through the graph.
+func TestAUserOfAGroupSeesOnlyItsSubscribers(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	groups := s.mustAsk(t, `{groups {nodes {groupId numberOfSubscribers}}}`).at("groups", "nodes").([]any)
+	own, other := groups[0].(map[string]any), groups[1].(map[string]any)
+	outside := s.mustAsk(t, `query ($id: BigInt!) {subscribers(filter: {groupId: {eq: $id}}) {nodes {id physicalId}}}`, "id", other["groupId"]).at("subscribers", "nodes", 0).(map[string]any)
+
+	restricted := *s.caller
+	id := int64(own["groupId"].(float64))
+	restricted.Scope = domain.Scope{Company: restricted.Scope.Company, Groups: []int64{id}, Masked: []int64{id}}
+	s.caller = &restricted
+
+	a := s.mustAsk(t, `{company {fleet {total}} subscribers(first: 100) {totalCount nodes {groupId tariffName lineRental contractLength tariff {name}}}
+  groups {totalCount nodes {groupId}} tags(first: 100) {nodes {numberOfSubscribers subscribers {totalCount}}} tariffs {nodes {name}} viewer {isRestricted groups {groupId}}}`)
+	want := own["numberOfSubscribers"]
+	if a.at("company", "fleet", "total") != want || a.at("subscribers", "totalCount") != want || a.at("groups", "totalCount") != 1.0 {
+		t.Errorf("got %v, %v, %v, want %v", a.at("company"), a.at("subscribers", "totalCount"), a.at("groups"), want)
+	}
+	for _, node := range a.at("subscribers", "nodes").([]any) {
+		if got := fmt.Sprint(node); got != fmt.Sprintf("map[contractLength:<nil> groupId:%v lineRental:<nil> tariff:<nil> tariffName:<nil>]", own["groupId"]) {
+			t.Fatalf("shows %s", got)
+		}
+	}
+	for _, tag := range a.at("tags", "nodes").([]any) {
+		counts := tag.(map[string]any)
+		if counts["numberOfSubscribers"] != counts["subscribers"].(map[string]any)["totalCount"] {
+			t.Errorf("a tag counts %v", counts)
+		}
+	}
+	if n := len(a.at("tariffs", "nodes").([]any)); n != 0 {
+		t.Errorf("shows %d tariffs", n)
+	}
+	for _, query := range []string{
+		`{subscriber(physicalId: "%[1]s") {id}}`,
+		`mutation {editSubscriber(input: {physicalId: "%[1]s", nickname: "x"}) {subscriber {id}}}`,
+		`mutation {attachTag(input: {tagName: "x", physicalIds: ["%[1]s"]}) {attached}}`,
+		`mutation {detachTag(input: {tagName: "x", physicalIds: ["%[1]s"]}) {subscribers {id}}}`,
+		`{group(groupId: %[2]v) {id}}`,
+		`mutation {editGroup(input: {groupId: %[2]v, name: "x"}) {group {id}}}`,
+	} {
+		if a := s.ask(t, fmt.Sprintf(query, outside["physicalId"], other["groupId"])); a.code() != "INVALID_PROPERTY" {
+			t.Errorf("%s: %v", query, a.Errors)
+		}
+	}
+	if a := s.mustAsk(t, `query ($id: ID!) {node(id: $id) {id}}`, "id", outside["id"]); a.at("node") != nil {
+		t.Errorf("shows the node %v", a.at("node"))
+	}
+	for _, query := range []string{`{users {nodes {email}}}`, `{accessKeys {nodes {userEmail}}}`} {
+		if a := s.ask(t, query); a.code() != "FORBIDDEN" {
+			t.Errorf("%s: %v", query, a.Errors)
+		}
+	}
+}
+
+func TestAKeyMadeThroughTheGraphNeverExceedsItsMaker(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	a := s.mustAsk(t, `mutation {createAccessKey(input: {userEmail: "admin@demo.example", scopes: [VIEW_SUBSCRIBER]}) {accessKey {accessKeyId scopes} secret}}`)
+	id := a.at("createAccessKey", "accessKey", "accessKeyId")
+	keys := s.mustAsk(t, `{accessKeys {nodes {accessKeyId revokedAt}}}`)
+	if keys.at("accessKeys", "nodes", 0, "accessKeyId") != id {
+		t.Errorf("got %v", keys.Data)
+	}
+	revoked := s.mustAsk(t, `mutation ($id: String!) {revokeAccessKey(accessKeyId: $id) {accessKey {revokedAt}}}`, "id", id)
+	if revoked.at("revokeAccessKey", "accessKey", "revokedAt") == nil {
+		t.Error("the key is not revoked")
+	}
+	fewer := *s.caller
+	fewer.Permissions = []domain.Permission{domain.ManageAccessKeys}
+	s.caller = &fewer
+	if a := s.ask(t, `mutation {createAccessKey(input: {userEmail: "admin@demo.example", scopes: [VIEW_SUBSCRIBER]}) {secret}}`); a.code() != "FORBIDDEN" {
+		t.Errorf("%v", a.Errors)
+	}
+}
