@@ -43,5 +43,11 @@ func (b Billing) Before(p Period) Period { return b.PeriodAt(p.Start.Add(-time.N
 
 func (b Billing) begin(year int, month time.Month) time.Time {
 	lastDay := time.Date(year, month+1, 0, 12, 0, 0, 0, time.UTC).Day()
-	return time.Date(year, month, min(b.Day, lastDay), 0, 0, 0, 0, b.Zone).UTC()
+	day := min(b.Day, lastDay)
+	midnight := time.Date(year, month, day, 0, 0, 0, 0, b.Zone)
+	if midnight.Day() != day {
+		// The clocks skip that midnight: the day begins with the change.
+		_, midnight = midnight.ZoneBounds()
+	}
+	return midnight.UTC()
 }

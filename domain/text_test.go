@@ -1,0 +1,80 @@
+package domain_test
+
+import (
+	"strings"
+	"testing"
+
+	"simgraph/domain"
+)
+
+func TestTagNames(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"fleet":                        "fleet",
+		"two words":                    "two words",
+		"a/b%+":                        "a/b%+",
+		"Cafe\u0301":                   "Caf\u00e9",
+		"...":                          "...",
+		strings.Repeat("\u00e9", 255):  strings.Repeat("\u00e9", 255),
+		strings.Repeat("e\u0301", 255): strings.Repeat("\u00e9", 255),
+		"\U0001F69A van":               "\U0001F69A van",
+	} {
+		if got, err := domain.NewTagName(in); err != nil || string(got) != want {
+			t.Errorf("%q: got %q, %v", in, got, err)
+		}
+	}
+	for _, in := range []string{
+		"", " ", "\t", "\u3000", ".", "..", " fleet", "fleet ", "a\x00b", "a\nb", "a\u0085b", "a\u2028b",
+		"a\u202eb", "a\u200fb", "a\u2066b", "\xff", strings.Repeat("x", 256),
+	} {
+		_, err := domain.NewTagName(in)
+		if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindInvalid || fault.Field != "tagName" {
+			t.Errorf("%q: got %v", in, err)
+		}
+	}
+}
+
+func TestLengthsCountCharacters(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		check func(string) error
+		fits  []string
+		not   []string
+	}{
+		{"physicalId", domain.CheckPhysicalID, []string{"1", strings.Repeat("9", 25), strings.Repeat("é", 25)}, []string{"", strings.Repeat("9", 26), "a\x00", "\xc3"}},
+		{"nickname", domain.CheckNickname, []string{"", " ", strings.Repeat("é", 256)}, []string{strings.Repeat("x", 257), "a\rb", "\xed\xa0\x80"}},
+		{"name", func(s string) error { return domain.CheckName("name", s) }, []string{"x", strings.Repeat("é", 256)}, []string{"", "  ", strings.Repeat("x", 257), "a\x7f"}},
+	} {
+		for _, text := range c.fits {
+			if err := c.check(text); err != nil {
+				t.Errorf("%s %q: %v", c.name, text, err)
+			}
+		}
+		for _, text := range c.not {
+			if fault, is := domain.AsError(c.check(text)); !is || fault.Kind != domain.KindInvalid || fault.Field != c.name {
+				t.Errorf("%s %q passes", c.name, text)
+			}
+		}
+	}
+}
+
+func TestPermissionsAreReadInBothWritings(t *testing.T) {
+	t.Parallel()
+	all := domain.AllPermissions()
+	if len(all) != 11 {
+		t.Errorf("%d permissions", len(all))
+	}
+	for _, p := range all {
+		for _, text := range []string{string(p), p.Label(), strings.ToLower(p.Label())} {
+			if got, err := domain.ParsePermission(text); err != nil || got != p {
+				t.Errorf("%q: got %q, %v", text, got, err)
+			}
+		}
+	}
+	for _, text := range []string{"", "view_subscriber", "Root"} {
+		if _, err := domain.ParsePermission(text); err == nil {
+			t.Errorf("%q passes", text)
+		}
+	}
+}
