@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"strings"
 	"time"
 
@@ -52,7 +53,11 @@ func (s *Serve) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer func() { env.warn("close the database", pool.Close()) }()
-	server, err := newServer(env, pool)
+	page, err := s.page(pool)
+	if err != nil {
+		return err
+	}
+	server, err := newServer(env, pool, page)
 	if err != nil {
 		return err
 	}
@@ -96,7 +101,7 @@ func (e *Env) database(ctx context.Context, stop context.CancelCauseFunc) (url s
 	return server.URL(), func() { e.warn("stop the database", server.Close()) }, nil
 }
 
-func newServer(env *Env, pool *sqlx.DB) (*httpd.Server, error) {
+func newServer(env *Env, pool *sqlx.DB, page map[string]http.Handler) (*httpd.Server, error) {
 	store := db.NewAccess(pool)
 	gate := access.NewGate(store, time.Now)
 	graph := newGraph(pool)
@@ -108,6 +113,7 @@ func newServer(env *Env, pool *sqlx.DB) (*httpd.Server, error) {
 		AfterRootMutationField: resolvers.ForgetLoaded,
 		Authenticate:           httpd.AdmitPayload(gate),
 		StillValid:             gate.StillValid,
+		Explorer:               page["/"],
 	})
 	paths, err := rest.New(rest.Config{
 		Schema:       schema.Schema(),
@@ -124,6 +130,7 @@ func newServer(env *Env, pool *sqlx.DB) (*httpd.Server, error) {
 		Graph:  httpd.Graph(gate, engine),
 		OAuth:  access.NewOAuth(store, env.Log),
 		Health: health,
+		Other:  page,
 		REST:   paths,
 	})
 	return &httpd.Server{Handler: handler, Health: health, Log: env.Log, Close: engine.Close}, nil
@@ -140,13 +147,15 @@ func prepare(engine *transport.Server) func(document string) (rest.Run, error) {
 }
 
 func newGraph(pool *sqlx.DB) *resolvers.Graph {
+	usage := newUsage(pool)
 	return resolvers.New(resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool),
 		Groups:      db.NewGroups(pool),
 		Tags:        db.NewTags(pool),
 		Catalogue:   db.NewCatalogue(pool),
 		Access:      db.NewAccess(pool),
-		Usage:       newUsage(pool),
+		Usage:       usage,
+		Analytics:   db.NewAnalytics(usage),
 		Alerts:      db.NewAlerts(pool, time.Now),
 		AlertLog:    db.NewAlertLog(pool),
 		Recipients:  db.NewRecipients(pool, time.Now),
@@ -161,7 +170,7 @@ func newUsage(pool *sqlx.DB) *db.Usage {
 // announce says where the server is and how to try it.
 func (s *Serve) announce(ctx context.Context, env *Env, pool *sqlx.DB, addr net.Addr) error {
 	base := "http://" + addr.String()
-	env.printf("simgraph is ready\n  GraphQL  %s/graphql\n  REST     %s/subscribers\n", base, base)
+	env.printf("simgraph is ready\n  Page     %s/\n  GraphQL  %s/graphql\n  REST     %s/docs\n", base, base, base)
 	if !s.Demo {
 		return nil
 	}
@@ -169,7 +178,7 @@ func (s *Serve) announce(ctx context.Context, env *Env, pool *sqlx.DB, addr net.
 	if err != nil {
 		return err
 	}
-	env.printf("\nTry it:\n  curl -H 'Authorization: Bearer %s' '%s/subscribers?limit=3'\n", string(grant.Token), base)
+	env.printf("\nLook around:\n  %s/#token=%s\n\nTry it:\n  curl -H 'Authorization: Bearer %s' '%s/subscribers?limit=3'\n", base, string(grant.Token), string(grant.Token), base)
 	return nil
 }
 
@@ -185,6 +194,10 @@ func demoToken(ctx context.Context, env *Env, pool *sqlx.DB) (*domain.Grant, err
 			return nil, err
 		}
 	}
+	return issueDemoToken(ctx, pool)
+}
+
+func issueDemoToken(ctx context.Context, pool *sqlx.DB) (*domain.Grant, error) {
 	store := db.NewAccess(pool)
 	company, user, err := store.FindUser(ctx, demoAdmin)
 	if err != nil {

@@ -20,6 +20,7 @@ type Ports struct {
 	Catalogue   domain.Catalogue
 	Access      domain.Access
 	Usage       domain.Usage
+	Analytics   domain.Analytics
 	Alerts      domain.Alerts
 	AlertLog    domain.AlertLog
 	Recipients  domain.Recipients
@@ -77,13 +78,15 @@ type (
 	groupOf      struct{ *Graph }
 	tagOf        struct{ *Graph }
 
-	subscription    struct{ *Graph }
-	alertOf         struct{ *Graph }
-	alertStateOf    struct{ *Graph }
-	alertFiringOf   struct{ *Graph }
-	alertLogEntryOf struct{ *Graph }
-	alertDeliveryOf struct{ *Graph }
-	recipientOf     struct{ *Graph }
+	subscription      struct{ *Graph }
+	usageOf           struct{ *Graph }
+	subscriberUsageOf struct{ *Graph }
+	alertOf           struct{ *Graph }
+	alertStateOf      struct{ *Graph }
+	alertFiringOf     struct{ *Graph }
+	alertLogEntryOf   struct{ *Graph }
+	alertDeliveryOf   struct{ *Graph }
+	recipientOf       struct{ *Graph }
 )
 
 // Query answers the root fields of queries.
@@ -133,3 +136,9 @@ func (g *Graph) AlertDelivery() generated.AlertDeliveryResolver { return alertDe
 
 // Recipient answers the fields of a recipient.
 func (g *Graph) Recipient() generated.RecipientResolver { return recipientOf{g} }
+
+// Usage answers the fields of usage.
+func (g *Graph) Usage() generated.UsageResolver { return usageOf{g} }
+
+// SubscriberUsage answers the fields of a subscriber with its usage.
+func (g *Graph) SubscriberUsage() generated.SubscriberUsageResolver { return subscriberUsageOf{g} }

@@ -38,6 +38,8 @@ type loaders struct {
 	recipient   *relation[int64, *domain.Recipient]
 	mails       *relation[pageKey, []*domain.Mail]
 
+	usageRelations
+
 	listings listings
 }
 
@@ -106,6 +108,8 @@ func (g *Graph) newLoaders(scope domain.Scope, periodStart time.Time) *loaders {
 		deliveries:  newRelation(in(scope, g.AlertLog.Deliveries)),
 		recipient:   newRelation(in(scope, g.Recipients.FindMany)),
 		mails:       newRelation(eachPage(scope, g.Recipients.Mails)),
+
+		usageRelations: newUsageRelations(g, scope),
 	}
 }
 
@@ -114,7 +118,7 @@ func (l *loaders) clear() {
 		l.subscriber, l.profiles, l.operator, l.tariff, l.tags, l.tagNumber, l.dataUsage,
 		l.group, l.groupCounts, l.groupSubscribers, l.groupTotals,
 		l.tagCounts, l.tagSubscribers, l.tagTotals,
-		l.alert, l.exceeded, l.subjects, l.watching, l.groupAlerts, l.deliveries, l.recipient, l.mails,
+		l.alert, l.exceeded, l.subjects, l.watching, l.groupAlerts, l.deliveries, l.recipient, l.mails, l.usageRelations,
 	} {
 		r.clear()
 	}
@@ -128,7 +132,7 @@ func in[K comparable, V any](scope domain.Scope, load func(context.Context, doma
 // currentUsage loads the usage of the billing period that began then.
 func (g *Graph) currentUsage(scope domain.Scope, periodStart time.Time) func(context.Context, []int64) (map[int64]int64, error) {
 	return func(ctx context.Context, subscribers []int64) (map[int64]int64, error) {
-		return g.Usage.CurrentOf(ctx, scope, periodStart, subscribers)
+		return g.Ports.Usage.CurrentOf(ctx, scope, periodStart, subscribers)
 	}
 }
 

@@ -53,7 +53,7 @@ func newStack(t *testing.T) *stack {
 	})
 	graph := resolvers.New(resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool),
-		Catalogue: db.NewCatalogue(pool), Access: access, Usage: usage,
+		Catalogue: db.NewCatalogue(pool), Access: access, Usage: usage, Analytics: db.NewAnalytics(usage),
 		Alerts: alerts, AlertLog: db.NewAlertLog(pool), Recipients: recipients,
 	}, clock)
 	s.engine = transport.New(graph.Schema(), transport.Config{

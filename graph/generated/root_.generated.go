@@ -9,6 +9,7 @@ import (
 	"simgraph/domain"
 	"simgraph/graph/generated/input"
 	"sync/atomic"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	gqlparser "github.com/vektah/gqlparser/v2"
@@ -35,8 +36,10 @@ type ResolverRoot interface {
 	Query() QueryResolver
 	Recipient() RecipientResolver
 	Subscriber() SubscriberResolver
+	SubscriberUsage() SubscriberUsageResolver
 	Subscription() SubscriptionResolver
 	Tag() TagResolver
+	Usage() UsageResolver
 	User() UserResolver
 	Viewer() ViewerResolver
 }
@@ -200,6 +203,8 @@ type ComplexityRoot struct {
 		Fleet         func(childComplexity int) int
 		Name          func(childComplexity int) int
 		TimeZone      func(childComplexity int) int
+		Usage         func(childComplexity int, start *time.Time, end *time.Time) int
+		UsageSources  func(childComplexity int) int
 	}
 
 	CreateAccessKeyPayload struct {
@@ -213,6 +218,25 @@ type ComplexityRoot struct {
 
 	CreateRecipientPayload struct {
 		Recipient func(childComplexity int) int
+	}
+
+	DataUsageByDirection struct {
+		MobileOriginated func(childComplexity int) int
+		MobileTerminated func(childComplexity int) int
+	}
+
+	DataUsageByIpAddress struct {
+		DataUsageByIP func(childComplexity int) int
+		TotalData     func(childComplexity int) int
+	}
+
+	DataUsageByNetworkProtocol struct {
+		Usage func(childComplexity int) int
+	}
+
+	DataUsageBySubscriber struct {
+		SubscriberDataUsage func(childComplexity int) int
+		TotalDataUsage      func(childComplexity int) int
 	}
 
 	DeleteAlertPayload struct {
@@ -260,6 +284,7 @@ type ComplexityRoot struct {
 		NumberOfSubscribers func(childComplexity int) int
 		NumberOfUsers       func(childComplexity int) int
 		Subscribers         func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Usage               func(childComplexity int, start *time.Time, end *time.Time) int
 	}
 
 	GroupConnection struct {
@@ -302,6 +327,7 @@ type ComplexityRoot struct {
 		EditGroup       func(childComplexity int, input input.EditGroupInput) int
 		EditRecipient   func(childComplexity int, input input.EditRecipientInput) int
 		EditSubscriber  func(childComplexity int, input input.EditSubscriberInput) int
+		RecordUsage     func(childComplexity int, input input.RecordUsageInput) int
 		RevokeAccessKey func(childComplexity int, accessKeyID string) int
 		SendTestAlert   func(childComplexity int, recipientID *int32) int
 	}
@@ -340,33 +366,41 @@ type ComplexityRoot struct {
 	}
 
 	Query struct {
-		AccessKeys           func(childComplexity int, first *int32, after *string) int
-		Alert                func(childComplexity int, alertID int32) int
-		AlertList            func(childComplexity int, limit *int32, offset *int32, filter *string, orderBy *string) int
-		AlertLog             func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
-		AlertLogList         func(childComplexity int, limit *int32, offset *int32, filter *string, orderBy *string) int
-		Alerts               func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
-		Company              func(childComplexity int) int
-		ExplainAlert         func(childComplexity int, alertID int32, physicalID *string, groupID *int32) int
-		Group                func(childComplexity int, groupID int32) int
-		GroupList            func(childComplexity int, limit *int32, offset *int32) int
-		Groups               func(childComplexity int, first *int32, after *string, last *int32, before *string) int
-		Node                 func(childComplexity int, id string) int
-		Nodes                func(childComplexity int, ids []string) int
-		Operators            func(childComplexity int, first *int32, after *string) int
-		PreviewAlert         func(childComplexity int, input input.CreateAlertInput, startDate string, endDate string) int
-		RecipientList        func(childComplexity int, limit *int32, offset *int32) int
-		Recipients           func(childComplexity int, first *int32, after *string, last *int32, before *string) int
-		Subscriber           func(childComplexity int, physicalID string) int
-		SubscriberList       func(childComplexity int, limit *int32, offset *int32, filter *string, orderBy *string) int
-		Subscribers          func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
-		Tag                  func(childComplexity int, name string) int
-		TagList              func(childComplexity int, limit *int32, offset *int32) int
-		TaggedSubscriberList func(childComplexity int, tagName string, limit *int32, offset *int32) int
-		Tags                 func(childComplexity int, first *int32, after *string, last *int32, before *string) int
-		Tariffs              func(childComplexity int, first *int32, after *string) int
-		Users                func(childComplexity int, first *int32, after *string) int
-		Viewer               func(childComplexity int) int
+		AccessKeys                     func(childComplexity int, first *int32, after *string) int
+		Alert                          func(childComplexity int, alertID int32) int
+		AlertList                      func(childComplexity int, limit *int32, offset *int32, filter *string, orderBy *string) int
+		AlertLog                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		AlertLogList                   func(childComplexity int, limit *int32, offset *int32, filter *string, orderBy *string) int
+		Alerts                         func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Company                        func(childComplexity int) int
+		DataUsage                      func(childComplexity int, startDate string, endDate string) int
+		DataUsageByIPAddress           func(childComplexity int, startDate string, endDate string) int
+		DataUsageByNetworkProtocol     func(childComplexity int, startDate string, endDate string) int
+		DataUsageBySubscriber          func(childComplexity int, startDate string, endDate string) int
+		ExplainAlert                   func(childComplexity int, alertID int32, physicalID *string, groupID *int32) int
+		Group                          func(childComplexity int, groupID int32) int
+		GroupList                      func(childComplexity int, limit *int32, offset *int32) int
+		Groups                         func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		Node                           func(childComplexity int, id string) int
+		Nodes                          func(childComplexity int, ids []string) int
+		Operators                      func(childComplexity int, first *int32, after *string) int
+		PreviewAlert                   func(childComplexity int, input input.CreateAlertInput, startDate string, endDate string) int
+		RecipientList                  func(childComplexity int, limit *int32, offset *int32) int
+		Recipients                     func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		SessionCount                   func(childComplexity int, startDate string, endDate string) int
+		Subscriber                     func(childComplexity int, physicalID string) int
+		SubscriberDataUsage            func(childComplexity int, physicalID string, startDate string, endDate string) int
+		SubscriberDataUsageByIPAddress func(childComplexity int, physicalID string, startDate string, endDate string) int
+		SubscriberList                 func(childComplexity int, limit *int32, offset *int32, filter *string, orderBy *string) int
+		SubscriberSessionCount         func(childComplexity int, physicalID string, startDate string, endDate string) int
+		Subscribers                    func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Tag                            func(childComplexity int, name string) int
+		TagList                        func(childComplexity int, limit *int32, offset *int32) int
+		TaggedSubscriberList           func(childComplexity int, tagName string, limit *int32, offset *int32) int
+		Tags                           func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		Tariffs                        func(childComplexity int, first *int32, after *string) int
+		Users                          func(childComplexity int, first *int32, after *string) int
+		Viewer                         func(childComplexity int) int
 	}
 
 	Recipient struct {
@@ -396,6 +430,16 @@ type ComplexityRoot struct {
 		TotalCount func(childComplexity int) int
 	}
 
+	RecordUsagePayload struct {
+		Results func(childComplexity int) int
+	}
+
+	RecordedUsage struct {
+		Field  func(childComplexity int) int
+		Reason func(childComplexity int) int
+		Status func(childComplexity int) int
+	}
+
 	RelatedItems struct {
 		Parent   func(childComplexity int) int
 		Profiles func(childComplexity int) int
@@ -407,6 +451,10 @@ type ComplexityRoot struct {
 
 	SendTestAlertPayload struct {
 		Mails func(childComplexity int) int
+	}
+
+	SessionCount struct {
+		Sessions func(childComplexity int) int
 	}
 
 	Subscriber struct {
@@ -442,6 +490,7 @@ type ComplexityRoot struct {
 		Tariff         func(childComplexity int) int
 		TariffName     func(childComplexity int) int
 		TerminateDate  func(childComplexity int) int
+		Usage          func(childComplexity int, start *time.Time, end *time.Time) int
 	}
 
 	SubscriberConnection struct {
@@ -461,6 +510,14 @@ type ComplexityRoot struct {
 		TotalCount func(childComplexity int) int
 	}
 
+	SubscriberUsage struct {
+		LastSeen         func(childComplexity int) int
+		MobileOriginated func(childComplexity int) int
+		MobileTerminated func(childComplexity int) int
+		Subscriber       func(childComplexity int) int
+		Total            func(childComplexity int) int
+	}
+
 	Subscription struct {
 		AlertTriggered    func(childComplexity int) int
 		SubscriberChanged func(childComplexity int, physicalIds []string) int
@@ -472,6 +529,7 @@ type ComplexityRoot struct {
 		Name                func(childComplexity int) int
 		NumberOfSubscribers func(childComplexity int) int
 		Subscribers         func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Usage               func(childComplexity int, start *time.Time, end *time.Time) int
 	}
 
 	TagConnection struct {
@@ -502,11 +560,50 @@ type ComplexityRoot struct {
 		PageInfo func(childComplexity int) int
 	}
 
+	Usage struct {
+		Breakdown         func(childComplexity int, by domain.Dimension, first int32) int
+		DataCompleteUntil func(childComplexity int) int
+		Period            func(childComplexity int) int
+		Previous          func(childComplexity int) int
+		Series            func(childComplexity int, interval domain.Unit, timeZone *string, zeroFill bool) int
+		TopSubscribers    func(childComplexity int, first int32) int
+		Totals            func(childComplexity int) int
+	}
+
+	UsagePoint struct {
+		MobileOriginated func(childComplexity int) int
+		MobileTerminated func(childComplexity int) int
+		Sessions         func(childComplexity int) int
+		Start            func(childComplexity int) int
+		Total            func(childComplexity int) int
+	}
+
 	UsageRecorded struct {
 		Bytes       func(childComplexity int) int
 		PeriodStart func(childComplexity int) int
 		Subscriber  func(childComplexity int) int
 		Usage       func(childComplexity int) int
+	}
+
+	UsageShare struct {
+		Label            func(childComplexity int) int
+		LastSeen         func(childComplexity int) int
+		MobileOriginated func(childComplexity int) int
+		MobileTerminated func(childComplexity int) int
+		Total            func(childComplexity int) int
+		Value            func(childComplexity int) int
+	}
+
+	UsageSource struct {
+		CompleteUntil func(childComplexity int) int
+		Source        func(childComplexity int) int
+	}
+
+	UsageTotals struct {
+		MobileOriginated func(childComplexity int) int
+		MobileTerminated func(childComplexity int) int
+		Sessions         func(childComplexity int) int
+		Total            func(childComplexity int) int
 	}
 
 	User struct {
@@ -1162,6 +1259,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Company.TimeZone(childComplexity), true
+	case "Company.usage":
+		if e.ComplexityRoot.Company.Usage == nil {
+			break
+		}
+
+		args, err := ec.field_Company_usage_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Company.Usage(childComplexity, args["start"].(*time.Time), args["end"].(*time.Time)), true
+	case "Company.usageSources":
+		if e.ComplexityRoot.Company.UsageSources == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Company.UsageSources(childComplexity), true
 
 	case "CreateAccessKeyPayload.accessKey":
 		if e.ComplexityRoot.CreateAccessKeyPayload.AccessKey == nil {
@@ -1189,6 +1303,52 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CreateRecipientPayload.Recipient(childComplexity), true
+
+	case "DataUsageByDirection.mobileOriginated":
+		if e.ComplexityRoot.DataUsageByDirection.MobileOriginated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataUsageByDirection.MobileOriginated(childComplexity), true
+	case "DataUsageByDirection.mobileTerminated":
+		if e.ComplexityRoot.DataUsageByDirection.MobileTerminated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataUsageByDirection.MobileTerminated(childComplexity), true
+
+	case "DataUsageByIpAddress.dataUsageByIp":
+		if e.ComplexityRoot.DataUsageByIpAddress.DataUsageByIP == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataUsageByIpAddress.DataUsageByIP(childComplexity), true
+	case "DataUsageByIpAddress.totalData":
+		if e.ComplexityRoot.DataUsageByIpAddress.TotalData == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataUsageByIpAddress.TotalData(childComplexity), true
+
+	case "DataUsageByNetworkProtocol.usage":
+		if e.ComplexityRoot.DataUsageByNetworkProtocol.Usage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataUsageByNetworkProtocol.Usage(childComplexity), true
+
+	case "DataUsageBySubscriber.subscriberDataUsage":
+		if e.ComplexityRoot.DataUsageBySubscriber.SubscriberDataUsage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataUsageBySubscriber.SubscriberDataUsage(childComplexity), true
+	case "DataUsageBySubscriber.totalDataUsage":
+		if e.ComplexityRoot.DataUsageBySubscriber.TotalDataUsage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataUsageBySubscriber.TotalDataUsage(childComplexity), true
 
 	case "DeleteAlertPayload.alert":
 		if e.ComplexityRoot.DeleteAlertPayload.Alert == nil {
@@ -1323,6 +1483,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Group.Subscribers(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Group.usage":
+		if e.ComplexityRoot.Group.Usage == nil {
+			break
+		}
+
+		args, err := ec.field_Group_usage_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Group.Usage(childComplexity, args["start"].(*time.Time), args["end"].(*time.Time)), true
 
 	case "GroupConnection.edges":
 		if e.ComplexityRoot.GroupConnection.Edges == nil {
@@ -1545,6 +1716,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EditSubscriber(childComplexity, args["input"].(input.EditSubscriberInput)), true
+	case "Mutation.recordUsage":
+		if e.ComplexityRoot.Mutation.RecordUsage == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_recordUsage_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RecordUsage(childComplexity, args["input"].(input.RecordUsageInput)), true
 	case "Mutation.revokeAccessKey":
 		if e.ComplexityRoot.Mutation.RevokeAccessKey == nil {
 			break
@@ -1736,6 +1918,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Company(childComplexity), true
+	case "Query.dataUsage":
+		if e.ComplexityRoot.Query.DataUsage == nil {
+			break
+		}
+
+		args, err := ec.field_Query_dataUsage_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.DataUsage(childComplexity, args["startDate"].(string), args["endDate"].(string)), true
+	case "Query.dataUsageByIpAddress":
+		if e.ComplexityRoot.Query.DataUsageByIPAddress == nil {
+			break
+		}
+
+		args, err := ec.field_Query_dataUsageByIpAddress_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.DataUsageByIPAddress(childComplexity, args["startDate"].(string), args["endDate"].(string)), true
+	case "Query.dataUsageByNetworkProtocol":
+		if e.ComplexityRoot.Query.DataUsageByNetworkProtocol == nil {
+			break
+		}
+
+		args, err := ec.field_Query_dataUsageByNetworkProtocol_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.DataUsageByNetworkProtocol(childComplexity, args["startDate"].(string), args["endDate"].(string)), true
+	case "Query.dataUsageBySubscriber":
+		if e.ComplexityRoot.Query.DataUsageBySubscriber == nil {
+			break
+		}
+
+		args, err := ec.field_Query_dataUsageBySubscriber_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.DataUsageBySubscriber(childComplexity, args["startDate"].(string), args["endDate"].(string)), true
 	case "Query.explainAlert":
 		if e.ComplexityRoot.Query.ExplainAlert == nil {
 			break
@@ -1847,6 +2073,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Recipients(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+	case "Query.sessionCount":
+		if e.ComplexityRoot.Query.SessionCount == nil {
+			break
+		}
+
+		args, err := ec.field_Query_sessionCount_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.SessionCount(childComplexity, args["startDate"].(string), args["endDate"].(string)), true
 	case "Query.subscriber":
 		if e.ComplexityRoot.Query.Subscriber == nil {
 			break
@@ -1858,6 +2095,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Subscriber(childComplexity, args["physicalId"].(string)), true
+	case "Query.subscriberDataUsage":
+		if e.ComplexityRoot.Query.SubscriberDataUsage == nil {
+			break
+		}
+
+		args, err := ec.field_Query_subscriberDataUsage_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.SubscriberDataUsage(childComplexity, args["physicalId"].(string), args["startDate"].(string), args["endDate"].(string)), true
+	case "Query.subscriberDataUsageByIpAddress":
+		if e.ComplexityRoot.Query.SubscriberDataUsageByIPAddress == nil {
+			break
+		}
+
+		args, err := ec.field_Query_subscriberDataUsageByIpAddress_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.SubscriberDataUsageByIPAddress(childComplexity, args["physicalId"].(string), args["startDate"].(string), args["endDate"].(string)), true
 	case "Query.subscriberList":
 		if e.ComplexityRoot.Query.SubscriberList == nil {
 			break
@@ -1869,6 +2128,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.SubscriberList(childComplexity, args["limit"].(*int32), args["offset"].(*int32), args["filter"].(*string), args["orderBy"].(*string)), true
+	case "Query.subscriberSessionCount":
+		if e.ComplexityRoot.Query.SubscriberSessionCount == nil {
+			break
+		}
+
+		args, err := ec.field_Query_subscriberSessionCount_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.SubscriberSessionCount(childComplexity, args["physicalId"].(string), args["startDate"].(string), args["endDate"].(string)), true
 	case "Query.subscribers":
 		if e.ComplexityRoot.Query.Subscribers == nil {
 			break
@@ -2052,6 +2322,32 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RecipientList.TotalCount(childComplexity), true
 
+	case "RecordUsagePayload.results":
+		if e.ComplexityRoot.RecordUsagePayload.Results == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RecordUsagePayload.Results(childComplexity), true
+
+	case "RecordedUsage.field":
+		if e.ComplexityRoot.RecordedUsage.Field == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RecordedUsage.Field(childComplexity), true
+	case "RecordedUsage.reason":
+		if e.ComplexityRoot.RecordedUsage.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RecordedUsage.Reason(childComplexity), true
+	case "RecordedUsage.status":
+		if e.ComplexityRoot.RecordedUsage.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RecordedUsage.Status(childComplexity), true
+
 	case "RelatedItems.parent":
 		if e.ComplexityRoot.RelatedItems.Parent == nil {
 			break
@@ -2078,6 +2374,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.SendTestAlertPayload.Mails(childComplexity), true
+
+	case "SessionCount.sessions":
+		if e.ComplexityRoot.SessionCount.Sessions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SessionCount.Sessions(childComplexity), true
 
 	case "Subscriber.alerts":
 		if e.ComplexityRoot.Subscriber.Alerts == nil {
@@ -2276,6 +2579,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Subscriber.TerminateDate(childComplexity), true
+	case "Subscriber.usage":
+		if e.ComplexityRoot.Subscriber.Usage == nil {
+			break
+		}
+
+		args, err := ec.field_Subscriber_usage_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscriber.Usage(childComplexity, args["start"].(*time.Time), args["end"].(*time.Time)), true
 
 	case "SubscriberConnection.edges":
 		if e.ComplexityRoot.SubscriberConnection.Edges == nil {
@@ -2327,6 +2641,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.SubscriberList.TotalCount(childComplexity), true
+
+	case "SubscriberUsage.lastSeen":
+		if e.ComplexityRoot.SubscriberUsage.LastSeen == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SubscriberUsage.LastSeen(childComplexity), true
+	case "SubscriberUsage.mobileOriginated":
+		if e.ComplexityRoot.SubscriberUsage.MobileOriginated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SubscriberUsage.MobileOriginated(childComplexity), true
+	case "SubscriberUsage.mobileTerminated":
+		if e.ComplexityRoot.SubscriberUsage.MobileTerminated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SubscriberUsage.MobileTerminated(childComplexity), true
+	case "SubscriberUsage.subscriber":
+		if e.ComplexityRoot.SubscriberUsage.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SubscriberUsage.Subscriber(childComplexity), true
+	case "SubscriberUsage.total":
+		if e.ComplexityRoot.SubscriberUsage.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SubscriberUsage.Total(childComplexity), true
 
 	case "Subscription.alertTriggered":
 		if e.ComplexityRoot.Subscription.AlertTriggered == nil {
@@ -2386,6 +2731,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Tag.Subscribers(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Tag.usage":
+		if e.ComplexityRoot.Tag.Usage == nil {
+			break
+		}
+
+		args, err := ec.field_Tag_usage_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Tag.Usage(childComplexity, args["start"].(*time.Time), args["end"].(*time.Time)), true
 
 	case "TagConnection.edges":
 		if e.ComplexityRoot.TagConnection.Edges == nil {
@@ -2470,6 +2826,95 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.TariffConnection.PageInfo(childComplexity), true
 
+	case "Usage.breakdown":
+		if e.ComplexityRoot.Usage.Breakdown == nil {
+			break
+		}
+
+		args, err := ec.field_Usage_breakdown_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Usage.Breakdown(childComplexity, args["by"].(domain.Dimension), args["first"].(int32)), true
+	case "Usage.dataCompleteUntil":
+		if e.ComplexityRoot.Usage.DataCompleteUntil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.DataCompleteUntil(childComplexity), true
+	case "Usage.period":
+		if e.ComplexityRoot.Usage.Period == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.Period(childComplexity), true
+	case "Usage.previous":
+		if e.ComplexityRoot.Usage.Previous == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.Previous(childComplexity), true
+	case "Usage.series":
+		if e.ComplexityRoot.Usage.Series == nil {
+			break
+		}
+
+		args, err := ec.field_Usage_series_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Usage.Series(childComplexity, args["interval"].(domain.Unit), args["timeZone"].(*string), args["zeroFill"].(bool)), true
+	case "Usage.topSubscribers":
+		if e.ComplexityRoot.Usage.TopSubscribers == nil {
+			break
+		}
+
+		args, err := ec.field_Usage_topSubscribers_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Usage.TopSubscribers(childComplexity, args["first"].(int32)), true
+	case "Usage.totals":
+		if e.ComplexityRoot.Usage.Totals == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.Totals(childComplexity), true
+
+	case "UsagePoint.mobileOriginated":
+		if e.ComplexityRoot.UsagePoint.MobileOriginated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsagePoint.MobileOriginated(childComplexity), true
+	case "UsagePoint.mobileTerminated":
+		if e.ComplexityRoot.UsagePoint.MobileTerminated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsagePoint.MobileTerminated(childComplexity), true
+	case "UsagePoint.sessions":
+		if e.ComplexityRoot.UsagePoint.Sessions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsagePoint.Sessions(childComplexity), true
+	case "UsagePoint.start":
+		if e.ComplexityRoot.UsagePoint.Start == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsagePoint.Start(childComplexity), true
+	case "UsagePoint.total":
+		if e.ComplexityRoot.UsagePoint.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsagePoint.Total(childComplexity), true
+
 	case "UsageRecorded.bytes":
 		if e.ComplexityRoot.UsageRecorded.Bytes == nil {
 			break
@@ -2494,6 +2939,81 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.UsageRecorded.Usage(childComplexity), true
+
+	case "UsageShare.label":
+		if e.ComplexityRoot.UsageShare.Label == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageShare.Label(childComplexity), true
+	case "UsageShare.lastSeen":
+		if e.ComplexityRoot.UsageShare.LastSeen == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageShare.LastSeen(childComplexity), true
+	case "UsageShare.mobileOriginated":
+		if e.ComplexityRoot.UsageShare.MobileOriginated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageShare.MobileOriginated(childComplexity), true
+	case "UsageShare.mobileTerminated":
+		if e.ComplexityRoot.UsageShare.MobileTerminated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageShare.MobileTerminated(childComplexity), true
+	case "UsageShare.total":
+		if e.ComplexityRoot.UsageShare.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageShare.Total(childComplexity), true
+	case "UsageShare.value":
+		if e.ComplexityRoot.UsageShare.Value == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageShare.Value(childComplexity), true
+
+	case "UsageSource.completeUntil":
+		if e.ComplexityRoot.UsageSource.CompleteUntil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSource.CompleteUntil(childComplexity), true
+	case "UsageSource.source":
+		if e.ComplexityRoot.UsageSource.Source == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSource.Source(childComplexity), true
+
+	case "UsageTotals.mobileOriginated":
+		if e.ComplexityRoot.UsageTotals.MobileOriginated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageTotals.MobileOriginated(childComplexity), true
+	case "UsageTotals.mobileTerminated":
+		if e.ComplexityRoot.UsageTotals.MobileTerminated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageTotals.MobileTerminated(childComplexity), true
+	case "UsageTotals.sessions":
+		if e.ComplexityRoot.UsageTotals.Sessions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageTotals.Sessions(childComplexity), true
+	case "UsageTotals.total":
+		if e.ComplexityRoot.UsageTotals.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageTotals.Total(childComplexity), true
 
 	case "User.disabled":
 		if e.ComplexityRoot.User.Disabled == nil {
@@ -2593,12 +3113,14 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputIntFilter,
 		ec.unmarshalInputNetworkStateFilter,
 		ec.unmarshalInputParentFilter,
+		ec.unmarshalInputRecordUsageInput,
 		ec.unmarshalInputRelatedItemsFilter,
 		ec.unmarshalInputStringFilter,
 		ec.unmarshalInputSubscriberFilter,
 		ec.unmarshalInputSubscriberOrder,
 		ec.unmarshalInputTagInput,
 		ec.unmarshalInputTagsFilter,
+		ec.unmarshalInputUsageRecordInput,
 	)
 	first := true
 
@@ -3311,6 +3833,110 @@ enum AlertLogOrderField {
   USAGE
   "Late or not."
   IS_LATE
+}
+`, BuiltIn: false},
+	{Name: "../schema/analytics.graphqls", Input: `extend type Query {
+  "Usage of the company by direction and hour."
+  dataUsage(
+    "The first instant: a date, or a date-time in RFC 3339. Its offset is that of the keys."
+    startDate: String!
+    "The first instant after the span; of a date its whole day, in UTC. At most 400 days."
+    endDate: String!
+  ): DataUsageByDirection! @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  "Usage of a subscriber by direction and hour."
+  subscriberDataUsage(
+    "ICCID, device EUI or IMEI."
+    physicalId: String!
+    "The first instant, as in dataUsage."
+    startDate: String!
+    "The first instant after the span, as in dataUsage."
+    endDate: String!
+  ): DataUsageByDirection! @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER])
+  "Usage of the company by subscriber, all of them in one answer."
+  dataUsageBySubscriber(
+    "The first instant, as in dataUsage."
+    startDate: String!
+    "The first instant after the span, as in dataUsage."
+    endDate: String!
+  ): DataUsageBySubscriber! @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  "The number of sessions of the company that began in each hour."
+  sessionCount(
+    "The first instant, as in dataUsage."
+    startDate: String!
+    "The first instant after the span, as in dataUsage."
+    endDate: String!
+  ): SessionCount! @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  "The number of sessions of a subscriber that began in each hour."
+  subscriberSessionCount(
+    "ICCID, device EUI or IMEI."
+    physicalId: String!
+    "The first instant, as in dataUsage."
+    startDate: String!
+    "The first instant after the span, as in dataUsage."
+    endDate: String!
+  ): SessionCount! @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER])
+  "Usage of the company by network protocol and hour."
+  dataUsageByNetworkProtocol(
+    "The first instant, as in dataUsage."
+    startDate: String!
+    "The first instant after the span, as in dataUsage."
+    endDate: String!
+  ): DataUsageByNetworkProtocol! @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  "Usage of the company by IP address."
+  dataUsageByIpAddress(
+    "The first instant, as in dataUsage."
+    startDate: String!
+    "The first instant after the span, as in dataUsage."
+    endDate: String!
+  ): DataUsageByIpAddress! @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  "Usage of a subscriber by IP address."
+  subscriberDataUsageByIpAddress(
+    "ICCID, device EUI or IMEI."
+    physicalId: String!
+    "The first instant, as in dataUsage."
+    startDate: String!
+    "The first instant after the span, as in dataUsage."
+    endDate: String!
+  ): DataUsageByIpAddress! @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER])
+}
+
+"An object whose keys are data: hours, protocols, addresses. Numbers in it are decimal strings."
+scalar UsageMap
+
+"Usage by hour, only the hours that have any."
+type DataUsageByDirection {
+  "Bytes received, by the hour."
+  mobileTerminated: UsageMap!
+  "Bytes sent, by the hour."
+  mobileOriginated: UsageMap!
+}
+
+"Usage by subscriber."
+type DataUsageBySubscriber {
+  "By subscriberId, the bytes of both directions by the end of the subscriber's last record."
+  subscriberDataUsage: UsageMap!
+  "Bytes of all subscribers."
+  totalDataUsage: BigInt!
+}
+
+"Sessions by hour, only the hours in which one began."
+type SessionCount {
+  "The number of sessions by the hour."
+  sessions: UsageMap!
+}
+
+"Usage by network protocol."
+type DataUsageByNetworkProtocol {
+  "By protocol, the bytes of both directions by the hour."
+  usage: UsageMap!
+}
+
+"Usage by IP address; usage without one is left out."
+type DataUsageByIpAddress {
+  "By address, the end of its last record (lastSeen) and the bytes of both directions (bytes)."
+  dataUsageByIp: UsageMap!
+  "Bytes of all addresses."
+  totalData: BigInt!
 }
 `, BuiltIn: false},
 	{Name: "../schema/company.graphqls", Input: `extend type Query {
@@ -4298,6 +4924,241 @@ type DetachTagPayload {
   subscribers: [Subscriber!]!
 }
 `, BuiltIn: false},
+	{Name: "../schema/usage.graphqls", Input: `extend type Company {
+  "Usage of the subscribers that the caller sees, in a span of at most 400 days."
+  usage(
+    "The first instant; that of the current billing period when missing."
+    start: DateTime
+    "The first instant after the span; the end of the current billing period when missing."
+    end: DateTime
+  ): Usage! @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  "What reports usage, and how far that is known."
+  usageSources: [UsageSource!]! @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+}
+
+extend type Group {
+  "Usage by subscribers while they were in the group, in a span of at most 400 days."
+  usage(
+    "The first instant; that of the current billing period when missing."
+    start: DateTime
+    "The first instant after the span; the end of the current billing period when missing."
+    end: DateTime
+  ): Usage! @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+}
+
+extend type Tag {
+  "Usage of the subscribers that carry the tag now, in a span of at most 400 days."
+  usage(
+    "The first instant; that of the current billing period when missing."
+    start: DateTime
+    "The first instant after the span; the end of the current billing period when missing."
+    end: DateTime
+  ): Usage! @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+}
+
+extend type Subscriber {
+  "Its usage, in a span of at most 400 days."
+  usage(
+    "The first instant; that of the current billing period when missing."
+    start: DateTime
+    "The first instant after the span; the end of the current billing period when missing."
+    end: DateTime
+  ): Usage! @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER])
+}
+
+extend type Mutation {
+  "Records usage and answers for each record. To record the same again changes nothing."
+  recordUsage(input: RecordUsageInput!): RecordUsagePayload! @requires(permissions: [RECORD_USAGE])
+}
+
+"""
+Usage in a span of time. A record counts where it starts, and usage is known by
+whole UTC hours: the span is widened to those.
+"""
+type Usage {
+  "The span, widened to whole hours."
+  period: Period!
+  "The sums."
+  totals: UsageTotals!
+  "The course of usage over time."
+  series(
+    "The length of a step."
+    interval: UsageInterval! = DAY
+    "The IANA time zone in which days and months begin; the company's when missing."
+    timeZone: String
+    "Whether steps without usage are listed, with zeros. At most 2,400 steps."
+    zeroFill: Boolean! = true
+  ): [UsagePoint!]!
+  "What the usage consists of, the largest shares first."
+  breakdown(
+    "By this."
+    by: UsageDimension!
+    "How many shares, 1 to 100."
+    first: Int! = 10
+  ): [UsageShare!]!
+  "The subscribers with the most usage."
+  topSubscribers(
+    "How many, 1 to 100."
+    first: Int! = 10
+  ): [SubscriberUsage!]! @requires(permissions: [VIEW_SUBSCRIBER])
+  "Usage in the span of the same length before; for a billing period, the one before."
+  previous: Usage!
+  "Up to when usage is known: the least of the sources that report. Null when none did yet."
+  dataCompleteUntil: DateTime
+}
+
+"Sums of usage."
+type UsageTotals {
+  "Bytes sent by subscribers."
+  mobileOriginated: BigInt!
+  "Bytes received by subscribers."
+  mobileTerminated: BigInt!
+  "Bytes in both directions."
+  total: BigInt!
+  "Sessions that began."
+  sessions: BigInt!
+}
+
+"Usage in one step of a series."
+type UsagePoint {
+  "The first instant of the step."
+  start: DateTime!
+  "Bytes sent by subscribers."
+  mobileOriginated: BigInt!
+  "Bytes received by subscribers."
+  mobileTerminated: BigInt!
+  "Bytes in both directions."
+  total: BigInt!
+  "Sessions that began."
+  sessions: BigInt!
+}
+
+"The part of usage that falls to one value of a dimension."
+type UsageShare {
+  "The protocol, address, operator code, tariff, group id or tag; null for none, or a tariff that is hidden."
+  value: String
+  "The name of the operator or group; else the value."
+  label: String
+  "The end of the last record; for IP addresses only."
+  lastSeen: DateTime
+  "Bytes sent by subscribers."
+  mobileOriginated: BigInt!
+  "Bytes received by subscribers."
+  mobileTerminated: BigInt!
+  "Bytes in both directions."
+  total: BigInt!
+}
+
+"A subscriber with its usage."
+type SubscriberUsage {
+  "The subscriber."
+  subscriber: Subscriber!
+  "The end of its last record."
+  lastSeen: DateTime!
+  "Bytes sent."
+  mobileOriginated: BigInt!
+  "Bytes received."
+  mobileTerminated: BigInt!
+  "Bytes in both directions."
+  total: BigInt!
+}
+
+"A network element that reports usage."
+type UsageSource {
+  "Its name."
+  source: String!
+  "The latest end of a record that it reported."
+  completeUntil: DateTime!
+}
+
+"The length of a step of a series."
+enum UsageInterval {
+  "Whole UTC hours."
+  HOUR
+  "Days of the time zone."
+  DAY
+  "Calendar months of the time zone."
+  MONTH
+}
+
+"What usage can be broken down by."
+enum UsageDimension {
+  "The network protocol."
+  PROTOCOL
+  "The IP address; usage without one is left out."
+  IP_ADDRESS
+  "The operator of the subscriber now."
+  OPERATOR
+  "The tariff of the subscriber now."
+  TARIFF
+  "The group of the subscriber at the time of usage."
+  GROUP
+  "The tags of the subscriber now; usage counts once for each."
+  TAG
+}
+
+"Usage to record."
+input RecordUsageInput {
+  "1 to 1,000 records."
+  records: [UsageRecordInput!]!
+}
+
+"What a network element reports of a session since its last report."
+input UsageRecordInput {
+  "Unique for the source; equal records are one when it is missing."
+  recordId: String
+  "The network element that reports, 1 to 128 characters."
+  source: String!
+  "ICCID, device EUI or IMEI."
+  physicalId: String!
+  "The session, unique for the subscriber; missing outside of sessions."
+  sessionId: String
+  "The number of the record in its session; 0 is the first."
+  sequence: Int! = 0
+  "When the usage started."
+  startedAt: DateTime!
+  "When it ended, at most 10 minutes from now."
+  endedAt: DateTime!
+  "Bytes sent since the last record."
+  mobileOriginated: BigInt!
+  "Bytes received since the last record."
+  mobileTerminated: BigInt!
+  "The network protocol, such as TCP."
+  protocol: String!
+  "The IP address of the subscriber; missing for what has none."
+  ipAddress: String
+}
+
+"What recording usage gave."
+type RecordUsagePayload {
+  "One result for each record, in their order."
+  results: [RecordedUsage!]!
+}
+
+"What became of a usage record."
+type RecordedUsage {
+  "Whether it is kept."
+  status: UsageStatus!
+  "Why it is not kept; null when it is."
+  reason: String
+  "The field at fault; null when it is no single one."
+  field: String
+}
+
+"What became of a usage record."
+enum UsageStatus {
+  "It is in the ledger and in all totals."
+  ACCEPTED
+  "The same record was there before; nothing changed."
+  DUPLICATE
+  "The subscriber is not known: it is kept, and counts when that appears."
+  QUARANTINED
+  "Another record has the same id; it is not kept."
+  CONFLICT
+  "It breaks a rule; it is not kept."
+  REJECTED
+}
+`, BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
 
@@ -4613,6 +5474,10 @@ func (ec *executionContext) childFields_Company(ctx context.Context, field graph
 		return ec.fieldContext_Company_currentPeriod(ctx, field)
 	case "fleet":
 		return ec.fieldContext_Company_fleet(ctx, field)
+	case "usage":
+		return ec.fieldContext_Company_usage(ctx, field)
+	case "usageSources":
+		return ec.fieldContext_Company_usageSources(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Company", field.Name)
 }
@@ -4641,6 +5506,44 @@ func (ec *executionContext) childFields_CreateRecipientPayload(ctx context.Conte
 		return ec.fieldContext_CreateRecipientPayload_recipient(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CreateRecipientPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DataUsageByDirection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "mobileTerminated":
+		return ec.fieldContext_DataUsageByDirection_mobileTerminated(ctx, field)
+	case "mobileOriginated":
+		return ec.fieldContext_DataUsageByDirection_mobileOriginated(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DataUsageByDirection", field.Name)
+}
+
+func (ec *executionContext) childFields_DataUsageByIpAddress(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "dataUsageByIp":
+		return ec.fieldContext_DataUsageByIpAddress_dataUsageByIp(ctx, field)
+	case "totalData":
+		return ec.fieldContext_DataUsageByIpAddress_totalData(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DataUsageByIpAddress", field.Name)
+}
+
+func (ec *executionContext) childFields_DataUsageByNetworkProtocol(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "usage":
+		return ec.fieldContext_DataUsageByNetworkProtocol_usage(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DataUsageByNetworkProtocol", field.Name)
+}
+
+func (ec *executionContext) childFields_DataUsageBySubscriber(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subscriberDataUsage":
+		return ec.fieldContext_DataUsageBySubscriber_subscriberDataUsage(ctx, field)
+	case "totalDataUsage":
+		return ec.fieldContext_DataUsageBySubscriber_totalDataUsage(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DataUsageBySubscriber", field.Name)
 }
 
 func (ec *executionContext) childFields_DeleteAlertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -4733,6 +5636,8 @@ func (ec *executionContext) childFields_Group(ctx context.Context, field graphql
 		return ec.fieldContext_Group_subscribers(ctx, field)
 	case "alerts":
 		return ec.fieldContext_Group_alerts(ctx, field)
+	case "usage":
+		return ec.fieldContext_Group_usage(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Group", field.Name)
 }
@@ -4913,6 +5818,26 @@ func (ec *executionContext) childFields_RecipientList(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type RecipientList", field.Name)
 }
 
+func (ec *executionContext) childFields_RecordUsagePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "results":
+		return ec.fieldContext_RecordUsagePayload_results(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RecordUsagePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RecordedUsage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "status":
+		return ec.fieldContext_RecordedUsage_status(ctx, field)
+	case "reason":
+		return ec.fieldContext_RecordedUsage_reason(ctx, field)
+	case "field":
+		return ec.fieldContext_RecordedUsage_field(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RecordedUsage", field.Name)
+}
+
 func (ec *executionContext) childFields_RelatedItems(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "parent":
@@ -4937,6 +5862,14 @@ func (ec *executionContext) childFields_SendTestAlertPayload(ctx context.Context
 		return ec.fieldContext_SendTestAlertPayload_mails(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SendTestAlertPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_SessionCount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "sessions":
+		return ec.fieldContext_SessionCount_sessions(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SessionCount", field.Name)
 }
 
 func (ec *executionContext) childFields_Subscriber(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5005,6 +5938,8 @@ func (ec *executionContext) childFields_Subscriber(ctx context.Context, field gr
 		return ec.fieldContext_Subscriber_numberOfTags(ctx, field)
 	case "alerts":
 		return ec.fieldContext_Subscriber_alerts(ctx, field)
+	case "usage":
+		return ec.fieldContext_Subscriber_usage(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Subscriber", field.Name)
 }
@@ -5043,6 +5978,22 @@ func (ec *executionContext) childFields_SubscriberList(ctx context.Context, fiel
 	return nil, fmt.Errorf("no field named %q was found under type SubscriberList", field.Name)
 }
 
+func (ec *executionContext) childFields_SubscriberUsage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subscriber":
+		return ec.fieldContext_SubscriberUsage_subscriber(ctx, field)
+	case "lastSeen":
+		return ec.fieldContext_SubscriberUsage_lastSeen(ctx, field)
+	case "mobileOriginated":
+		return ec.fieldContext_SubscriberUsage_mobileOriginated(ctx, field)
+	case "mobileTerminated":
+		return ec.fieldContext_SubscriberUsage_mobileTerminated(ctx, field)
+	case "total":
+		return ec.fieldContext_SubscriberUsage_total(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SubscriberUsage", field.Name)
+}
+
 func (ec *executionContext) childFields_Tag(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -5053,6 +6004,8 @@ func (ec *executionContext) childFields_Tag(ctx context.Context, field graphql.C
 		return ec.fieldContext_Tag_numberOfSubscribers(ctx, field)
 	case "subscribers":
 		return ec.fieldContext_Tag_subscribers(ctx, field)
+	case "usage":
+		return ec.fieldContext_Tag_usage(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Tag", field.Name)
 }
@@ -5113,6 +6066,42 @@ func (ec *executionContext) childFields_TariffConnection(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type TariffConnection", field.Name)
 }
 
+func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "period":
+		return ec.fieldContext_Usage_period(ctx, field)
+	case "totals":
+		return ec.fieldContext_Usage_totals(ctx, field)
+	case "series":
+		return ec.fieldContext_Usage_series(ctx, field)
+	case "breakdown":
+		return ec.fieldContext_Usage_breakdown(ctx, field)
+	case "topSubscribers":
+		return ec.fieldContext_Usage_topSubscribers(ctx, field)
+	case "previous":
+		return ec.fieldContext_Usage_previous(ctx, field)
+	case "dataCompleteUntil":
+		return ec.fieldContext_Usage_dataCompleteUntil(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Usage", field.Name)
+}
+
+func (ec *executionContext) childFields_UsagePoint(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "start":
+		return ec.fieldContext_UsagePoint_start(ctx, field)
+	case "mobileOriginated":
+		return ec.fieldContext_UsagePoint_mobileOriginated(ctx, field)
+	case "mobileTerminated":
+		return ec.fieldContext_UsagePoint_mobileTerminated(ctx, field)
+	case "total":
+		return ec.fieldContext_UsagePoint_total(ctx, field)
+	case "sessions":
+		return ec.fieldContext_UsagePoint_sessions(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UsagePoint", field.Name)
+}
+
 func (ec *executionContext) childFields_UsageRecorded(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "subscriber":
@@ -5125,6 +6114,48 @@ func (ec *executionContext) childFields_UsageRecorded(ctx context.Context, field
 		return ec.fieldContext_UsageRecorded_usage(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UsageRecorded", field.Name)
+}
+
+func (ec *executionContext) childFields_UsageShare(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "value":
+		return ec.fieldContext_UsageShare_value(ctx, field)
+	case "label":
+		return ec.fieldContext_UsageShare_label(ctx, field)
+	case "lastSeen":
+		return ec.fieldContext_UsageShare_lastSeen(ctx, field)
+	case "mobileOriginated":
+		return ec.fieldContext_UsageShare_mobileOriginated(ctx, field)
+	case "mobileTerminated":
+		return ec.fieldContext_UsageShare_mobileTerminated(ctx, field)
+	case "total":
+		return ec.fieldContext_UsageShare_total(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UsageShare", field.Name)
+}
+
+func (ec *executionContext) childFields_UsageSource(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "source":
+		return ec.fieldContext_UsageSource_source(ctx, field)
+	case "completeUntil":
+		return ec.fieldContext_UsageSource_completeUntil(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UsageSource", field.Name)
+}
+
+func (ec *executionContext) childFields_UsageTotals(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "mobileOriginated":
+		return ec.fieldContext_UsageTotals_mobileOriginated(ctx, field)
+	case "mobileTerminated":
+		return ec.fieldContext_UsageTotals_mobileTerminated(ctx, field)
+	case "total":
+		return ec.fieldContext_UsageTotals_total(ctx, field)
+	case "sessions":
+		return ec.fieldContext_UsageTotals_sessions(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UsageTotals", field.Name)
 }
 
 func (ec *executionContext) childFields_User(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

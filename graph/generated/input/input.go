@@ -8,6 +8,7 @@ import (
 	"io"
 	"simgraph/domain"
 	"strconv"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 )
@@ -74,6 +75,12 @@ type Mutation struct {
 type Query struct {
 }
 
+// Usage to record.
+type RecordUsageInput struct {
+	// 1 to 1,000 records.
+	Records []*UsageRecordInput `json:"records"`
+}
+
 type Subscription struct {
 }
 
@@ -83,6 +90,32 @@ type TagInput struct {
 	TagName string `json:"tagName"`
 	// 1 to 1,000 subscribers.
 	PhysicalIds []string `json:"physicalIds"`
+}
+
+// What a network element reports of a session since its last report.
+type UsageRecordInput struct {
+	// Unique for the source; equal records are one when it is missing.
+	RecordID graphql.Omittable[*string] `json:"recordId,omitempty"`
+	// The network element that reports, 1 to 128 characters.
+	Source string `json:"source"`
+	// ICCID, device EUI or IMEI.
+	PhysicalID string `json:"physicalId"`
+	// The session, unique for the subscriber; missing outside of sessions.
+	SessionID graphql.Omittable[*string] `json:"sessionId,omitempty"`
+	// The number of the record in its session; 0 is the first.
+	Sequence int32 `json:"sequence"`
+	// When the usage started.
+	StartedAt time.Time `json:"startedAt"`
+	// When it ended, at most 10 minutes from now.
+	EndedAt time.Time `json:"endedAt"`
+	// Bytes sent since the last record.
+	MobileOriginated int64 `json:"mobileOriginated"`
+	// Bytes received since the last record.
+	MobileTerminated int64 `json:"mobileTerminated"`
+	// The network protocol, such as TCP.
+	Protocol string `json:"protocol"`
+	// The IP address of the subscriber; missing for what has none.
+	IPAddress graphql.Omittable[*string] `json:"ipAddress,omitempty"`
 }
 
 // What the alert log can be ordered by.

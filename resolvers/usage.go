@@ -1,0 +1,250 @@
+package resolvers
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"simgraph/domain"
+	"simgraph/graph/generated/input"
+	"simgraph/graph/model"
+)
+
+// maxRecorded bounds the records of one mutation; more go over POST /usage/records.
+const maxRecorded = 1000
+
+// sourceIsSilent is how far behind the others a source may be before it counts
+// as gone.
+const sourceIsSilent = 7 * 24 * time.Hour
+
+func (c companyOf) Usage(ctx context.Context, of *domain.Company, start, end *time.Time) (*model.Usage, error) {
+	return c.usageIn(ctx, domain.Subject{Kind: domain.CompanySubject}, start, end)
+}
+
+func (g groupOf) Usage(ctx context.Context, of *domain.Group, start, end *time.Time) (*model.Usage, error) {
+	return g.usageIn(ctx, domain.Subject{Kind: domain.GroupSubject, ID: of.GroupID}, start, end)
+}
+
+func (t tagOf) Usage(ctx context.Context, of *domain.TagName, start, end *time.Time) (*model.Usage, error) {
+	return t.usageIn(ctx, domain.Subject{Kind: domain.TagSubject, Tag: *of}, start, end)
+}
+
+func (s subscriberOf) Usage(ctx context.Context, of *domain.Subscriber, start, end *time.Time) (*model.Usage, error) {
+	return s.usageIn(ctx, domain.Subject{Kind: domain.SubscriberSubject, ID: of.Key}, start, end)
+}
+
+// usageIn asks for the usage of a subject, in the current billing period where
+// a bound is missing.
+func (g *Graph) usageIn(ctx context.Context, of domain.Subject, start, end *time.Time) (*model.Usage, error) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	period := caller.Company.Billing().PeriodAt(g.now())
+	if start == nil && end == nil {
+		return usageOfPeriod(of, period)
+	}
+	if start == nil {
+		start = &period.Start
+	}
+	if end == nil {
+		end = &period.End
+	}
+	span, err := domain.NewRange(*start, *end)
+	return &model.Usage{Of: of, Span: span}, err
+}
+
+func usageOfPeriod(of domain.Subject, period domain.Period) (*model.Usage, error) {
+	span, err := domain.NewRange(period.Start, period.End)
+	return &model.Usage{Of: of, Span: span, Period: &period}, err
+}
+
+func (u usageOf) Period(_ context.Context, of *model.Usage) (*domain.Period, error) {
+	return &domain.Period{Start: of.Span.Start, End: of.Span.End}, nil
+}
+
+func (u usageOf) Totals(ctx context.Context, of *model.Usage) (*domain.UsageTotals, error) {
+	totals, err := loadersFrom(ctx).usageTotals.of(ctx, newUsageKey(of))
+	return &totals, err
+}
+
+func (u usageOf) Series(ctx context.Context, of *model.Usage, unit domain.Unit, timeZone *string, zeroFill bool) ([]*domain.UsagePoint, error) {
+	interval, err := u.interval(ctx, unit, timeZone)
+	if err != nil {
+		return nil, err
+	}
+	if err := interval.Check(of.Span); err != nil {
+		return nil, err
+	}
+	key := seriesKey{newUsageKey(of), unit, interval.Zone.String()}
+	points, err := loadersFrom(ctx).usageSeries.of(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if zeroFill {
+		points, err = interval.Fill(points, of.Span)
+	}
+	return pointers(points), err
+}
+
+func (u usageOf) interval(ctx context.Context, unit domain.Unit, timeZone *string) (domain.Interval, error) {
+	if timeZone != nil {
+		return domain.NewInterval(unit, *timeZone)
+	}
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return domain.Interval{}, err
+	}
+	return domain.Interval{Unit: unit, Zone: caller.Company.Billing().Zone}, nil
+}
+
+func (u usageOf) Breakdown(ctx context.Context, of *model.Usage, by domain.Dimension, first int32) ([]*domain.UsageShare, error) {
+	if err := checkFirst(first); err != nil {
+		return nil, err
+	}
+	shares, err := loadersFrom(ctx).usageShares.of(ctx, sharesKey{newUsageKey(of), by, int(first)})
+	return pointers(shares), err
+}
+
+func (u usageOf) TopSubscribers(ctx context.Context, of *model.Usage, first int32) ([]*domain.SubscriberUsage, error) {
+	if err := checkFirst(first); err != nil {
+		return nil, err
+	}
+	l := loadersFrom(ctx)
+	top, err := l.usageTop.of(ctx, topKey{newUsageKey(of), int(first)})
+	if err != nil {
+		return nil, err
+	}
+	subscribers := l.subscriber.ahead(ctx, each(top, func(t domain.SubscriberUsage) int64 { return t.SubscriberKey }))
+	shown := make([]*domain.Subscriber, 0, len(top))
+	for _, t := range top {
+		if s := subscribers[t.SubscriberKey]; s != nil {
+			shown = append(shown, s)
+		}
+	}
+	l.aheadOfSubscribers(ctx, selected(ctx).below("subscriber"), shown)
+	return pointers(top), nil
+}
+
+func checkFirst(first int32) error {
+	if first < 1 || first > domain.MaxShares {
+		return domain.Invalid("first", "first must be 1 to %d, not %d", domain.MaxShares, first)
+	}
+	return nil
+}
+
+func (u subscriberUsageOf) Subscriber(ctx context.Context, of *domain.SubscriberUsage) (*domain.Subscriber, error) {
+	return loadersFrom(ctx).subscriber.of(ctx, of.SubscriberKey)
+}
+
+func (u usageOf) Previous(ctx context.Context, of *model.Usage) (*model.Usage, error) {
+	if of.Period == nil {
+		return &model.Usage{Of: of.Of, Span: of.Span.Before()}, nil
+	}
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return usageOfPeriod(of.Of, caller.Company.Billing().Before(*of.Period))
+}
+
+func (u usageOf) DataCompleteUntil(ctx context.Context, _ *model.Usage) (*time.Time, error) {
+	sources, err := loadersFrom(ctx).usageSources(ctx)
+	return completeUntil(sources), err
+}
+
+// completeUntil is where the slowest of the sources is that still report.
+func completeUntil(sources []*domain.UsageSource) *time.Time {
+	var newest time.Time
+	for _, s := range sources {
+		if s.CompleteUntil.After(newest) {
+			newest = s.CompleteUntil
+		}
+	}
+	var least *time.Time
+	for _, s := range sources {
+		reports := newest.Sub(s.CompleteUntil) <= sourceIsSilent
+		if reports && (least == nil || s.CompleteUntil.Before(*least)) {
+			least = &s.CompleteUntil
+		}
+	}
+	return least
+}
+
+func (c companyOf) UsageSources(ctx context.Context, _ *domain.Company) ([]*domain.UsageSource, error) {
+	return loadersFrom(ctx).usageSources(ctx)
+}
+
+func (m mutation) RecordUsage(ctx context.Context, in input.RecordUsageInput) (*model.RecordUsagePayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(in.Records); n < 1 || n > maxRecorded {
+		return nil, domain.Invalid("records", "records must be 1 to %d, not %d", maxRecorded, n)
+	}
+	results := make([]domain.Recorded, len(in.Records))
+	var places []int
+	var records []domain.UsageRecord
+	for i, r := range in.Records {
+		record, err := usageRecord(r)
+		if err != nil {
+			results[i] = domain.Rejected(err)
+			continue
+		}
+		places, records = append(places, i), append(records, record)
+	}
+	if len(records) > 0 {
+		recorded, err := m.Ports.Usage.Record(ctx, scope, records)
+		if err != nil {
+			return nil, err
+		}
+		for i, place := range places {
+			results[place] = recorded[i]
+		}
+	}
+	return &model.RecordUsagePayload{Results: each(results, recordedUsage)}, nil
+}
+
+func usageRecord(in *input.UsageRecordInput) (domain.UsageRecord, error) {
+	r := domain.UsageRecord{
+		RecordID: given(in.RecordID.Value()), Source: in.Source, PhysicalID: in.PhysicalID, SessionID: given(in.SessionID.Value()),
+		Sequence: int(in.Sequence), StartedAt: in.StartedAt, EndedAt: in.EndedAt,
+		MobileOriginated: in.MobileOriginated, MobileTerminated: in.MobileTerminated, Protocol: in.Protocol,
+	}
+	address := given(in.IPAddress.Value())
+	if address == "" {
+		return r, nil
+	}
+	var err error
+	if r.IPAddress, err = netip.ParseAddr(address); err != nil {
+		return r, domain.Invalid("ipAddress", "%q is not an IP address", address)
+	}
+	return r, nil
+}
+
+func given(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+func recordedUsage(r domain.Recorded) model.RecordedUsage {
+	if r.Err == nil {
+		return model.RecordedUsage{Status: r.Status}
+	}
+	recorded := model.RecordedUsage{Status: r.Status, Reason: &r.Err.Message}
+	if r.Err.Field != "" {
+		recorded.Field = &r.Err.Field
+	}
+	return recorded
+}
+
+func pointers[T any](values []T) []*T {
+	all := make([]*T, len(values))
+	for i := range values {
+		all[i] = &values[i]
+	}
+	return all
+}

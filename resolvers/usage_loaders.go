@@ -1,0 +1,121 @@
+package resolvers
+
+import (
+	"context"
+	"time"
+
+	"simgraph/domain"
+	"simgraph/graph/model"
+)
+
+// usageKey asks for the usage of a subject in a span of hours.
+type usageKey struct {
+	of         domain.Subject
+	start, end int64
+}
+
+func newUsageKey(u *model.Usage) usageKey {
+	return usageKey{u.Of, u.Span.Start.Unix(), u.Span.End.Unix()}
+}
+
+func (k usageKey) usage() usageKey { return k }
+
+func (k usageKey) span() domain.Range {
+	return domain.Range{Start: time.Unix(k.start, 0).UTC(), End: time.Unix(k.end, 0).UTC(), Offset: time.UTC}
+}
+
+// The keys of what may be asked of usage.
+type (
+	seriesKey struct {
+		usageKey
+		unit domain.Unit
+		zone string
+	}
+	sharesKey struct {
+		usageKey
+		by    domain.Dimension
+		first int
+	}
+	topKey struct {
+		usageKey
+		first int
+	}
+)
+
+func (k seriesKey) on(of domain.Subject) seriesKey { k.of = of; return k }
+func (k sharesKey) on(of domain.Subject) sharesKey { k.of = of; return k }
+func (k topKey) on(of domain.Subject) topKey       { k.of = of; return k }
+func (k usageKey) on(of domain.Subject) usageKey   { k.of = of; return k }
+
+// eachUsage runs one statement for all subjects of a kind of which the same is
+// asked in the same span.
+func eachUsage[K interface {
+	comparable
+	usage() usageKey
+	on(domain.Subject) K
+}, V any](load func(context.Context, []domain.Subject, K) (map[domain.Subject]V, error)) func(context.Context, []K) (map[K]V, error) {
+	return func(ctx context.Context, keys []K) (map[K]V, error) {
+		subjects := map[K][]domain.Subject{}
+		for _, key := range keys {
+			of := key.usage().of
+			alike := key.on(domain.Subject{Kind: of.Kind})
+			subjects[alike] = append(subjects[alike], of)
+		}
+		values := make(map[K]V, len(keys))
+		for alike, of := range subjects {
+			loaded, err := load(ctx, of, alike)
+			if err != nil {
+				return nil, err
+			}
+			for subject, value := range loaded {
+				values[alike.on(subject)] = value
+			}
+		}
+		return values, nil
+	}
+}
+
+// usageRelations are the relations of usage.
+type usageRelations struct {
+	usageTotals *relation[usageKey, domain.UsageTotals]
+	usageSeries *relation[seriesKey, []domain.UsagePoint]
+	usageShares *relation[sharesKey, []domain.UsageShare]
+	usageTop    *relation[topKey, []domain.SubscriberUsage]
+	// sources has one key.
+	sources *relation[struct{}, []*domain.UsageSource]
+}
+
+func newUsageRelations(g *Graph, scope domain.Scope) usageRelations {
+	return usageRelations{
+		usageTotals: newRelation(eachUsage(func(ctx context.Context, of []domain.Subject, k usageKey) (map[domain.Subject]domain.UsageTotals, error) {
+			return g.Analytics.Totals(ctx, scope, of, k.span())
+		})),
+		usageSeries: newRelation(eachUsage(func(ctx context.Context, of []domain.Subject, k seriesKey) (map[domain.Subject][]domain.UsagePoint, error) {
+			interval, err := domain.NewInterval(k.unit, k.zone)
+			if err != nil {
+				return nil, err
+			}
+			return g.Analytics.Series(ctx, scope, of, k.span(), interval)
+		})),
+		usageShares: newRelation(eachUsage(func(ctx context.Context, of []domain.Subject, k sharesKey) (map[domain.Subject][]domain.UsageShare, error) {
+			return g.Analytics.Breakdown(ctx, scope, of, k.span(), k.by, k.first)
+		})),
+		usageTop: newRelation(eachUsage(func(ctx context.Context, of []domain.Subject, k topKey) (map[domain.Subject][]domain.SubscriberUsage, error) {
+			return g.Analytics.Top(ctx, scope, of, k.span(), k.first)
+		})),
+		sources: newRelation(func(ctx context.Context, _ []struct{}) (map[struct{}][]*domain.UsageSource, error) {
+			sources, err := g.Ports.Usage.Sources(ctx, scope)
+			return map[struct{}][]*domain.UsageSource{{}: sources}, err
+		}),
+	}
+}
+
+func (u usageRelations) usageSources(ctx context.Context) ([]*domain.UsageSource, error) {
+	return u.sources.of(ctx, struct{}{})
+}
+
+func (u usageRelations) clear() {
+	for _, r := range []interface{ clear() }{u.usageTotals, u.usageSeries, u.usageShares, u.usageTop, u.sources} {
+		r.clear()
+	}
+}
