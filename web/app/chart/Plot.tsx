@@ -1,0 +1,132 @@
+import { useEffect, useRef } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { bytes, count, scaleOf, short, useSystem } from '../format/units';
+import { useTheme } from '../shell/theme';
+
+export interface Series {
+  label: string;
+  values: (number | null)[];
+  /** What the legend says instead of what is drawn, such as a part of a stack. */
+  shown?: (number | null)[];
+  /** A custom property of the style sheet, such as --series-1. */
+  color?: string;
+  kind?: 'line' | 'bars' | 'dashed';
+}
+
+interface Props {
+  /** Says to those who cannot see it what the plot shows. */
+  label: string;
+  times: number[];
+  series: Series[];
+  bytes: boolean;
+  height?: number;
+  timeZone?: string;
+}
+
+const colorOf = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+export const palette = (i: number) => `--series-${(i % 8) + 1}`;
+
+/** Series over time, from zero, with the values under the pointer in the legend. */
+export function Plot({ label, times, series, bytes: inBytes, height = 240, timeZone = 'UTC' }: Props) {
+  const host = useRef<HTMLDivElement>(null);
+  const theme = useTheme();
+  const system = useSystem();
+  useEffect(() => {
+    const element = host.current!;
+    const options = optionsOf({ series, inBytes, timeZone, height, width: element.clientWidth, times });
+    const plot = new uPlot(options, [times, ...series.map((one) => one.values)] as uPlot.AlignedData, element);
+    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
+  }, [times, series, inBytes, height, timeZone, theme, system]);
+  return <div className="plot" role="img" aria-label={label} ref={host} />;
+}
+
+interface Drawing {
+  series: Series[];
+  inBytes: boolean;
+  timeZone: string;
+  height: number;
+  width: number;
+  times: number[];
+}
+
+function optionsOf(d: Drawing): uPlot.Options {
+  const grid = { stroke: colorOf('--line'), width: 1 };
+  const axis = { stroke: colorOf('--muted'), font: '12px system-ui', grid, ticks: { show: false } };
+  const write = (value: number) => (d.inBytes ? bytes(value) : count(value));
+  return {
+    width: d.width,
+    height: d.height,
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), d.timeZone),
+    cursor: { y: false, points: { size: 7 }, drag: { x: d.times.length > 3, y: false } },
+    scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
+    axes: [
+      { ...axis, grid: { show: false }, space: 64, values: (_, splits) => timeLabels(splits, d.timeZone) },
+      { ...axis, size: 66, gap: 8, splits: (_, __, ___, max) => splitsOf(max, d.inBytes), values: (_, splits) => axisLabels(splits, d.inBytes) },
+    ],
+    series: [{ label: 'Time', value: (_, at) => (at === null ? '–' : timeLabel(at, d)) }, ...d.series.map((one, i) => seriesOptions(one, i, d, write))],
+    legend: { live: true },
+  };
+}
+
+function seriesOptions(one: Series, i: number, d: Drawing, write: (value: number) => string): uPlot.Series {
+  const stroke = colorOf(one.color ?? palette(i));
+  const few = d.times.length < 3;
+  return {
+    label: one.label,
+    stroke,
+    width: one.kind === 'bars' ? 0 : 2,
+    dash: one.kind === 'dashed' ? [5, 5] : undefined,
+    fill: one.kind === 'bars' ? stroke : d.series.length === 1 ? `${stroke}22` : undefined,
+    paths: one.kind === 'bars' ? uPlot.paths.bars!({ size: [0.72, 36], radius: 0.12 }) : undefined,
+    points: { show: few, size: 6 },
+    spanGaps: false,
+    value: (_, drawn, __, at) => {
+      const value = one.shown && at !== null ? one.shown[at] : drawn;
+      return value === null || value === undefined ? '–' : write(value);
+    },
+  };
+}
+
+const month = (date: Date) => date.toLocaleDateString('en-GB', { month: 'short' });
+
+function timeLabel(at: number, d: Drawing): string {
+  const step = d.times.length > 1 ? d.times[1]! - d.times[0]! : 0;
+  return new Date(at * 1000).toLocaleString('en-GB', {
+    timeZone: d.timeZone, day: 'numeric', month: 'short', year: 'numeric', ...(step >= 86_000 ? {} : { hour: '2-digit', minute: '2-digit' }),
+  });
+}
+
+function timeLabels(splits: number[], timeZone: string): string[] {
+  const step = (splits[1] ?? 0) - (splits[0] ?? 0);
+  let last = '';
+  return splits.map((at) => {
+    const date = uPlot.tzDate(new Date(at * 1000), timeZone);
+    const dayMonth = `${date.getDate()} ${month(date)}`;
+    const hour = `${String(date.getHours()).padStart(2, '0')}:${String(date.getMinutes()).padStart(2, '0')}`;
+    const text = step >= 86_400 ? dayMonth : dayMonth === last ? hour : `${hour}\n${dayMonth}`;
+    last = dayMonth;
+    return text;
+  });
+}
+
+/** Four or five round steps; of bytes, round in the unit in which they are written. */
+function splitsOf(max: number, inBytes: boolean): number[] {
+  const { factor } = inBytes ? scaleOf(max) : { factor: 1 };
+  const raw = max / factor / 4 || 1;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = ([1, 2, 2.5, 5, 10].find((m) => m * power >= raw) ?? 10) * power;
+  const whole = inBytes ? step : Math.max(1, Math.round(step));
+  return Array.from({ length: Math.floor(max / factor / whole) + 1 }, (_, i) => i * whole * factor);
+}
+
+function axisLabels(splits: number[], inBytes: boolean): string[] {
+  if (!inBytes) return splits.map(short);
+  const { factor, unit } = scaleOf(splits.at(-1) ?? 0);
+  return splits.map((value) => (value === 0 ? '0' : `${(value / factor).toLocaleString('en', { maximumFractionDigits: 2 })} ${unit}`));
+}

@@ -1,0 +1,211 @@
+// Finds in any answer of the graph what can be drawn: lists of objects become
+// sheets, with columns that are times, numbers or texts.
+
+export type Cell = string | number | boolean | null;
+export type Row = Record<string, Cell>;
+
+export interface Column {
+  key: string;
+  type: 'time' | 'number' | 'text';
+  /** Whether the numbers are bytes. */
+  bytes: boolean;
+}
+
+export interface Sheet {
+  name: string;
+  columns: Column[];
+  rows: Row[];
+  kind: 'series' | 'ranking' | 'table';
+}
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+type Obj = { [key: string]: Json };
+
+const instant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
+const integer = /^-?\d{1,19}$/;
+const aboutBytes = /bytes|usage|originated|terminated|threshold|traffic|total$|totaldata|remaining/i;
+const aboutCounts = /sessions|count|numberof|totalcount|percent|rank/i;
+const identifiers = /(^|\.)(id|\w*Id|imsi|eid|msisdn|iccid|dataNumber|operatorCode|target|name|nickname|email)$/;
+const widest = 9;
+
+const isObject = (value: Json | undefined): value is Obj => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** All sheets of an answer, the one most worth seeing first. */
+export function sheetsOf(data: unknown): Sheet[] {
+  const sheets: Sheet[] = [];
+  walk(data as Json, [], sheets);
+  const single = figures(data as Json);
+  if (single) sheets.push(single);
+  const worth = { series: 0, ranking: 1, table: 2 };
+  return sheets.sort((a, b) => worth[a.kind] - worth[b.kind]);
+}
+
+function walk(value: Json, path: string[], found: Sheet[]) {
+  if (Array.isArray(value)) {
+    const sheet = sheetOf(nameOf(path), spread(value));
+    if (sheet) found.push(sheet);
+    return;
+  }
+  if (!isObject(value)) return;
+  const map = mapSheet(value, path);
+  if (map) {
+    found.push(map);
+    return;
+  }
+  const seen = new Set<Json>();
+  for (const [key, below] of Object.entries(value)) {
+    // edges and nodes of a connection are the same objects.
+    if (key === 'edges' && Array.isArray(value.nodes)) continue;
+    if (!seen.has(below)) walk(below, [...path, key], found);
+    seen.add(below);
+  }
+}
+
+const wrappers = new Set(['nodes', 'edges', 'items', 'points', 'buckets', 'content', 'contents', 'data']);
+const nameOf = (path: string[]) => path.filter((key, i) => !wrappers.has(key) || i === 0).join(' · ') || 'answer';
+
+/** An object whose keys are times, such as the hours of REST analytics. */
+function mapSheet(value: Obj, path: string[]): Sheet | null {
+  const entries = Object.entries(value);
+  if (entries.length === 0 || !entries.every(([key, v]) => instant.test(key) && numeric(v))) return null;
+  return sheetOf(nameOf(path), entries.map(([time, v]) => ({ time, [path.at(-1) ?? 'value']: v as Cell })));
+}
+
+/** Rows of a list: nested objects by dotted names, lists of points within rows spread out. */
+function spread(list: Json[]): Row[] {
+  const rows: Row[] = [];
+  for (let item of list) {
+    if (isObject(item) && isObject(item.node)) item = item.node;
+    if (!isObject(item)) {
+      if (item !== null && !Array.isArray(item)) rows.push({ value: item });
+      continue;
+    }
+    const { row, points } = flatten(item, '');
+    if (points.length === 0) rows.push(row);
+    else for (const point of points) rows.push({ ...row, ...point });
+  }
+  return rows;
+}
+
+function flatten(value: Obj, prefix: string): { row: Row; points: Row[] } {
+  const row: Row = {};
+  let points: Row[] = [];
+  for (const [key, below] of Object.entries(value)) {
+    if (key === '__typename') continue;
+    if (Array.isArray(below)) {
+      const inner = below.every(isObject) ? spread(below) : [];
+      if (inner.length > 0 && timeOf(inner) !== undefined && points.length === 0) points = inner;
+      else row[prefix + key] = below.map((b) => (isObject(b) ? String(Object.values(b)[0]) : String(b))).join(', ');
+    } else if (isObject(below)) {
+      const inner = flatten(below, `${prefix}${key}.`);
+      Object.assign(row, inner.row);
+      if (points.length === 0) points = inner.points;
+    } else row[prefix + key] = below;
+  }
+  return { row, points };
+}
+
+const numeric = (value: Json | undefined): boolean => typeof value === 'number' || (typeof value === 'string' && integer.test(value));
+
+function timeOf(rows: Row[]): string | undefined {
+  return Object.keys(rows[0] ?? {}).find((key) => rows.every((row) => typeof row[key] === 'string' && instant.test(row[key])));
+}
+
+function columnOf(key: string, rows: Row[]): Column {
+  const values = rows.map((row) => row[key]).filter((value) => value !== null && value !== undefined);
+  if (values.length > 0 && values.every((value) => typeof value === 'string' && instant.test(value))) return { key, type: 'time', bytes: false };
+  if (values.length > 0 && values.every((value) => numeric(value)) && !identifiers.test(key))
+    return { key, type: 'number', bytes: aboutBytes.test(key) && !aboutCounts.test(key) };
+  return { key, type: 'text', bytes: false };
+}
+
+/** The sheet of the rows, or null when there is nothing in them. */
+export function sheetOf(name: string, rows: Row[]): Sheet | null {
+  const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  if (keys.length === 0) return null;
+  const columns = keys.map((key) => columnOf(key, rows));
+  return { name, columns, rows, kind: kindOf(columns, rows) };
+}
+
+function kindOf(columns: Column[], rows: Row[]): Sheet['kind'] {
+  const numbers = columns.filter((column) => column.type === 'number');
+  const times = columns.filter((column) => column.type === 'time');
+  if (numbers.length === 0 || columns.length > widest) return 'table';
+  // Start and end of a span are one axis; a sheet with many times is a record.
+  if (times.length >= 1 && times.length <= 2 && rows.length > 1 && isAxis(times[0]!.key, rows)) return 'series';
+  return columns.some((column) => column.type === 'text') ? 'ranking' : 'table';
+}
+
+/** Whether times stand in order, once or once for each group of rows. */
+function isAxis(key: string, rows: Row[]): boolean {
+  let turns = 0;
+  for (let i = 1; i < rows.length; i++) if (instantOf(rows[i]![key]) < instantOf(rows[i - 1]![key])) turns++;
+  return turns === 0 || turns <= rows.length / 3 || turns === rows.length - 1;
+}
+
+/** The plain numbers of the answer, such as the counts of a fleet. */
+function figures(data: Json): Sheet | null {
+  const rows: Row[] = [];
+  const collect = (value: Json, path: string[]) => {
+    if (!isObject(value)) return;
+    for (const [key, below] of Object.entries(value)) {
+      if (typeof below === 'number' || (numeric(below) && aboutBytes.test(key))) rows.push({ figure: [...path, key].join(' · '), value: below as Cell });
+      else collect(below, [...path, key]);
+    }
+  };
+  collect(data, []);
+  const shared = commonPath(rows.map((row) => String(row.figure)));
+  for (const row of rows) row.figure = String(row.figure).slice(shared.length);
+  if (rows.length < 2) return null;
+  const sheet = sheetOf(shared.replace(/ · $/, '') || 'figures', rows);
+  if (sheet) for (const column of sheet.columns) column.bytes = column.key === 'value' && rows.every((row) => aboutBytes.test(String(row.figure)) && typeof row.value === 'string');
+  return sheet;
+}
+
+function commonPath(paths: string[]): string {
+  const parts = (paths[0] ?? '').split(' · ').slice(0, -1);
+  while (parts.length > 0 && !paths.every((path) => path.startsWith(`${parts.join(' · ')} · `))) parts.pop();
+  return parts.length > 0 ? `${parts.join(' · ')} · ` : '';
+}
+
+export const instantOf = (cell: Cell | undefined): number => new Date(String(cell)).getTime() / 1000;
+
+export interface Drawn {
+  times: number[];
+  series: { label: string; values: (number | null)[]; bytes: boolean }[];
+}
+
+const most = 12;
+
+/** The series of a sheet over its time; texts beside the time make one series each. */
+export function seriesOf(sheet: Sheet): Drawn {
+  const time = sheet.columns.find((column) => column.type === 'time')!.key;
+  const numbers = sheet.columns.filter((column) => column.type === 'number');
+  const texts = sheet.columns.filter((column) => column.type === 'text');
+  const times = [...new Set(sheet.rows.map((row) => instantOf(row[time])))].sort((a, b) => a - b);
+  const place = new Map(times.map((at, i) => [at, i]));
+  const series = new Map<string, Drawn['series'][number]>();
+  for (const row of sheet.rows) {
+    const group = texts.map((text) => row[text.key]).filter((text) => text !== null && text !== '').join(' ');
+    for (const number of numbers) {
+      const label = [group, group && numbers.length === 1 ? '' : number.key].filter(Boolean).join(' · ');
+      if (!series.has(label)) series.set(label, { label, values: times.map(() => null), bytes: number.bytes });
+      const value = row[number.key];
+      if (value !== null && value !== undefined) series.get(label)!.values[place.get(instantOf(row[time]))!] = Number(value);
+    }
+  }
+  const sum = (one: { values: (number | null)[] }) => one.values.reduce<number>((all, value) => all + (value ?? 0), 0);
+  const ordered = [...series.values()];
+  return { times, series: ordered.length > most ? ordered.sort((a, b) => sum(b) - sum(a)).slice(0, most) : ordered };
+}
+
+/** The label and the numbers of each row, the largest first by the first number. */
+export function rankingOf(sheet: Sheet): { numbers: Column[]; bars: { label: string; values: number[] }[] } {
+  const numbers = sheet.columns.filter((column) => column.type === 'number');
+  const texts = sheet.columns.filter((column) => column.type === 'text');
+  const bars = sheet.rows.map((row) => ({
+    label: texts.map((text) => row[text.key]).filter((text) => text !== null && text !== '').slice(0, 2).join(' · ') || '(none)',
+    values: numbers.map((number) => Number(row[number.key] ?? 0)),
+  }));
+  return { numbers, bars };
+}

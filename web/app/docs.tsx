@@ -1,0 +1,33 @@
+// The REST contract: Swagger UI on /openapi.json of this server, with the token
+// of this browser tab.
+import { createRoot } from 'react-dom/client';
+import SwaggerUI from 'swagger-ui-dist/swagger-ui-bundle.js';
+import 'swagger-ui-dist/swagger-ui.css';
+import { takeTokenFromAddress, token } from './session';
+import { Bar } from './shell/Bar';
+import './shell/theme';
+import './styles/page.css';
+import './styles/docs.css';
+
+takeTokenFromAddress();
+const places = [
+  { name: 'Overview', href: '/#/', current: false },
+  { name: 'Subscribers', href: '/#/subscribers', current: false },
+  { name: 'Explore', href: '/#/explore', current: false },
+  { name: 'REST', href: '/docs', current: true },
+];
+createRoot(document.getElementById('bar')!).render(<Bar places={places} viewer={null} />);
+
+const ui = SwaggerUI({
+  url: '/openapi.json',
+  domNode: document.getElementById('contract'),
+  deepLinking: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  displayRequestDuration: true,
+  validatorUrl: null,
+  onComplete: () => {
+    const known = token();
+    if (known !== null) ui.preauthorizeApiKey('accessToken', known);
+  },
+});

@@ -1,0 +1,328 @@
+// Ready questions on this graph, by domain. A test on the server holds each to
+// the schema.
+import type { Period } from '../shell/viewer';
+import { lastDays, lastMonth } from './ranges';
+
+export interface Example {
+  name: string;
+  about: string;
+  needs: string[];
+  query: string;
+  variables: (period: Period) => Record<string, unknown>;
+  /** Whether it runs at once; true when missing. */
+  runs?: boolean;
+}
+
+const none = () => ({});
+
+export const groups: { name: string; examples: Example[] }[] = [
+  {
+    name: 'Fleet',
+    examples: [
+      {
+        name: 'Fleet overview',
+        about: 'How many subscribers are in which state',
+        needs: ['VIEW_SUBSCRIBER'],
+        query: `query FleetOverview {
+  company {
+    name
+    fleet {
+      total
+      active
+      online
+      transferring
+      barred
+    }
+  }
+}
+`,
+        variables: none,
+      },
+      {
+        name: 'Subscribers with most usage',
+        about: 'The largest of the current billing period',
+        needs: ['VIEW_SUBSCRIBER'],
+        query: `query LargestSubscribers($first: Int = 20) {
+  subscribers(first: $first, orderBy: [{ field: DATA_USAGE, direction: DESC }]) {
+    nodes {
+      nickname
+      physicalId
+      operatorName
+      dataUsage
+    }
+  }
+}
+`,
+        variables: () => ({ first: 20 }),
+      },
+      {
+        name: 'Silent devices',
+        about: 'Active, not barred, and no data this period',
+        needs: ['VIEW_SUBSCRIBER'],
+        query: `query SilentDevices {
+  subscribers(
+    first: 100
+    filter: {
+      isActive: { eq: true }
+      isBarred: { eq: false }
+      dataUsage: { eq: 0 }
+    }
+  ) {
+    totalCount
+    nodes {
+      physicalId
+      nickname
+      operatorName
+      tariffName
+      networkState {
+        isOnline
+      }
+    }
+  }
+}
+`,
+        variables: none,
+      },
+      {
+        name: 'Tags',
+        about: 'Tags and how many subscribers carry each',
+        needs: ['VIEW_SUBSCRIBER'],
+        query: `query Tags {
+  tags(first: 50) {
+    nodes {
+      name
+      numberOfSubscribers
+    }
+  }
+}
+`,
+        variables: none,
+      },
+      {
+        name: 'Contracts that end soon',
+        about: 'Active subscribers by the end of their contract',
+        needs: ['VIEW_SUBSCRIBER'],
+        query: `query ContractsThatEnd($until: DateTime!) {
+  subscribers(
+    first: 100
+    filter: { isActive: { eq: true }, expiryDate: { lt: $until } }
+    orderBy: [{ field: EXPIRY_DATE }]
+  ) {
+    totalCount
+    nodes {
+      physicalId
+      nickname
+      tariffName
+      expiryDate
+    }
+  }
+}
+`,
+        variables: () => ({ until: new Date(Date.now() + 90 * 86_400_000).toISOString() }),
+      },
+    ],
+  },
+  {
+    name: 'Usage',
+    examples: [
+      {
+        name: 'Top talkers',
+        about: 'Subscribers with the most usage last month',
+        needs: ['VIEW_STATISTICS_OVERVIEW', 'VIEW_SUBSCRIBER'],
+        query: `query TopTalkers($from: DateTime, $to: DateTime, $first: Int! = 25) {
+  company {
+    usage(start: $from, end: $to) {
+      topSubscribers(first: $first) {
+        subscriber {
+          nickname
+          physicalId
+        }
+        mobileTerminated
+        mobileOriginated
+        total
+      }
+    }
+  }
+}
+`,
+        variables: () => ({ ...lastMonth(), first: 25 }),
+      },
+      {
+        name: 'Usage over time',
+        about: 'Sent and received, by hour, day or month',
+        needs: ['VIEW_STATISTICS_OVERVIEW'],
+        query: `query UsageOverTime($from: DateTime, $to: DateTime, $interval: UsageInterval! = DAY) {
+  company {
+    usage(start: $from, end: $to) {
+      series(interval: $interval) {
+        start
+        mobileTerminated
+        mobileOriginated
+      }
+    }
+  }
+}
+`,
+        variables: () => ({ ...lastDays(30), interval: 'DAY' }),
+      },
+      {
+        name: 'Usage by protocol',
+        about: 'Which protocols carry the traffic',
+        needs: ['VIEW_STATISTICS_OVERVIEW'],
+        query: `query UsageByProtocol($from: DateTime, $to: DateTime) {
+  company {
+    usage(start: $from, end: $to) {
+      breakdown(by: PROTOCOL, first: 20) {
+        value
+        mobileTerminated
+        mobileOriginated
+      }
+    }
+  }
+}
+`,
+        variables: () => lastDays(30),
+      },
+      {
+        name: 'Usage by group',
+        about: 'Which groups use the most; try OPERATOR, TARIFF or TAG',
+        needs: ['VIEW_STATISTICS_OVERVIEW'],
+        query: `query UsageByDimension($from: DateTime, $to: DateTime, $by: UsageDimension! = GROUP) {
+  company {
+    usage(start: $from, end: $to) {
+      breakdown(by: $by, first: 25) {
+        label
+        mobileTerminated
+        mobileOriginated
+      }
+    }
+  }
+}
+`,
+        variables: () => ({ ...lastDays(30), by: 'GROUP' }),
+      },
+      {
+        name: 'This period against the last',
+        about: 'Both totals side by side',
+        needs: ['VIEW_STATISTICS_OVERVIEW'],
+        query: `query PeriodComparison {
+  company {
+    usage {
+      totals {
+        mobileTerminated
+        mobileOriginated
+      }
+      previous {
+        totals {
+          mobileTerminated
+          mobileOriginated
+        }
+      }
+    }
+  }
+}
+`,
+        variables: none,
+      },
+    ],
+  },
+  {
+    name: 'Alerts',
+    examples: [
+      {
+        name: 'Alerts close to firing',
+        about: 'Where usage stands against each threshold',
+        needs: ['VIEW_MONITORING_ALERTS', 'VIEW_A_USERS_DETAILS', 'VIEW_SUBSCRIBER'],
+        query: `query CloseToFiring {
+  alerts(first: 50) {
+    nodes {
+      alertId
+      ruleType
+      subjects(limit: 3) {
+        subscriber {
+          nickname
+          physicalId
+        }
+        group {
+          name
+        }
+        usage
+        upper {
+          threshold
+          percent
+          status
+        }
+      }
+    }
+  }
+}
+`,
+        variables: none,
+      },
+      {
+        name: 'Alert log',
+        about: 'What fired lately, and how far above',
+        needs: ['VIEW_MONITORING_ALERTS', 'VIEW_SUBSCRIBER'],
+        query: `query AlertLog {
+  alertLog(first: 50) {
+    nodes {
+      dateCreated
+      limitBoundary
+      ruleType
+      threshold
+      usage
+      subscriber {
+        nickname
+        physicalId
+      }
+    }
+  }
+}
+`,
+        variables: none,
+      },
+    ],
+  },
+  {
+    name: 'Live',
+    examples: [
+      {
+        name: 'Usage as it is booked',
+        about: 'Bytes by subscriber, live',
+        needs: ['VIEW_STATISTICS_OVERVIEW', 'VIEW_SUBSCRIBER'],
+        query: `subscription UsageRecorded {
+  usageRecorded {
+    subscriber {
+      physicalId
+    }
+    bytes
+  }
+}
+`,
+        variables: none,
+      },
+      {
+        name: 'Alerts as they fire',
+        about: 'Each log entry at the moment it is made',
+        needs: ['VIEW_MONITORING_ALERTS', 'VIEW_SUBSCRIBER'],
+        query: `subscription AlertTriggered {
+  alertTriggered {
+    dateCreated
+    limitBoundary
+    usage
+    threshold
+    subscriber {
+      nickname
+      physicalId
+    }
+  }
+}
+`,
+        variables: none,
+      },
+    ],
+  },
+];
+
+/** What the editor shows on the first visit. */
+export const first = groups[0]!.examples[0]!.query;

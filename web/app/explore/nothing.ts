@@ -1,0 +1,3 @@
+// Stands for what the page does without.
+export const printers = {};
+export const parsers = {};

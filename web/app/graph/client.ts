@@ -1,0 +1,73 @@
+// The way to the graph: operations over POST, subscriptions over server-sent
+// events, which carry the bearer header that an EventSource cannot.
+import { createClient } from 'graphql-sse';
+import { refuse, token } from '../session';
+import { Problem } from './problem';
+
+export interface Params {
+  query: string;
+  operationName?: string | null;
+  variables?: Record<string, unknown> | null;
+}
+
+export interface GraphError {
+  message: string;
+  path?: (string | number)[];
+  locations?: { line: number; column: number }[];
+  extensions?: { code?: string; requestId?: string; field?: string; [key: string]: unknown };
+}
+
+export interface Answer<T = unknown> {
+  data?: T | null;
+  errors?: GraphError[];
+  extensions?: Record<string, unknown>;
+}
+
+export const endpoint = '/graphql';
+
+function headers(used: string | null): Record<string, string> {
+  return used === null ? {} : { Authorization: `Bearer ${used}` };
+}
+
+/** Sends an operation. Errors of the graph are in the answer; others are thrown as a Problem. */
+export async function send<T>(params: Params, signal?: AbortSignal): Promise<Answer<T>> {
+  const used = token();
+  let response: Response;
+  try {
+    response = await fetch(endpoint, {
+      method: 'POST',
+      headers: {
+        ...headers(used),
+        'Content-Type': 'application/json',
+        Accept: 'application/graphql-response+json, application/json;q=0.9',
+      },
+      body: JSON.stringify(params),
+      signal,
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Problem('UNREACHABLE', 'The server cannot be reached.');
+  }
+  if (response.status === 401) refuse(used);
+  const answer = (await response.json().catch(() => null)) as Answer<T> | null;
+  if (answer === null) throw new Problem('INTERNAL_ERROR', `The server answered ${response.status} without a readable body.`);
+  return answer;
+}
+
+/** Sends an operation and returns its data; any error is thrown as a Problem. */
+export async function ask<T>(query: string, variables?: Record<string, unknown>, signal?: AbortSignal): Promise<T> {
+  const { data, errors } = await send<T>({ query, variables }, signal);
+  if (errors?.length) throw Problem.of(errors[0]!);
+  return data as T;
+}
+
+/** Runs a subscription; the iterator ends with it. */
+export function subscribe<T>(params: Params): AsyncIterableIterator<Answer<T>> {
+  const used = token();
+  const client = createClient({ url: new URL(endpoint, location.href).href, headers: headers(used), retryAttempts: 3 });
+  return client.iterate<T>({
+    query: params.query,
+    variables: params.variables ?? undefined,
+    operationName: params.operationName ?? undefined,
+  }) as AsyncIterableIterator<Answer<T>>;
+}

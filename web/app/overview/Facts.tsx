@@ -1,0 +1,52 @@
+import type { ReactNode } from 'react';
+import { day } from '../format/time';
+import { Panel } from '../shell/parts';
+import { toSubscriber } from '../shell/route';
+import { useViewer } from '../shell/viewer';
+import type { Subscriber } from './subscriber';
+
+const names = {
+  CELLULAR: { physical: 'ICCID', subscriber: 'MSISDN' },
+  NON_IP: { physical: 'Device EUI', subscriber: 'Device EUI' },
+  SATELLITE: { physical: 'IMEI', subscriber: 'Subscription ID' },
+};
+
+/** The record of a subscriber, in the words of its kind. */
+export function Facts({ of: s }: { of: Subscriber }) {
+  const { company } = useViewer();
+  const date = (at: string) => day(at, company.timeZone);
+  const facts: [string, ReactNode][] = [
+    [names[s.kind].physical, <span className="mono">{s.physicalId}</span>],
+    ...(s.kind === 'NON_IP' ? [] : [[names[s.kind].subscriber, <span className="mono">{s.subscriberId}</span>] as [string, ReactNode]]),
+    ['IMSI', s.imsi && <span className="mono">{s.imsi}</span>],
+    ['Data number', s.dataNumber],
+    ['Operator', `${s.operatorName} (${s.operatorCode})`],
+    ['Group', s.group?.name],
+    ['Tariff', s.tariffName],
+    ['Line rental', rental(s)],
+    ['Contract', `${date(s.connectionDate)} – ${date(s.expiryDate)}${s.contractLength === null ? '' : `, ${s.contractLength} months`}`],
+    ['Terminated', s.terminateDate && date(s.terminateDate)],
+    ['Type', s.subscriberType === 'PHYSICAL' ? 'physical' : 'virtual profile'],
+    ['EID', s.eid && <span className="mono">{s.eid}</span>],
+    ['SM-DP+', s.smdpProvider],
+    ['On eUICC', s.parent && <><Linked id={s.parent.physicalId} />{s.parent.isEnabledOnParent ? ' · enabled' : ' · not enabled'}</>],
+    ['Profiles', s.profiles.length > 0 && <ul className="plain">{s.profiles.map((p) => <li key={p.physicalId}><Linked id={p.physicalId} name={p.nickname} /></li>)}</ul>],
+  ];
+  return (
+    <Panel id="facts" title="Record">
+      <dl className="facts">
+        {facts.filter(([, value]) => value).map(([name, value]) => (
+          <div key={name}><dt>{name}</dt><dd>{value}</dd></div>
+        ))}
+      </dl>
+    </Panel>
+  );
+}
+
+const Linked = ({ id, name }: { id: string; name?: string }) => <a href={toSubscriber(id)} className={name ? undefined : 'mono'}>{name || id}</a>;
+
+function rental({ lineRental, tariff }: Subscriber): string | null {
+  if (lineRental === null || !tariff) return null;
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency: tariff.currency });
+  return `${format.format(lineRental / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2))} a month`;
+}

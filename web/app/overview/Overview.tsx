@@ -1,0 +1,22 @@
+import { AlertsFired } from './AlertsFired';
+import { FleetTiles } from './FleetTiles';
+import { Heading } from './Heading';
+import { Tags } from './Tags';
+import { TopTalkers } from './TopTalkers';
+import { UsageByDay } from './UsageByDay';
+
+/** The first view: the fleet in numbers, for people who do not write queries. */
+export function Overview() {
+  return (
+    <main className="page">
+      <Heading />
+      <FleetTiles />
+      <UsageByDay />
+      <div className="columns">
+        <TopTalkers />
+        <AlertsFired />
+      </div>
+      <Tags />
+    </main>
+  );
+}

@@ -1,0 +1,53 @@
+import { useAsk } from '../graph/use';
+import { Failure, Loading } from '../shell/parts';
+import { toSubscribers } from '../shell/route';
+import { Alerts } from './Alerts';
+import { Facts } from './Facts';
+import { Nickname } from './Nickname';
+import { States } from './States';
+import { SubscriberTags } from './SubscriberTags';
+import { SubscriberUsage } from './SubscriberUsage';
+import type { Subscriber } from './subscriber';
+
+const query = `query Subscriber($physicalId: String!) {
+  subscriber(physicalId: $physicalId) {
+    kind physicalId subscriberId dataNumber imsi nickname operatorName operatorCode
+    tariffName lineRental contractLength tariff { currency }
+    connectionDate expiryDate terminateDate isBarred isActive subscriberType
+    group { groupId name } networkState { isTransferring isOnline } eid smdpProvider
+    parent { physicalId isEnabledOnParent } profiles { physicalId nickname } dataUsage
+    tags(limit: 100) { name }
+  }
+}`;
+
+/** Everything of one subscriber, with what can be changed in place. */
+export function SubscriberPage({ physicalId }: { physicalId: string }) {
+  const { data, problem, reload } = useAsk<{ subscriber: Subscriber }>(query, { physicalId });
+  if (!data)
+    return (
+      <main className="page">
+        {problem ? <Failure problem={problem} retry={reload} more={<a href={toSubscribers()}>All subscribers</a>} /> : <Loading label="Reading the subscriber" />}
+      </main>
+    );
+  const { subscriber } = data;
+  return (
+    <main className="page">
+      <p className="crumbs"><a href={toSubscribers()}>Subscribers</a></p>
+      <div className="heading">
+        <div>
+          <Nickname physicalId={physicalId} nickname={subscriber.nickname} changed={reload} />
+          <p className="hint mono">{physicalId}</p>
+        </div>
+        <States of={subscriber} />
+      </div>
+      <SubscriberUsage subscriber={subscriber} />
+      <div className="columns wide-left">
+        <Alerts subscriber={subscriber} />
+        <div className="stack">
+          <SubscriberTags physicalId={physicalId} tags={subscriber.tags.map(({ name }) => name)} changed={reload} />
+          <Facts of={subscriber} />
+        </div>
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,60 @@
+import { type FormEvent, useState } from 'react';
+import { ask } from '../graph/client';
+import { useAsk, useDo } from '../graph/use';
+import { Close } from '../shell/icons';
+import { Empty, Failure, Panel } from '../shell/parts';
+import { toSubscribers } from '../shell/route';
+import { useMay } from '../shell/viewer';
+
+const attach = 'mutation AttachTag($input: TagInput!) { attachTag(input: $input) { attached } }';
+const detach = 'mutation DetachTag($input: TagInput!) { detachTag(input: $input) { subscribers { physicalId } } }';
+const known = 'query KnownTags { tags(first: 100) { nodes { name } } }';
+
+interface Props {
+  physicalId: string;
+  tags: string[];
+  changed: () => void;
+}
+
+/** The tags of a subscriber, to be added and taken off. */
+export function SubscriberTags({ physicalId, tags, changed }: Props) {
+  const may = useMay('VIEW_SUBSCRIBER', 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER');
+  const all = useAsk<{ tags: { nodes: { name: string }[] } }>(may ? known : null);
+  const [text, setText] = useState('');
+  const change = useDo(async (mutation: string, tagName: string) => {
+    await ask(mutation, { input: { tagName, physicalIds: [physicalId] } });
+    changed();
+    all.reload();
+  });
+  const add = async (event: FormEvent) => {
+    event.preventDefault();
+    const name = text.trim();
+    if (name !== '' && (await change.run(attach, name))) setText('');
+  };
+  const others = (all.data?.tags.nodes ?? []).map(({ name }) => name).filter((name) => !tags.includes(name));
+  return (
+    <Panel id="subscriber-tags" title="Tags">
+      {tags.length === 0 && <Empty>No tags.</Empty>}
+      <ul className="chips" aria-label="Tags of the subscriber">
+        {tags.map((tag) => (
+          <li key={tag} className="chip">
+            <a href={toSubscribers({ tag })}>{tag}</a>
+            {may && (
+              <button type="button" aria-label={`Take off the tag ${tag}`} disabled={change.busy} onClick={() => void change.run(detach, tag)}>
+                <Close />
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {may && (
+        <form className="row" onSubmit={(event) => void add(event)}>
+          <input aria-label="New tag" placeholder="Add a tag" list="known-tags" maxLength={255} value={text} onChange={(event) => setText(event.target.value)} />
+          <datalist id="known-tags">{others.map((name) => <option key={name} value={name} />)}</datalist>
+          <button type="submit" disabled={change.busy || text.trim() === ''}>Add</button>
+        </form>
+      )}
+      {change.problem && <Failure problem={change.problem} />}
+    </Panel>
+  );
+}

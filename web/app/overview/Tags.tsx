@@ -1,0 +1,36 @@
+import { useAsk } from '../graph/use';
+import { count } from '../format/units';
+import { Answered, Empty, Panel } from '../shell/parts';
+import { toSubscribers } from '../shell/route';
+
+interface Answer {
+  tags: { nodes: { name: string; numberOfSubscribers: number }[]; totalCount: number };
+}
+
+const query = 'query Tags { tags(first: 40) { nodes { name numberOfSubscribers } totalCount } }';
+
+/** The tags, each leading to the subscribers that carry it. */
+export function Tags() {
+  const asked = useAsk<Answer>(query);
+  return (
+    <Panel id="tags" title="Tags" aside={asked.data && <span className="hint">{count(asked.data.tags.totalCount)}</span>}>
+      <Answered asked={asked} label="Reading tags" rows={2}>
+        {({ tags }) =>
+          tags.nodes.length === 0 ? (
+            <Empty>No subscriber carries a tag yet. Open one and add the first.</Empty>
+          ) : (
+            <ul className="chips">
+              {tags.nodes.map((tag) => (
+                <li key={tag.name}>
+                  <a className="chip" href={toSubscribers({ tag: tag.name })}>
+                    {tag.name} <span>{count(tag.numberOfSubscribers)}</span>
+                  </a>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Answered>
+    </Panel>
+  );
+}

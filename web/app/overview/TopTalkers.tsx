@@ -1,0 +1,84 @@
+import { useState } from 'react';
+import { Bars } from '../chart/Bars';
+import { day } from '../format/time';
+import { bytes, useSystem } from '../format/units';
+import { useAsk } from '../graph/use';
+import { Answered, Empty, Panel } from '../shell/parts';
+import { toSubscriber } from '../shell/route';
+import { type Period, useMay, useViewer } from '../shell/viewer';
+import { CSVButton } from './CSVButton';
+
+interface Talker {
+  subscriber: { physicalId: string; subscriberId: string; nickname: string };
+  mobileOriginated: string;
+  mobileTerminated: string;
+  total: string;
+}
+
+interface Usage {
+  period: Period;
+  topSubscribers: Talker[];
+}
+
+const talkers = 'period { start end } topSubscribers(first: 10) { subscriber { physicalId subscriberId nickname } mobileOriginated mobileTerminated total }';
+const now = `query TopTalkers { company { usage { ${talkers} } } }`;
+const before = `query TopTalkersBefore { company { usage { previous { ${talkers} } } } }`;
+
+interface Answer {
+  company: { usage: Usage | { previous: Usage } };
+}
+
+const usageOf = ({ company: { usage } }: Answer): Usage => ('previous' in usage ? usage.previous : usage);
+
+/** The ten subscribers with the most usage, in this period or the one before. */
+export function TopTalkers() {
+  const may = useMay('VIEW_STATISTICS_OVERVIEW', 'VIEW_SUBSCRIBER');
+  const [last, setLast] = useState(false);
+  const asked = useAsk<Answer>(may ? (last ? before : now) : null);
+  const usage = asked.data && usageOf(asked.data);
+  return (
+    <Panel id="top" title="Top talkers" aside={may && <Tools last={last} setLast={setLast} usage={usage} />}>
+      {may ? (
+        <Answered asked={asked} label="Ranking subscribers" rows={8}>
+          {(answer) => <Ranking usage={usageOf(answer)} />}
+        </Answered>
+      ) : (
+        <Empty>You need the permissions View Statistics Overview and View Subscriber to see these.</Empty>
+      )}
+    </Panel>
+  );
+}
+
+function Tools({ last, setLast, usage }: { last: boolean; setLast: (last: boolean) => void; usage: Usage | undefined }) {
+  const rows = (usage?.topSubscribers ?? []).map(({ subscriber, ...bytes }) => ({ ...subscriber, ...bytes }));
+  return (
+    <div className="row">
+      <div className="switch" role="group" aria-label="Billing period">
+        <button type="button" aria-pressed={!last} onClick={() => setLast(false)}>This period</button>
+        <button type="button" aria-pressed={last} onClick={() => setLast(true)}>Last period</button>
+      </div>
+      <CSVButton name={last ? 'Top talkers of last period' : 'Top talkers'} rows={rows} />
+    </div>
+  );
+}
+
+function Ranking({ usage: { period, topSubscribers } }: { usage: Usage }) {
+  useSystem();
+  const { company } = useViewer();
+  const span = `${day(period.start, company.timeZone)} – ${day(new Date(Date.parse(period.end) - 1), company.timeZone)}`;
+  if (topSubscribers.length === 0) return <Empty>No subscriber used data, {span}.</Empty>;
+  return (
+    <>
+      <Bars
+        label={`Subscribers with the most usage, ${span}`}
+        legend={['Received (MT)', 'Sent (MO)']}
+        bars={topSubscribers.map(({ subscriber, mobileOriginated, mobileTerminated, total }) => ({
+          label: <a href={toSubscriber(subscriber.physicalId)}>{subscriber.nickname || subscriber.physicalId}</a>,
+          values: [Number(mobileTerminated), Number(mobileOriginated)],
+          text: bytes(total),
+        }))}
+      />
+      <p className="hint">{span}</p>
+    </>
+  );
+}

@@ -1,0 +1,29 @@
+/** A subscriber as its page shows it. */
+export interface Subscriber {
+  kind: 'CELLULAR' | 'NON_IP' | 'SATELLITE';
+  physicalId: string;
+  subscriberId: string;
+  dataNumber: string | null;
+  imsi: string;
+  nickname: string;
+  operatorName: string;
+  operatorCode: string;
+  tariffName: string | null;
+  lineRental: number | null;
+  contractLength: number | null;
+  tariff: { currency: string } | null;
+  connectionDate: string;
+  expiryDate: string;
+  terminateDate: string | null;
+  isBarred: boolean;
+  isActive: boolean;
+  subscriberType: 'PHYSICAL' | 'VIRTUAL';
+  group: { groupId: number; name: string } | null;
+  networkState: { isTransferring: boolean; isOnline: boolean };
+  eid: string | null;
+  smdpProvider: string | null;
+  parent: { physicalId: string; isEnabledOnParent: boolean } | null;
+  profiles: { physicalId: string; nickname: string }[];
+  dataUsage: string;
+  tags: { name: string }[];
+}

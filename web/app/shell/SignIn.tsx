@@ -1,0 +1,95 @@
+import { type FormEvent, useEffect, useState } from 'react';
+import { useDo } from '../graph/use';
+import { offersDemo, signIn, signInByKey, signInToDemo } from '../session';
+import { Mark } from './icons';
+import { Failure } from './parts';
+
+type Way = 'key' | 'token';
+
+/** The way in: an access key, a token, or the demo company where the server has one. */
+export function SignIn({ notice }: { notice: string | null }) {
+  const [way, setWay] = useState<Way>('key');
+  const demo = useDemo();
+  return (
+    <main className="sign-in">
+      <div className="card">
+        <p className="brand"><Mark /> simgraph</p>
+        <h1>Sign in to your fleet</h1>
+        {notice && <p className="notice" role="status">{notice}</p>}
+        {demo && <Demo />}
+        <div className="switch wide" role="group" aria-label="How to sign in">
+          <button type="button" aria-pressed={way === 'key'} onClick={() => setWay('key')}>Access key</button>
+          <button type="button" aria-pressed={way === 'token'} onClick={() => setWay('token')}>Access token</button>
+        </div>
+        {way === 'key' ? <ByKey /> : <ByToken />}
+        <p className="hint">The token stays in this browser tab and ends with it.</p>
+      </div>
+    </main>
+  );
+}
+
+function useDemo(): boolean {
+  const [demo, setDemo] = useState(false);
+  useEffect(() => {
+    let gone = false;
+    offersDemo().then((offered) => gone || setDemo(offered), () => undefined);
+    return () => {
+      gone = true;
+    };
+  }, []);
+  return demo;
+}
+
+function Demo() {
+  const open = useDo(signInToDemo);
+  return (
+    <div className="demo">
+      <p>This server runs a demo company with made-up subscribers and usage.</p>
+      <button type="button" className="primary" disabled={open.busy} onClick={() => void open.run()}>Open the demo company</button>
+      {open.problem && <Failure problem={open.problem} />}
+    </div>
+  );
+}
+
+function ByKey() {
+  const enter = useDo(signInByKey);
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    void enter.run(String(form.get('id')).trim(), String(form.get('secret')).trim());
+  };
+  return (
+    <form onSubmit={submit}>
+      <label>
+        Access key
+        <input name="id" required autoComplete="username" spellCheck={false} />
+      </label>
+      <label>
+        Secret
+        <input name="secret" type="password" required autoComplete="current-password" />
+      </label>
+      {enter.problem && <Failure problem={enter.problem} />}
+      <button type="submit" className="primary" disabled={enter.busy}>Sign in</button>
+      <p className="hint">An administrator makes one with <code>simgraph key create --user you@company.example</code>.</p>
+    </form>
+  );
+}
+
+function ByToken() {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    signIn(String(new FormData(event.currentTarget).get('token')).trim().replace(/^Bearer\s+/i, ''));
+  };
+  return (
+    <form onSubmit={submit}>
+      <label>
+        Access token
+        <input name="token" type="password" required autoComplete="off" />
+      </label>
+      <button type="submit" className="primary">Sign in</button>
+      <p className="hint">
+        One is printed by <code>simgraph token --user you@company.example</code>.
+      </p>
+    </form>
+  );
+}

@@ -1,0 +1,16 @@
+declare module 'swagger-ui-dist/swagger-ui-bundle.js' {
+  interface UI {
+    preauthorizeApiKey(scheme: string, key: string): void;
+  }
+  export default function SwaggerUI(options: Record<string, unknown>): UI;
+}
+
+declare module 'monaco-graphql/esm/graphql.worker.js?worker' {
+  export default class GraphQLWorker extends Worker {
+    constructor();
+  }
+}
+
+interface Window {
+  MonacoEnvironment?: { getWorker(id: string, label: string): Worker };
+}

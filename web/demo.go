@@ -1,0 +1,88 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// DemoToken makes an access token of the demo company.
+type DemoToken func(ctx context.Context) (token string, expires time.Time, err error)
+
+// Offers returns the handlers that tell the page what this server offers, by
+// their exact paths: /page.json and, when demo is not nil, /demo-token. A nil
+// demo is what every server but one in demo mode has.
+func Offers(demo DemoToken) map[string]http.Handler {
+	handlers := map[string]http.Handler{
+		"/page.json": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			answer(w, http.StatusOK, map[string]bool{"demo": demo != nil && isLocal(r)})
+		}),
+	}
+	if demo != nil {
+		handlers["/demo-token"] = demo
+	}
+	return handlers
+}
+
+// ServeHTTP gives a token to whoever asks from this machine. The name in the
+// request is checked as well: without that, a page of another site could have
+// its own name resolve to this machine and read the answer.
+func (make DemoToken) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.Method != http.MethodPost:
+		w.Header().Set("Allow", http.MethodPost)
+		answer(w, http.StatusMethodNotAllowed, oauthError("invalid_request", "use POST"))
+		return
+	case !isLocal(r):
+		answer(w, http.StatusForbidden, oauthError("access_denied", "the demo token is for browsers on the machine of the server"))
+		return
+	}
+	token, expires, err := make(r.Context())
+	if err != nil {
+		answer(w, http.StatusServiceUnavailable, oauthError("temporarily_unavailable", "the demo company cannot be reached right now"))
+		return
+	}
+	answer(w, http.StatusOK, map[string]any{
+		"access_token": token, "token_type": "Bearer", "expires_in": int(time.Until(expires).Seconds()),
+	})
+}
+
+func isLocal(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
+	}
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil || !from.Addr().Unmap().IsLoopback() {
+		return false
+	}
+	site := r.Header.Get("Sec-Fetch-Site")
+	return isLoopbackName(host) && (site == "" || site == "same-origin")
+}
+
+func isLoopbackName(host string) bool {
+	addr, err := netip.ParseAddr(trimBrackets(host))
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+func trimBrackets(host string) string {
+	if len(host) > 1 && host[0] == '[' && host[len(host)-1] == ']' {
+		return host[1 : len(host)-1]
+	}
+	return host
+}
+
+func oauthError(code, description string) map[string]string {
+	return map[string]string{"error": code, "error_description": description}
+}
+
+func answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // the client may be gone
+}
