@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db/dbtest"
@@ -42,7 +43,7 @@ func TestContract(t *testing.T) {
 			pool := dbtest.New(t)
 			server := httptest.NewServer(newServer(t, pool, nil))
 			defer server.Close()
-			c := client{t: t, address: server.Listener.Addr().String(), tokens: tokens(t, pool), pool: pool}
+			c := client{t: t, address: server.Listener.Addr().String(), tokens: tokens(t, pool), pool: pool, contract: contract(t)}
 			c.runFile(file)
 		})
 	}
@@ -141,6 +142,8 @@ type client struct {
 	address string
 	tokens  map[string]string
 	pool    *sqlx.DB
+	// contract is the OpenAPI document, which every answer is held to.
+	contract *openapi3.T
 }
 
 func (c *client) run(e exchange) string {
@@ -152,6 +155,7 @@ func (c *client) run(e exchange) string {
 		c.t.Errorf("%s: the database changed", e.title)
 	}
 	c.checkHeaders(e, response, body)
+	checkContract(c.t, c.contract, e, response.StatusCode, body)
 	return show(response, body)
 }
 
@@ -241,4 +245,13 @@ WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema')`
 		t.Fatal(err)
 	}
 	return sum
+}
+
+func decode(t *testing.T, body []byte) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(body, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

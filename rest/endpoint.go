@@ -3,7 +3,9 @@ package rest
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/vektah/gqlparser/v2/ast"
 
@@ -13,6 +15,8 @@ import (
 // endpoint is a route with its operation, ready to answer.
 type endpoint struct {
 	route
+	// noun is what the path is about: the name of its operation's file.
+	noun     string
 	template template
 	run      Run
 	outline  *outline
@@ -57,7 +61,9 @@ func newEndpoint(cfg Config, l *library, route route) (*endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &endpoint{route: route, template: newTemplate(route.path), names: map[string]string{}}
+	e := &endpoint{
+		route: route, noun: nounOf(operation), template: newTemplate(route.path), names: map[string]string{},
+	}
 	if e.outline, err = l.newOutline(operation); err != nil {
 		return nil, err
 	}
@@ -73,6 +79,11 @@ func newEndpoint(cfg Config, l *library, route route) (*endpoint, error) {
 	}
 	e.run, err = cfg.Prepare(text)
 	return e, err
+}
+
+func nounOf(operation *ast.OperationDefinition) string {
+	file := path.Base(operation.Position.Src.Name)
+	return strings.TrimSuffix(file, path.Ext(file))
 }
 
 func (e *endpoint) addParams(schema *ast.Schema, l *library, operation *ast.OperationDefinition) error {
@@ -130,7 +141,8 @@ func (e *endpoint) study(set ast.SelectionSet) {
 		case *ast.Field:
 			e.require(s.Definition)
 			for _, argument := range s.Arguments {
-				e.studyValue(argument.Name, argument.Value)
+				definition := s.Definition.Arguments.ForName(argument.Name)
+				e.studyValue(argument.Name, definition.Description, argument.Value)
 			}
 			e.study(s.SelectionSet)
 		}
@@ -155,16 +167,22 @@ func (e *endpoint) require(field *ast.FieldDefinition) {
 }
 
 // studyValue notes which parameter stands for the argument or input field.
-func (e *endpoint) studyValue(name string, value *ast.Value) {
+func (e *endpoint) studyValue(name, description string, value *ast.Value) {
 	if value.Kind == ast.Variable {
 		e.names[name] = value.Raw
+		for _, p := range e.params {
+			if p.name == value.Raw {
+				p.description = description
+			}
+		}
 		return
 	}
 	for _, child := range value.Children {
-		below := child.Name
-		if below == "" { // an element of a list
-			below = name
+		if child.Name == "" { // an element of a list
+			e.studyValue(name, description, child.Value)
+			continue
 		}
-		e.studyValue(below, child.Value)
+		field := value.Definition.Fields.ForName(child.Name)
+		e.studyValue(child.Name, field.Description, child.Value)
 	}
 }

@@ -125,3 +125,9 @@ func code(t *testing.T, w *httptest.ResponseRecorder) string {
 	}
 	return body.Error.Code
 }
+
+func newRecorder(h http.HandlerFunc, method string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h(w, httptest.NewRequest(method, "/openapi.json", nil))
+	return w
+}

@@ -31,6 +31,8 @@ type param struct {
 	typeName string
 	// choices are the values of an enum, in lower case.
 	choices []string
+	// description is that of the graph's argument.
+	description string
 }
 
 func (l *library) newParam(schema *ast.Schema, t template, method string, v *ast.VariableDefinition) (*param, error) {
@@ -145,3 +147,5 @@ func (p *param) choice(value json.Token) (v any, reason string) {
 	}
 	return nil, fmt.Sprintf("%s must be one of %s", p.name, strings.Join(p.choices, ", "))
 }
+
+func (p place) String() string { return [...]string{"path", "query", "body"}[p] }

@@ -12,6 +12,11 @@ type outline struct {
 	key string
 	marks
 	fields []*outline
+	// definition is what the schema says of the field; nil for the root.
+	definition *ast.FieldDefinition
+	// fragment names the one fragment that makes up all the fields; "" for
+	// others.
+	fragment string
 	// plain values are copied as they are. found is the way to a mark that is
 	// looked for around the body.
 	plain, found bool
@@ -51,7 +56,12 @@ func (l *library) outlineField(o *outline, f *ast.Field) error {
 			return fmt.Errorf("the field %q is selected twice", f.Alias)
 		}
 	}
-	field := &outline{key: f.Alias, marks: l.marks[f]}
+	field := &outline{key: f.Alias, marks: l.marks[f], definition: f.Definition}
+	if len(f.SelectionSet) == 1 {
+		if spread, ok := f.SelectionSet[0].(*ast.FragmentSpread); ok {
+			field.fragment = spread.Name
+		}
+	}
 	o.fields = append(o.fields, field)
 	return l.outlineSet(field, f.SelectionSet)
 }
@@ -77,6 +87,19 @@ func (o *outline) count(mark func(marks) bool) int {
 		n += field.count(mark)
 	}
 	return n
+}
+
+// findBody returns the field that is the answer; nil when there is none.
+func (o *outline) findBody() *outline {
+	if o.body {
+		return o
+	}
+	for _, field := range o.fields {
+		if body := field.findBody(); body != nil {
+			return body
+		}
+	}
+	return nil
 }
 
 // field returns the outline of the key, which most likely is the one at hint.

@@ -35,15 +35,16 @@ type Run func(ctx context.Context, variables map[string]any) *graphql.Response
 // maxWalk bounds how often the operation of one request is run.
 const maxWalk = 100
 
-// handler answers the documented paths, and 404 for all others.
-type handler struct {
+// Handler answers the documented paths (spec §4). Any other path gets a 404 in
+// JSON, so it may stand at the root behind all other handlers.
+type Handler struct {
 	Config
-	router router
+	router   router
+	contract []byte
 }
 
-// New returns the handler of all documented paths (spec §4). Any other path
-// gets a 404 in JSON, so it may stand at the root behind all other handlers.
-func New(cfg Config) (http.Handler, error) {
+// New prepares the operations of all paths.
+func New(cfg Config) (*Handler, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
@@ -58,18 +59,32 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &handler{Config: cfg, router: all}, nil
+	contract, err := all.contract(cfg.Schema)
+	if err != nil {
+		return nil, err
+	}
+	return &Handler{Config: cfg, router: all, contract: contract}, nil
 }
 
-func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP answers a request for a documented path.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := h.serve(w, r); err != nil {
 		asProblem(err).write(w, r, h.RequestID(r.Context()))
 	}
 }
 
+// ServeContract answers with the OpenAPI 3.1 document of all paths.
+func (h *Handler) ServeContract(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		wrongMethod(r.Method, []string{http.MethodGet, http.MethodHead}).write(w, r, h.RequestID(r.Context()))
+		return
+	}
+	respond(w, r, http.StatusOK, h.contract)
+}
+
 // serve checks in the documented order: path, method, token, permission, body,
 // parameters; then it runs the operation.
-func (h *handler) serve(w http.ResponseWriter, r *http.Request) error {
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	segments, err := split(r.URL.EscapedPath())
 	if err != nil {
 		return err
@@ -90,7 +105,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) error {
 }
 
 // admit authenticates the caller and checks its permissions.
-func (h *handler) admit(r *http.Request, e *endpoint) (context.Context, error) {
+func (h *Handler) admit(r *http.Request, e *endpoint) (context.Context, error) {
 	ctx, err := h.Authenticate(r)
 	if err != nil {
 		p := asProblem(err)
@@ -109,12 +124,12 @@ func (h *handler) admit(r *http.Request, e *endpoint) (context.Context, error) {
 	return ctx, nil
 }
 
-func (h *handler) logInternal(ctx context.Context, message string, err error) {
+func (h *Handler) logInternal(ctx context.Context, message string, err error) {
 	h.Log.LogAttrs(ctx, slog.LevelError, message,
 		slog.String("requestId", h.RequestID(ctx)), slog.String("error", err.Error()))
 }
 
-func (h *handler) answer(ctx context.Context, w http.ResponseWriter, r *http.Request, e *endpoint, c *call) error {
+func (h *Handler) answer(ctx context.Context, w http.ResponseWriter, r *http.Request, e *endpoint, c *call) error {
 	content, total, err := h.collect(ctx, e, c)
 	if err != nil {
 		return err
@@ -135,7 +150,7 @@ func (h *handler) answer(ctx context.Context, w http.ResponseWriter, r *http.Req
 
 // collect runs the operation, again and again where it walks a list, and puts
 // the parts of that list together.
-func (h *handler) collect(ctx context.Context, e *endpoint, c *call) (content []byte, total int, err error) {
+func (h *Handler) collect(ctx context.Context, e *endpoint, c *call) (content []byte, total int, err error) {
 	for range maxWalk {
 		part, err := h.execute(ctx, e, c)
 		if err != nil {
@@ -162,7 +177,7 @@ func join(list, more []byte) []byte {
 	}
 }
 
-func (h *handler) execute(ctx context.Context, e *endpoint, c *call) (answer, error) {
+func (h *Handler) execute(ctx context.Context, e *endpoint, c *call) (answer, error) {
 	response := e.run(ctx, c.variables)
 	if len(response.Errors) > 0 {
 		p := e.blame(fromGraph(response.Errors[0]))

@@ -23,6 +23,23 @@ type route struct {
 // routes are matched in this order, per method: a tag listing comes before a
 // subscriber, so that /subscribers/subscribers lists the tag "subscribers".
 var routes = []route{
+	{method: http.MethodGet, path: "/analytics/data-usage", operation: "DataUsage", wrapper: "content",
+		summary: "Data usage of the company by direction and hour"},
+	{method: http.MethodGet, path: "/analytics/data-usage/{physicalId}", operation: "DataUsageOfSubscriber", wrapper: "content",
+		summary: "Data usage of a subscriber by direction and hour"},
+	{method: http.MethodGet, path: "/analytics/data-usage-by-subscriber", operation: "DataUsageBySubscriber", wrapper: "content",
+		summary: "Data usage of the company by subscriber"},
+	{method: http.MethodGet, path: "/analytics/session-count", operation: "SessionCount", wrapper: "content",
+		summary: "Sessions of the company by hour"},
+	{method: http.MethodGet, path: "/analytics/session-count/{physicalId}", operation: "SessionCountOfSubscriber", wrapper: "content",
+		summary: "Sessions of a subscriber by hour"},
+	{method: http.MethodGet, path: "/analytics/data-usage-network-protocol", operation: "DataUsageByNetworkProtocol", wrapper: "content",
+		summary: "Data usage of the company by network protocol and hour"},
+	{method: http.MethodGet, path: "/analytics/data-usage-ip-address", operation: "DataUsageByIpAddress", wrapper: "content",
+		summary: "Data usage of the company by IP address"},
+	{method: http.MethodGet, path: "/analytics/data-usage-ip-address/{physicalId}", operation: "DataUsageByIpAddressOfSubscriber", wrapper: "content",
+		summary: "Data usage of a subscriber by IP address"},
+
 	{method: http.MethodGet, path: "/tags", operation: "ListTags", wrapper: "content",
 		summary: "Tags with the number of subscribers that carry each"},
 	{method: http.MethodGet, path: "/{tagName}/subscribers", operation: "ListSubscribersOfTag", wrapper: "content",

@@ -11,6 +11,15 @@ import (
 
 // documented are the paths of spec §4 with the permissions of each.
 var documented = map[string]string{
+	"GET /analytics/data-usage":                         "VIEW_STATISTICS_OVERVIEW",
+	"GET /analytics/data-usage/{physicalId}":            "VIEW_STATISTICS_OVERVIEW VIEW_SUBSCRIBER",
+	"GET /analytics/data-usage-by-subscriber":           "VIEW_STATISTICS_OVERVIEW",
+	"GET /analytics/session-count":                      "VIEW_STATISTICS_OVERVIEW",
+	"GET /analytics/session-count/{physicalId}":         "VIEW_STATISTICS_OVERVIEW VIEW_SUBSCRIBER",
+	"GET /analytics/data-usage-network-protocol":        "VIEW_STATISTICS_OVERVIEW",
+	"GET /analytics/data-usage-ip-address":              "VIEW_STATISTICS_OVERVIEW",
+	"GET /analytics/data-usage-ip-address/{physicalId}": "VIEW_STATISTICS_OVERVIEW VIEW_SUBSCRIBER",
+
 	"GET /tags":                                  "VIEW_SUBSCRIBER",
 	"GET /subscribers/{physicalId}/tags":         "VIEW_SUBSCRIBER",
 	"GET /{tagName}/subscribers":                 "VIEW_SUBSCRIBER",

@@ -42,6 +42,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 		Catalogue:   db.NewCatalogue(pool),
 		Access:      store,
 		Usage:       usageStore(pool),
+		Analytics:   db.NewAnalytics(usageStore(pool)),
 		Alerts:      db.NewAlerts(pool, clock),
 		AlertLog:    db.NewAlertLog(pool),
 		Recipients:  db.NewRecipients(pool, clock),
@@ -69,6 +70,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 		Graph:  httpd.Graph(gate, engine),
 		OAuth:  access.NewOAuth(store, log),
 		Health: &httpd.Health{Check: func(ctx context.Context) error { return pool.PingContext(ctx) }},
+		Other:  map[string]http.Handler{"/openapi.json": http.HandlerFunc(paths.ServeContract)},
 		REST:   paths,
 	})
 }

@@ -1,0 +1,210 @@
+package rest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"simgraph/domain"
+)
+
+// object is a JSON object.
+type object = map[string]any
+
+// contractVersion is that of the interface (spec §9).
+const contractVersion = "4.0.0"
+
+// contract describes all endpoints in OpenAPI 3.1, from what their operations
+// and the graph say.
+func (all router) contract(schema *ast.Schema) ([]byte, error) {
+	d := describer{schema: schema, schemas: object{"Error": errorSchema()}}
+	paths := object{}
+	for _, e := range all {
+		item, ok := paths[e.path].(object)
+		if !ok {
+			item = object{}
+			paths[e.path] = item
+		}
+		item[strings.ToLower(e.method)] = d.operation(e)
+	}
+	return json.Marshal(object{
+		"openapi": "3.1.0",
+		"info": object{
+			"title":   "simgraph",
+			"version": contractVersion,
+			"description": "Subscribers, tags, groups, usage and monitoring alerts of a company. " +
+				"Where a path fits two templates, /{tagName}/subscribers comes before /subscribers/{physicalId}.",
+		},
+		"servers": []any{object{"url": "/"}},
+		"paths":   paths,
+		"components": object{
+			"schemas":         d.schemas,
+			"responses":       errorResponses(),
+			"headers":         headers(),
+			"securitySchemes": object{"oauth": securityScheme()},
+		},
+	})
+}
+
+// describer collects the schemas that several endpoints share.
+type describer struct {
+	schema  *ast.Schema
+	schemas object
+}
+
+func (d *describer) operation(e *endpoint) object {
+	operation := object{
+		"operationId": strings.ToLower(e.operation[:1]) + e.operation[1:],
+		"summary":     e.summary,
+		"tags":        []string{e.noun},
+		"security":    []any{object{"oauth": e.permissions}},
+		"responses":   d.responses(e),
+	}
+	if parameters := e.parameters(); len(parameters) > 0 {
+		operation["parameters"] = parameters
+	}
+	if e.has(inBody) {
+		operation["requestBody"] = object{
+			"required": true,
+			"content":  object{"application/json": object{"schema": e.bodySchema()}},
+		}
+	}
+	return operation
+}
+
+func (e *endpoint) parameters() []any {
+	var all []any
+	for _, p := range e.params {
+		if p.place == inBody {
+			continue
+		}
+		all = append(all, object{
+			"name": p.name, "in": p.place.String(), "required": p.required,
+			"description": p.description, "schema": p.schema(),
+		})
+	}
+	if e.paged {
+		all = append(all, e.pageParameters()...)
+	}
+	return all
+}
+
+func (e *endpoint) pageParameters() []any {
+	b := e.bounds()
+	count := object{"type": "integer", "minimum": 0}
+	limit := object{"type": "integer", "minimum": 0, "default": b.usual}
+	return []any{
+		object{"name": "limit", "in": "query", "schema": limit, "description": fmt.Sprintf("How many, at most %d; %d when missing or 0.", b.most, b.usual)},
+		object{"name": "offset", "in": "query", "schema": count, "description": "How many to skip."},
+	}
+}
+
+func (d *describer) responses(e *endpoint) object {
+	responses := object{}
+	for _, name := range e.problems() {
+		responses[name] = object{"$ref": "#/components/responses/" + name}
+	}
+	if e.wrapper == "" {
+		responses["204"] = object{"description": "Done."}
+		return responses
+	}
+	success := object{
+		"description": e.summary + ".",
+		"content": object{"application/json": object{"schema": object{
+			"type":       "object",
+			"required":   []string{e.wrapper},
+			"properties": object{e.wrapper: d.value(e.outline.findBody())},
+		}}},
+	}
+	if shown := e.headers(); len(shown) > 0 {
+		success["headers"] = shown
+	}
+	responses["200"] = success
+	return responses
+}
+
+// headers are those of a success.
+func (e *endpoint) headers() object {
+	shown := object{}
+	if e.outline.count(func(m marks) bool { return m.total }) > 0 {
+		shown["X-Total-Count"] = object{"$ref": "#/components/headers/X-Total-Count"}
+	}
+	if e.paged {
+		shown["Link"] = object{"$ref": "#/components/headers/Link"}
+	}
+	return shown
+}
+
+// problems are the statuses of the errors that an endpoint may answer with.
+func (e *endpoint) problems() []string {
+	names := []string{"400", "401", "403", "429", "500", "503"}
+	if e.has(inPath) || e.has(inBody) {
+		names = append(names, "404")
+	}
+	if e.has(inBody) {
+		names = append(names, "413", "415")
+	}
+	return names
+}
+
+func errorSchema() object {
+	text := object{"type": "string"}
+	return object{
+		"type": "object", "required": []string{"error"},
+		"properties": object{"error": object{
+			"type": "object", "required": []string{"message", "code"},
+			"properties": object{
+				"message": object{"type": "string", "description": "What is wrong, in words."},
+				"code":    object{"type": "string", "description": "What is wrong, for programs."},
+				"details": object{
+					"type": "array", "description": "What is wrong with which field.",
+					"items": object{"type": "object", "required": []string{"field", "reason"}, "properties": object{"field": text, "reason": text}},
+				},
+				"requestId": object{"type": "string", "description": "The X-Request-Id of the request, which the log names too."},
+			},
+		}},
+	}
+}
+
+// errorResponses are the documented errors by their status.
+func errorResponses() object {
+	responses := object{}
+	for status, description := range map[string]string{
+		"400": "INVALID_PARAMETER: something in the path or the query is wrong; INVALID_BODY: something in the body.",
+		"401": "UNAUTHORIZED: no access token; INVALID_TOKEN: one that is unknown, expired or revoked.",
+		"403": "FORBIDDEN: a permission is missing; the message names it.",
+		"404": "INVALID_PROPERTY: an identifier matches nothing on the account.",
+		"413": "PAYLOAD_TOO_LARGE: the body is over 1 MB.",
+		"415": "UNSUPPORTED_MEDIA_TYPE: the body is not JSON in UTF-8.",
+		"429": "RATE_LIMITED: too much in a short time; Retry-After tells when to come back.",
+		"500": "INTERNAL_ERROR: a fault of the service.",
+		"503": "UNAVAILABLE: the service cannot answer now; Retry-After tells when to come back.",
+	} {
+		responses[status] = object{
+			"description": description,
+			"content":     object{"application/json": object{"schema": object{"$ref": "#/components/schemas/Error"}}},
+		}
+	}
+	return responses
+}
+
+func headers() object {
+	return object{
+		"X-Total-Count": object{"description": "The length of the whole list.", "schema": object{"type": "integer"}},
+		"Link":          object{"description": "The next and prev page (RFC 8288), relative to the request.", "schema": object{"type": "string"}},
+	}
+}
+
+func securityScheme() object {
+	scopes := object{}
+	for _, p := range domain.AllPermissions() {
+		scopes[string(p)] = p.Label()
+	}
+	return object{
+		"type":        "oauth2",
+		"description": "An access key is exchanged for an access token, which is sent as Authorization: Bearer <ACCESS_TOKEN>.",
+		"flows":       object{"clientCredentials": object{"tokenUrl": "/oauth/token", "scopes": scopes}},
+	}
+}

@@ -1,0 +1,121 @@
+package rest_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"simgraph/graph/generated"
+	"simgraph/rest"
+)
+
+// contract reads the OpenAPI document, and holds it to the specification.
+func contract(t *testing.T) *openapi3.T {
+	t.Helper()
+	paths, err := rest.New(rest.Config{
+		Schema: generated.NewExecutableSchema(generated.Config{}).Schema(),
+		Prepare: func(string) (rest.Run, error) {
+			return func(context.Context, map[string]any) *graphql.Response { return nil }, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newRecorder(paths.ServeContract, http.MethodGet)
+	document, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := document.Validate(t.Context(), openapi3.DisableExamplesValidation()); err != nil {
+		t.Fatal(err)
+	}
+	return document
+}
+
+func TestTheContractIsReadOnly(t *testing.T) {
+	t.Parallel()
+	contract(t)
+	h := func(w http.ResponseWriter, r *http.Request) {
+		(&rest.Handler{Config: rest.Config{RequestID: noID}}).ServeContract(w, r)
+	}
+	if w := newRecorder(h, http.MethodPost); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+		t.Fatal(w)
+	}
+}
+
+func noID(context.Context) string { return "" }
+
+// checkContract holds an exchange to the document: its path, method and status
+// are told, and the body has the shape that is told.
+func checkContract(t *testing.T, document *openapi3.T, e exchange, status int, body []byte) {
+	t.Helper()
+	method, target, _ := strings.Cut(e.request[0], " ")
+	path, _, _ := strings.Cut(target, "?")
+	operation := operationOf(document, method, path)
+	if operation == nil {
+		if status != http.StatusNotFound && status != http.StatusMethodNotAllowed {
+			t.Errorf("%s: %d is not in the contract", e.title, status)
+		}
+		return
+	}
+	response := operation.Responses.Status(status)
+	if response == nil {
+		t.Errorf("%s: %s does not tell of %d", e.title, operation.OperationID, status)
+		return
+	}
+	media := response.Value.Content.Get("application/json")
+	if (media == nil) != (status == http.StatusNoContent) {
+		t.Errorf("%s: %s tells of another body", e.title, operation.OperationID)
+	}
+	if media == nil || len(body) == 0 {
+		return
+	}
+	if err := media.Schema.Value.VisitJSON(decode(t, body), openapi3.EnableJSONSchema2020()); err != nil {
+		t.Errorf("%s: %s: %v", e.title, operation.OperationID, err)
+	}
+}
+
+// operationOf finds what answers a path: a tag listing before a subscriber, and
+// words before names.
+func operationOf(document *openapi3.T, method, path string) *openapi3.Operation {
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	segments := strings.Split(path, "/")
+	var found *openapi3.Operation
+	fewest := len(segments) + 1
+	for template, item := range document.Paths.Map() {
+		operation := item.GetOperation(method)
+		parts := strings.Split(template, "/")
+		names := countNames(parts)
+		if operation == nil || !fits(parts, segments) || names > fewest {
+			continue
+		}
+		if names == fewest && template != "/{tagName}/subscribers" {
+			continue
+		}
+		found, fewest = operation, names
+	}
+	return found
+}
+
+func fits(parts, segments []string) bool {
+	return slices.EqualFunc(parts, segments, func(part, segment string) bool {
+		return part == segment || strings.HasPrefix(part, "{") && segment != ""
+	})
+}
+
+func countNames(parts []string) int {
+	n := 0
+	for _, part := range parts {
+		if strings.HasPrefix(part, "{") {
+			n++
+		}
+	}
+	return n
+}
