@@ -10,19 +10,12 @@ import (
 	"simgraph/domain"
 )
 
-// lockAlerts keeps usage from being booked while alerts change: what was booked
-// before is visible to the statements that follow, and what is booked after
-// sees the change. Booking holds the same row with FOR KEY SHARE.
-const lockAlerts = `
-SELECT company_id, external_id, name, billing_day, time_zone
-FROM companies
-WHERE company_id = $1
-FOR UPDATE`
-
-// changing runs do in a transaction in which no usage of the company is booked.
+// changing runs do in a transaction in which no usage of the company is booked:
+// what was booked before is visible to its statements, and what is booked after
+// sees the change.
 func (a *Alerts) changing(ctx context.Context, scope domain.Scope, do func(*alertChange) error) error {
 	return inTx(ctx, a.pool, func(tx *sqlx.Tx) error {
-		company, err := getOne[domain.Company](ctx, tx, domain.NotFound("company", "company", ""), lockAlerts, scope.Company)
+		company, err := lockForUsage(ctx, tx, scope.Company)
 		if err != nil {
 			return err
 		}

@@ -20,17 +20,10 @@ var _ usageObserver = AlertEvaluator{}
 // NewAlertEvaluator returns the observer for NewUsage; now tells the time.
 func NewAlertEvaluator(now func() time.Time) AlertEvaluator { return AlertEvaluator{now} }
 
-// shareAlerts is the other side of lockAlerts. It must be a statement of its
-// own: the next one then sees the change that this one had to wait for.
-const shareAlerts = `SELECT FROM companies WHERE company_id = $1 FOR KEY SHARE`
-
 // usageBooked implements usageObserver.
 func (e AlertEvaluator) usageBooked(ctx context.Context, tx *sqlx.Tx, company *domain.Company, subscribers, groups []totalChange) error {
 	if len(subscribers)+len(groups) == 0 {
 		return nil
-	}
-	if _, err := tx.ExecContext(ctx, shareAlerts, company.CompanyID); err != nil {
-		return err
 	}
 	run := newFiring(tx, company, e.now())
 	for _, start := range periodsOf(subscribers, groups) {
@@ -172,31 +165,48 @@ const fireAlerts = openPeriods + `, crossed AS (` + memberExceeding + ` AND t.al
 // evaluate fires the alerts on usage that was booked before they were as they
 // are now.
 func (c *alertChange) evaluate(ctx context.Context, alerts []int64) error {
-	run := newFiring(c.tx, c.company, c.at)
-	starts, ends := run.openPeriods()
-	if err := run.log(ctx, true, fireAlerts, starts, ends, pq.Int64Array(alerts)); err != nil {
+	return newFiring(c.tx, c.company, c.at).standing(ctx, fireAlerts, pq.Int64Array(alerts))
+}
+
+const allAlerts = `SELECT alert_id FROM alerts WHERE company_id = $1`
+
+// totalsDerived implements usageObserver.
+func (e AlertEvaluator) totalsDerived(ctx context.Context, tx *sqlx.Tx, company *domain.Company) error {
+	return fireDerived(ctx, tx, company, e.now())
+}
+
+// fireDerived fires all alerts of the company on the totals as they stand.
+func fireDerived(ctx context.Context, tx *sqlx.Tx, company *domain.Company, at time.Time) error {
+	var alerts pq.Int64Array
+	if err := tx.SelectContext(ctx, &alerts, allAlerts, company.CompanyID); err != nil || len(alerts) == 0 {
 		return err
 	}
-	return run.notify(ctx)
+	return newFiring(tx, company, at).standing(ctx, fireAlerts, alerts)
 }
 
 const fireMembers = openPeriods + `, crossed AS (` + memberExceeding + ` AND s.physical_id = ANY($6::text[])
 )` + logCrossed
 
 // fireMoved fires the alerts on members of a group for subscribers that came
-// into it with usage above a threshold. It locks alerts as a change of them
-// does; call it after the subscribers were written.
+// into it with usage above a threshold; call it after they were written.
 func fireMoved(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physicalIDs []string, at time.Time) error {
-	locked, err := getOne[domain.Company](ctx, tx, domain.NotFound("company", "company", ""), lockAlerts, company)
+	if len(physicalIDs) == 0 {
+		return nil
+	}
+	locked, err := lockForUsage(ctx, tx, company)
 	if err != nil {
 		return err
 	}
-	run := newFiring(tx, locked, at)
-	starts, ends := run.openPeriods()
-	if err := run.log(ctx, true, fireMembers, starts, ends, pq.StringArray(physicalIDs)); err != nil {
+	return newFiring(tx, locked, at).standing(ctx, fireMembers, pq.StringArray(physicalIDs))
+}
+
+// standing fires what the totals of open periods are above.
+func (f *firing) standing(ctx context.Context, sql string, of any) error {
+	starts, ends := f.openPeriods()
+	if err := f.log(ctx, true, sql, starts, ends, of); err != nil {
 		return err
 	}
-	return run.notify(ctx)
+	return f.notify(ctx)
 }
 
 // openPeriods are the current billing period and the next, which the usage of

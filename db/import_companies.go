@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
@@ -50,7 +51,7 @@ func (i *Importer) Companies(ctx context.Context, items []*domain.Company) ([]do
 		if err != nil {
 			return err
 		}
-		return rebill(ctx, tx, movedBy(verdicts))
+		return rebill(ctx, tx, movedBy(verdicts), i.now())
 	})
 	if err != nil {
 		return nil, err
@@ -60,13 +61,16 @@ func (i *Importer) Companies(ctx context.Context, items []*domain.Company) ([]do
 
 // rebill books the usage of companies to the billing periods that they have
 // from now on. The rows are locked by the change.
-func rebill(ctx context.Context, tx *sqlx.Tx, externalIDs []string) error {
+func rebill(ctx context.Context, tx *sqlx.Tx, externalIDs []string, at time.Time) error {
 	for _, id := range externalIDs {
 		company, err := getOne[domain.Company](ctx, tx, domain.NotFound("company", "company", id), findExternalCompany, id)
 		if err != nil {
 			return err
 		}
 		if err := rebookPeriods(ctx, tx, company); err != nil {
+			return err
+		}
+		if err := fireDerived(ctx, tx, company, at); err != nil {
 			return err
 		}
 	}

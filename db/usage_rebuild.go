@@ -278,7 +278,7 @@ func (r *rebuild) periods(ctx context.Context, from, to, ledger time.Time) error
 			return err
 		}
 	}
-	return nil
+	return r.usage.tellDerived(ctx, r.company)
 }
 
 // periodsBetween returns the billing periods that share time with a span.
