@@ -34,7 +34,7 @@ func (e AlertEvaluator) usageBooked(ctx context.Context, tx *sqlx.Tx, company *d
 	if err := run.notify(ctx); err != nil {
 		return err
 	}
-	return announceUsage(ctx, tx, company.CompanyID, subscribers, run.at)
+	return announceUsage(ctx, tx, company.CompanyID, subscribers)
 }
 
 // periodsOf returns the billing periods of the changes: seldom more than one.

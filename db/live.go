@@ -31,7 +31,7 @@ type Live struct {
 	alertLog    *AlertLog
 	subscribers *Subscribers
 	hub         hub
-	// lease names this process among the followers of usage.
+	// lease names this process among the followers.
 	lease uuid.UUID
 }
 
@@ -118,6 +118,10 @@ func (l *Live) SubscriberChanged(ctx context.Context, scope domain.Scope, physic
 	backlog := newBacklog[int64, struct{}](maxKeyBacklog, nil)
 	backlog.wanted = wanted
 	leave := l.hub.changes.join(scope.Company, backlog)
+	if err := l.declare(ctx, scope.Company); err != nil {
+		leave()
+		return nil, err
+	}
 	return follow(ctx, backlog, leave, func(ctx context.Context, keys []int64, _ []struct{}) ([]*domain.Subscriber, error) {
 		found, err := l.subscribers.OfKeys(ctx, scope, keys)
 		changed := make([]*domain.Subscriber, 0, len(found))
@@ -141,7 +145,7 @@ func (l *Live) UsageRecorded(ctx context.Context, scope domain.Scope, physicalID
 		backlog.wanted = func(k usageKey) bool { return keys(k.subscriber) }
 	}
 	leave := l.hub.usage.join(scope.Company, backlog)
-	if err := l.followUsage(ctx, scope.Company); err != nil {
+	if err := l.declare(ctx, scope.Company); err != nil {
 		leave()
 		return nil, err
 	}
@@ -183,37 +187,31 @@ func (l *Live) wanted(ctx context.Context, scope domain.Scope, physicalIDs []str
 }
 
 const (
-	// followingFor is how long a process counts as following unless it says so
-	// again.
-	followingFor = time.Minute
-	followUsage  = `
-INSERT INTO usage_followers (company_id, lease, expires_at)
-SELECT company_id, $2, $3 FROM unnest($1::bigint[]) AS c(company_id)
+	// declareFollowing counts a process as following for a minute.
+	declareFollowing = `
+INSERT INTO live_followers (company_id, lease, expires_at)
+SELECT company_id, $2, now() + interval '1 minute' FROM unnest($1::bigint[]) AS c(company_id)
 ON CONFLICT (company_id, lease) DO UPDATE SET expires_at = excluded.expires_at`
-	forgetFollowers = `DELETE FROM usage_followers WHERE company_id = $1 AND expires_at < $2`
+	forgetFollowers = `DELETE FROM live_followers WHERE company_id = ANY($1) AND expires_at < now()`
 )
 
-// followUsage has usage of the company announced: a NOTIFY with each batch
-// would make the commits of all writers queue up for nothing.
-func (l *Live) followUsage(ctx context.Context, companies ...domain.CompanyID) error {
-	at := time.Now()
-	_, err := l.pool.ExecContext(ctx, followUsage, pq.Array(companies), l.lease, at.Add(followingFor))
-	if err != nil {
+// declare has changes of the companies announced to this process.
+func (l *Live) declare(ctx context.Context, companies ...domain.CompanyID) error {
+	if _, err := l.pool.ExecContext(ctx, declareFollowing, pq.Array(companies), l.lease); err != nil {
 		return Translate(err)
 	}
-	for _, company := range companies {
-		if _, err := l.pool.ExecContext(ctx, forgetFollowers, company, at); err != nil {
-			return Translate(err)
-		}
-	}
-	return nil
+	_, err := l.pool.ExecContext(ctx, forgetFollowers, pq.Array(companies))
+	return Translate(err)
 }
 
-// renew keeps usage announced to the streams that are still followed.
+// renew keeps changes announced to the streams that are still followed.
 func (l *Live) renew(ctx context.Context) {
-	if companies := l.hub.usage.companies(); len(companies) > 0 {
-		if err := l.followUsage(ctx, companies...); err != nil && ctx.Err() == nil {
-			l.log.Warn("live events: usage cannot be followed", "error", err)
-		}
+	companies := append(l.hub.usage.companies(), l.hub.changes.companies()...)
+	if len(companies) == 0 {
+		return
+	}
+	slices.Sort(companies)
+	if err := l.declare(ctx, slices.Compact(companies)...); err != nil && ctx.Err() == nil {
+		l.log.Warn("live events: changes cannot be followed", "error", err)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"time"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
@@ -28,11 +28,22 @@ func announceAlerts(ctx context.Context, tx sqlx.ExecerContext, company domain.C
 	return err
 }
 
-// announceSubscribers tells, when the transaction commits, that subscribers or
+// A NOTIFY in each transaction would make the commits of all writers queue up,
+// so what changes often is announced only where a process follows it.
+const (
+	isFollowed    = `EXISTS (SELECT FROM live_followers WHERE company_id = $1 AND expires_at > now())`
+	usageFollowed = `SELECT ` + isFollowed
+	keysFollowed  = `
+SELECT s.key FROM subscribers s
+WHERE s.company_id = $1 AND s.physical_id = ANY($2) AND ` + isFollowed
+)
+
+// announceChanged tells, when the transaction commits, that subscribers or
 // their tags changed.
-func announceSubscribers(ctx context.Context, tx sqlx.ExecerContext, company domain.CompanyID, keys []int64) error {
-	if len(keys) == 0 {
-		return nil
+func announceChanged(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physicalIDs []string) error {
+	var keys []int64
+	if err := tx.SelectContext(ctx, &keys, keysFollowed, company, pq.StringArray(physicalIDs)); err != nil || len(keys) == 0 {
+		return err
 	}
 	payloads := pack(fmt.Sprintf("changed %d ", company), keys, func(b []byte, key int64) []byte {
 		return strconv.AppendInt(b, key, 10)
@@ -41,13 +52,23 @@ func announceSubscribers(ctx context.Context, tx sqlx.ExecerContext, company dom
 	return err
 }
 
-const usageFollowed = `SELECT EXISTS (SELECT FROM usage_followers WHERE company_id = $1 AND expires_at > $2)`
+// announceImported is announceChanged for what an import did with subscribers,
+// or with what stands after their physical ids.
+func announceImported(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, verdicts map[string]string) error {
+	var changed []string
+	for item, verdict := range verdicts {
+		if outcome := outcomes[verdict]; outcome == domain.Created || outcome == domain.Updated {
+			physicalID, _, _ := strings.Cut(item, "\x1f")
+			changed = append(changed, physicalID)
+		}
+	}
+	return announceChanged(ctx, tx, company, changed)
+}
 
-// announceUsage tells, when the transaction commits, what was booked, if
-// somebody wants to know.
-func announceUsage(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, changes []totalChange, at time.Time) error {
+// announceUsage tells, when the transaction commits, what was booked.
+func announceUsage(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, changes []totalChange) error {
 	var followed bool
-	if err := tx.GetContext(ctx, &followed, usageFollowed, company, at); err != nil || !followed {
+	if err := tx.GetContext(ctx, &followed, usageFollowed, company); err != nil || !followed {
 		return err
 	}
 	var payloads []string

@@ -205,9 +205,14 @@ FROM subscribers s WHERE `+l.visible, l.args...)
 // EditNickname implements domain.Subscribers.
 func (s *Subscribers) EditNickname(ctx context.Context, scope domain.Scope, physicalID, nickname string) (*domain.Subscriber, error) {
 	l := newSubscriberList(scope, noPeriod, physicalID, nickname)
-	_, err := s.pool.ExecContext(ctx, "UPDATE subscribers s SET nickname = $3 WHERE "+l.visible+" AND s.physical_id = $2", l.args...)
+	err := inTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		if _, err := tx.ExecContext(ctx, "UPDATE subscribers s SET nickname = $3 WHERE "+l.visible+" AND s.physical_id = $2", l.args...); err != nil {
+			return err
+		}
+		return announceChanged(ctx, tx, scope.Company, []string{physicalID})
+	})
 	if err != nil {
-		return nil, Translate(err)
+		return nil, err
 	}
 	return s.Find(ctx, scope, physicalID)
 }

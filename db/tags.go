@@ -112,7 +112,10 @@ func (t *Tags) Attach(ctx context.Context, scope domain.Scope, tag domain.TagNam
 			return err
 		}
 		attached, err = affected(ctx, tx, attachTag, scope.Company, pq.Int64Array(keys), string(tag))
-		return err
+		if err != nil || attached == 0 {
+			return err
+		}
+		return announceChanged(ctx, tx, scope.Company, physicalIDs)
 	})
 	return attached, err
 }
@@ -132,7 +135,10 @@ func (t *Tags) Detach(ctx context.Context, scope domain.Scope, tag domain.TagNam
 		if err == nil && n < len(keys) {
 			return &domain.Error{Kind: domain.KindNotFound, Field: "tagName", Message: fmt.Sprintf("the tag %q is not attached", tag)}
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return announceChanged(ctx, tx, scope.Company, physicalIDs)
 	})
 }
 

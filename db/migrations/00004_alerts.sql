@@ -128,14 +128,14 @@ CREATE TABLE mail_keys (
 );
 SELECT simgraph_distribute('mail_keys');
 
--- Which processes want to hear of usage as it is booked, until when.
-CREATE TABLE usage_followers (
+-- Which processes want to hear of usage and subscribers as they change, until when.
+CREATE TABLE live_followers (
   company_id bigint NOT NULL,
   lease      uuid NOT NULL,
   expires_at timestamptz NOT NULL,
   PRIMARY KEY (company_id, lease)
 );
-SELECT simgraph_distribute('usage_followers');
+SELECT simgraph_distribute('live_followers');
 
 -- +goose Down
-DROP TABLE usage_followers, mail_keys, alert_deliveries, mails, alert_recipients, alert_log, alert_thresholds, alerts;
+DROP TABLE live_followers, mail_keys, alert_deliveries, mails, alert_recipients, alert_log, alert_thresholds, alerts;
