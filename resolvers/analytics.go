@@ -2,11 +2,9 @@ package resolvers
 
 import (
 	"context"
-	"strconv"
 
 	"simgraph/domain"
 	"simgraph/graph/model"
-	"simgraph/graph/scalar"
 )
 
 func (q queryRoot) DataUsage(ctx context.Context, startDate, endDate string) (*model.DataUsageByDirection, error) {
@@ -64,7 +62,7 @@ func (g *Graph) byDirection(ctx context.Context, of domain.Subject, span domain.
 	if err != nil {
 		return nil, err
 	}
-	usage := &model.DataUsageByDirection{MobileTerminated: &scalar.UsageMap{}, MobileOriginated: &scalar.UsageMap{}}
+	usage := &model.DataUsageByDirection{MobileTerminated: &model.UsageMap{}, MobileOriginated: &model.UsageMap{}}
 	for _, p := range points {
 		key := span.Key(p.Start)
 		addHour(usage.MobileTerminated, key, p.MobileTerminated)
@@ -74,7 +72,7 @@ func (g *Graph) byDirection(ctx context.Context, of domain.Subject, span domain.
 }
 
 // addHour leaves out hours with nothing.
-func addHour(m *scalar.UsageMap, key string, n int64) {
+func addHour(m *model.UsageMap, key string, n int64) {
 	if n > 0 {
 		m.Key(key)
 		m.Int(n)
@@ -102,7 +100,7 @@ func (g *Graph) sessions(ctx context.Context, of domain.Subject, span domain.Ran
 	if err != nil {
 		return nil, err
 	}
-	count := &model.SessionCount{Sessions: &scalar.UsageMap{}}
+	count := &model.SessionCount{Sessions: &model.UsageMap{}}
 	for _, p := range points {
 		addHour(count.Sessions, span.Key(p.Start), p.Sessions)
 	}
@@ -122,7 +120,7 @@ func (q queryRoot) DataUsageByNetworkProtocol(ctx context.Context, startDate, en
 	if err != nil {
 		return nil, err
 	}
-	usage := &scalar.UsageMap{}
+	usage := &model.UsageMap{}
 	for i, h := range hours {
 		if i == 0 || hours[i-1].Protocol != h.Protocol {
 			usage.Key(h.Protocol)
@@ -145,7 +143,7 @@ func (q queryRoot) DataUsageBySubscriber(ctx context.Context, startDate, endDate
 	if err != nil {
 		return nil, err
 	}
-	list := &subscriberList{span: span, usage: &scalar.UsageMap{}}
+	list := &subscriberList{span: span, usage: &model.UsageMap{}}
 	if err := q.Analytics.Subscribers(ctx, scope, span, list.add); err != nil {
 		return nil, err
 	}
@@ -158,7 +156,7 @@ func (q queryRoot) DataUsageBySubscriber(ctx context.Context, startDate, endDate
 // both are listed under it, and added up where they were last seen at once.
 type subscriberList struct {
 	span     domain.Range
-	usage    *scalar.UsageMap
+	usage    *model.UsageMap
 	total    int64
 	isOpen   bool
 	id, seen string
@@ -216,7 +214,7 @@ func (g *Graph) byAddress(ctx context.Context, of domain.Subject, span domain.Ra
 	if err != nil {
 		return nil, err
 	}
-	usage := &model.DataUsageByIPAddress{DataUsageByIP: &scalar.UsageMap{}}
+	usage := &model.DataUsageByIPAddress{DataUsageByIP: &model.UsageMap{}}
 	err = g.Analytics.Addresses(ctx, scope, of, span, func(a domain.AddressUsage) error {
 		m := usage.DataUsageByIP
 		m.Key(a.IPAddress)
@@ -224,7 +222,7 @@ func (g *Graph) byAddress(ctx context.Context, of domain.Subject, span domain.Ra
 		m.Key("lastSeen")
 		m.Text(span.Key(a.LastSeen))
 		m.Key("bytes")
-		m.Text(strconv.FormatInt(a.Total(), 10))
+		m.Int(a.Total())
 		m.Close()
 		usage.TotalData += a.Total()
 		return nil

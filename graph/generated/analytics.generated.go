@@ -7,7 +7,6 @@ import (
 	"errors"
 	"math"
 	"simgraph/graph/model"
-	"simgraph/graph/scalar"
 	"strconv"
 	"sync/atomic"
 
@@ -37,8 +36,8 @@ func (ec *executionContext) _DataUsageByDirection_mobileTerminated(ctx context.C
 			return obj.MobileTerminated, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.UsageMap) graphql.Marshaler {
-			return ec.marshalNUsageMap2ᚖsimgraphᚋgraphᚋscalarᚐUsageMap(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.UsageMap) graphql.Marshaler {
+			return ec.marshalNUsageMap2ᚖsimgraphᚋgraphᚋmodelᚐUsageMap(ctx, selections, v)
 		},
 		true,
 		true,
@@ -60,8 +59,8 @@ func (ec *executionContext) _DataUsageByDirection_mobileOriginated(ctx context.C
 			return obj.MobileOriginated, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.UsageMap) graphql.Marshaler {
-			return ec.marshalNUsageMap2ᚖsimgraphᚋgraphᚋscalarᚐUsageMap(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.UsageMap) graphql.Marshaler {
+			return ec.marshalNUsageMap2ᚖsimgraphᚋgraphᚋmodelᚐUsageMap(ctx, selections, v)
 		},
 		true,
 		true,
@@ -83,8 +82,8 @@ func (ec *executionContext) _DataUsageByIpAddress_dataUsageByIp(ctx context.Cont
 			return obj.DataUsageByIP, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.UsageMap) graphql.Marshaler {
-			return ec.marshalNUsageMap2ᚖsimgraphᚋgraphᚋscalarᚐUsageMap(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.UsageMap) graphql.Marshaler {
+			return ec.marshalNUsageMap2ᚖsimgraphᚋgraphᚋmodelᚐUsageMap(ctx, selections, v)
 		},
 		true,
 		true,
@@ -129,8 +128,8 @@ func (ec *executionContext) _DataUsageByNetworkProtocol_usage(ctx context.Contex
 			return obj.Usage, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.UsageMap) graphql.Marshaler {
-			return ec.marshalNUsageMap2ᚖsimgraphᚋgraphᚋscalarᚐUsageMap(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.UsageMap) graphql.Marshaler {
+			return ec.marshalNUsageMap2ᚖsimgraphᚋgraphᚋmodelᚐUsageMap(ctx, selections, v)
 		},
 		true,
 		true,
@@ -152,8 +151,8 @@ func (ec *executionContext) _DataUsageBySubscriber_subscriberDataUsage(ctx conte
 			return obj.SubscriberDataUsage, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.UsageMap) graphql.Marshaler {
-			return ec.marshalNUsageMap2ᚖsimgraphᚋgraphᚋscalarᚐUsageMap(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.UsageMap) graphql.Marshaler {
+			return ec.marshalNUsageMap2ᚖsimgraphᚋgraphᚋmodelᚐUsageMap(ctx, selections, v)
 		},
 		true,
 		true,
@@ -198,8 +197,8 @@ func (ec *executionContext) _SessionCount_sessions(ctx context.Context, field gr
 			return obj.Sessions, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.UsageMap) graphql.Marshaler {
-			return ec.marshalNUsageMap2ᚖsimgraphᚋgraphᚋscalarᚐUsageMap(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.UsageMap) graphql.Marshaler {
+			return ec.marshalNUsageMap2ᚖsimgraphᚋgraphᚋmodelᚐUsageMap(ctx, selections, v)
 		},
 		true,
 		true,
@@ -480,13 +479,13 @@ func (ec *executionContext) marshalNSessionCount2ᚖsimgraphᚋgraphᚋmodelᚐS
 	return ec._SessionCount(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNUsageMap2ᚖsimgraphᚋgraphᚋscalarᚐUsageMap(ctx context.Context, v any) (*scalar.UsageMap, error) {
-	var res = new(scalar.UsageMap)
+func (ec *executionContext) unmarshalNUsageMap2ᚖsimgraphᚋgraphᚋmodelᚐUsageMap(ctx context.Context, v any) (*model.UsageMap, error) {
+	var res = new(model.UsageMap)
 	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNUsageMap2ᚖsimgraphᚋgraphᚋscalarᚐUsageMap(ctx context.Context, sel ast.SelectionSet, v *scalar.UsageMap) graphql.Marshaler {
+func (ec *executionContext) marshalNUsageMap2ᚖsimgraphᚋgraphᚋmodelᚐUsageMap(ctx context.Context, sel ast.SelectionSet, v *model.UsageMap) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

@@ -1,9 +1,6 @@
 package model
 
-import (
-	"simgraph/domain"
-	"simgraph/graph/scalar"
-)
+import "simgraph/domain"
 
 // Usage is the usage of a subject in a span.
 type Usage struct {
@@ -24,15 +21,15 @@ type (
 
 // The documented shapes of analytics (spec §2.8).
 type (
-	DataUsageByDirection       struct{ MobileTerminated, MobileOriginated *scalar.UsageMap }
-	SessionCount               struct{ Sessions *scalar.UsageMap }
-	DataUsageByNetworkProtocol struct{ Usage *scalar.UsageMap }
+	DataUsageByDirection       struct{ MobileTerminated, MobileOriginated *UsageMap }
+	SessionCount               struct{ Sessions *UsageMap }
+	DataUsageByNetworkProtocol struct{ Usage *UsageMap }
 	DataUsageBySubscriber      struct {
-		SubscriberDataUsage *scalar.UsageMap
+		SubscriberDataUsage *UsageMap
 		TotalDataUsage      int64
 	}
 	DataUsageByIPAddress struct {
-		DataUsageByIP *scalar.UsageMap
+		DataUsageByIP *UsageMap
 		TotalData     int64
 	}
 )

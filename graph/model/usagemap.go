@@ -1,8 +1,9 @@
-package scalar
+package model
 
 import (
 	"bytes"
 	"io"
+	"strconv"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -26,7 +27,10 @@ func (m *UsageMap) Key(key string) {
 func (m *UsageMap) Text(value string) { graphql.MarshalString(value).MarshalGQL(&m.members) }
 
 // Int is the value of a member: a decimal string.
-func (m *UsageMap) Int(value int64) { MarshalBigInt(value).MarshalGQL(&m.members) }
+func (m *UsageMap) Int(value int64) {
+	digits := append(strconv.AppendInt([]byte{'"'}, value, 10), '"')
+	m.members.Write(digits)
+}
 
 // Open begins an object as the value of a member, Close ends it.
 func (m *UsageMap) Open() { m.members.WriteByte('{') }
