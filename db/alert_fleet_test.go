@@ -17,6 +17,7 @@ import (
 type fleet struct {
 	t          testing.TB
 	pool       *sqlx.DB
+	url        string
 	company    *domain.Company
 	now        time.Time
 	alerts     *db.Alerts
@@ -34,9 +35,12 @@ const (
 // no group.
 func newFleet(t testing.TB, billingDay int, zone string, now time.Time) *fleet {
 	t.Helper()
-	pool := dbtest.New(t)
+	url := dbtest.URL(t)
+	pool, err := db.Open(t.Context(), url, db.Options{})
+	try(t, err)
+	t.Cleanup(func() { _ = pool.Close() })
 	f := &fleet{
-		t: t, pool: pool, now: now,
+		t: t, pool: pool, url: url, now: now,
 		company: &domain.Company{CompanyID: 1, ExternalID: "acme", Name: "Acme", BillingDay: billingDay, TimeZone: zone},
 		log:     db.NewAlertLog(pool),
 	}

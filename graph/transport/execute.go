@@ -65,7 +65,25 @@ func (s *Server) subscribe(ctx context.Context, c *call) (next graphql.ResponseH
 	if errs := graphql.GetErrors(start); len(errs) > 0 {
 		return nil, errs
 	}
-	return func(context.Context) *graphql.Response { return s.event(ctx, events) }, nil
+	told := false
+	return func(context.Context) *graphql.Response {
+		resp := s.event(ctx, events)
+		if resp == nil && !told {
+			told = true
+			resp = lastWords(ctx, start)
+		}
+		return resp
+	}, nil
+}
+
+// lastWords are the errors that a resolver added to the context that it was
+// started with before it closed its events: they tell why there are no more.
+func lastWords(ctx, start context.Context) *graphql.Response {
+	errs := graphql.GetErrors(start)
+	if len(errs) == 0 || ctx.Err() != nil {
+		return nil
+	}
+	return &graphql.Response{Data: null, Errors: errs}
 }
 
 func (s *Server) event(ctx context.Context, events graphql.ResponseHandler) (resp *graphql.Response) {

@@ -1,0 +1,196 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"simgraph/db"
+	"simgraph/domain"
+)
+
+// follow starts to listen beside the fleet.
+func (f *fleet) follow() *db.Live {
+	f.t.Helper()
+	live := db.NewLive(f.pool, f.url, slog.New(slog.NewTextHandler(f.t.Output(), nil)))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := live.Run(ctx); err != nil {
+			f.t.Error(err)
+		}
+	}()
+	f.t.Cleanup(func() { cancel(); <-done })
+	return live
+}
+
+// next returns the next event, after do was repeated until there is one: when
+// the listener begins to listen is not known.
+func next[T any](t *testing.T, stream *domain.Stream[T], do func()) T {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	for {
+		if do != nil {
+			do()
+		}
+		select {
+		case event, open := <-stream.Events:
+			if !open {
+				t.Fatalf("the stream ended: %v", stream.Err())
+			}
+			return event
+		case <-time.After(200 * time.Millisecond):
+		case <-deadline:
+			t.Fatal("no event")
+		}
+	}
+}
+
+func none[T any](t *testing.T, stream *domain.Stream[T]) {
+	t.Helper()
+	select {
+	case event, open := <-stream.Events:
+		t.Fatalf("got %v, open %t", event, open)
+	case <-time.After(100 * time.Millisecond):
+	}
+}
+
+func TestAlertsAreTriggeredLiveForThoseWhoSeeThem(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	live := f.follow()
+	all, err := live.AlertTriggered(t.Context(), f.whole())
+	try(t, err)
+	boatmen, err := live.AlertTriggered(t.Context(), only(boats))
+	try(t, err)
+	strangers, err := live.AlertTriggered(t.Context(), domain.Whole(2))
+	try(t, err)
+	threshold := int64(0)
+	f.use(1, 1_000_000, f.now)
+	f.use(5, 1_000_000, f.now)
+	fire := func(target string) func() {
+		return func() { threshold++; f.create(domain.RuleSIM, target, threshold, 1<<40) }
+	}
+	same(t, next(t, all, fire("s1")).Target, "s1")
+	same(t, next(t, boatmen, fire("s5")).Target, "s5")
+	none(t, boatmen)
+	none(t, strangers)
+}
+
+func TestUsageIsToldLiveAndAddedUp(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	live := f.follow()
+	some, err := live.UsageRecorded(t.Context(), f.whole(), []string{"p2", "p5"})
+	try(t, err)
+	vansOnly, err := live.UsageRecorded(t.Context(), only(vans), nil)
+	try(t, err)
+	first := next(t, some, func() { f.use(2, 10, f.now) })
+	same(t, first.Subscriber.PhysicalID, "p2")
+	same(t, first.PeriodStart, clockAt("2026-11-01 00:00"))
+	f.use(1, 5, f.now)
+	f.use(5, 7, f.now)
+	for event := next(t, some, nil); event.Subscriber.PhysicalID != "p5"; event = next(t, some, nil) {
+		same(t, event.Subscriber.PhysicalID, "p2")
+	}
+	// While nobody takes them, events of a subscriber add up.
+	for range 20 {
+		f.use(1, 1, f.now)
+	}
+	var bytes, usage int64
+	for bytes < 25 {
+		event := next(t, vansOnly, nil)
+		if event.Subscriber.PhysicalID == "p1" {
+			bytes, usage = bytes+event.Bytes, event.Usage
+		} else {
+			same(t, event.Subscriber.PhysicalID, "p2")
+		}
+	}
+	same(t, bytes, 25)
+	same(t, usage, 25)
+	_, err = live.UsageRecorded(t.Context(), only(vans), []string{"p5"})
+	if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindNotFound {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestSubscribersAreToldWhenTheyChange(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	live := f.follow()
+	stream, err := live.SubscriberChanged(t.Context(), only(vans), nil)
+	try(t, err)
+	subscribers, tags := db.NewSubscribers(f.pool), db.NewTags(f.pool)
+	n := 0
+	rename := func() {
+		n++
+		for _, id := range []string{"p1", "p5"} {
+			_, err := subscribers.EditNickname(t.Context(), f.whole(), id, fmt.Sprint("name ", n))
+			try(t, err)
+		}
+	}
+	changed := next(t, stream, rename)
+	same(t, changed.PhysicalID, "p1")
+	if !strings.HasPrefix(changed.Nickname, "name ") {
+		t.Fatalf("got %s", changed.Nickname)
+	}
+	_, err = tags.Attach(t.Context(), f.whole(), "red", []string{"p2"})
+	try(t, err)
+	for changed.PhysicalID != "p2" {
+		changed = next(t, stream, nil)
+	}
+}
+
+func TestASlowReaderLosesItsStreamWithAnError(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	f.addSubscribers(100_001, 125_000, vans)
+	live := f.follow()
+	stream, err := live.UsageRecorded(t.Context(), f.whole(), nil)
+	try(t, err)
+	next(t, stream, func() { f.use(1, 10, f.now) })
+	changes := make([]db.Change, 25_000)
+	for i := range changes {
+		changes[i] = db.Change{ID: int64(100_001 + i), PeriodStart: clockAt("2026-11-01 00:00"), After: 5}
+	}
+	tx := f.pool.MustBegin()
+	try(t, db.UsageBooked(t.Context(), tx, f.company, f.now, changes, nil))
+	try(t, tx.Commit())
+	time.Sleep(500 * time.Millisecond)
+	n := 0
+	for range stream.Events {
+		n++
+	}
+	if fault, is := domain.AsError(stream.Err()); !is || fault.Kind != domain.KindRateLimited || n > 20_000 {
+		t.Fatalf("got %v after %d events", stream.Err(), n)
+	}
+}
+
+func TestALostConnectionLosesNoAlert(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", time.Now().UTC())
+	live := f.follow()
+	alerts, err := live.AlertTriggered(t.Context(), f.whole())
+	try(t, err)
+	changes, err := live.SubscriberChanged(t.Context(), f.whole(), nil)
+	try(t, err)
+	f.use(1, 1_000_000, f.now)
+	threshold := int64(0)
+	next(t, alerts, func() { threshold++; f.create(domain.RuleSIM, "s1", threshold, 1<<40) })
+	f.pool.MustExec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()`)
+	missed := f.create(domain.RuleSIM, "s1", 500_000, 1<<40)
+	for {
+		if entry := next(t, alerts, nil); entry.AlertID == missed.AlertID {
+			break
+		}
+	}
+	for range changes.Events {
+	}
+	if fault, is := domain.AsError(changes.Err()); !is || fault.Kind != domain.KindUnavailable {
+		t.Fatalf("got %v", changes.Err())
+	}
+}
