@@ -1,0 +1,104 @@
+// Package ingest answers POST /usage/records: a stream of usage records as
+// NDJSON, of any length, answered line by line as the records are committed.
+package ingest
+
+import (
+	"context"
+	"log/slog"
+	"mime"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"simgraph/domain"
+)
+
+const (
+	// maxStreams bounds the streams at a time, each of which holds two batches.
+	maxStreams = 64
+	// idleTime is how long a client may send or take nothing.
+	idleTime = 2 * time.Minute
+)
+
+// Config is what streams need.
+type Config struct {
+	// Usage books the records.
+	Usage interface {
+		Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error)
+	}
+	// Admit returns the context of a request with its caller.
+	Admit func(r *http.Request) (context.Context, error)
+	// StillValid returns an error once the token of that context is revoked or
+	// expired.
+	StillValid func(ctx context.Context) error
+	Log        *slog.Logger
+}
+
+// Handler answers POST /usage/records.
+type Handler struct {
+	Config
+	streams atomic.Int64
+}
+
+// New returns the handler.
+func New(cfg Config) *Handler { return &Handler{Config: cfg} }
+
+// ServeHTTP implements http.Handler. Each line of the answer is the result of
+// one record, in the order of the records; it is sent when that is committed.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx, caller, err := h.admit(r)
+	if err == nil {
+		err = h.enter()
+	}
+	if err != nil {
+		h.refuse(w, err)
+		return
+	}
+	defer h.streams.Add(-1)
+	newStream(h, ctx, caller, w, r).run()
+}
+
+// admit checks a request in the order of the REST paths.
+func (h *Handler) admit(r *http.Request) (context.Context, *domain.Caller, error) {
+	if r.Method != http.MethodPost {
+		return nil, nil, errMethod
+	}
+	ctx, err := h.Admit(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := caller.Need(domain.RecordUsage); err != nil {
+		return nil, nil, err
+	}
+	return ctx, caller, checkMedia(r.Header)
+}
+
+func (h *Handler) enter() error {
+	if h.streams.Add(1) > maxStreams {
+		h.streams.Add(-1)
+		return &domain.Error{Kind: domain.KindRateLimited, Message: "too many streams of usage are open, try again later"}
+	}
+	return nil
+}
+
+// checkMedia takes NDJSON under its usual names, and no name at all.
+func checkMedia(header http.Header) error {
+	if header.Get("Content-Encoding") != "" {
+		return errMedia
+	}
+	given := header.Get("Content-Type")
+	if given == "" {
+		return nil
+	}
+	switch media, _, err := mime.ParseMediaType(given); {
+	case err != nil:
+		return errMedia
+	case media == "application/x-ndjson", media == "application/ndjson", media == "application/jsonl", media == "application/json":
+		return nil
+	}
+	return errMedia
+}
