@@ -2,7 +2,9 @@ package db
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"net/url"
 	"slices"
 	"time"
 
@@ -49,7 +51,11 @@ func NewLive(pool *sqlx.DB, url string, log *slog.Logger) *Live {
 // Run listens until ctx ends.
 func (l *Live) Run(ctx context.Context) error {
 	const shortest, longest = 10 * time.Millisecond, 5 * time.Second
-	listener := pq.NewListener(l.url, shortest, longest, func(event pq.ListenerEventType, err error) {
+	address, err := listenAddress(l.url)
+	if err != nil {
+		return err
+	}
+	listener := pq.NewListener(address, shortest, longest, func(event pq.ListenerEventType, err error) {
 		if err != nil {
 			l.log.Warn("live events: the connection to the database failed", "error", err)
 		}
@@ -77,6 +83,26 @@ func (l *Live) Run(ctx context.Context) error {
 			l.renew(ctx)
 		}
 	}
+}
+
+// listenAddress is the address with the TLS mode that Open uses where none is
+// given: the listener of lib/pq takes no more than a text.
+func listenAddress(address string) (string, error) {
+	cfg, err := pq.NewConfig(address)
+	if err != nil {
+		return "", errors.New("the database address cannot be read")
+	}
+	if cfg.SSLMode != "" || cfg.SSLNegotiation == pq.SSLNegotiationDirect {
+		return address, nil
+	}
+	at, err := url.Parse(address)
+	if err != nil || at.Scheme == "" {
+		return address + " sslmode=prefer", nil
+	}
+	query := at.Query()
+	query.Set("sslmode", "prefer")
+	at.RawQuery = query.Encode()
+	return at.String(), nil
 }
 
 const notifiedSince = `
