@@ -115,7 +115,7 @@ func stores(pool *sqlx.DB) bundle.Stores {
 		Companies:  db.NewCompanies(pool),
 		Alerts:     db.NewAlerts(pool, time.Now),
 		Recipients: db.NewRecipients(pool, time.Now),
-		Usage:      newUsage(pool),
+		Usage:      newUsage(pool, db.UsageOptions{}),
 	}
 }
 

@@ -1,44 +1,44 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"strings"
 	"time"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
 
-	"simgraph/access"
 	"simgraph/db"
 	"simgraph/db/embedded"
 	"simgraph/domain"
-	"simgraph/graph/transport"
-	"simgraph/httpd"
-	"simgraph/resolvers"
-	"simgraph/rest"
 )
 
 // Serve runs the server.
 type Serve struct {
-	Addr string `default:"127.0.0.1:8080" help:"The address to listen on."`
-	Demo bool   `help:"Fill an empty database with a demo company, and print a token of it."`
+	Addr      string `default:"127.0.0.1:8080" help:"The address to listen on."`
+	Demo      bool   `help:"Fill an empty database with a demo company, and print a token of it."`
+	SMTPURL   string `name:"smtp-url" placeholder:"URL" help:"The mail server for alerts, such as smtp://user:password@host:587. Without it mails become files in the data directory."`
+	MailFrom  string `default:"simgraph <alerts@localhost>" help:"The sender of mails."`
+	PublicURL string `name:"public-url" placeholder:"URL" help:"Where people reach this service, for the links in mails."`
+	Retention int    `default:"13" help:"How many months of usage records are kept, at least 3; totals stay."`
+	DirectURL string `name:"direct-url" placeholder:"URL" help:"The database without the pooler before it, for LISTEN; needed with --pooler."`
 }
 
 // Help shows examples.
 func (Serve) Help() string {
 	return `simgraph serve --demo
-simgraph serve --addr :8080 --database-url postgres://simgraph@db.example/simgraph`
+simgraph serve --addr :8080 --database-url postgres://simgraph@db.example/simgraph --smtp-url smtp://mail.example:587`
 }
 
 // Run serves until ctx ends.
 func (s *Serve) Run(ctx context.Context, env *Env) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	listener, err := net.Listen("tcp", s.Addr)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Addr)
 	if err != nil {
 		return err
 	}
@@ -53,21 +53,41 @@ func (s *Serve) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer func() { env.warn("close the database", pool.Close()) }()
-	page, err := s.page(pool)
+	upkeep, err := db.Open(ctx, url, db.Options{MaxConns: 2, Pooler: env.Pooler})
 	if err != nil {
 		return err
 	}
-	server, err := newServer(env, pool, page)
+	defer func() { env.warn("close the database", upkeep.Close()) }()
+	v, err := s.newService(env, pool, upkeep, cmp.Or(s.DirectURL, url))
 	if err != nil {
+		return err
+	}
+	return s.serve(ctx, env, v, pool, listener)
+}
+
+// serve runs the server with its workers.
+func (s *Serve) serve(ctx context.Context, env *Env, v *service, pool *sqlx.DB, listener net.Listener) error {
+	if err := v.upkeep.EnsurePartitions(ctx); err != nil {
 		return err
 	}
 	if err := s.announce(ctx, env, pool, listener.Addr()); err != nil {
 		return err
 	}
-	if err := server.Run(ctx, listener); err != nil {
-		return err
+	env.Log.Info("mail goes to " + v.mail.Destination())
+	// Workers outlive the requests that are in flight when ctx ends.
+	working, rest := context.WithCancel(context.WithoutCancel(ctx))
+	var workers errgroup.Group
+	for name, run := range map[string]func(context.Context) error{
+		"live":   v.live.Run,
+		"mail":   v.mail.Run,
+		"settle": every(settleEvery, v.upkeep.Settle),
+		"retain": every(retainEvery, v.retain),
+	} {
+		workers.Go(func() error { keepRunning(working, env.Log, name, run); return nil })
 	}
-	return lost(ctx)
+	err := v.server.Run(ctx, listener)
+	rest()
+	return errors.Join(err, workers.Wait(), lost(ctx))
 }
 
 // errDatabaseStopped ends the server when the embedded database ends by itself.
@@ -101,84 +121,19 @@ func (e *Env) database(ctx context.Context, stop context.CancelCauseFunc) (url s
 	return server.URL(), func() { e.warn("stop the database", server.Close()) }, nil
 }
 
-func newServer(env *Env, pool *sqlx.DB, page map[string]http.Handler) (*httpd.Server, error) {
-	store := db.NewAccess(pool)
-	gate := access.NewGate(store, time.Now)
-	graph := newGraph(pool)
-	schema := graph.Schema()
-	engine := transport.New(schema, transport.Config{
-		Log:                    env.Log,
-		Present:                resolvers.Present,
-		PerResponse:            graph.WithLoaders,
-		AfterRootMutationField: resolvers.ForgetLoaded,
-		Authenticate:           httpd.AdmitPayload(gate),
-		StillValid:             gate.StillValid,
-		Explorer:               page["/"],
-	})
-	paths, err := rest.New(rest.Config{
-		Schema:       schema.Schema(),
-		Prepare:      prepare(engine),
-		Authenticate: gate.Admit,
-		RequestID:    transport.RequestID,
-		Log:          env.Log,
-	})
-	if err != nil {
-		return nil, err
-	}
-	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }}
-	handler := httpd.Handler(httpd.Doors{
-		Graph:  httpd.Graph(gate, engine),
-		OAuth:  access.NewOAuth(store, env.Log),
-		Health: health,
-		Other:  page,
-		REST:   paths,
-	})
-	return &httpd.Server{Handler: handler, Health: health, Log: env.Log, Close: engine.Close}, nil
-}
-
-// prepare reads a document of the REST paths for the engine.
-func prepare(engine *transport.Server) func(document string) (rest.Run, error) {
-	return func(document string) (rest.Run, error) {
-		prepared, err := engine.Prepare(document)
-		return func(ctx context.Context, variables map[string]any) *graphql.Response {
-			return engine.Do(ctx, prepared, variables)
-		}, err
-	}
-}
-
-func newGraph(pool *sqlx.DB) *resolvers.Graph {
-	usage := newUsage(pool)
-	return resolvers.New(resolvers.Ports{
-		Subscribers: db.NewSubscribers(pool),
-		Groups:      db.NewGroups(pool),
-		Tags:        db.NewTags(pool),
-		Catalogue:   db.NewCatalogue(pool),
-		Access:      db.NewAccess(pool),
-		Usage:       usage,
-		Analytics:   db.NewAnalytics(usage),
-		Alerts:      db.NewAlerts(pool, time.Now),
-		AlertLog:    db.NewAlertLog(pool),
-		Recipients:  db.NewRecipients(pool, time.Now),
-	}, time.Now)
-}
-
-// newUsage returns the ledger; what it books is held against the alerts.
-func newUsage(pool *sqlx.DB) *db.Usage {
-	return db.NewUsage(pool, db.NewAlertEvaluator(time.Now), db.UsageOptions{})
-}
-
 // announce says where the server is and how to try it.
 func (s *Serve) announce(ctx context.Context, env *Env, pool *sqlx.DB, addr net.Addr) error {
 	base := "http://" + addr.String()
-	env.printf("simgraph is ready\n  Page     %s/\n  GraphQL  %s/graphql\n  REST     %s/docs\n", base, base, base)
-	if !s.Demo {
-		return nil
+	var try string
+	if s.Demo {
+		grant, err := demoToken(ctx, env, pool)
+		if err != nil {
+			return err
+		}
+		token := string(grant.Token)
+		try = fmt.Sprintf("\nLook around:\n  %s/#token=%s\n\nTry it:\n  curl -H 'Authorization: Bearer %s' '%s/subscribers?limit=3'\n", base, token, token, base)
 	}
-	grant, err := demoToken(ctx, env, pool)
-	if err != nil {
-		return err
-	}
-	env.printf("\nLook around:\n  %s/#token=%s\n\nTry it:\n  curl -H 'Authorization: Bearer %s' '%s/subscribers?limit=3'\n", base, string(grant.Token), string(grant.Token), base)
+	env.printf("simgraph is ready\n  Page     %s/\n  GraphQL  %s/graphql\n  REST     %s/docs\n%s", base, base, base, try)
 	return nil
 }
 

@@ -1,0 +1,60 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+)
+
+const (
+	// settleEvery is how soon usage that came before its subscriber is booked
+	// when no import does it.
+	settleEvery = time.Minute
+	// retainEvery is how often old months of the ledger are looked for, and new
+	// ones prepared.
+	retainEvery = 6 * time.Hour
+	// restartAfter is the pause before a worker that failed is started again.
+	restartAfter = 2 * time.Second
+)
+
+// keepRunning runs a worker until ctx ends, again when it fails: a database that
+// is away for a while must not end the service.
+func keepRunning(ctx context.Context, log *slog.Logger, name string, run func(context.Context) error) {
+	for ctx.Err() == nil {
+		if err := run(ctx); err != nil && ctx.Err() == nil {
+			log.Error("a worker failed and is started again", "worker", name, "error", err)
+			wait(ctx, restartAfter)
+		}
+	}
+}
+
+// every runs work at once and then in intervals, until ctx ends.
+func every(interval time.Duration, work func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for ctx.Err() == nil {
+			if err := work(ctx); err != nil {
+				return err
+			}
+			wait(ctx, interval)
+		}
+		return nil
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// retain keeps the ledger within its months, and the coming ones ready.
+func (v *service) retain(ctx context.Context) error {
+	err := v.upkeep.EnsurePartitions(ctx)
+	dropped, dropErr := v.upkeep.Retain(ctx)
+	if dropped > 0 {
+		v.log.Info("dropped old months of the usage ledger", "months", dropped)
+	}
+	return errors.Join(err, dropErr)
+}
