@@ -69,6 +69,8 @@ func NewUsage(pool *sqlx.DB, observer usageObserver, opt UsageOptions) *Usage {
 // that come at the same time.
 func (u *Usage) Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error) {
 	switch {
+	case scope.Restricted():
+		return nil, domain.Forbidden("usage is recorded for the whole company, of which this user sees some groups only")
 	case len(records) > domain.MaxUsageBatch:
 		return nil, domain.Invalid("records", "at most %d records can be recorded at once, not %d", domain.MaxUsageBatch, len(records))
 	case len(records) <= coalescedCall:

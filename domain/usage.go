@@ -194,7 +194,8 @@ type UsageSource struct {
 type Usage interface {
 	// Record books up to MaxUsageBatch records in one transaction and answers
 	// in their order. What it answers is committed; an error means that nothing
-	// is known of any record, and the same call can be made again.
+	// is known of any record, and the same call can be made again. A restricted
+	// scope is Forbidden.
 	Record(ctx context.Context, scope Scope, records []UsageRecord) ([]Recorded, error)
 	// CurrentOf returns the bytes of both directions that each subscriber used
 	// in the billing period that began then, keyed by its key; one without usage is

@@ -13,6 +13,9 @@ import (
 	"simgraph/domain"
 )
 
+// Path is where the handler belongs.
+const Path = "/usage/records"
+
 const (
 	// maxStreams bounds the streams at a time, each of which holds two batches.
 	maxStreams = 64
