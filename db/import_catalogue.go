@@ -32,7 +32,9 @@ func (i *Importer) Operators(ctx context.Context, items []*domain.Operator) ([]d
 	if err != nil {
 		return nil, err
 	}
-	return answer(items, verdicts, code, unexpected), nil
+	answers := answer(items, verdicts, code, unexpected)
+	i.grown(ctx, "operators", answers)
+	return answers, nil
 }
 
 const importTariffs = `
@@ -62,7 +64,9 @@ func (i *Importer) Tariffs(ctx context.Context, scope domain.Scope, items []*dom
 	if err != nil {
 		return nil, err
 	}
-	return answer(items, verdicts, name, unexpected), nil
+	answers := answer(items, verdicts, name, unexpected)
+	i.grown(ctx, "tariffs", answers)
+	return answers, nil
 }
 
 const importGroups = `
@@ -93,7 +97,9 @@ func (i *Importer) Groups(ctx context.Context, scope domain.Scope, items []*doma
 	if err != nil {
 		return nil, err
 	}
-	return answer(items, verdicts, func(g *domain.Group) string { return formatInt(g.GroupID) }, unexpected), nil
+	answers := answer(items, verdicts, func(g *domain.Group) string { return formatInt(g.GroupID) }, unexpected)
+	i.grown(ctx, "groups", answers)
+	return answers, nil
 }
 
 // unexpected is for statements that refuse nothing.

@@ -91,7 +91,10 @@ func (i *Importer) Subscribers(ctx context.Context, scope domain.Scope, items []
 			return nil, err
 		}
 	}
-	return answer(items, verdicts, func(s *domain.Subscriber) string { return s.PhysicalID }, refuseSubscriber), nil
+	answers := answer(items, verdicts, func(s *domain.Subscriber) string { return s.PhysicalID }, refuseSubscriber)
+	i.grown(ctx, "subscribers", answers)
+	i.grown(ctx, "group_memberships", answers)
+	return answers, nil
 }
 
 // worthSharing is how many subscribers make a second connection pay: the ten
@@ -130,7 +133,14 @@ func (i *Importer) subscribers(ctx context.Context, scope domain.Scope, items []
 			return err
 		}
 		maps.Copy(verdicts, found)
-		return noteMoves(ctx, tx, scope.Company, movedBy(found), now)
+		moved := movedBy(found)
+		if err := noteMoves(ctx, tx, scope.Company, moved, now); err != nil {
+			return err
+		}
+		if err := fireMoved(ctx, tx, scope.Company, moved, now); err != nil {
+			return err
+		}
+		return announceImported(ctx, tx, scope.Company, found)
 	})
 }
 

@@ -1,0 +1,28 @@
+package domain_test
+
+import (
+	"strings"
+	"testing"
+
+	"simgraph/domain"
+)
+
+func TestAnEmailIsAnAddrSpec(t *testing.T) {
+	for _, good := range []string{
+		"a@b", "ops@acme.example", "first.last+tag@mail.example.co.uk", "!#$%&'*+-/=?^_`{|}~@x.example", `"two words"@x.example`,
+		`"a@b"@x.example`, "UPPER@X.EXAMPLE", strings.Repeat("a", 64) + "@x.example",
+	} {
+		if err := domain.CheckEmail("email", good); err != nil {
+			t.Errorf("%s: %v", good, err)
+		}
+	}
+	for _, bad := range []string{
+		"", "a", "@", "a@", "@b", "a b@x.example", "a@x example", " a@b", "a@b ", "a@b\r\nBcc: c@d", "<a@b>", "A <a@b>", `"A" <a@b>`,
+		"a@b (comment)", "(comment)a@b", "a@b, c@d", "a..b@c", ".a@b", "a.@b", "ü@x.example", "a@ü.example", "a\x00@b",
+		strings.Repeat("a", 64) + "@" + strings.Repeat("b.", 100) + "example", "group: a@b;",
+	} {
+		if err := domain.CheckEmail("email", bad); err == nil {
+			t.Errorf("%q passes", bad)
+		}
+	}
+}
