@@ -13,6 +13,7 @@ import (
 	"simgraph/db"
 	"simgraph/graph/transport"
 	"simgraph/httpd"
+	"simgraph/ingest"
 	"simgraph/mail"
 	"simgraph/resolvers"
 	"simgraph/rest"
@@ -80,6 +81,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	}
 	page[mail.UnsubscribePath] = mail.UnsubscribeHandler(outbox)
 	gate := access.NewGate(v.access, time.Now)
+	page[ingest.Path] = ingest.New(ingest.Config{Usage: v.usage, Admit: gate.Admit, StillValid: gate.StillValid, Log: v.log})
 	schema := v.graph.Schema()
 	v.engine = transport.New(schema, transport.Config{
 		Log:                    v.log,
