@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"time"
 
@@ -102,6 +103,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	if err != nil {
 		return err
 	}
+	page["/openapi.json"] = http.HandlerFunc(paths.ServeContract)
 	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }}
 	handler := httpd.Handler(httpd.Doors{
 		Graph: httpd.Graph(gate, v.engine), OAuth: access.NewOAuth(v.access, v.log), Health: health, Other: page, REST: paths,
