@@ -63,6 +63,9 @@ INSERT INTO subscribers (company_id, key, kind, physical_id, subscriber_id, imsi
 SELECT 1, n, 'cellular', 'p' || n, 's' || n, '', 'van ' || n, '23415', 'IoT 50', '2024-01-01Z', '2027-01-01Z', 36, false, true,
   nullif($3, 0), 'physical', false, false
 FROM generate_series($1::bigint, $2) AS n`, from, to, group)
+	f.pool.MustExec(`
+INSERT INTO group_memberships (company_id, subscriber_key, since, group_id)
+SELECT 1, n, '2024-01-01Z', nullif($3, 0) FROM generate_series($1::bigint, $2) AS n`, from, to, group)
 }
 
 func (f *fleet) whole() domain.Scope { return domain.Whole(1) }
