@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"strings"
 
@@ -92,7 +91,7 @@ func found(err *json.SemanticError) string {
 		return "null"
 	}
 	if len(err.JSONValue) > 0 && len(err.JSONValue) < 40 {
-		return fmt.Sprintf("%s", err.JSONValue)
+		return string(err.JSONValue)
 	}
 	return "this number"
 }

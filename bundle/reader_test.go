@@ -138,7 +138,7 @@ var badLines = []struct{ line, old, new, want string }{
 	{goodTariff, `"type":"tariff",`, ``, `type is missing`},
 	{goodTariff, `"tariff"`, `"Tariff"`, `unknown type "Tariff"`},
 	{goodTariff, `"tariff"`, `5`, `type: a text is expected, not this number`},
-	{goodTariff, `"GBP"`, `"GBP","nmae":"x"`, `unknown field "nmae"`},
+	{goodTariff, `"GBP"`, `"GBP","colour":"x"`, `unknown field "colour"`},
 	{goodTariff, `"name"`, `"Name"`, `unknown field "Name"`},
 	{goodTariff, `"GBP"`, `"GBP","name":"x"`, `the field "name" is there twice`},
 	{goodTariff, `"GBP"`, `"GBP","type":"group"`, `the field "type" is there twice`},

@@ -123,8 +123,8 @@ func printCounts(env *Env, counts bundle.Counts) {
 	table := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprintln(table, "type\tcreated\tupdated\tunchanged\tquarantined\tfailed\t")
 	for _, t := range append(bundle.Types(), "") {
-		c, any := counts[t]
-		if !any {
+		c, counted := counts[t]
+		if !counted {
 			continue
 		}
 		if t == "" {
