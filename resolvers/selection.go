@@ -20,11 +20,11 @@ func selected(ctx context.Context) selection {
 }
 
 // fields returns the selections of the field, more than one when it has
-// aliases. of names the types that fragments may be on.
-func (s selection) fields(name string, of ...string) []graphql.CollectedField {
+// aliases, whatever type fragments are on.
+func (s selection) fields(name string) []graphql.CollectedField {
 	var found []graphql.CollectedField
 	for _, set := range s.sets {
-		for _, field := range graphql.CollectFields(s.op, set, of) {
+		for _, field := range graphql.CollectFields(s.op, set, nil) {
 			if field.Name == name {
 				found = append(found, field)
 			}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"errors"
 	"reflect"
 	"testing"
 	"unicode/utf8"
@@ -73,7 +74,7 @@ func FuzzParseInterval(f *testing.F) {
 // behind it.
 func checkPlace(t *testing.T, text string, err error) {
 	t.Helper()
-	e, ok := err.(*SyntaxError)
+	e, ok := errors.AsType[*SyntaxError](err)
 	switch {
 	case !ok:
 		t.Fatalf("no *SyntaxError: %v", err)

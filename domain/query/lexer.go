@@ -53,7 +53,7 @@ func newLexer(text string) (*lexer, *token) {
 	column := 0
 	for at, r := range text {
 		column++
-		reason := ""
+		var reason string
 		switch {
 		case at >= MaxBytes:
 			reason = tooLong

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -36,7 +37,7 @@ func mustParse(t *testing.T, text string) Expr {
 // syntaxError demands that err is a SyntaxError with these three marks.
 func syntaxError(t *testing.T, err error, column int, token, reason string) {
 	t.Helper()
-	e, ok := err.(*SyntaxError)
+	e, ok := errors.AsType[*SyntaxError](err)
 	if !ok {
 		t.Fatalf("no *SyntaxError: %v", err)
 	}
