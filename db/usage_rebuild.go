@@ -194,9 +194,11 @@ WITH {with}wanted AS ({derived}
   FROM wanted w JOIN wrong f USING ({keys})
   ON CONFLICT (company_id, {keys}) DO UPDATE SET {set}
 )
-SELECT '{table}' AS total, concat_ws(' ', {fkeys}) AS key, coalesce(f.stored, '') AS stored, coalesce(f.derived, '') AS derived
+SELECT '{table}' AS total, concat_ws(' ', {fkeys}) AS key, coalesce(f.stored, '') AS stored, coalesce(f.derived, '') AS derived,
+  count(*) OVER () AS number
 FROM wrong f
-ORDER BY {fkeys}`
+ORDER BY {fkeys}
+LIMIT 1000`
 
 func prefixed(prefix string, names []string) string { return prefix + strings.Join(names, ", "+prefix) }
 
@@ -252,15 +254,24 @@ func (r *rebuild) derive(ctx context.Context, totals []derivation, args ...any) 
 	})
 }
 
+// differenceRow is one of the differences that a statement found, with their
+// number.
+type differenceRow struct {
+	domain.UsageDifference
+	Number int
+}
+
 func (r *rebuild) correct(ctx context.Context, tx *sqlx.Tx, totals []derivation, args ...any) error {
 	for _, total := range totals {
-		rows, err := selectAll[domain.UsageDifference](ctx, tx, total.statement(), append([]any{r.company}, args...)...)
+		rows, err := selectAll[differenceRow](ctx, tx, total.statement(), append([]any{r.company}, args...)...)
 		if err != nil {
 			return fmt.Errorf("rebuild %s: %w", total.table, err)
 		}
-		r.count += len(rows)
+		if len(rows) > 0 {
+			r.count += rows[0].Number
+		}
 		for _, row := range rows[:min(len(rows), reportedDifferences-len(r.differences))] {
-			r.differences = append(r.differences, *row)
+			r.differences = append(r.differences, row.UsageDifference)
 		}
 	}
 	return nil

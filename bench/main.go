@@ -1,0 +1,128 @@
+// Command bench measures simgraph beside the ceilings of the same machine in
+// the same run, and prints a table in Markdown. Ratios tell more than absolutes:
+// they hold on other machines, and while others use this one.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db"
+	"simgraph/db/embedded"
+)
+
+// options are what the command line says.
+type options struct {
+	sizes       []int
+	subscribers int
+	duration    time.Duration
+	databaseURL string
+	dir         string
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	opt, err := parse(os.Args[1:])
+	if err == nil {
+		err = run(ctx, os.Stdout, opt)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func parse(args []string) (opt options, err error) {
+	flags := flag.NewFlagSet("bench", flag.ExitOnError)
+	sizes := flags.String("sizes", "1000000,20000000", "numbers of `records` to ask questions about, rising")
+	flags.IntVar(&opt.subscribers, "subscribers", 100_000, "number of subscribers")
+	flags.DurationVar(&opt.duration, "duration", 5*time.Second, "how long each kind of ingest is measured")
+	flags.StringVar(&opt.databaseURL, "database-url", "", "an empty database; default a private server in a temporary folder")
+	flags.StringVar(&opt.dir, "dir", "", "where the temporary folder is made")
+	if err := flags.Parse(args); err != nil {
+		return opt, err
+	}
+	for text := range strings.SplitSeq(*sizes, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return opt, fmt.Errorf("%q is no number of records", text)
+		}
+		opt.sizes = append(opt.sizes, n)
+	}
+	return opt, nil
+}
+
+// bench is a run.
+type bench struct {
+	options
+	out  io.Writer
+	url  string
+	pool *sqlx.DB
+	cpu  meter
+	fleet
+}
+
+func run(ctx context.Context, out io.Writer, opt options) error {
+	url, done, err := server(ctx, opt)
+	if err != nil {
+		return err
+	}
+	defer done()
+	b := &bench{options: opt, out: out, url: url}
+	if b.pool, err = db.Open(ctx, url, db.Options{}); err != nil {
+		return err
+	}
+	defer func() { _ = b.pool.Close() }()
+	for _, step := range []func(context.Context) error{b.prepare, b.ingest, b.analytics} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// server returns the address of a database, and what ends it.
+func server(ctx context.Context, opt options) (url string, done func(), err error) {
+	if opt.databaseURL != "" {
+		return opt.databaseURL, func() {}, nil
+	}
+	dir, err := os.MkdirTemp(opt.dir, "simgraph-bench-")
+	if err != nil {
+		return "", nil, err
+	}
+	// As root the server runs as another user, who must get in.
+	if err := os.Chmod(dir, 0o711); err != nil {
+		return "", nil, err
+	}
+	postgres, err := embedded.Start(ctx, embedded.Config{Dir: dir + "/data", Purpose: "bench"})
+	if err != nil {
+		return "", nil, err
+	}
+	return postgres.URL(), func() {
+		_ = postgres.Close()
+		_ = os.RemoveAll(dir)
+	}, nil
+}
+
+func (b *bench) prepare(ctx context.Context) error {
+	if err := db.Migrate(ctx, b.pool); err != nil {
+		return err
+	}
+	// Statements that were prepared before the schema changed are refused once.
+	b.pool.SetMaxIdleConns(0)
+	b.pool.SetMaxIdleConns(8)
+	if err := b.seed(ctx, b.pool, b.subscribers); err != nil {
+		return err
+	}
+	return b.cpu.find(ctx, b.pool)
+}
