@@ -33,10 +33,10 @@ $(GOLANGCI_LINT):
 	mv bin/golangci-lint $@
 
 generate: ## Write graph/generated anew from graph/schema.
-	go tool gqlgen generate
+	go run ./graph/plan/generator
 
 check-generated: ## Fail when graph/generated is stale.
-	go tool gqlgen generate
+	go run ./graph/plan/generator
 	git diff --exit-code -- graph/generated
 	@test -z "$$(git status --porcelain -- graph/generated)" || { git status --short -- graph/generated; exit 1; }
 

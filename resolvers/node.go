@@ -3,6 +3,8 @@ package resolvers
 import (
 	"context"
 	"encoding/base64"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -64,8 +66,8 @@ func (q queryRoot) Nodes(ctx context.Context, ids []string) ([]model.Node, error
 		wanted[kind] = append(wanted[kind], of)
 	}
 	found := map[string]model.Node{}
-	for kind, of := range wanted {
-		nodes, err := q.findNodes(ctx, nodeTypes[kind], of)
+	for _, kind := range slices.Sorted(maps.Keys(wanted)) {
+		nodes, err := q.findNodes(ctx, nodeTypes[kind], wanted[kind])
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/graph-gophers/dataloader/v7"
+
+	"simgraph/graph/plan"
 )
 
 const (
@@ -47,6 +49,15 @@ func newRelation[K comparable, V any](load func(ctx context.Context, keys []K) (
 
 // of returns the value of a key; the zero value when there is none.
 func (r *relation[K, V]) of(ctx context.Context, key K) (V, error) {
+	r.mu.Lock()
+	value, ok := r.primed[key]
+	r.mu.Unlock()
+	if ok {
+		return value, nil
+	}
+	if err := plan.Postpone(ctx); err != nil {
+		return value, err
+	}
 	return r.loader.Load(ctx, key)()
 }
 
@@ -60,10 +71,11 @@ func (r *relation[K, V]) ahead(ctx context.Context, keys []K) map[K]V {
 		if err != nil {
 			return values
 		}
+		r.mu.Lock()
 		for _, key := range chunk {
-			r.prime(ctx, key, loaded[key])
-			values[key] = loaded[key]
+			values[key], r.primed[key] = loaded[key], loaded[key]
 		}
+		r.mu.Unlock()
 	}
 	return values
 }
@@ -89,11 +101,10 @@ func (r *relation[K, V]) known(keys []K) (values map[K]V, missing []K) {
 }
 
 // prime tells a value that came with something else.
-func (r *relation[K, V]) prime(ctx context.Context, key K, value V) {
+func (r *relation[K, V]) prime(key K, value V) {
 	r.mu.Lock()
 	r.primed[key] = value
 	r.mu.Unlock()
-	r.loader.Prime(ctx, key, value)
 }
 
 func (r *relation[K, V]) clear() {

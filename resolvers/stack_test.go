@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"simgraph/bundle"
 	"simgraph/db"
 	"simgraph/db/dbtest"
@@ -28,6 +30,8 @@ var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // stack is the graph on a real database with a made-up company in it.
 type stack struct {
 	engine     *transport.Server
+	pool       *sqlx.DB
+	ports      resolvers.Ports
 	caller     *domain.Caller
 	statements atomic.Int64
 }
@@ -43,7 +47,6 @@ func newStack(t *testing.T) *stack {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pool.Close() })
-	clock := func() time.Time { return now }
 	usage := db.NewUsage(pool, nil, db.UsageOptions{Now: clock})
 	access := db.NewAccess(pool)
 	alerts, recipients := db.NewAlerts(pool, clock), db.NewRecipients(pool, clock)
@@ -51,16 +54,23 @@ func newStack(t *testing.T) *stack {
 		Importer: db.NewImporter(pool), Companies: db.NewCompanies(pool), Usage: usage,
 		Alerts: alerts, Recipients: recipients,
 	})
-	graph := resolvers.New(resolvers.Ports{
+	s.pool, s.ports = pool, resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool),
 		Catalogue: db.NewCatalogue(pool), Access: access, Usage: usage, Analytics: db.NewAnalytics(usage),
 		Alerts: alerts, AlertLog: db.NewAlertLog(pool), Recipients: recipients,
-	}, clock)
-	s.engine = transport.New(graph.Schema(), transport.Config{
-		Present: resolvers.Present, PerResponse: graph.WithLoaders, AfterRootMutationField: resolvers.ForgetLoaded,
-	})
+	}
+	s.engine = engineOn(s.ports, transport.Config{})
 	s.caller = callerNamed(t, access, "admin@demo.example")
 	return s
+}
+
+func clock() time.Time { return now }
+
+// engineOn is the graph on the ports; the rest of cfg is as given.
+func engineOn(ports resolvers.Ports, cfg transport.Config) *transport.Server {
+	graph := resolvers.New(ports, clock)
+	cfg.Present, cfg.PerResponse, cfg.AfterRootMutationField = resolvers.Present, graph.WithLoaders, resolvers.ForgetLoaded
+	return transport.New(graph.Schema(), cfg)
 }
 
 func load(t *testing.T, stores bundle.Stores) {

@@ -63,7 +63,7 @@ func (g *Graph) listTags(ctx context.Context, page domain.Page) (domain.Slice[do
 	names := make([]domain.TagName, len(counted.Items))
 	for i, tag := range counted.Items {
 		names[i] = tag.Name
-		l.tagCounts.prime(ctx, tag.Name, tag.Subscribers)
+		l.tagCounts.prime(tag.Name, tag.Subscribers)
 	}
 	total := func(ctx context.Context) (int, error) { return g.Ports.Tags.Count(ctx, scope) }
 	return domain.Slice[domain.TagName]{Items: names, Cursor: counted.Cursor, HasNext: counted.HasNext, HasPrevious: counted.HasPrevious}, total, nil

@@ -15,9 +15,13 @@ import (
 func MarshalBigInt(n int64) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) {
 		var text [22]byte
-		b := strconv.AppendInt(append(text[:0], '"'), n, 10)
-		_, _ = w.Write(append(b, '"'))
+		_, _ = w.Write(AppendBigInt(text[:0], n))
 	})
+}
+
+// AppendBigInt appends what MarshalBigInt writes.
+func AppendBigInt(b []byte, n int64) []byte {
+	return append(strconv.AppendInt(append(b, '"'), n, 10), '"')
 }
 
 // UnmarshalBigInt accepts a whole number of 64 bits, as a decimal string

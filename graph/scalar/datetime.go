@@ -20,8 +20,13 @@ func MarshalDateTime(t time.Time) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) {
 		var text [len(dateTimeLayout)]byte
 		// The writer is the response's buffer, which never fails.
-		_, _ = w.Write(t.UTC().AppendFormat(text[:0], dateTimeLayout))
+		_, _ = w.Write(AppendDateTime(text[:0], t))
 	})
+}
+
+// AppendDateTime appends what MarshalDateTime writes.
+func AppendDateTime(b []byte, t time.Time) []byte {
+	return t.UTC().AppendFormat(b, dateTimeLayout)
 }
 
 // UnmarshalDateTime accepts RFC 3339 with an offset and nothing else: a time

@@ -13,6 +13,7 @@ import (
 
 	"simgraph/graph/guard"
 	"simgraph/graph/input"
+	"simgraph/graph/plan"
 )
 
 // document is a parsed text that passed the guard and validation. It is only
@@ -29,6 +30,8 @@ type operation struct {
 	def      *ast.OperationDefinition
 	input    *input.Operation
 	plan     guard.Plan
+	// fields answers what is below the root fields; nil leaves it to gqlgen.
+	fields *plan.Operation
 }
 
 // named finds the operation to run: the only one, or the one of that name.
@@ -91,10 +94,17 @@ func (s *Server) operations(doc *document) (*document, gqlerror.List) {
 			return nil, errs
 		}
 		doc.operations = append(doc.operations, &operation{
-			document: doc, def: def, input: prepared, plan: guard.NewPlan(def),
+			document: doc, def: def, input: prepared, plan: guard.NewPlan(def), fields: s.fieldsOf(doc.ast, def),
 		})
 	}
 	return doc, nil
+}
+
+func (s *Server) fieldsOf(doc *ast.QueryDocument, def *ast.OperationDefinition) *plan.Operation {
+	if s.plan == nil || def.Operation == ast.Subscription {
+		return nil
+	}
+	return plan.New(s.plan, doc, def)
 }
 
 func parse(text string, tokens int) (doc *ast.QueryDocument, fault *gqlerror.Error) {

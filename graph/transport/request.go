@@ -93,7 +93,7 @@ func (s *Server) refusal(ctx context.Context, err error) *gqlerror.Error {
 
 // context returns what gqlgen wants to know of a call.
 func (s *Server) context(c *call) *graphql.OperationContext {
-	return &graphql.OperationContext{
+	op := &graphql.OperationContext{
 		RawQuery:               c.document.text,
 		Variables:              c.variables,
 		OperationName:          c.def.Name,
@@ -106,6 +106,10 @@ func (s *Server) context(c *call) *graphql.OperationContext {
 		RootResolverMiddleware: s.rootMiddleware(c.def.Operation),
 		Stats:                  graphql.Stats{OperationStart: time.Now()},
 	}
+	if c.fields != nil {
+		op.ResolverMiddleware = c.fields.Middleware(op)
+	}
+	return op
 }
 
 // resolve is no middleware: anything here would run for every field.

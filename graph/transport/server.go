@@ -16,6 +16,7 @@ import (
 
 	"simgraph/graph/guard"
 	"simgraph/graph/input"
+	"simgraph/graph/plan"
 	"simgraph/graph/scalar"
 )
 
@@ -56,6 +57,9 @@ type Config struct {
 	Timing Timing
 	// HideSchema refuses introspection and leaves suggestions out of errors.
 	HideSchema bool
+	// Unplanned leaves every field to gqlgen's executor, whose answers are the
+	// same and cost several times as much.
+	Unplanned bool
 }
 
 // Limits bound documents, values and connections.
@@ -106,6 +110,8 @@ type Server struct {
 	checker   *input.Checker
 	validator *validator
 	documents *documents
+	// plan says how fields are answered; nil leaves them to gqlgen.
+	plan *plan.Schema
 	// closing is done once Close was called.
 	closing context.Context
 	close   context.CancelFunc
@@ -128,7 +134,7 @@ func New(schema graphql.ExecutableSchema, cfg Config) *Server {
 	}
 	withoutDefer(schema.Schema())
 	closing, stop := context.WithCancel(context.Background())
-	return &Server{
+	s := &Server{
 		cfg:       cfg,
 		schema:    schema,
 		checker:   input.NewChecker(schema.Schema(), cfg.Scalars, cfg.Limits.Input),
@@ -137,6 +143,10 @@ func New(schema graphql.ExecutableSchema, cfg Config) *Server {
 		closing:   closing,
 		close:     stop,
 	}
+	if planned, ok := schema.(plan.Executable); ok && !cfg.Unplanned {
+		s.plan = planned.Plan()
+	}
+	return s
 }
 
 // Close ends all streams: WebSockets with code 1001, server-sent events with

@@ -1,0 +1,26 @@
+// Command generator writes graph/generated: what gqlgen writes, and beside it
+// plan.generated.go, which tells the package plan how fields are answered.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/99designs/gqlgen/api"
+	"github.com/99designs/gqlgen/codegen/config"
+)
+
+func main() {
+	if err := generate(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func generate() error {
+	cfg, err := config.LoadConfigFromDefaultLocations()
+	if err != nil {
+		return err
+	}
+	return api.Generate(cfg, api.AddPlugin(plugin{}))
+}

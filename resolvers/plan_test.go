@@ -1,0 +1,294 @@
+package resolvers_test
+
+import (
+	"bytes"
+
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"simgraph/domain"
+	"simgraph/graph/generated"
+	"simgraph/graph/plan"
+	"simgraph/graph/transport"
+	"simgraph/resolvers"
+)
+
+// pair answers operations by the plan and by gqlgen's executor.
+type pair struct {
+	*stack
+	planned, plain *transport.Server
+	schema         *ast.Schema
+	catalogue      *faultyCatalogue
+}
+
+func newPair(t *testing.T) *pair {
+	t.Helper()
+	p := &pair{stack: newStack(t)}
+	p.catalogue = &faultyCatalogue{Catalogue: p.ports.Catalogue}
+	p.ports.Catalogue = p.catalogue
+	p.ports.Subscribers = &faultySubscribers{p.ports.Subscribers, p.catalogue}
+	quiet := slog.New(slog.DiscardHandler)
+	p.planned = engineOn(p.ports, transport.Config{Log: quiet})
+	p.plain = engineOn(p.ports, transport.Config{Log: quiet, Unplanned: true})
+	p.schema = resolvers.New(p.ports, clock).Schema().Schema()
+	return p
+}
+
+// faultySubscribers panics in a method that a resolver calls itself.
+type faultySubscribers struct {
+	domain.Subscribers
+	faults *faultyCatalogue
+}
+
+func (f *faultySubscribers) Fleet(ctx context.Context, scope domain.Scope) (domain.FleetCounts, error) {
+	if f.faults.fault == "panic" {
+		panic("the fleet is on fire")
+	}
+	return f.Subscribers.Fleet(ctx, scope)
+}
+
+// faultyCatalogue does what a store should not.
+type faultyCatalogue struct {
+	domain.Catalogue
+	fault string
+}
+
+func (f *faultyCatalogue) OperatorsOf(ctx context.Context, scope domain.Scope, codes []string) (map[string]*domain.Operator, error) {
+	switch f.fault {
+	case "nothing":
+		return nil, nil
+	case "panic":
+		panic("the catalogue is on fire")
+	case "internal":
+		return nil, errors.New("the catalogue is lost")
+	case "public":
+		return nil, domain.Invalid("operator", "the catalogue is closed")
+	}
+	return f.Catalogue.OperatorsOf(ctx, scope, codes)
+}
+
+// callers are the administrator, and others who may do or see less.
+func (p *pair) callers() map[string]*domain.Caller {
+	restricted, poor, monitor := *p.caller, *p.caller, *p.caller
+	restricted.Scope.Groups = p.someGroups()
+	restricted.Scope.Masked = restricted.Scope.Groups[:1]
+	poor.Permissions = nil
+	monitor.Permissions = []domain.Permission{domain.ViewSubscriber}
+	return map[string]*domain.Caller{"admin": p.caller, "restricted": &restricted, "poor": &poor, "monitor": &monitor}
+}
+
+func (p *pair) someGroups() []int64 {
+	var groups []int64
+	if err := p.pool.Select(&groups, "SELECT group_id FROM groups ORDER BY group_id LIMIT 3"); err != nil {
+		panic(err)
+	}
+	return groups
+}
+
+// differ runs a query both ways and says how the answers differ.
+func (p *pair) differ(ctx context.Context, query string, variables map[string]any) string {
+	planned, err := p.planned.Prepare(query)
+	if err != nil {
+		return "invalid: " + err.Error()
+	}
+	plain, err := p.plain.Prepare(query)
+	if err != nil {
+		return "invalid: " + err.Error()
+	}
+	var got, want []string
+	for range tries {
+		want = append(want, answered(p.plain.Do(ctx, plain, variables)))
+		got = append(got, answered(p.planned.Do(ctx, planned, variables)))
+		if slices.ContainsFunc(got, func(one string) bool { return slices.Contains(want, one) }) {
+			return ""
+		}
+	}
+	values, _ := json.Marshal(variables)
+	return fmt.Sprintf("%s\n%s\nplanned %s\nplain   %s", query, values, got[0], want[0])
+}
+
+// tries is how often answers are compared: when a statement fails, it is left to
+// chance which fields had joined its batch and share the error.
+const tries = 5
+
+// shown is how many errors an answer has at most. Which of more are shown is
+// left to chance.
+const shown = 20
+
+func answered(resp *graphql.Response) string {
+	var errs []string
+	for _, err := range resp.Errors {
+		text, _ := json.Marshal(err)
+		errs = append(errs, string(text))
+	}
+	slices.Sort(errs)
+	if len(errs) >= shown {
+		errs = errs[:0]
+	}
+	return fmt.Sprintf("%s %s", resp.Data, errs)
+}
+
+// TestPlannedAnswersAreThoseOfGqlgen compares both ways to answer over random
+// operations on the whole schema. What fails prints its seed.
+func TestPlannedAnswersAreThoseOfGqlgen(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	known := p.harvest(t)
+	n := 600
+	if testing.Short() {
+		n = 100
+	}
+	for name, caller := range p.callers() {
+		t.Run(name, func(t *testing.T) {
+			p.compare(domain.WithCaller(t.Context(), caller), t, known, n)
+		})
+	}
+}
+
+// compare runs n random operations.
+func (p *pair) compare(ctx context.Context, t *testing.T, known map[string][]any, n int) {
+	t.Helper()
+	failed := 0
+	for seed := range uint64(n) {
+		a := &author{Rand: rand.New(rand.NewPCG(seed, 1)), schema: p.schema, known: known, most: 4}
+		query, variables := a.query()
+		if difference := p.differ(ctx, query, variables); difference != "" {
+			t.Errorf("seed %d: %s", seed, difference)
+			if failed++; failed > 3 {
+				t.FailNow()
+			}
+		}
+	}
+}
+
+// TestPlannedErrorsAreThoseOfGqlgen compares while the database lacks a table,
+// one after the other, and while a store misbehaves.
+func TestPlannedErrorsAreThoseOfGqlgen(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	known := p.harvest(t)
+	ctx := domain.WithCaller(t.Context(), p.caller)
+	var tables []string
+	err := p.pool.Select(&tables, `SELECT c.relname FROM pg_class c
+WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition ORDER BY 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range tables {
+		t.Run("without "+table, func(t *testing.T) {
+			p.pool.MustExec("ALTER TABLE " + table + " RENAME TO lost")
+			defer p.pool.MustExec("ALTER TABLE lost RENAME TO " + table)
+			p.compare(ctx, t, known, 40)
+		})
+	}
+	for _, fault := range []string{"nothing", "panic", "internal", "public"} {
+		t.Run("a store does "+fault, func(t *testing.T) {
+			p.catalogue.fault = fault
+			defer func() { p.catalogue.fault = "" }()
+			p.compare(ctx, t, known, 60)
+			for _, query := range atFaults {
+				if difference := p.differ(ctx, query, nil); difference != "" {
+					t.Error(difference)
+				}
+			}
+		})
+	}
+}
+
+// atFaults reach the faulty store on every way.
+var atFaults = []string{
+	`{subscribers(first: 3) {nodes {physicalId operator {name}}}}`,
+	`{subscribers(first: 3) {edges {node {nickname a: operator {name} b: operator {code}}}}}`,
+	`{groups(first: 2) {nodes {subscribers(first: 2) {nodes {operator {name} tags {name}}}}}}`,
+	`{subscribers(first: 9) {nodes {profiles {operator {name}}}}}`,
+	`{company {name fleet {total} currentPeriod {start}} viewer {company {fleet {active}}}}`,
+}
+
+func TestPlannedMutationsAnswerAsGqlgenDoes(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	ctx := domain.WithCaller(t.Context(), p.caller)
+	id := p.harvest(t)["physicalId"][0]
+	for _, query := range []string{
+		`mutation($id: String!) {editSubscriber(input: {physicalId: $id, nickname: "n"}) {subscriber {nickname tags {name} group {name}}}}`,
+		`mutation($id: String!) {a: editSubscriber(input: {physicalId: $id, nickname: "1"}) {subscriber {nickname}}
+		  b: editSubscriber(input: {physicalId: $id, nickname: "2"}) {subscriber {nickname operator {name}}}}`,
+		`mutation {editSubscriber(input: {physicalId: "none", nickname: "n"}) {subscriber {nickname}}}`,
+	} {
+		if difference := p.differ(ctx, query, map[string]any{"id": id}); difference != "" {
+			t.Error(difference)
+		}
+	}
+}
+
+// harvest asks for values to use in arguments.
+func (p *pair) harvest(t *testing.T) map[string][]any {
+	t.Helper()
+	known := map[string][]any{}
+	for seed := range uint64(150) {
+		a := &author{Rand: rand.New(rand.NewPCG(seed, 2)), schema: p.schema, most: 5}
+		query, variables := a.query()
+		op, err := p.plain.Prepare(query)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, query)
+		}
+		resp := p.plain.Do(domain.WithCaller(t.Context(), p.caller), op, variables)
+		var data any
+		if json.NewDecoder(bytes.NewReader(resp.Data)).Decode(&data) == nil {
+			gather(known, "", data)
+		}
+	}
+	for _, name := range []string{"physicalId", "id", "cursor", "name"} {
+		if len(known[name]) == 0 {
+			t.Fatalf("no value of %s was found", name)
+		}
+	}
+	return known
+}
+
+// gather notes the leaves of an answer by the names of their fields.
+func gather(known map[string][]any, name string, value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			gather(known, key[strings.Index(key, "_")+1:], value[key])
+		}
+	case []any:
+		for _, item := range value {
+			gather(known, name, item)
+		}
+	case string, float64:
+		if len(known[name]) < 50 && !slices.Contains(known[name], any(value)) {
+			known[name] = append(known[name], value)
+		}
+	}
+}
+
+// TestEveryFieldIsPlanned fails when plan.generated.go is older than the schema.
+func TestEveryFieldIsPlanned(t *testing.T) {
+	t.Parallel()
+	schema := generated.NewExecutableSchema(generated.Config{})
+	planned := schema.(plan.Executable).Plan()
+	for name, object := range schema.Schema().Types {
+		if object.Kind != ast.Object || name[0] == '_' || object == schema.Schema().Query ||
+			object == schema.Schema().Mutation || object == schema.Schema().Subscription {
+			continue
+		}
+		for _, field := range object.Fields {
+			if planned.Objects[name] == nil || planned.Objects[name].Fields[field.Name] == nil {
+				t.Errorf("%s.%s has no plan: write graph/generated anew", name, field.Name)
+			}
+		}
+	}
+}
