@@ -1,0 +1,294 @@
+package db_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"simgraph/db"
+	"simgraph/domain"
+	"simgraph/domain/query"
+)
+
+// kindOf is the kind of a domain error, "" for none.
+func kindOf(err error) domain.ErrorKind {
+	if fault, is := domain.AsError(err); is {
+		return fault.Kind
+	}
+	if err != nil {
+		return domain.ErrorKind(err.Error())
+	}
+	return ""
+}
+
+func spec(rule domain.RuleType, target string, lower, upper int64) domain.AlertSpec {
+	return domain.AlertSpec{RuleType: rule, Target: target, LowerThreshold: lower, UpperThreshold: upper}
+}
+
+func TestAnAlertNeedsATargetThatTheScopeShows(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	for _, c := range []struct {
+		scope domain.Scope
+		spec  domain.AlertSpec
+		want  domain.ErrorKind
+	}{
+		{f.whole(), spec(domain.RuleSIM, "s1", 0, 1<<63-1), ""},
+		{f.whole(), spec(domain.RuleSIM, "p1", 1, 2), domain.KindNotFound},
+		{f.whole(), spec(domain.RuleSIM, "", 1, 2), domain.KindInvalid},
+		{f.whole(), spec(domain.RuleCompany, "", 1, 2), ""},
+		{f.whole(), spec(domain.RuleCompany, "acme", 1, 2), domain.KindInvalid},
+		{f.whole(), spec(domain.RuleGroup, "12", 1, 2), ""},
+		{f.whole(), spec(domain.RuleGroup, "14", 1, 2), domain.KindNotFound},
+		{f.whole(), spec(domain.RuleGroupMember, "vans", 1, 2), domain.KindInvalid},
+		{f.whole(), spec(domain.RuleGroupMember, "012", 1, 2), domain.KindInvalid},
+		{f.whole(), spec("sims", "s1", 1, 2), domain.KindInvalid},
+		{f.whole(), spec(domain.RuleSIM, "s1", 3, 2), domain.KindInvalid},
+		{f.whole(), spec(domain.RuleSIM, "s1", -1, 2), domain.KindInvalid},
+		{only(boats), spec(domain.RuleSIM, "s5", 1, 2), ""},
+		{only(boats), spec(domain.RuleSIM, "s1", 1, 2), domain.KindNotFound},
+		{only(boats), spec(domain.RuleSIM, "s9", 1, 2), domain.KindNotFound},
+		{only(boats), spec(domain.RuleGroup, "13", 1, 2), ""},
+		{only(boats), spec(domain.RuleGroup, "12", 1, 2), domain.KindNotFound},
+		{only(boats), spec(domain.RuleCompany, "", 1, 2), domain.KindForbidden},
+		{domain.Whole(2), spec(domain.RuleSIM, "s1", 1, 2), domain.KindNotFound},
+	} {
+		_, err := f.alerts.Create(t.Context(), c.scope, c.spec)
+		if got := kindOf(err); got != c.want {
+			t.Errorf("%+v of %+v: got %q, want %q", c.spec, c.scope, got, c.want)
+		}
+	}
+}
+
+func TestASIMTargetIsWhoHasTheNumberNow(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	f.pool.MustExec(`UPDATE subscribers SET subscriber_id = 's2', is_active = false, terminate_date = '2026-01-01Z' WHERE key = 3`)
+	alert := f.create(domain.RuleSIM, "s2", 1, 2)
+	same(t, *alert.SubscriberKey, 2)
+	f.pool.MustExec(`UPDATE subscribers SET subscriber_id = 'new' WHERE key = 2`)
+	found, err := f.alerts.Find(t.Context(), f.whole(), alert.AlertID)
+	try(t, err)
+	same(t, found.Target, "new")
+}
+
+func TestUsersOfGroupsSeeTheirAlertsOnly(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	onCompany, onVan, onBoats := f.create(domain.RuleCompany, "", 1, 2), f.create(domain.RuleSIM, "s1", 1, 2), f.create(domain.RuleGroup, "13", 1, 2)
+	slice, err := f.alerts.List(t.Context(), only(boats), domain.Listing{Page: domain.Page{Limit: 10}})
+	try(t, err)
+	same(t, len(slice.Items), 1)
+	same(t, slice.Items[0].AlertID, onBoats.AlertID)
+	n, err := f.alerts.Count(t.Context(), only(boats), domain.Listing{})
+	try(t, err)
+	same(t, n, 1)
+	_, err = f.alerts.Find(t.Context(), only(boats), onCompany.AlertID)
+	same(t, kindOf(err), domain.KindForbidden)
+	_, err = f.alerts.Remove(t.Context(), only(boats), onCompany.AlertID)
+	same(t, kindOf(err), domain.KindForbidden)
+	_, err = f.alerts.Edit(t.Context(), only(boats), onVan.AlertID, domain.AlertEdit{})
+	same(t, kindOf(err), domain.KindNotFound)
+	_, err = f.alerts.Remove(t.Context(), domain.Whole(2), onVan.AlertID)
+	same(t, kindOf(err), domain.KindNotFound)
+	n, err = f.alerts.Count(t.Context(), f.whole(), domain.Listing{})
+	try(t, err)
+	same(t, n, 3)
+}
+
+func TestTheLogShowsWhatTheScopeShowsAndOutlivesAlerts(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	f.use(1, 10, f.now)
+	f.use(5, 10, f.now)
+	alerts := []*domain.Alert{
+		f.create(domain.RuleCompany, "", 1, 100), f.create(domain.RuleSIM, "s5", 2, 100),
+		f.create(domain.RuleGroup, "13", 3, 100), f.create(domain.RuleGroupMember, "13", 4, 100), f.create(domain.RuleSIM, "s1", 5, 100),
+	}
+	for _, alert := range alerts {
+		_, err := f.alerts.Remove(t.Context(), f.whole(), alert.AlertID)
+		try(t, err)
+	}
+	count := func(scope domain.Scope) int {
+		n, err := f.log.Count(t.Context(), scope, domain.Listing{})
+		try(t, err)
+		return n
+	}
+	same(t, count(f.whole()), 6)
+	same(t, count(only(boats)), 3)
+	same(t, count(domain.Whole(2)), 0)
+	f.pool.MustExec(`UPDATE subscribers SET group_id = 12 WHERE key = 5`)
+	same(t, count(only(boats)), 1) // that of the group itself
+	same(t, count(only(vans)), 2)  // the two of single SIMs
+	_, err := f.log.Deliveries(t.Context(), only(boats), []string{"00000000-0000-0000-0000-000000000000"})
+	same(t, kindOf(err), domain.KindForbidden)
+}
+
+func TestListsOfAlertsFilterOrderAndPage(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	for n := range int64(9) {
+		f.create(domain.RuleSIM, fmt.Sprint("s", 9-n), n%3, 100+n)
+	}
+	f.create(domain.RuleGroup, "12", 5, 6)
+	list := func(filter, order string) (ids []string) {
+		expr, err := query.ParseFilter(filter, domain.AlertFields)
+		try(t, err)
+		orders, err := query.ParseOrder(order, domain.AlertFields)
+		try(t, err)
+		listing := domain.Listing{Filter: expr, Order: orders, Page: domain.Page{Limit: 4}}
+		for {
+			slice, err := f.alerts.List(t.Context(), f.whole(), listing)
+			try(t, err)
+			for _, a := range slice.Items {
+				ids = append(ids, a.Target)
+			}
+			if !slice.HasNext {
+				return ids
+			}
+			listing.Page.Cursor = slice.Cursor(len(slice.Items) - 1)
+		}
+	}
+	sameLines(t, list("target in ('s1', 's2') or ruleType eq grouppr", "target DESC"), "s2", "s1", "12")
+	sameLines(t, list("lowerThreshold eq 1", "upperThreshold"), "s8", "s5", "s2")
+	sameLines(t, list("", "lowerThreshold DESC, id"), "12", "s7", "s4", "s1", "s8", "s5", "s2", "s9", "s6", "s3")
+}
+
+func TestKeepingAlertsAgainChangesNothing(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	specs := []domain.AlertSpec{
+		spec(domain.RuleSIM, "s1", 1, 2), spec(domain.RuleSIM, "s1", 1, 3), spec(domain.RuleSIM, "nobody", 1, 3),
+		spec(domain.RuleCompany, "", 1, 2), spec(domain.RuleGroup, "12", 1, 2), spec(domain.RuleGroup, "99", 1, 2),
+	}
+	outcomes := func() (lines []string) {
+		kept, err := f.alerts.Keep(t.Context(), f.whole(), specs)
+		try(t, err)
+		for _, k := range kept {
+			if k.Err != nil {
+				lines = append(lines, k.Err.Message)
+			} else {
+				lines = append(lines, fmt.Sprint(k.Outcome))
+			}
+		}
+		return lines
+	}
+	created, unchanged := fmt.Sprint(domain.Created), fmt.Sprint(domain.Unchanged)
+	noSIM, noGroup := `no subscriber "nobody" on this account`, `no group "99" on this account`
+	sameLines(t, outcomes(), created, created, noSIM, created, created, noGroup)
+	sameLines(t, outcomes(), unchanged, unchanged, noSIM, unchanged, unchanged, noGroup)
+}
+
+func TestStatesTellUsageAgainstThresholds(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	members, sim, group := f.create(domain.RuleGroupMember, "12", 100, 200), f.create(domain.RuleSIM, "s3", 0, 1000), f.create(domain.RuleGroup, "12", 50, 5000)
+	f.use(1, 150, f.now)
+	f.use(2, 50, f.now)
+	subjects, err := f.alerts.SubjectsOf(t.Context(), f.whole(), []int64{members.AlertID, sim.AlertID, group.AlertID}, domain.Page{Limit: 5})
+	try(t, err)
+	describe := func(states []*domain.AlertState) (lines []string) {
+		for _, s := range states {
+			who := "group"
+			if s.SubscriberKey != nil {
+				who = fmt.Sprint("p", *s.SubscriberKey)
+			}
+			percent := "-"
+			if p := s.Lower().Percent; p != nil {
+				percent = fmt.Sprintf("%.0f%%", *p)
+			}
+			lines = append(lines, fmt.Sprintf("%s %d %s %s %t", who, s.Usage, s.Status(), percent, s.Lower().Since != nil))
+		}
+		return lines
+	}
+	sameLines(t, describe(subjects[members.AlertID]), "p1 150 EXCEEDED 150% true", "p2 50 ARMED 50% false")
+	sameLines(t, describe(subjects[sim.AlertID]), "p3 0 ARMED - false")
+	sameLines(t, describe(subjects[group.AlertID]), "group 200 EXCEEDED 400% true")
+	exceeded, err := f.alerts.Exceeded(t.Context(), f.whole(), []int64{members.AlertID, sim.AlertID, group.AlertID})
+	try(t, err)
+	same(t, fmt.Sprint(exceeded), fmt.Sprint(map[int64]int{members.AlertID: 1, group.AlertID: 1}))
+	f.create(domain.RuleCompany, "", 1000, 1000)
+	watching, err := f.alerts.WatchingSubscribers(t.Context(), f.whole(), []int64{3, 9})
+	try(t, err)
+	sameLines(t, describe(watching[3]), "p3 0 ARMED 0% false", "p3 0 ARMED - false", "p3 0 ARMED 0% false")
+	sameLines(t, describe(watching[9]), "p9 0 ARMED 0% false")
+	watching, err = f.alerts.WatchingSubscribers(t.Context(), only(vans), []int64{3})
+	try(t, err)
+	same(t, len(watching[3]), 2)
+}
+
+func TestExplainTellsWhyOrWhyNot(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	alert := f.create(domain.RuleGroupMember, "12", 100, 200)
+	f.use(1, 150, f.now)
+	explain := func(scope domain.Scope, subject domain.AlertSubject) string {
+		e, err := f.alerts.Explain(t.Context(), scope, alert.AlertID, subject)
+		if err != nil {
+			return string(kindOf(err))
+		}
+		return fmt.Sprintf("%s %s", e.Lower.Reason, e.Upper.Reason)
+	}
+	sub := func(id string) domain.AlertSubject { return domain.AlertSubject{PhysicalID: &id} }
+	same(t, explain(f.whole(), sub("p1")), "FIRED BELOW_THRESHOLD")
+	same(t, explain(f.whole(), sub("p2")), "BELOW_THRESHOLD BELOW_THRESHOLD")
+	same(t, explain(f.whole(), sub("p5")), "NOT_WATCHED NOT_WATCHED")
+	same(t, explain(f.whole(), domain.AlertSubject{GroupID: new(vans)}), "NOT_WATCHED NOT_WATCHED")
+	same(t, explain(f.whole(), domain.AlertSubject{}), string(domain.KindInvalid))
+	same(t, explain(f.whole(), sub("p0")), string(domain.KindNotFound))
+	same(t, explain(only(boats), sub("p5")), string(domain.KindNotFound))
+	f.pool.MustExec(`UPDATE subscribers SET group_id = 12 WHERE key = 5`)
+	f.pool.MustExec(`INSERT INTO subscriber_periods VALUES (1, '2026-11-01Z', 5, 101, 0, now())`)
+	same(t, explain(f.whole(), sub("p5")), "PENDING BELOW_THRESHOLD")
+	e, err := f.alerts.Explain(t.Context(), f.whole(), alert.AlertID, sub("p1"))
+	try(t, err)
+	same(t, *e.Upper.Remaining, 51)
+	same(t, e.Lower.Entry.Usage, 150)
+	if !strings.Contains(e.Lower.Text, "150 bytes was above the lower threshold of 100") {
+		t.Fatal(e.Lower.Text)
+	}
+}
+
+func TestAPreviewFindsTheHoursInWhichAnAlertWouldHaveFired(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	usage := db.NewUsage(f.pool, nil, db.UsageOptions{Now: func() time.Time { return f.now }})
+	var records []domain.UsageRecord
+	book := func(id, at string, bytes int64) {
+		when := clockAt(at)
+		records = append(records, domain.UsageRecord{Source: "s", PhysicalID: id, Protocol: "TCP", StartedAt: when, EndedAt: when, MobileOriginated: bytes})
+	}
+	book("p1", "2026-09-30 23:59", 500) // another period
+	book("p1", "2026-10-01 00:10", 60)
+	book("p1", "2026-10-05 10:10", 30)
+	book("p1", "2026-10-05 14:10", 30) // 120
+	book("p1", "2026-10-20 09:59", 90) // 210
+	book("p2", "2026-10-31 23:10", 101)
+	book("p2", "2026-11-02 01:00", 150)
+	book("p9", "2026-10-02 01:00", 1000)
+	_, err := usage.Record(t.Context(), f.whole(), records)
+	try(t, err)
+	preview := func(s domain.AlertSpec, from, to string) string {
+		over, err := domain.ParseRange(from, to)
+		try(t, err)
+		p, err := f.alerts.Preview(t.Context(), f.whole(), s, over)
+		try(t, err)
+		lines := []string{fmt.Sprintf("%d of %d", p.Total, p.Subjects)}
+		for _, firing := range p.Firings {
+			who := "group"
+			if firing.SubscriberKey != nil {
+				who = fmt.Sprint("p", *firing.SubscriberKey)
+			}
+			lines = append(lines, fmt.Sprintf("%s %s %s %d", who, firing.Boundary, firing.At.UTC().Format("01-02 15h"), firing.Usage))
+		}
+		return strings.Join(lines, "; ")
+	}
+	same(t, preview(spec(domain.RuleSIM, "s1", 100, 200), "2026-10-01", "2026-10-31"), "2 of 1; p1 lower 10-05 14h 120; p1 upper 10-20 09h 210")
+	same(t, preview(spec(domain.RuleSIM, "s1", 100, 200), "2026-10-06", "2026-10-31"), "1 of 1; p1 upper 10-20 09h 210")
+	same(t, preview(spec(domain.RuleGroupMember, "12", 100, 200), "2026-10-01", "2026-11-30"),
+		"4 of 2; p1 lower 10-05 14h 120; p1 upper 10-20 09h 210; p2 lower 10-31 23h 101; p2 lower 11-02 01h 150")
+	same(t, preview(spec(domain.RuleGroup, "12", 205, 300), "2026-10-01", "2026-10-31"), "2 of 1; group lower 10-20 09h 210; group upper 10-31 23h 311")
+	same(t, preview(spec(domain.RuleCompany, "", 900, 9000), "2026-10-01", "2026-10-31"), "1 of 1; p9 lower 10-02 01h 1000")
+	same(t, preview(spec(domain.RuleCompany, "", 9000, 9000), "2026-10-01", "2026-10-31"), "0 of 0")
+}

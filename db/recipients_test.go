@@ -1,0 +1,98 @@
+package db_test
+
+import (
+	"fmt"
+	"testing"
+
+	"simgraph/domain"
+)
+
+func TestAnAddressIsOneRecipientHoweverItIsWritten(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	first, err := f.recipients.Create(t.Context(), f.whole(), "Ops@Acme.example")
+	try(t, err)
+	again, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.EXAMPLE")
+	try(t, err)
+	same(t, *again, *first)
+	second, err := f.recipients.Create(t.Context(), f.whole(), "other@acme.example")
+	try(t, err)
+	_, err = f.recipients.Edit(t.Context(), f.whole(), second.RecipientID, "OPS@acme.example")
+	same(t, kindOf(err), domain.KindInvalid)
+	edited, err := f.recipients.Edit(t.Context(), f.whole(), first.RecipientID, "OPS@acme.example")
+	try(t, err)
+	same(t, edited.Email, "OPS@acme.example")
+	_, err = f.recipients.Edit(t.Context(), f.whole(), 999, "x@acme.example")
+	same(t, kindOf(err), domain.KindNotFound)
+	_, err = f.recipients.Remove(t.Context(), f.whole(), first.RecipientID)
+	try(t, err)
+	_, err = f.recipients.Remove(t.Context(), f.whole(), first.RecipientID)
+	same(t, kindOf(err), domain.KindNotFound)
+	n, err := f.recipients.Count(t.Context(), f.whole())
+	try(t, err)
+	same(t, n, 1)
+}
+
+func TestUsersOfGroupsHaveNothingToDoWithRecipients(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	r, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example")
+	try(t, err)
+	scope := only(vans)
+	_, create := f.recipients.Create(t.Context(), scope, "x@acme.example")
+	_, find := f.recipients.Find(t.Context(), scope, r.RecipientID)
+	_, many := f.recipients.FindMany(t.Context(), scope, []int64{r.RecipientID})
+	_, list := f.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
+	_, count := f.recipients.Count(t.Context(), scope)
+	_, edit := f.recipients.Edit(t.Context(), scope, r.RecipientID, "x@acme.example")
+	_, remove := f.recipients.Remove(t.Context(), scope, r.RecipientID)
+	_, test := f.recipients.SendTest(t.Context(), scope, nil)
+	_, mails := f.recipients.Mails(t.Context(), scope, []int64{r.RecipientID}, domain.Page{Limit: 1})
+	for i, err := range []error{create, find, many, list, count, edit, remove, test, mails} {
+		if kindOf(err) != domain.KindForbidden {
+			t.Errorf("%d: got %v", i, err)
+		}
+	}
+}
+
+func TestRecipientsAreBounded(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	emails := []string{"nobody"}
+	for n := range domain.MaxRecipients + 2 {
+		emails = append(emails, fmt.Sprintf("r%d@acme.example", n))
+	}
+	kept, err := f.recipients.Keep(t.Context(), f.whole(), emails)
+	try(t, err)
+	created, refused := 0, 0
+	for _, k := range kept {
+		if k.Err != nil {
+			refused++
+		}
+		if k.Outcome == domain.Created {
+			created++
+		}
+	}
+	same(t, created, domain.MaxRecipients)
+	same(t, refused, 3)
+	_, err = f.recipients.Create(t.Context(), f.whole(), "one.more@acme.example")
+	same(t, kindOf(err), domain.KindInvalid)
+	_, err = f.recipients.Create(t.Context(), f.whole(), "R5@acme.example")
+	try(t, err)
+}
+
+func TestMailThatWaitsForARemovedRecipientIsDropped(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	r, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example")
+	try(t, err)
+	f.create(domain.RuleSIM, "s1", 1, 2)
+	_, err = f.recipients.SendTest(t.Context(), f.whole(), &r.RecipientID)
+	try(t, err)
+	f.use(1, 10, f.now)
+	_, err = f.recipients.Remove(t.Context(), f.whole(), r.RecipientID)
+	try(t, err)
+	pending, err := f.outbox.Pending(t.Context(), domain.Digest{})
+	try(t, err)
+	same(t, len(pending), 0)
+}
