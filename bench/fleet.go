@@ -92,7 +92,7 @@ func (s *source) records(n int) []domain.UsageRecord {
 		subscriber := s.IntN(s.subscribers)
 		records[i] = domain.UsageRecord{
 			RecordID: fmt.Sprintf("r-%d", s.count), Source: s.name, PhysicalID: fmt.Sprintf("8944%015d", subscriber),
-			SessionID: fmt.Sprintf("s-%s-%d", s.name, s.count/4), Sequence: s.count % 4,
+			SessionID: s.at.Format("s-0102"), Sequence: s.IntN(8),
 			StartedAt: s.at, EndedAt: s.at.Add(time.Minute), MobileOriginated: s.Int64N(100_000), MobileTerminated: s.Int64N(1_000_000),
 			Protocol: protocols[s.IntN(len(protocols))], IPAddress: netip.AddrFrom4([4]byte{10, byte(subscriber >> 16), byte(subscriber >> 8), byte(subscriber)}),
 		}

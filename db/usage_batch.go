@@ -173,16 +173,17 @@ WITH line AS (
   SELECT $1, identity, digest FROM line
   ON CONFLICT (company_id, identity) DO NOTHING
   RETURNING identity
+), unseen AS MATERIALIZED (
+  SELECT line.* FROM line JOIN fresh USING (identity)
 ), booked AS (
   INSERT INTO usage_records (company_id, started_at, identity, subscriber_key, ended_at, mobile_originated, mobile_terminated,
     sequence, ip_address, protocol, session_id, source, record_id)
   SELECT $1, started_at, identity, subscriber_key, ended_at, mobile_originated, mobile_terminated,
     sequence, nullif(ip_address, '')::inet, protocol, session_id, source, record_id
-  FROM line JOIN fresh USING (identity)
+  FROM unseen
   WHERE subscriber_key <> 0
 )
-SELECT coalesce(array_agg(place ORDER BY place), '{}')
-FROM line JOIN fresh USING (identity)`
+SELECT coalesce(array_agg(place), '{}') FROM unseen`
 
 func (b *usageBatch) insert(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) ([]*usageEntry, error) {
 	digests := pq.Int64Array(pluck(b.entries, func(e *usageEntry) int64 { return e.digest }))

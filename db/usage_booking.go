@@ -186,12 +186,17 @@ func (h groupHistory) at(t time.Time) int64 {
 	return group
 }
 
+// groupHistories returns three arrays rather than a row for each membership,
+// which is several times dearer to read. date_part is exact to the microsecond
+// here, and cheaper than extract.
 const groupHistories = `
-SELECT coalesce(array_agg(m.subscriber_key ORDER BY m.subscriber_key, m.since), '{}'),
-  coalesce(array_agg((extract(epoch FROM m.since) * 1000000)::bigint ORDER BY m.subscriber_key, m.since), '{}'),
-  coalesce(array_agg(coalesce(m.group_id, 0) ORDER BY m.subscriber_key, m.since), '{}')
-FROM group_memberships m
-WHERE m.company_id = $1 AND m.subscriber_key = ANY($2)`
+SELECT coalesce(array_agg(subscriber_key), '{}'), coalesce(array_agg(since), '{}'), coalesce(array_agg(group_id), '{}')
+FROM (
+  SELECT m.subscriber_key, (date_part('epoch', m.since) * 1000000)::bigint AS since, coalesce(m.group_id, 0) AS group_id
+  FROM group_memberships m
+  WHERE m.company_id = $1 AND m.subscriber_key = ANY($2)
+  ORDER BY m.subscriber_key, m.since
+) AS h`
 
 func loadGroupHistories(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, subscribers []int64) (map[int64]groupHistory, error) {
 	var keys, since, groups pq.Int64Array

@@ -34,7 +34,7 @@ WITH added AS (
 // totalsAfter returns three arrays rather than a row for each total, which is
 // several times dearer to read.
 const totalsAfter = `
-SELECT coalesce(array_agg(extract(epoch FROM period_start)::bigint), '{}'), coalesce(array_agg(id), '{}'), coalesce(array_agg(bytes), '{}')
+SELECT coalesce(array_agg(date_part('epoch', period_start)::bigint), '{}'), coalesce(array_agg(id), '{}'), coalesce(array_agg(bytes), '{}')
 FROM added`
 
 // periods adds to the billing periods and tells the observer of the totals.
