@@ -28,7 +28,7 @@ func listRows[R any, P keyedRow[R], T any](ctx context.Context, in sqlx.QueryerC
 		return domain.Slice[T]{}, err
 	}
 	cut := slice(listing.Page, rows, func(row *R) string {
-		return cursor{Order: p.order, Values: P(row).keys()}.String()
+		return cursor{Order: p.order, Values: P(row).keys().values()}.String()
 	})
 	return domain.Slice[T]{Items: pluck(cut.Items, item), Cursor: cut.Cursor, HasNext: cut.HasNext, HasPrevious: cut.HasPrevious}, nil
 }

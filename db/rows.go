@@ -14,13 +14,6 @@ import (
 // noPeriod stands where a statement needs no billing period.
 var noPeriod = time.Time{}
 
-// selectAll runs a query and scans every row, so the statement must be bounded.
-func selectAll[T any](ctx context.Context, in sqlx.QueryerContext, sql string, args ...any) ([]*T, error) {
-	var rows []*T
-	err := sqlx.SelectContext(ctx, in, &rows, sql, args...)
-	return rows, Translate(err)
-}
-
 // getOne runs a query of at most one row; absent is the error for none.
 func getOne[T any](ctx context.Context, in sqlx.QueryerContext, absent error, query string, args ...any) (*T, error) {
 	var row T
@@ -42,22 +35,22 @@ func keyed[K comparable, T any](rows []*T, key func(*T) K) map[K]*T {
 	return byKey
 }
 
-// nullableTexts scans an array of texts that may hold NULL.
-type nullableTexts []*string
+// nullableTexts is an array of texts that may hold NULL, as PostgreSQL prints
+// it: most cursors of a page are never asked for, so it is read when one is.
+type nullableTexts string
 
-// Scan implements sql.Scanner.
-func (n *nullableTexts) Scan(value any) error {
+func (n nullableTexts) values() []*string {
 	var array []sql.Null[string]
-	if err := (pq.GenericArray{A: &array}).Scan(value); err != nil {
-		return err
+	if err := (pq.GenericArray{A: &array}).Scan(string(n)); err != nil {
+		panic(err) // PostgreSQL reads what it prints
 	}
-	*n = make(nullableTexts, len(array))
+	values := make([]*string, len(array))
 	for i, text := range array {
 		if text.Valid {
-			(*n)[i] = &text.V
+			values[i] = &text.V
 		}
 	}
-	return nil
+	return values
 }
 
 func count(ctx context.Context, in sqlx.QueryerContext, query string, args ...any) (int, error) {

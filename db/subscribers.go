@@ -114,7 +114,7 @@ func subscriberSlice(page domain.Page, rows []*subscriberRow, order string) doma
 		if order == "" {
 			return cursor{Values: []*string{&row.PhysicalID}}.String()
 		}
-		return cursor{Order: order, Values: row.CursorKeys}.String()
+		return cursor{Order: order, Values: row.CursorKeys.values()}.String()
 	})
 	return mapSlice(cut, func(row *subscriberRow) *domain.Subscriber { return &row.Subscriber })
 }

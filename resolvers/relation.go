@@ -22,29 +22,26 @@ const (
 // relation loads one relation of many objects with one statement. It lives as
 // long as a response.
 type relation[K comparable, V any] struct {
-	loader *dataloader.Loader[K, V]
-	load   func(ctx context.Context, keys []K) (map[K]V, error)
+	load func(ctx context.Context, keys []K) (map[K]V, error)
 
 	mu sync.Mutex
+	// loader is made for the first key that was not loaded ahead.
+	loader *dataloader.Loader[K, V]
 	// primed are the values that were loaded ahead.
 	primed map[K]V
 }
 
 func newRelation[K comparable, V any](load func(ctx context.Context, keys []K) (map[K]V, error)) *relation[K, V] {
-	batch := func(ctx context.Context, keys []K) []*dataloader.Result[V] {
-		values, err := load(ctx, keys)
-		results := make([]*dataloader.Result[V], len(keys))
-		for i, key := range keys {
-			results[i] = &dataloader.Result[V]{Data: values[key], Error: err}
-		}
-		return results
+	return &relation[K, V]{load: load}
+}
+
+func (r *relation[K, V]) batch(ctx context.Context, keys []K) []*dataloader.Result[V] {
+	values, err := r.load(ctx, keys)
+	results := make([]*dataloader.Result[V], len(keys))
+	for i, key := range keys {
+		results[i] = &dataloader.Result[V]{Data: values[key], Error: err}
 	}
-	return &relation[K, V]{
-		loader: dataloader.NewBatchedLoader(batch,
-			dataloader.WithWait[K, V](batchWait), dataloader.WithBatchCapacity[K, V](batchCap)),
-		load:   load,
-		primed: map[K]V{},
-	}
+	return results
 }
 
 // of returns the value of a key; the zero value when there is none.
@@ -58,7 +55,17 @@ func (r *relation[K, V]) of(ctx context.Context, key K) (V, error) {
 	if err := plan.Postpone(ctx); err != nil {
 		return value, err
 	}
-	return r.loader.Load(ctx, key)()
+	return r.batching().Load(ctx, key)()
+}
+
+func (r *relation[K, V]) batching() *dataloader.Loader[K, V] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.loader == nil {
+		r.loader = dataloader.NewBatchedLoader(r.batch,
+			dataloader.WithWait[K, V](batchWait), dataloader.WithBatchCapacity[K, V](batchCap))
+	}
+	return r.loader
 }
 
 // ahead loads the values of many objects at once, before their fields are
@@ -71,11 +78,10 @@ func (r *relation[K, V]) ahead(ctx context.Context, keys []K) map[K]V {
 		if err != nil {
 			return values
 		}
-		r.mu.Lock()
 		for _, key := range chunk {
-			values[key], r.primed[key] = loaded[key], loaded[key]
+			values[key] = loaded[key]
 		}
-		r.mu.Unlock()
+		r.keep(chunk, loaded)
 	}
 	return values
 }
@@ -100,16 +106,26 @@ func (r *relation[K, V]) known(keys []K) (values map[K]V, missing []K) {
 	return values, missing
 }
 
-// prime tells a value that came with something else.
-func (r *relation[K, V]) prime(key K, value V) {
+// keep remembers that those are the values of the keys.
+func (r *relation[K, V]) keep(keys []K, values map[K]V) {
 	r.mu.Lock()
-	r.primed[key] = value
-	r.mu.Unlock()
+	defer r.mu.Unlock()
+	if r.primed == nil {
+		r.primed = make(map[K]V, len(keys))
+	}
+	for _, key := range keys {
+		r.primed[key] = values[key]
+	}
 }
+
+// prime tells a value that came with something else.
+func (r *relation[K, V]) prime(key K, value V) { r.keep([]K{key}, map[K]V{key: value}) }
 
 func (r *relation[K, V]) clear() {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	clear(r.primed)
-	r.mu.Unlock()
-	r.loader.ClearAll()
+	if r.loader != nil {
+		r.loader.ClearAll()
+	}
 }

@@ -37,7 +37,7 @@ type stack struct {
 }
 
 // newStack loads the demo company; the caller is its administrator.
-func newStack(t *testing.T) *stack {
+func newStack(t testing.TB) *stack {
 	t.Helper()
 	s := &stack{}
 	pool, err := db.Open(t.Context(), dbtest.URL(t), db.Options{
@@ -73,7 +73,7 @@ func engineOn(ports resolvers.Ports, cfg transport.Config) *transport.Server {
 	return transport.New(graph.Schema(), cfg)
 }
 
-func load(t *testing.T, stores bundle.Stores) {
+func load(t testing.TB, stores bundle.Stores) {
 	t.Helper()
 	var text bytes.Buffer
 	w := bundle.NewWriter(&text)
@@ -93,7 +93,7 @@ func load(t *testing.T, stores bundle.Stores) {
 	}
 }
 
-func callerNamed(t *testing.T, access *db.Access, email string) *domain.Caller {
+func callerNamed(t testing.TB, access *db.Access, email string) *domain.Caller {
 	t.Helper()
 	company, _, err := access.FindUser(t.Context(), email)
 	if err != nil {
@@ -123,7 +123,7 @@ type fault struct {
 }
 
 // ask sends a query over HTTP, as the caller.
-func (s *stack) ask(t *testing.T, query string, variables ...any) *answer {
+func (s *stack) ask(t testing.TB, query string, variables ...any) *answer {
 	t.Helper()
 	values := map[string]any{}
 	for i := 0; i < len(variables); i += 2 {
@@ -147,7 +147,7 @@ func (s *stack) ask(t *testing.T, query string, variables ...any) *answer {
 }
 
 // mustAsk is ask without errors.
-func (s *stack) mustAsk(t *testing.T, query string, variables ...any) *answer {
+func (s *stack) mustAsk(t testing.TB, query string, variables ...any) *answer {
 	t.Helper()
 	a := s.ask(t, query, variables...)
 	if len(a.Errors) > 0 {
