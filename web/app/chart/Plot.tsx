@@ -64,12 +64,12 @@ function optionsOf(d: Drawing): uPlot.Options {
     height: d.height,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), d.timeZone),
     cursor: { y: false, points: { size: 7 }, drag: { x: d.times.length > 3, y: false } },
-    scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
+    scales: { x: { range: (_, min, max) => withRoom(min, max, d) }, y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
     axes: [
-      { ...axis, grid: { show: false }, space: 64, values: (_, splits) => timeLabels(splits, d.timeZone) },
+      { ...axis, grid: { show: false }, space: 64, size: stepOf(d.times) >= 86_000 ? 28 : 44, values: (_, splits) => timeLabels(splits, d.timeZone) },
       { ...axis, size: 66, gap: 8, splits: (_, __, ___, max) => splitsOf(max, d.inBytes), values: (_, splits) => axisLabels(splits, d.inBytes) },
     ],
-    series: [{ label: 'Time', value: (_, at) => (at === null ? '–' : timeLabel(at, d)) }, ...d.series.map((one, i) => seriesOptions(one, i, d, write))],
+    series: [{ label: 'Time', value: (_, at) => (at === null ? '' : timeLabel(at, d)) }, ...d.series.map((one, i) => seriesOptions(one, i, d, write))],
     legend: { live: true },
   };
 }
@@ -87,19 +87,27 @@ function seriesOptions(one: Series, i: number, d: Drawing, write: (value: number
     points: { show: few, size: 6 },
     spanGaps: false,
     value: (_, drawn, __, at) => {
+      if (at === null) return '';
       const value = one.shown && at !== null ? one.shown[at] : drawn;
       return value === null || value === undefined ? '–' : write(value);
     },
   };
 }
 
+const stepOf = (times: number[]): number => (times.length > 1 ? times[1]! - times[0]! : 86_400);
+
+/** Bars stand around their time: the first and the last need half a step more. */
+function withRoom(min: number, max: number, { times, series }: Drawing): [number, number] {
+  const whole = min <= times[0]! && max >= times.at(-1)!;
+  const room = whole && (times.length < 2 || series.some((one) => one.kind === 'bars')) ? stepOf(times) / 2 : 0;
+  return [min - room, max + room];
+}
+
 const month = (date: Date) => date.toLocaleDateString('en-GB', { month: 'short' });
 
 function timeLabel(at: number, d: Drawing): string {
-  const step = d.times.length > 1 ? d.times[1]! - d.times[0]! : 0;
-  return new Date(at * 1000).toLocaleString('en-GB', {
-    timeZone: d.timeZone, day: 'numeric', month: 'short', year: 'numeric', ...(step >= 86_000 ? {} : { hour: '2-digit', minute: '2-digit' }),
-  });
+  const clock = stepOf(d.times) >= 86_000 ? {} : ({ hour: '2-digit', minute: '2-digit' } as const);
+  return new Date(at * 1000).toLocaleString('en-GB', { timeZone: d.timeZone, day: 'numeric', month: 'short', year: 'numeric', ...clock });
 }
 
 function timeLabels(splits: number[], timeZone: string): string[] {

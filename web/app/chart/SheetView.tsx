@@ -3,7 +3,7 @@ import { bytes, count, setSystem, useSystem } from '../format/units';
 import { Bars, total } from './Bars';
 import { csv, download, fileName } from './download';
 import { Plot, type Series } from './Plot';
-import { type Sheet, rankingOf, seriesOf } from './sheet';
+import { measuresOf, rankingOf, seriesOf, type Sheet, titleOf } from './sheet';
 import { Table } from './Table';
 
 interface Props {
@@ -69,22 +69,25 @@ const mostBars = 50;
 
 function RankingView({ sheet }: { sheet: Sheet }) {
   useSystem();
-  const { numbers, bars } = useMemo(() => rankingOf(sheet), [sheet]);
-  const inBytes = numbers.some((number) => number.bytes);
-  const shown = numbers.map((number, i) => ({ number, i })).filter(({ number }) => number.bytes === inBytes);
-  // Parts that have a total beside them would count twice.
-  const parts = shown.filter(({ number }) => !/total|usage$|^bytes$|\.bytes$/i.test(number.key));
-  const drawn = parts.length > 0 && parts.length < shown.length ? parts : shown;
-  const write = inBytes ? bytes : count;
+  const measures = useMemo(() => measuresOf(sheet), [sheet]);
+  const [by, setBy] = useState(0);
+  const measure = measures[Math.min(by, measures.length - 1)]!;
+  const bars = useMemo(() => rankingOf(sheet, measure), [sheet, measure]);
+  const write = measure.bytes ? bytes : (n: number) => count(Math.round(n * 10) / 10);
   return (
     <div className="ranking">
+      {measures.length > 1 && (
+        <label className="inline">
+          <span className="hint">By</span>
+          <select value={by} onChange={(event) => setBy(Number(event.target.value))}>
+            {measures.map(({ name }, i) => <option key={name} value={i}>{name}</option>)}
+          </select>
+        </label>
+      )}
       <Bars
         label={sheet.name}
-        legend={drawn.map(({ number }) => number.key)}
-        bars={bars.slice(0, mostBars).map((bar) => {
-          const values = drawn.map(({ i }) => bar.values[i]!);
-          return { label: bar.label, values, text: write(total(values)) };
-        })}
+        legend={measure.parts.map(({ key }) => titleOf(key))}
+        bars={bars.slice(0, mostBars).map(({ label, values }) => ({ label, values, text: write(total(values)) }))}
       />
       {bars.length > mostBars && <p className="hint">The first {mostBars} of {count(bars.length)}. The table has all.</p>}
     </div>

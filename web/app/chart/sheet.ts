@@ -94,8 +94,9 @@ function flatten(value: Obj, prefix: string): { row: Row; points: Row[] } {
     if (key === '__typename') continue;
     if (Array.isArray(below)) {
       const inner = below.every(isObject) ? spread(below) : [];
-      if (inner.length > 0 && timeOf(inner) !== undefined && points.length === 0) points = inner;
-      else row[prefix + key] = below.map((b) => (isObject(b) ? String(Object.values(b)[0]) : String(b))).join(', ');
+      // One name each, such as tags, stays within the row; anything more gets rows of its own.
+      if (inner.length > 0 && points.length === 0 && Object.keys(inner[0]!).length > 1) points = inner.map((one) => prefixed(one, row, `${prefix}${key}`));
+      else row[prefix + key] = below.map((one) => (isObject(one) ? Object.values(one).filter((v) => typeof v !== 'object').join(' ') : String(one))).join(', ');
     } else if (isObject(below)) {
       const inner = flatten(below, `${prefix}${key}.`);
       Object.assign(row, inner.row);
@@ -105,11 +106,11 @@ function flatten(value: Obj, prefix: string): { row: Row; points: Row[] } {
   return { row, points };
 }
 
-const numeric = (value: Json | undefined): boolean => typeof value === 'number' || (typeof value === 'string' && integer.test(value));
+/** Names of the inner row that the outer one has as well are told apart. */
+const prefixed = (inner: Row, outer: Row, name: string): Row =>
+  Object.fromEntries(Object.entries(inner).map(([key, cell]) => [key in outer ? `${name}.${key}` : key, cell]));
 
-function timeOf(rows: Row[]): string | undefined {
-  return Object.keys(rows[0] ?? {}).find((key) => rows.every((row) => typeof row[key] === 'string' && instant.test(row[key])));
-}
+const numeric = (value: Json | undefined): boolean => typeof value === 'number' || (typeof value === 'string' && integer.test(value));
 
 function columnOf(key: string, rows: Row[]): Column {
   const values = rows.map((row) => row[key]).filter((value) => value !== null && value !== undefined);
@@ -188,7 +189,7 @@ export function seriesOf(sheet: Sheet): Drawn {
   for (const row of sheet.rows) {
     const group = texts.map((text) => row[text.key]).filter((text) => text !== null && text !== '').join(' ');
     for (const number of numbers) {
-      const label = [group, group && numbers.length === 1 ? '' : number.key].filter(Boolean).join(' · ');
+      const label = [group, group && numbers.length === 1 ? '' : titleOf(number.key)].filter(Boolean).join(' · ');
       if (!series.has(label)) series.set(label, { label, values: times.map(() => null), bytes: number.bytes });
       const value = row[number.key];
       if (value !== null && value !== undefined) series.get(label)!.values[place.get(instantOf(row[time]))!] = Number(value);
@@ -199,13 +200,40 @@ export function seriesOf(sheet: Sheet): Drawn {
   return { times, series: ordered.length > most ? ordered.sort((a, b) => sum(b) - sum(a)).slice(0, most) : ordered };
 }
 
-/** The label and the numbers of each row, the largest first by the first number. */
-export function rankingOf(sheet: Sheet): { numbers: Column[]; bars: { label: string; values: number[] }[] } {
+/** What rows can be ranked by: a number, or sent and received as parts of one bar. */
+export interface Measure {
+  name: string;
+  parts: Column[];
+  bytes: boolean;
+}
+
+/** The measures of a sheet, the one most worth seeing first. */
+export function measuresOf(sheet: Sheet): Measure[] {
   const numbers = sheet.columns.filter((column) => column.type === 'number');
+  const measures = numbers.map((number) => ({ name: titleOf(number.key), parts: [number], bytes: number.bytes }));
+  const directions = numbers.filter((number) => /mobile(Originated|Terminated)$/.test(number.key));
+  // Only one pair is one bar: those of two spans would be added up.
+  return directions.length === 2 ? [{ name: 'Received and sent', parts: directions, bytes: true }, ...measures] : measures;
+}
+
+/** The label and the parts of each row by a measure, the largest first. */
+export function rankingOf(sheet: Sheet, measure: Measure): { label: string; values: number[] }[] {
   const texts = sheet.columns.filter((column) => column.type === 'text');
-  const bars = sheet.rows.map((row) => ({
-    label: texts.map((text) => row[text.key]).filter((text) => text !== null && text !== '').slice(0, 2).join(' · ') || '(none)',
-    values: numbers.map((number) => Number(row[number.key] ?? 0)),
-  }));
-  return { numbers, bars };
+  const sum = (values: number[]) => values.reduce((all, value) => all + value, 0);
+  return sheet.rows
+    .map((row) => ({
+      label: texts.map((text) => row[text.key]).filter((text) => text !== null && text !== undefined && text !== '').slice(0, 2).join(' · ') || '(none)',
+      values: measure.parts.map((part) => Number(row[part.key] ?? 0)),
+    }))
+    .sort((a, b) => sum(b.values) - sum(a.values));
+}
+
+const words: Record<string, string> = { mobileOriginated: 'Sent (MO)', mobileTerminated: 'Received (MT)', dataUsage: 'Data usage' };
+
+/** The name of a column in words: "upper.percent" is "Upper percent". */
+export function titleOf(key: string): string {
+  const known = words[key.split('.').at(-1)!];
+  if (known) return known;
+  const text = key.replaceAll('.', ' ').replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -7,7 +7,7 @@ import { useOpen } from './open';
 /** Ready questions; a click opens and runs one. */
 function Examples() {
   const open = useOpen();
-  const { permissions, company } = useViewer();
+  const { permissions } = useViewer();
   return (
     <div className="examples">
       <h2>Ready questions</h2>
@@ -23,7 +23,7 @@ function Examples() {
                     type="button"
                     disabled={missing.length > 0}
                     title={missing.length > 0 ? `Needs ${missing.join(', ')}` : undefined}
-                    onClick={() => open({ query: example.query, variables: JSON.stringify(example.variables(company.currentPeriod), null, 2) }, example.runs !== false)}
+                    onClick={() => open({ query: example.query, variables: textOf(example.variables()) }, true)}
                   >
                     <strong>{example.name}</strong>
                     <span>{example.about}</span>
@@ -37,5 +37,7 @@ function Examples() {
     </div>
   );
 }
+
+const textOf = (variables: object) => (Object.keys(variables).length > 0 ? JSON.stringify(variables, null, 2) : '');
 
 export const examplesPlugin: GraphiQLPlugin = { title: 'Ready questions', icon: Bulb, content: Examples };

@@ -17,7 +17,7 @@ import { fetcher } from './fetcher';
 import { useOpen } from './open';
 import { Ranges } from './Ranges';
 import { ResultPanel } from './ResultPanel';
-import { tab } from './results';
+import { follow } from './results';
 import { readLink } from './share';
 import { storage } from './storage';
 import { Share, TakeAway } from './Tools';
@@ -43,6 +43,7 @@ export default function Explore({ shown, shared }: Props) {
         visiblePlugin={examplesPlugin}
         forcedTheme={theme}
         defaultQuery={first}
+        onTabChange={({ tabs, activeTabIndex }) => follow(tabs[activeTabIndex]?.id)}
         isHeadersEditorEnabled={false}
         showPersistHeadersSettings={false}
         defaultEditorToolsVisibility="variables"
@@ -70,25 +71,22 @@ export default function Explore({ shown, shared }: Props) {
 
 /** What stands below the answer, and keeps the editor in step with the page. */
 function Results({ theme, shared }: { theme: 'light' | 'dark'; shared: string | null }) {
-  const { tabs, activeTabIndex, monaco } = { ...useGraphiQL(pick('tabs', 'activeTabIndex', 'queryEditor')), monaco: useGraphiQL((state) => state.queryEditor) };
+  const { tabs, activeTabIndex, queryEditor } = useGraphiQL(pick('tabs', 'activeTabIndex', 'queryEditor'));
   const { setTheme } = useGraphiQLActions();
   const open = useOpen();
   const id = tabs[activeTabIndex]?.id ?? '';
-  useLayoutEffect(() => {
-    tab.current = id;
-  }, [id]);
+  useLayoutEffect(() => follow(id), [id]);
   useEffect(() => {
-    if (monaco) setTheme(theme);
-  }, [theme, monaco, setTheme]);
+    if (queryEditor) setTheme(theme);
+  }, [theme, queryEditor, setTheme]);
   useEffect(() => {
-    if (!shared || !monaco) return;
+    if (!shared || !queryEditor) return;
     void readLink(shared).then((found) => {
       history.replaceState(null, '', '#/explore');
       if (found) open(found);
     });
     // open changes with the editors; a link is taken once.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [shared, monaco]);
+  }, [shared, queryEditor]);
   return (
     <>
       <Ranges />

@@ -1,6 +1,5 @@
 // Ready questions on this graph, by domain. A test on the server holds each to
 // the schema.
-import type { Period } from '../shell/viewer';
 import { lastDays, lastMonth } from './ranges';
 
 export interface Example {
@@ -8,9 +7,7 @@ export interface Example {
   about: string;
   needs: string[];
   query: string;
-  variables: (period: Period) => Record<string, unknown>;
-  /** Whether it runs at once; true when missing. */
-  runs?: boolean;
+  variables: () => object;
 }
 
 const none = () => ({});
@@ -231,7 +228,7 @@ export const groups: { name: string; examples: Example[] }[] = [
     examples: [
       {
         name: 'Alerts close to firing',
-        about: 'Where usage stands against each threshold',
+        about: 'Usage in percent of the upper threshold',
         needs: ['VIEW_MONITORING_ALERTS', 'VIEW_A_USERS_DETAILS', 'VIEW_SUBSCRIBER'],
         query: `query CloseToFiring {
   alerts(first: 50) {
@@ -246,12 +243,12 @@ export const groups: { name: string; examples: Example[] }[] = [
         group {
           name
         }
-        usage
         upper {
-          threshold
           percent
+          threshold
           status
         }
+        usage
       }
     }
   }

@@ -1,9 +1,9 @@
 // What GraphiQL sends by. Every result is also kept for the chart.
-import type { Fetcher, FetcherParams } from '@graphiql/toolkit';
+import type { Fetcher, FetcherParams, Observable } from '@graphiql/toolkit';
 import { type DocumentNode, type OperationDefinitionNode, parse } from 'graphql';
 import { type Answer, send, subscribe } from '../graph/client';
-import { problemOf } from '../graph/problem';
-import { addEvent, change, keep, tab } from './results';
+import { type Problem, problemOf } from '../graph/problem';
+import { addEvent, change, keep, openTab } from './results';
 
 export const fetcher: Fetcher = (params, options) => {
   const operation = operationOf(params, options?.documentAST);
@@ -23,7 +23,7 @@ function operationOf(params: FetcherParams, parsed?: DocumentNode): OperationDef
 }
 
 async function answer(params: FetcherParams, name: string): Promise<Answer> {
-  const id = tab.current;
+  const id = openTab();
   const begun = performance.now();
   const blank = { name, events: null, problem: null };
   try {
@@ -37,19 +37,39 @@ async function answer(params: FetcherParams, name: string): Promise<Answer> {
   }
 }
 
-async function* listen(params: FetcherParams, name: string): AsyncGenerator<Answer> {
-  const id = tab.current;
-  const begun = performance.now();
+interface Observer {
+  next: (answer: Answer) => void;
+  complete: () => void;
+}
+
+/** An observable rather than a generator: it can be stopped while it waits for an event. */
+function listen(params: FetcherParams, name: string): Observable<Answer> {
+  // GraphiQL always passes an object.
+  return { subscribe: (observer) => ({ unsubscribe: follow(params, name, observer as Observer) }) };
+}
+
+/** Keeps and hands on the events of a subscription, until it ends or is told to. */
+function follow(params: FetcherParams, name: string, observer: Observer): () => void {
+  const id = openTab();
+  const end = (problem: Problem | null) => change(id, { running: false, problem });
   keep(id, { name, answer: null, events: [], problem: null, running: true, milliseconds: 0 });
-  try {
-    for await (const event of subscribe(params)) {
+  const stop = subscribe(params, {
+    next: (event) => {
       addEvent(id, event);
-      yield event;
-    }
-  } catch (error) {
-    change(id, { problem: problemOf(error) });
-    yield { errors: [{ message: problemOf(error).message }] };
-  } finally {
-    change(id, { running: false, milliseconds: performance.now() - begun });
-  }
+      observer.next(event);
+    },
+    error: (problem) => {
+      end(problem);
+      observer.next({ errors: [{ message: problem.message }] });
+      observer.complete();
+    },
+    complete: () => {
+      end(null);
+      observer.complete();
+    },
+  });
+  return () => {
+    stop();
+    end(null);
+  };
 }

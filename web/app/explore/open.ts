@@ -14,7 +14,8 @@ export function useOpen(): (opened: Opened, run?: boolean) => void {
   return useCallback(
     ({ query, variables }, run = false) => {
       if (!queryEditor || !variableEditor) return;
-      if (queryEditor.getValue().trim() !== '') addTab();
+      const present = queryEditor.getValue();
+      if (present.trim() !== '' && present !== query) addTab();
       queryEditor.setValue(query);
       variableEditor.setValue(variables);
       if (!run) return;

@@ -14,8 +14,13 @@ export interface Result {
   milliseconds: number;
 }
 
-/** The editor tab that is open; whoever runs a query runs it for this tab. */
-export const tab = { current: '' };
+let current = '';
+
+/** The editor tab that is open: whoever runs a query runs it for this tab. */
+export const openTab = () => current;
+export const follow = (id: string | undefined) => {
+  current = id ?? '';
+};
 
 const results = new Map<string, Result>();
 const listeners = new Set<() => void>();

@@ -61,13 +61,27 @@ export async function ask<T>(query: string, variables?: Record<string, unknown>,
   return data as T;
 }
 
-/** Runs a subscription; the iterator ends with it. */
-export function subscribe<T>(params: Params): AsyncIterableIterator<Answer<T>> {
+export interface Listener<T> {
+  next: (event: Answer<T>) => void;
+  error: (problem: Problem) => void;
+  complete: () => void;
+}
+
+/** Runs a subscription until it completes or the function returned is called. */
+export function subscribe<T>(params: Params, listener: Listener<T>): () => void {
   const used = token();
   const client = createClient({ url: new URL(endpoint, location.href).href, headers: headers(used), retryAttempts: 3 });
-  return client.iterate<T>({
-    query: params.query,
-    variables: params.variables ?? undefined,
-    operationName: params.operationName ?? undefined,
-  }) as AsyncIterableIterator<Answer<T>>;
+  const { query, variables, operationName } = params;
+  return client.subscribe<T>(
+    { query, variables: variables ?? undefined, operationName: operationName ?? undefined },
+    {
+      next: (event) => listener.next(event as Answer<T>),
+      error: (error) => {
+        const status = (error as { response?: Response }).response?.status;
+        if (status === 401) refuse(used);
+        listener.error(new Problem('UNREACHABLE', status ? `The server answered ${status}.` : 'The connection was lost.'));
+      },
+      complete: () => listener.complete(),
+    },
+  );
 }

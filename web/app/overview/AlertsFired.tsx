@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useState, useSyncExternalStore } from 'react';
 import { subscribe } from '../graph/client';
 import { useAsk } from '../graph/use';
 import { ago, moment } from '../format/time';
@@ -47,17 +47,29 @@ const merge = (fresh: Entry[], read: Entry[]) => {
   return [...fresh, ...read.filter(({ id }) => !seen.has(id))].slice(0, 8);
 };
 
+/** Alerts that fire while the page is looked at: a browser has few connections for all tabs of a server. */
 function useLive(may: boolean): Entry[] {
   const [entries, setEntries] = useState<Entry[]>([]);
+  const visible = useVisible();
   useEffect(() => {
-    if (!may) return;
-    const events = subscribe<{ alertTriggered: Entry }>({ query: live });
-    void (async () => {
-      for await (const { data } of events) if (data) setEntries((before) => [data.alertTriggered, ...before.filter(({ id }) => id !== data.alertTriggered.id)].slice(0, 8));
-    })().catch(() => undefined); // the list stays as it was read
-    return () => void events.return?.();
-  }, [may]);
+    if (!may || !visible) return;
+    return subscribe<{ alertTriggered: Entry }>({ query: live }, {
+      next: ({ data }) => data && setEntries((before) => merge([data.alertTriggered], before)),
+      error: () => undefined, // the list stays as it was read
+      complete: () => undefined,
+    });
+  }, [may, visible]);
   return entries;
+}
+
+function useVisible(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      document.addEventListener('visibilitychange', listener);
+      return () => document.removeEventListener('visibilitychange', listener);
+    },
+    () => document.visibilityState === 'visible',
+  );
 }
 
 function Entries({ entries }: { entries: Entry[] }) {
