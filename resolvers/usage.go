@@ -110,20 +110,8 @@ func (u usageOf) TopSubscribers(ctx context.Context, of *model.Usage, first int3
 	if err := checkFirst(first); err != nil {
 		return nil, err
 	}
-	l := loadersFrom(ctx)
-	top, err := l.usageTop.of(ctx, topKey{newUsageKey(of), int(first)})
-	if err != nil {
-		return nil, err
-	}
-	subscribers := l.subscriber.ahead(ctx, each(top, func(t domain.SubscriberUsage) int64 { return t.SubscriberKey }))
-	shown := make([]*domain.Subscriber, 0, len(top))
-	for _, t := range top {
-		if s := subscribers[t.SubscriberKey]; s != nil {
-			shown = append(shown, s)
-		}
-	}
-	l.aheadOfSubscribers(ctx, selected(ctx).below("subscriber"), shown)
-	return pointers(top), nil
+	top, err := loadersFrom(ctx).usageTop.of(ctx, topKey{newUsageKey(of), int(first)})
+	return pointers(top), err
 }
 
 func checkFirst(first int32) error {

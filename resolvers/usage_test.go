@@ -1,0 +1,195 @@
+package resolvers_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"simgraph/domain"
+)
+
+func number(t *testing.T, value any) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(value.(string), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// sum adds up a field of a list.
+func sum(t *testing.T, list any, field string) (n int64) {
+	t.Helper()
+	for _, item := range list.([]any) {
+		n += number(t, item.(map[string]any)[field])
+	}
+	return n
+}
+
+func TestTheAnswersAboutUsageAgree(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	a := s.mustAsk(t, `{company {usage(start: "2026-11-18T00:00:00Z", end: "2026-11-21T00:00:00Z") {
+  period {start end} totals {total mobileOriginated mobileTerminated sessions} dataCompleteUntil
+  hours: series(interval: HOUR) {start total sessions} days: series(timeZone: "Asia/Kolkata") {start total}
+  months: series(interval: MONTH, zeroFill: false) {start total}
+  protocols: breakdown(by: PROTOCOL) {value total} operators: breakdown(by: OPERATOR, first: 100) {value label total}
+  tariffs: breakdown(by: TARIFF, first: 100) {value total} groups: breakdown(by: GROUP, first: 100) {value label total}
+  topSubscribers(first: 100) {total subscriber {physicalId dataUsage}} previous {period {start end} totals {total}}}}}`)
+	usage := a.at("company", "usage").(map[string]any)
+	total := number(t, a.at("company", "usage", "totals", "total"))
+	if total == 0 {
+		t.Fatal("there is no usage")
+	}
+	for _, part := range []string{"hours", "days", "months", "protocols", "operators", "tariffs", "groups"} {
+		if got := sum(t, usage[part], "total"); got != total {
+			t.Errorf("%s add up to %d, not %d", part, got, total)
+		}
+	}
+	if n := len(usage["hours"].([]any)); n != 72 {
+		t.Errorf("%d hours", n)
+	}
+	if got := sum(t, usage["hours"], "sessions"); got != number(t, a.at("company", "usage", "totals", "sessions")) {
+		t.Errorf("%d sessions in the hours", got)
+	}
+	if start := a.at("company", "usage", "days", 0, "start"); start != "2026-11-17T18:30:00Z" {
+		t.Errorf("the first day in India begins at %v", start)
+	}
+	if end := a.at("company", "usage", "previous", "period", "end"); end != "2026-11-18T00:00:00Z" {
+		t.Errorf("the span before ends at %v", end)
+	}
+	top := usage["topSubscribers"].([]any)
+	for i := range top[1:] {
+		if number(t, top[i].(map[string]any)["total"]) < number(t, top[i+1].(map[string]any)["total"]) {
+			t.Error("the top is out of order")
+		}
+	}
+}
+
+func TestThePeriodThatIsAskedForByDefaultIsTheCurrentOne(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	a := s.mustAsk(t, `{company {currentPeriod {start end} usage {period {start end} totals {total} previous {period {start end}}}}
+  subscribers(first: 100) {nodes {dataUsage usage {totals {total}}}}}`)
+	if current, got := a.at("company", "currentPeriod"), a.at("company", "usage", "period"); fmt.Sprint(current) != fmt.Sprint(got) {
+		t.Errorf("got %v, want %v", got, current)
+	}
+	if a.at("company", "usage", "previous", "period", "end") != a.at("company", "currentPeriod", "start") {
+		t.Error("the previous period does not end where this one begins")
+	}
+	for _, node := range a.at("subscribers", "nodes").([]any) {
+		n := node.(map[string]any)
+		if of := n["usage"].(map[string]any)["totals"].(map[string]any)["total"]; of != n["dataUsage"] {
+			t.Errorf("dataUsage is %v, usage %v", n["dataUsage"], of)
+		}
+	}
+}
+
+func TestTheUsageOfManyIsOneStatement(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	for query, want := range map[string]int{
+		`{subscribers(first: 100) {nodes {usage {totals {total sessions}}}}}`:                      2,
+		`{subscribers(first: 100) {nodes {usage {series {total}}}}}`:                               2,
+		`{subscribers(first: 100) {nodes {usage {breakdown(by: PROTOCOL) {total}}}}}`:              2,
+		`{groups(first: 20) {nodes {usage {totals {total} series(interval: HOUR) {total}}}}}`:      3,
+		`{groups(first: 20) {nodes {usage {topSubscribers(first: 3) {subscriber {physicalId}}}}}}`: 3,
+		`{tags(first: 20) {nodes {usage {totals {total} dataCompleteUntil}}}}`:                     3,
+	} {
+		if got := s.mustAsk(t, query).Statements; got != want {
+			t.Errorf("%s: %d statements, want %d", query, got, want)
+		}
+	}
+}
+
+func TestAUserOfAGroupSeesTheUsageOfItsSubscribers(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	const question = `{company {usage(start: "2026-11-18T00:00:00Z", end: "2026-11-21T00:00:00Z") {totals {total sessions}
+  series {total} groups: breakdown(by: GROUP) {value total} tariffs: breakdown(by: TARIFF) {value total} topSubscribers {subscriber {groupId}}}}
+  dataUsage(startDate: "2026-11-18", endDate: "2026-11-20") {mobileOriginated}
+  dataUsageBySubscriber(startDate: "2026-11-18", endDate: "2026-11-20") {totalDataUsage}}`
+	whole := number(t, s.mustAsk(t, question).at("dataUsageBySubscriber", "totalDataUsage"))
+	group := s.mustAsk(t, `{groups(first: 1) {nodes {groupId usage(start: "2026-11-18T00:00:00Z", end: "2026-11-21T00:00:00Z") {totals {total}}}}}`)
+	id := group.at("groups", "nodes", 0, "groupId")
+
+	restricted := *s.caller
+	own := int64(id.(float64))
+	restricted.Scope = domain.Scope{Company: restricted.Scope.Company, Groups: []int64{own}, Masked: []int64{own}}
+	s.caller = &restricted
+	a := s.mustAsk(t, question)
+	want := number(t, group.at("groups", "nodes", 0, "usage", "totals", "total"))
+	usage := a.at("company", "usage").(map[string]any)
+	if want == 0 || want >= whole {
+		t.Fatalf("the group has %d of %d bytes", want, whole)
+	}
+	for what, got := range map[string]int64{
+		"totals":  number(t, a.at("company", "usage", "totals", "total")),
+		"series":  sum(t, usage["series"], "total"),
+		"groups":  sum(t, usage["groups"], "total"),
+		"tariffs": sum(t, usage["tariffs"], "total"),
+		"REST":    number(t, a.at("dataUsageBySubscriber", "totalDataUsage")),
+	} {
+		if got != want {
+			t.Errorf("%s: %d, want %d", what, got, want)
+		}
+	}
+	if tariff := a.at("company", "usage", "tariffs", 0, "value"); tariff != nil {
+		t.Errorf("shows the tariff %v", tariff)
+	}
+	for _, top := range usage["topSubscribers"].([]any) {
+		if got := top.(map[string]any)["subscriber"].(map[string]any)["groupId"]; got != id {
+			t.Errorf("shows a subscriber of group %v", got)
+		}
+	}
+}
+
+func TestWrongQuestionsAboutUsageAreNamed(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	for question, word := range map[string]string{
+		`usage(start: "2026-11-02T00:00:00Z", end: "2026-11-01T00:00:00Z") {totals {total}}`:                               "start is after end",
+		`usage(start: "2024-11-02T00:00:00Z", end: "2026-11-01T00:00:00Z") {totals {total}}`:                               "longer than 400 days",
+		`usage(start: "2026-01-01T00:00:00Z", end: "2026-11-01T00:00:00Z") {series(interval: HOUR) {total}}`:               "at most 2400 points",
+		`usage(start: "2026-01-01T00:00:00Z", end: "2026-11-01T00:00:00Z") {series(interval: DAY, timeZone: "X") {total}}`: "IANA",
+		`usage {breakdown(by: TAG, first: 101) {total}}`:                                                                   "first must be 1 to 100",
+		`usage {topSubscribers(first: 0) {total}}`:                                                                         "first must be 1 to 100",
+	} {
+		a := s.ask(t, "{company {"+question+"}}")
+		if a.code() != "INVALID_PARAMETER" || !strings.Contains(a.Errors[0].Message, word) {
+			t.Errorf("%s: %v", question, a.Errors)
+		}
+	}
+	empty := s.mustAsk(t, `{company {usage(start: "2026-11-02T00:00:00Z", end: "2026-11-02T00:00:00Z") {totals {total} series {total} breakdown(by: PROTOCOL) {total}}}}`)
+	if got := fmt.Sprint(empty.at("company", "usage")); got != "map[breakdown:[] series:[] totals:map[total:0]]" {
+		t.Errorf("an empty span has %s", got)
+	}
+}
+
+func TestRecordedUsageIsAnsweredOneByOneAndSeenAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	id := s.mustAsk(t, `{subscribers(first: 1) {nodes {physicalId}}}`).at("subscribers", "nodes", 0, "physicalId")
+	record := func(recordID, more string) string {
+		return fmt.Sprintf(`{recordId: %q, source: "test", physicalId: %q, sessionId: "new", startedAt: "2026-11-20T10:00:00Z",
+  endedAt: "2026-11-20T10:01:00Z", mobileOriginated: 7, protocol: "TCP", %s}`, recordID, id, more)
+	}
+	mutation := `mutation {recordUsage(input: {records: [` + strings.Join([]string{
+		record("a", `mobileTerminated: "5"`), record("a", `mobileTerminated: 5`), record("a", `mobileTerminated: 6`),
+		record("b", `mobileTerminated: -1`), record("c", `mobileTerminated: 1, ipAddress: "x"`),
+		strings.Replace(record("d", `mobileTerminated: 1`), fmt.Sprintf("%q", id), `"nobody"`, 1),
+	}, ",") + `]}) {results {status field reason}}}`
+	before := number(t, s.mustAsk(t, `query ($id: String!) {subscriber(physicalId: $id) {dataUsage}}`, "id", id).at("subscriber", "dataUsage"))
+	var statuses []string
+	for _, r := range s.mustAsk(t, mutation).at("recordUsage", "results").([]any) {
+		statuses = append(statuses, fmt.Sprint(r.(map[string]any)["status"]))
+	}
+	if got, want := strings.Join(statuses, " "), "ACCEPTED DUPLICATE CONFLICT REJECTED REJECTED QUARANTINED"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	after := number(t, s.mustAsk(t, `query ($id: String!) {subscriber(physicalId: $id) {dataUsage}}`, "id", id).at("subscriber", "dataUsage"))
+	if after-before != 12 {
+		t.Errorf("dataUsage rose by %d", after-before)
+	}
+}
