@@ -77,8 +77,8 @@ func newProblem(code, field, message string) *problem {
 	return p
 }
 
-func invalid(field, format string, args ...any) *problem {
-	return newProblem(string(domain.KindInvalid), field, fmt.Sprintf(format, args...))
+func malformed(message string) *problem {
+	return newProblem(string(domain.KindInvalid), "", message)
 }
 
 func noRoute(path string) *problem {
@@ -117,7 +117,7 @@ func fromGraph(err *gqlerror.Error) *problem {
 	}
 	p := newProblem(code, field, err.Message)
 	if seconds, ok := err.Extensions["retryAfter"].(int); ok {
-		p.with("Retry-After", strconv.Itoa(seconds))
+		p = p.with("Retry-After", strconv.Itoa(seconds))
 	}
 	return p.advised()
 }
@@ -127,7 +127,7 @@ func (p *problem) advised() *problem {
 	switch domain.ErrorKind(p.Code) {
 	case domain.KindRateLimited, domain.KindUnavailable:
 		if p.header.Get("Retry-After") == "" {
-			p.with("Retry-After", "1")
+			p = p.with("Retry-After", "1")
 		}
 	}
 	return p

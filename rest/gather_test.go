@@ -14,6 +14,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"simgraph/domain"
 )
 
 const gatherSchema = `
@@ -70,7 +72,7 @@ func gather(t testing.TB, e *endpoint, r *http.Request) (map[string]any, error) 
 }
 
 func TestParametersBecomeVariables(t *testing.T) {
-	list := testEndpoint(t, route{method: "GET", path: "/things", operation: "List", wrapper: "content"})
+	list := testEndpoint(t, route{method: http.MethodGet, path: "/things", operation: "List", wrapper: "content"})
 	usual := map[string]any{"limit": 25, "offset": 0, "from": "x"}
 	for query, want := range map[string]map[string]any{
 		"":                              {},
@@ -89,7 +91,7 @@ func TestParametersBecomeVariables(t *testing.T) {
 		"physicalId=1&physicalId=2":     {},
 		"stray":                         {},
 	} {
-		got, err := gather(t, list, httptest.NewRequest("GET", "/things?from=x&"+query, nil))
+		got, err := gather(t, list, httptest.NewRequest(http.MethodGet, "/things?from=x&"+query, nil))
 		expected := maps.Clone(usual)
 		maps.Copy(expected, want)
 		if err != nil || !reflect.DeepEqual(got, expected) {
@@ -99,7 +101,7 @@ func TestParametersBecomeVariables(t *testing.T) {
 }
 
 func TestWrongParametersAreRefused(t *testing.T) {
-	list := testEndpoint(t, route{method: "GET", path: "/things", operation: "List", wrapper: "content"})
+	list := testEndpoint(t, route{method: http.MethodGet, path: "/things", operation: "List", wrapper: "content"})
 	for query, want := range map[string]string{
 		"from=x&limit=-1":          "limit must be a whole number",
 		"from=x&limit=1.5":         "limit must be a whole number",
@@ -122,7 +124,7 @@ func TestWrongParametersAreRefused(t *testing.T) {
 		"":                         "from is required",
 		"from=x&filter=" + strings.Repeat("a", maxText+1): "filter is longer than",
 	} {
-		r := httptest.NewRequest("GET", "/things", nil)
+		r := httptest.NewRequest(http.MethodGet, "/things", nil)
 		r.URL.RawQuery = query
 		_, err := gather(t, list, r)
 		if err == nil || !strings.HasPrefix(err.Error(), want) || asProblem(err).Code != "INVALID_PARAMETER" {
@@ -132,7 +134,7 @@ func TestWrongParametersAreRefused(t *testing.T) {
 }
 
 func TestABodyBecomesVariables(t *testing.T) {
-	edit := testEndpoint(t, route{method: "PATCH", path: "/things/{id}", operation: "Edit", wrapper: "content"})
+	edit := testEndpoint(t, route{method: http.MethodPatch, path: "/things/{id}", operation: "Edit", wrapper: "content"})
 	for body, want := range map[string]map[string]any{
 		`{"rule":"sim"}`:                              {"rule": "SIM"},
 		` { "rule" : "company" , "note" : "" } `:      {"rule": "COMPANY", "note": ""},
@@ -145,7 +147,7 @@ func TestABodyBecomesVariables(t *testing.T) {
 		`{"\u0072ule":"sim"}`:                         {"rule": "SIM"},
 	} {
 		want["id"] = int64(7)
-		got, err := gather(t, edit, httptest.NewRequest("PATCH", "/things/7", strings.NewReader(body)))
+		got, err := gather(t, edit, httptest.NewRequest(http.MethodPatch, "/things/7", strings.NewReader(body)))
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %v, %v; want %v", body, got, err, want)
 		}
@@ -153,7 +155,7 @@ func TestABodyBecomesVariables(t *testing.T) {
 }
 
 func TestWrongBodiesAreRefused(t *testing.T) {
-	edit := testEndpoint(t, route{method: "PATCH", path: "/things/{id}", operation: "Edit", wrapper: "content"})
+	edit := testEndpoint(t, route{method: http.MethodPatch, path: "/things/{id}", operation: "Edit", wrapper: "content"})
 	for body, want := range map[string]string{
 		``:                               "a body is required",
 		"  \n":                           "a body is required",
@@ -189,7 +191,7 @@ func TestWrongBodiesAreRefused(t *testing.T) {
 		`{"rule":"sim","size":9223372036854775808}`:                 "size must be an integer of at most 64 bits",
 		strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000): "the body is not one JSON value",
 	} {
-		_, err := gather(t, edit, httptest.NewRequest("PATCH", "/things/7", strings.NewReader(body)))
+		_, err := gather(t, edit, httptest.NewRequest(http.MethodPatch, "/things/7", strings.NewReader(body)))
 		if err == nil || !strings.HasPrefix(err.Error(), want) || asProblem(err).Code != codeBody {
 			t.Errorf("%.80s: got %v; want %s", body, err, want)
 		}
@@ -197,8 +199,8 @@ func TestWrongBodiesAreRefused(t *testing.T) {
 }
 
 func TestAllFaultsOfABodyAreNamed(t *testing.T) {
-	edit := testEndpoint(t, route{method: "PATCH", path: "/things/{id}", operation: "Edit", wrapper: "content"})
-	_, err := gather(t, edit, httptest.NewRequest("PATCH", "/things/7", strings.NewReader(`{"x":1,"size":"a","y":null}`)))
+	edit := testEndpoint(t, route{method: http.MethodPatch, path: "/things/{id}", operation: "Edit", wrapper: "content"})
+	_, err := gather(t, edit, httptest.NewRequest(http.MethodPatch, "/things/7", strings.NewReader(`{"x":1,"size":"a","y":null}`)))
 	p, ok := errors.AsType[*problem](err)
 	if !ok || len(p.Details) != 4 || p.Message != p.Details[0].Reason {
 		t.Fatalf("got %+v", p)
@@ -207,14 +209,14 @@ func TestAllFaultsOfABodyAreNamed(t *testing.T) {
 	for i := range 100 {
 		many += `,"f` + strings.Repeat("x", i) + `":1`
 	}
-	_, err = gather(t, edit, httptest.NewRequest("PATCH", "/things/7", strings.NewReader(many+"}")))
+	_, err = gather(t, edit, httptest.NewRequest(http.MethodPatch, "/things/7", strings.NewReader(many+"}")))
 	if p := asProblem(err); len(p.Details) != maxDetails || len(p.Details[0].Field) > 100 {
 		t.Fatalf("got %d details", len(p.Details))
 	}
 }
 
 func TestWhatABodyIsDeclaredToBe(t *testing.T) {
-	edit := testEndpoint(t, route{method: "PATCH", path: "/things/{id}", operation: "Edit", wrapper: "content"})
+	edit := testEndpoint(t, route{method: http.MethodPatch, path: "/things/{id}", operation: "Edit", wrapper: "content"})
 	for _, c := range []struct {
 		name, value, code string
 	}{
@@ -231,7 +233,7 @@ func TestWhatABodyIsDeclaredToBe(t *testing.T) {
 		{"Content-Encoding", "identity", ""},
 		{"Content-Encoding", "gzip", codeMedia},
 	} {
-		r := httptest.NewRequest("PATCH", "/things/7", strings.NewReader(`{"rule":"sim"}`))
+		r := httptest.NewRequest(http.MethodPatch, "/things/7", strings.NewReader(`{"rule":"sim"}`))
 		if c.name != "" {
 			r.Header.Set(c.name, c.value)
 		}
@@ -243,11 +245,11 @@ func TestWhatABodyIsDeclaredToBe(t *testing.T) {
 }
 
 func TestABodyIsBounded(t *testing.T) {
-	edit := testEndpoint(t, route{method: "PATCH", path: "/things/{id}", operation: "Edit", wrapper: "content"})
+	edit := testEndpoint(t, route{method: http.MethodPatch, path: "/things/{id}", operation: "Edit", wrapper: "content"})
 	fitting := `{"rule":"sim"` + strings.Repeat(" ", maxBody-14) + `}`
 	for _, known := range []bool{true, false} {
 		for body, code := range map[string]string{fitting: "", fitting + " ": codeTooLarge} {
-			r := httptest.NewRequest("PATCH", "/things/7", strings.NewReader(body))
+			r := httptest.NewRequest(http.MethodPatch, "/things/7", strings.NewReader(body))
 			if !known {
 				r.ContentLength = -1
 			}
@@ -261,7 +263,7 @@ func TestABodyIsBounded(t *testing.T) {
 
 // The documented order: 415 and 413 before 400 before 404.
 func TestTheFirstFaultIsTold(t *testing.T) {
-	edit := testEndpoint(t, route{method: "PATCH", path: "/things/{id}", operation: "Edit", wrapper: "content"})
+	edit := testEndpoint(t, route{method: http.MethodPatch, path: "/things/{id}", operation: "Edit", wrapper: "content"})
 	for _, c := range []struct{ media, query, body, path, code string }{
 		{"text/plain", "a;b", "", "x", codeMedia},
 		{"application/json", "a;b", strings.Repeat(" ", maxBody+1), "x", codeTooLarge},
@@ -270,7 +272,7 @@ func TestTheFirstFaultIsTold(t *testing.T) {
 		{"application/json", "", `{"rule":"sim"}`, "x", "INVALID_PROPERTY"},
 		{"application/json", "", `{"rule":"sim"}`, "2147483648", "INVALID_PROPERTY"},
 	} {
-		r := httptest.NewRequest("PATCH", "/things/"+c.path, strings.NewReader(c.body))
+		r := httptest.NewRequest(http.MethodPatch, "/things/"+c.path, strings.NewReader(c.body))
 		r.URL.RawQuery = c.query
 		r.Header.Set("Content-Type", c.media)
 		if _, err := gather(t, edit, r); err == nil || asProblem(err).Code != c.code {
@@ -280,8 +282,8 @@ func TestTheFirstFaultIsTold(t *testing.T) {
 }
 
 func TestPermissionsAreThoseOfAllFieldsOfTheDocument(t *testing.T) {
-	find := testEndpoint(t, route{method: "GET", path: "/things/{id}", operation: "Find", wrapper: "content"})
-	edit := testEndpoint(t, route{method: "PATCH", path: "/things/{id}", operation: "Edit", wrapper: "content"})
+	find := testEndpoint(t, route{method: http.MethodGet, path: "/things/{id}", operation: "Find", wrapper: "content"})
+	edit := testEndpoint(t, route{method: http.MethodPatch, path: "/things/{id}", operation: "Edit", wrapper: "content"})
 	if got := scopes(find.permissions); got != "VIEW SECRET" {
 		t.Errorf("find needs %s", got)
 	}
@@ -291,9 +293,9 @@ func TestPermissionsAreThoseOfAllFieldsOfTheDocument(t *testing.T) {
 }
 
 func TestErrorsNameFieldsAsTheCallerKnowsThem(t *testing.T) {
-	edit := testEndpoint(t, route{method: "PATCH", path: "/things/{id}", operation: "Edit", wrapper: "content"})
+	edit := testEndpoint(t, route{method: http.MethodPatch, path: "/things/{id}", operation: "Edit", wrapper: "content"})
 	for field, want := range map[string]string{"thingId": "INVALID_PARAMETER id", "note": codeBody + " note", "other": "INVALID_PARAMETER other"} {
-		p := edit.blame(invalid(field, "wrong"))
+		p := edit.blame(newProblem(string(domain.KindInvalid), field, "wrong"))
 		if got := p.Code + " " + p.Details[0].Field; got != want {
 			t.Errorf("%s: got %s, want %s", field, got, want)
 		}

@@ -21,7 +21,7 @@ func split(escaped string) ([]string, error) {
 		decoded, err := url.PathUnescape(segment)
 		switch {
 		case err != nil:
-			return nil, invalid("", "the path has a malformed percent-encoding")
+			return nil, malformed("the path has a malformed percent-encoding")
 		case decoded == "", decoded == ".", decoded == "..":
 			return nil, noRoute(escaped)
 		}

@@ -14,7 +14,7 @@ type pair struct{ name, value string }
 // cannot read, and without its filter a list is the whole fleet.
 func parseQuery(raw string) ([]pair, error) {
 	if strings.Contains(raw, ";") {
-		return nil, invalid("", "the query has a semicolon: separate parameters by &, write %%3B in values")
+		return nil, malformed("the query has a semicolon: separate parameters by &, write %3B in values")
 	}
 	var pairs []pair
 	for part := range strings.SplitSeq(raw, "&") {
@@ -34,7 +34,7 @@ func parseQuery(raw string) ([]pair, error) {
 func decodePair(name, value string) (pair, error) {
 	n, err := url.QueryUnescape(name)
 	if err != nil {
-		return pair{}, invalid("", "the query has a malformed percent-encoding")
+		return pair{}, malformed("the query has a malformed percent-encoding")
 	}
 	v, err := url.QueryUnescape(value)
 	if err != nil {

@@ -30,7 +30,7 @@ func Offers(demo DemoToken) map[string]http.Handler {
 // ServeHTTP gives a token to whoever asks from this machine. The name in the
 // request is checked as well: without that, a page of another site could have
 // its own name resolve to this machine and read the answer.
-func (make DemoToken) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (issue DemoToken) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
@@ -40,7 +40,7 @@ func (make DemoToken) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusForbidden, oauthError("access_denied", "the demo token is for browsers on the machine of the server"))
 		return
 	}
-	token, expires, err := make(r.Context())
+	token, expires, err := issue(r.Context())
 	if err != nil {
 		answer(w, http.StatusServiceUnavailable, oauthError("temporarily_unavailable", "the demo company cannot be reached right now"))
 		return

@@ -32,10 +32,10 @@ func TestAKilledOwnerTakesItsServerAlong(t *testing.T) {
 
 func TestAStartKilledAtAnyMomentCanBeRepeated(t *testing.T) {
 	t.Parallel()
-	for _, moment := range []time.Duration{10, 50, 100, 200, 300, 450, 600, 800} {
+	for _, moment := range []int{10, 50, 100, 200, 300, 450, 600, 800} {
 		dir := filepath.Join(scratch(t), "data")
 		c := begin(t, "start", dir)
-		time.Sleep(moment * time.Millisecond)
+		time.Sleep(time.Duration(moment) * time.Millisecond)
 		c.kill()
 		s := start(t, dir)
 		query(t, s.URL(), "SELECT 1")

@@ -145,7 +145,7 @@ func TestAMutationNeedsPost(t *testing.T) {
 	b := newBench(t, nil)
 	for _, accept := range []string{"", "application/graphql-response+json", "text/event-stream"} {
 		got := b.do("GET", b.url+"?query="+url.QueryEscape("mutation{increment}"), "", "Accept", accept)
-		if got.status != 405 || got.header.Get("Allow") != "POST" || got.codes() != "METHOD_NOT_ALLOWED" {
+		if got.status != 405 || got.header.Get("Allow") != http.MethodPost || got.codes() != "METHOD_NOT_ALLOWED" {
 			t.Errorf("%q: %v", accept, got)
 		}
 	}
@@ -160,7 +160,7 @@ func TestOtherContentTypesAreRefused(t *testing.T) {
 		"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/graphql",
 		"application/json; charset=latin1", "application/json; charset", "nonsense/",
 	} {
-		got := b.do("POST", b.url, `{"query":"{hello}"}`, "Content-Type", media)
+		got := b.do(http.MethodPost, b.url, `{"query":"{hello}"}`, "Content-Type", media)
 		if got.status != 415 || got.codes() != "UNSUPPORTED_MEDIA_TYPE" {
 			t.Errorf("%q: %v", media, got)
 		}
@@ -168,7 +168,7 @@ func TestOtherContentTypesAreRefused(t *testing.T) {
 	if got := b.post(`{"query":"{hello}"}`, "Content-Encoding", "gzip"); got.status != 415 {
 		t.Error(got)
 	}
-	if got := b.do("POST", b.url, `{"query":"{hello}"}`, "Content-Type", `application/json; charset="UTF-8"`); got.status != 200 {
+	if got := b.do(http.MethodPost, b.url, `{"query":"{hello}"}`, "Content-Type", `application/json; charset="UTF-8"`); got.status != 200 {
 		t.Error(got)
 	}
 }
@@ -229,7 +229,7 @@ func BenchmarkPost(b *testing.B) {
 	const body = `{"query":"query Q($n:Int){items(first:$n){nodes{id name}}}","variables":{"n":1},"operationName":"Q"}`
 	b.ReportAllocs()
 	for b.Loop() {
-		r := httptest.NewRequest("POST", "/graphql", strings.NewReader(body))
+		r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
 		engine.ServeHTTP(w, r)

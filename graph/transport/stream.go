@@ -31,9 +31,12 @@ func (s *Server) perform(ctx context.Context, op *operation, r *request, emit fu
 	if len(errs) > 0 {
 		return errs
 	}
-	for resp := next(ctx); resp != nil && emit(payload(ctx, resp, c)); resp = next(ctx) {
+	for {
+		resp := next(ctx)
+		if resp == nil || !emit(payload(ctx, resp, c)) {
+			return nil
+		}
 	}
-	return nil
 }
 
 // payload encodes a response, or what was refused where c is nil.
@@ -135,7 +138,7 @@ func (o *eventWriter) begin() bool {
 
 func (o *eventWriter) comment() bool { return o.write([]byte(":\n\n")) }
 
-func (o *eventWriter) complete() bool { return o.write([]byte("event: complete\ndata:\n\n")) }
+func (o *eventWriter) complete() { o.write([]byte("event: complete\ndata:\n\n")) }
 
 func (o *eventWriter) next(event []byte) bool {
 	// A raw line break, possible within JSON of others, would end the event.

@@ -17,7 +17,7 @@ const streamType = "text/event-stream"
 
 func (b *bench) events(query string) answer {
 	b.Helper()
-	return b.do("POST", b.url, `{"query":"`+query+`"}`, "Content-Type", "application/json", "Accept", streamType)
+	return b.do(http.MethodPost, b.url, `{"query":"`+query+`"}`, "Content-Type", "application/json", "Accept", streamType)
 }
 
 // open begins a stream that the test ends by cancel.
@@ -25,7 +25,7 @@ func (b *bench) open(query string) (lines *bufio.Scanner, cancel context.CancelF
 	b.Helper()
 	ctx, cancel := context.WithCancel(b.Context())
 	b.Cleanup(cancel)
-	r, _ := http.NewRequestWithContext(ctx, "POST", b.url, strings.NewReader(`{"query":"`+query+`"}`))
+	r, _ := http.NewRequestWithContext(ctx, http.MethodPost, b.url, strings.NewReader(`{"query":"`+query+`"}`))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", streamType)
 	resp, err := http.DefaultClient.Do(r)
@@ -96,7 +96,7 @@ func TestQueriesAndErrorsAreEventsToo(t *testing.T) {
 
 func TestASubscriptionStreamsWhereverItMay(t *testing.T) {
 	b := newBench(t, nil)
-	got := b.do("POST", b.url, `{"query":"subscription{count(to:1)}"}`, "Content-Type", "application/json",
+	got := b.do(http.MethodPost, b.url, `{"query":"subscription{count(to:1)}"}`, "Content-Type", "application/json",
 		"Accept", "application/graphql-response+json, application/json, text/event-stream;q=0.1")
 	if got.header.Get("Content-Type") != streamType+"; charset=utf-8" {
 		t.Error(got)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
@@ -337,7 +338,7 @@ func TestAClientThatLeavesEndsItsOperations(t *testing.T) {
 
 func TestABrokenHandshakeIsRefused(t *testing.T) {
 	engine := transport.New(testschema.New(new(testschema.Resolvers)), transport.Config{Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	r := httptest.NewRequest("GET", "/graphql", nil)
+	r := httptest.NewRequest(http.MethodGet, "/graphql", nil)
 	r.Header.Set("Upgrade", "websocket")
 	w := httptest.NewRecorder()
 	engine.ServeHTTP(w, r)
