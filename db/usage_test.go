@@ -36,7 +36,11 @@ WITH company AS (
 SELECT company_id FROM company`
 
 func newUsageFleet(t *testing.T, subscribers int) *usageFleet {
-	f := &usageFleet{T: t, pool: dbtest.New(t), keys: map[string]int64{}}
+	return newUsageFleetOn(t, dbtest.New(t), subscribers)
+}
+
+func newUsageFleetOn(t *testing.T, pool *sqlx.DB, subscribers int) *usageFleet {
+	f := &usageFleet{T: t, pool: pool, keys: map[string]int64{}}
 	f.usage = db.NewUsage(f.pool, nil, db.UsageOptions{Now: func() time.Time { return usageNow }})
 	if err := f.pool.Get(&f.scope.Company, seedFleet); err != nil {
 		t.Fatal(err)

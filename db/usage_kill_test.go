@@ -1,0 +1,119 @@
+package db_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"simgraph/db"
+	"simgraph/db/dbtest"
+	"simgraph/domain"
+)
+
+// writerVariable holds the address of the database for the process of
+// TestUsageWriter.
+const writerVariable = "USAGE_WRITER_DATABASE"
+
+// TestUsageWriter records batches until it is killed, and says which ones were
+// answered; for TestWhatWasAnsweredOutlivesTheProcess alone.
+func TestUsageWriter(t *testing.T) {
+	address := os.Getenv(writerVariable)
+	if address == "" {
+		t.Skip("runs in a process of its own")
+	}
+	pool, err := db.Open(t.Context(), address, db.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	usage := db.NewUsage(pool, nil, db.UsageOptions{Now: func() time.Time { return usageNow }})
+	company, err := db.NewCompanies(pool).FindExternal(t.Context(), "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; ; n++ {
+		if _, err := usage.Record(t.Context(), domain.Whole(company.CompanyID), writerBatch(n)); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println(n)
+	}
+}
+
+func writerBatch(n int) []domain.UsageRecord {
+	var batch []domain.UsageRecord
+	for i := range 200 {
+		batch = append(batch, usageOf(fmt.Sprintf("s%d", i%5), fmt.Sprintf("%d-%d", n, i), usageNow.Add(-time.Duration(n*i)*time.Second)))
+	}
+	return batch
+}
+
+func TestWhatWasAnsweredOutlivesTheProcess(t *testing.T) {
+	t.Parallel()
+	address := dbtest.URL(t)
+	pool, err := db.Open(t.Context(), address, db.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	f := newUsageFleetOn(t, pool, 5)
+	for round := range 3 {
+		answered := f.killAfter(address, 20+round)
+		for n := range answered + 1 {
+			for i, r := range f.record(writerBatch(n)...) {
+				if r.Status != domain.UsageDuplicate {
+					t.Fatalf("record %d of batch %d was answered, and is %s now", i, n, r.Status)
+				}
+			}
+		}
+		f.mustAgree()
+	}
+}
+
+// killAfter starts a writer, kills it once it has answered a number of batches,
+// and returns the last one that it did.
+func (f *usageFleet) killAfter(address string, batches int) (last int) {
+	f.Helper()
+	writer := exec.Command(os.Args[0], "-test.run=^TestUsageWriter$")
+	writer.Env = append(os.Environ(), writerVariable+"="+address)
+	out, err := writer.StdoutPipe()
+	if err == nil {
+		err = writer.Start()
+	}
+	if err != nil {
+		f.Fatal(err)
+	}
+	last = -1
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		n, err := strconv.Atoi(lines.Text())
+		if err != nil {
+			f.Errorf("the writer says %q", lines.Text())
+			break
+		}
+		if last = n; n == batches {
+			_ = writer.Process.Kill()
+		}
+	}
+	_ = writer.Wait() // it was killed
+	f.awaitRollback()
+	return last
+}
+
+// awaitRollback waits for the transaction that the killed process left.
+func (f *usageFleet) awaitRollback() {
+	f.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		var open int
+		err := f.pool.Get(&open, `
+SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()`)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if open == 0 {
+			return
+		}
+	}
+	f.Fatal("a transaction of the killed process stays open")
+}

@@ -1,0 +1,65 @@
+package db_test
+
+import (
+	"testing"
+	"time"
+
+	"simgraph/db"
+	"simgraph/domain"
+)
+
+func (f *usageFleet) bytesOfGroup(group int) int64 {
+	f.Helper()
+	return f.int(`SELECT coalesce(sum(mobile_originated + mobile_terminated), 0)::bigint FROM group_hours WHERE company_id = $1 AND group_id = $2`, group)
+}
+
+func TestUsageFollowsMembershipsThatBecomeKnownLater(t *testing.T) {
+	t.Parallel()
+	f := newUsageFleet(t, 2)
+	for i, hours := range []int{100, 50, 1} {
+		f.record(usageOf("s0", string(rune('a'+i)), usageNow.Add(-time.Duration(hours)*time.Hour)),
+			usageOf("s1", string(rune('m'+i)), usageNow.Add(-time.Duration(hours)*time.Hour)))
+	}
+	importer := db.NewImporter(f.pool)
+	// s0 was in no group, so all its usage belongs to its first; s1 left group 1.
+	answers, err := importer.Memberships(t.Context(), f.scope, []domain.Membership{
+		{PhysicalID: "s0", Since: usageNow.Add(-10 * time.Hour), GroupID: new(int64(2))},
+		{PhysicalID: "s1", Since: usageNow.Add(-60 * time.Hour), GroupID: new(int64(2))},
+	})
+	if err != nil || answers[0].Err != nil || answers[1].Err != nil {
+		t.Fatal(answers, err)
+	}
+	if err := f.usage.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if one, two := f.bytesOfGroup(1), f.bytesOfGroup(2); one != 110 || two != 550 {
+		t.Errorf("the groups have %d and %d bytes", one, two)
+	}
+	if n := f.int(`SELECT count(*) FROM usage_moves WHERE company_id = $1`); n != 0 {
+		t.Error("the moves are not settled")
+	}
+	f.mustAgree()
+}
+
+func TestAnotherBillingDayMovesUsageToItsPeriods(t *testing.T) {
+	t.Parallel()
+	f := newUsageFleet(t, 2)
+	boundary := time.Date(2026, 11, 14, 18, 30, 0, 0, time.UTC) // midnight of the 15th in India
+	f.record(usageOf("s1", "before", boundary.Add(-time.Second)), usageOf("s1", "after", boundary))
+	company, err := db.NewCompanies(f.pool).Find(t.Context(), f.scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	company.BillingDay, company.TimeZone = 15, "Asia/Kolkata"
+	if answers, err := db.NewImporter(f.pool).Companies(t.Context(), []*domain.Company{company}); err != nil || answers[0].Err != nil {
+		t.Fatal(answers, err)
+	}
+	current, err := f.usage.CurrentOf(t.Context(), f.scope, company.Billing().PeriodAt(usageNow).Start, []int64{f.keys["s1"]})
+	if err != nil || current[f.keys["s1"]] != 110 {
+		t.Errorf("%v, %v", current, err)
+	}
+	if n := f.int(`SELECT count(*) FROM subscriber_periods WHERE company_id = $1`); n != 2 {
+		t.Errorf("%d periods", n)
+	}
+	f.mustAgree()
+}
