@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 
 	"simgraph/domain"
 )
@@ -271,6 +273,10 @@ FROM (`+q.hours()+`) AS u
 GROUP BY subject, start
 HAVING sum(mobile_originated) > 0 OR sum(mobile_terminated) > 0 OR sum(sessions) > 0
 ORDER BY subject, start`, q.args...)
+	if pq.As(err, pqerror.InvalidParameterValue) != nil {
+		// PostgreSQL has time zones of its own, which may be other ones.
+		return nil, domain.Invalid("timeZone", "the database does not know the time zone %q", by.Zone)
+	}
 	series := make(map[domain.Subject][]domain.UsagePoint, len(of))
 	for _, r := range rows {
 		r.Start = by.StartOf(r.Start)
