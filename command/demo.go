@@ -26,8 +26,10 @@ type Demo struct {
 
 // Help shows examples.
 func (Demo) Help() string {
-	return `simgraph demo
-simgraph demo --subscribers 200000 --days 0 --seed 7 --output fleet.ndjson
+	return `Examples:
+
+	simgraph demo
+	simgraph demo --subscribers 200000 --days 0 --seed 7 --output fleet.ndjson
 
 The company goes into the database as by import, or into a file with --output.
 Its users are admin@, analyst@, partner@ (who sees one group without its

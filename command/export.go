@@ -20,8 +20,10 @@ type Export struct {
 
 // Help shows examples.
 func (Export) Help() string {
-	return `simgraph export --company acme --output acme.ndjson
-simgraph export --company acme | zstd > acme.ndjson.zst
+	return `Examples:
+
+	simgraph export --company acme --output acme.ndjson
+	simgraph export --company acme | zstd > acme.ndjson.zst
 
 The bundle holds the company as it is at one moment, with its usage ledger, and
 import restores it. Access keys, tokens, the log of alerts and mails are left

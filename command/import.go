@@ -24,8 +24,10 @@ type Import struct {
 
 // Help shows examples.
 func (Import) Help() string {
-	return `simgraph import acme.ndjson usage-2026-11.csv
-simgraph export --company acme | simgraph import --database-url postgres://other.example/simgraph -
+	return `Examples:
+
+	simgraph import acme.ndjson usage-2026-11.csv
+	simgraph export --company acme | simgraph import --database-url postgres://other.example/simgraph -
 
 Lines create or replace what they name, so that the same import again changes
 nothing. A line that cannot be stored is reported as FILE:LINE: reason; the rest

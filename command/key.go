@@ -28,8 +28,10 @@ type KeyCreate struct {
 
 // Help shows examples.
 func (KeyCreate) Help() string {
-	return `simgraph key create --user ops@acme.example
-simgraph key create --user ops@acme.example --scope "View Subscriber" --ttl 24h`
+	return `Examples:
+
+	simgraph key create --user ops@acme.example
+	simgraph key create --user ops@acme.example --scope "View Subscriber" --ttl 24h`
 }
 
 // Run makes the key.

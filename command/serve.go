@@ -30,8 +30,10 @@ type Serve struct {
 
 // Help shows examples.
 func (Serve) Help() string {
-	return `simgraph serve --demo
-simgraph serve --addr :8080 --database-url postgres://simgraph@db.example/simgraph --smtp-url smtp://mail.example:587`
+	return `Examples:
+
+	simgraph serve --demo
+	simgraph serve --addr :8080 --database-url postgres://simgraph@db.example/simgraph --smtp-url smtp://mail.example:587`
 }
 
 // Run serves until ctx ends.

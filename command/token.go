@@ -17,7 +17,9 @@ type Token struct {
 
 // Help shows examples.
 func (Token) Help() string {
-	return `curl -H "Authorization: Bearer $(simgraph token --user ops@acme.example)" http://127.0.0.1:8080/subscribers`
+	return `Examples:
+
+	curl -H "Authorization: Bearer $(simgraph token --user ops@acme.example)" http://127.0.0.1:8080/subscribers`
 }
 
 // Run prints the token and nothing else.
