@@ -16,8 +16,6 @@ import (
 const (
 	secondsOfHour = int64(time.Hour / time.Second)
 	hoursOfDay    = 24
-	// cellSize is how many numbers make a cell of subscriber_days.
-	cellSize = 5
 )
 
 // volume is usage in both directions, in bytes.
@@ -106,7 +104,7 @@ func newUsageBooking(billing domain.Billing, protocols map[string]int16, groups 
 	}
 }
 
-// in returns the total of the key, a new one where there is none.
+// total returns the total of the key, a new one where there is none.
 func total[K comparable, V any](totals map[K]*V, key K) *V {
 	if totals[key] == nil {
 		totals[key] = new(V)

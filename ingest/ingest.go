@@ -58,7 +58,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.streams.Add(-1)
-	newStream(h, ctx, caller, w, r).run()
+	h.stream(ctx, caller, w, r).run()
 }
 
 // admit checks a request in the order of the REST paths.

@@ -43,7 +43,7 @@ type readLine struct {
 	err error
 }
 
-func newStream(h *Handler, ctx context.Context, caller *domain.Caller, w http.ResponseWriter, r *http.Request) *stream {
+func (h *Handler) stream(ctx context.Context, caller *domain.Caller, w http.ResponseWriter, r *http.Request) *stream {
 	return &stream{
 		Handler: h, ctx: ctx, caller: caller, w: w, body: r.Body,
 		control: http.NewResponseController(w), lines: make(chan readLine, batchSize),
