@@ -1,0 +1,70 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"simgraph/db"
+	"simgraph/domain"
+)
+
+// Rebuild recomputes the totals.
+type Rebuild struct {
+	Company string `placeholder:"ID" help:"The company; all of them when missing."`
+}
+
+// Help says what the command is for.
+func (Rebuild) Help() string {
+	return `Every total is recomputed from the usage ledger, day by day, while usage goes on
+being booked. Totals are kept in the transaction of the records that they add
+up, so none should differ: what does is reported, and set right. Totals of
+months that the ledger no longer holds stay as they are.`
+}
+
+// Run recomputes the totals and reports the differences.
+func (r *Rebuild) Run(ctx context.Context, env *Env) error {
+	pool, done, err := env.Open(ctx, "rebuild")
+	if err != nil {
+		return err
+	}
+	defer done()
+	companies, err := r.companies(ctx, db.NewCompanies(pool))
+	if err != nil {
+		return err
+	}
+	usage := newUsage(pool, db.UsageOptions{})
+	for _, company := range companies {
+		differences, n, err := usage.Rebuild(ctx, domain.Whole(company.CompanyID))
+		if err != nil {
+			return fmt.Errorf("%s: %w", company.ExternalID, err)
+		}
+		report(env, company, differences, n)
+	}
+	return nil
+}
+
+func (r *Rebuild) companies(ctx context.Context, companies domain.Companies) ([]*domain.Company, error) {
+	if r.Company == "" {
+		return companies.List(ctx)
+	}
+	one, err := companies.FindExternal(ctx, r.Company)
+	return []*domain.Company{one}, err
+}
+
+func report(env *Env, company *domain.Company, differences []domain.UsageDifference, n int) {
+	if n == 0 {
+		env.printf("%s: all totals agree with the ledger\n", company.ExternalID)
+		return
+	}
+	env.printf("%s: %d totals differed from the ledger and were set right\n", company.ExternalID, n)
+	table := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	for _, d := range differences {
+		_, _ = fmt.Fprintf(table, "  %s\t%s\twas %s\tis %s\n", d.Total, d.Key, cmp.Or(d.Stored, "missing"), cmp.Or(d.Derived, "gone"))
+	}
+	_ = table.Flush() // standard output is as good as it is
+	if more := n - len(differences); more > 0 {
+		env.printf("  and %d more\n", more)
+	}
+}
