@@ -4,7 +4,7 @@ SHELL := /bin/bash
 
 GOLANGCI_LINT := bin/golangci-lint-v2.15.0
 
-.PHONY: help postgres build run test race lint generate check-generated e2e bench ci
+.PHONY: help postgres build run test race lint generate check-generated e2e bench web check-web ci
 
 help: ## List the targets.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -39,6 +39,14 @@ check-generated: ## Fail when graph/generated is stale.
 	go run ./graph/plan/generator
 	git diff --exit-code -- graph/generated
 	@test -z "$$(git status --porcelain -- graph/generated)" || { git status --short -- graph/generated; exit 1; }
+
+web: ## Build the page for people anew into web/dist; Node is needed.
+	cd web && npm ci --no-audit --no-fund --ignore-scripts --silent && npm run --silent check && npm run --silent build
+	go run ./web/pack
+
+check-web: web ## Fail when web/dist is not what its sources build.
+	git diff --exit-code --stat -- web/dist
+	@test -z "$$(git status --porcelain -- web/dist)" || { git status --short -- web/dist; exit 1; }
 
 e2e: postgres build ## Audit the real server with Node's GraphQL clients.
 	sh e2e/run.sh

@@ -18,6 +18,11 @@ const places = [
 ];
 createRoot(document.getElementById('bar')!).render(<Bar places={places} viewer={null} />);
 
+// Swagger UI turns dark by a class of its own.
+const follow = () => document.documentElement.classList.toggle('dark-mode', document.documentElement.dataset.theme === 'dark');
+new MutationObserver(follow).observe(document.documentElement, { attributeFilter: ['data-theme'] });
+follow();
+
 const ui = SwaggerUI({
   url: '/openapi.json',
   domNode: document.getElementById('contract'),
@@ -26,8 +31,13 @@ const ui = SwaggerUI({
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
   validatorUrl: null,
-  onComplete: () => {
-    const known = token();
-    if (known !== null) ui.preauthorizeApiKey('accessToken', known);
-  },
+  onComplete: signIn,
 });
+
+/** Shows the contract as signed in with the token of this browser tab. */
+function signIn() {
+  const known = token();
+  if (known === null) return;
+  const schema = ui.specSelectors.specJson().getIn(['components', 'securitySchemes', 'oauth']);
+  ui.authActions.authorize({ oauth: { name: 'oauth', schema, token: { access_token: known, token_type: 'Bearer' } } });
+}

@@ -1,6 +1,7 @@
 declare module 'swagger-ui-dist/swagger-ui-bundle.js' {
   interface UI {
-    preauthorizeApiKey(scheme: string, key: string): void;
+    authActions: { authorize(schemes: Record<string, object>): void };
+    specSelectors: { specJson(): { getIn(path: string[]): unknown } };
   }
   export default function SwaggerUI(options: Record<string, unknown>): UI;
 }

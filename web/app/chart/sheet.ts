@@ -26,7 +26,7 @@ const integer = /^-?\d{1,19}$/;
 const aboutBytes = /bytes|usage|originated|terminated|threshold|traffic|total$|totaldata|remaining/i;
 const aboutCounts = /sessions|count|numberof|totalcount|percent|rank/i;
 const identifiers = /(^|\.)(id|\w*Id|imsi|eid|msisdn|iccid|dataNumber|operatorCode|target|name|nickname|email)$/;
-const widest = 9;
+const mostNumbers = 6;
 
 const isObject = (value: Json | undefined): value is Obj => typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -122,16 +122,20 @@ function columnOf(key: string, rows: Row[]): Column {
 
 /** The sheet of the rows, or null when there is nothing in them. */
 export function sheetOf(name: string, rows: Row[]): Sheet | null {
-  const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((key, _, all) => !isStandIn(key, all, rows));
   if (keys.length === 0) return null;
   const columns = keys.map((key) => columnOf(key, rows));
   return { name, columns, rows, kind: kindOf(columns, rows) };
 }
 
+/** Whether the column is an object that is null in some rows, and spread out in others. */
+const isStandIn = (key: string, all: string[], rows: Row[]): boolean =>
+  all.some((other) => other.startsWith(`${key}.`)) && rows.every((row) => row[key] === null || row[key] === undefined);
+
 function kindOf(columns: Column[], rows: Row[]): Sheet['kind'] {
   const numbers = columns.filter((column) => column.type === 'number');
   const times = columns.filter((column) => column.type === 'time');
-  if (numbers.length === 0 || columns.length > widest) return 'table';
+  if (numbers.length === 0 || numbers.length > mostNumbers) return 'table';
   // Start and end of a span are one axis; a sheet with many times is a record.
   if (times.length >= 1 && times.length <= 2 && rows.length > 1 && isAxis(times[0]!.key, rows)) return 'series';
   return columns.some((column) => column.type === 'text') ? 'ranking' : 'table';
@@ -216,9 +220,16 @@ export function measuresOf(sheet: Sheet): Measure[] {
   return directions.length === 2 ? [{ name: 'Received and sent', parts: directions, bytes: true }, ...measures] : measures;
 }
 
+/** The texts that name a row: names where there are some, else whatever comes first. */
+function namesOf(sheet: Sheet): Column[] {
+  const texts = sheet.columns.filter((column) => column.type === 'text');
+  const names = texts.filter((text) => /(^|\.)(nickname|name|label|figure|tagName)$/.test(text.key));
+  return names.length > 0 ? names : texts;
+}
+
 /** The label and the parts of each row by a measure, the largest first. */
 export function rankingOf(sheet: Sheet, measure: Measure): { label: string; values: number[] }[] {
-  const texts = sheet.columns.filter((column) => column.type === 'text');
+  const texts = namesOf(sheet);
   const sum = (values: number[]) => values.reduce((all, value) => all + value, 0);
   return sheet.rows
     .map((row) => ({

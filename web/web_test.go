@@ -1,0 +1,189 @@
+package web_test
+
+import (
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"simgraph/web"
+	"simgraph/web/sources"
+)
+
+// mostBytes bounds what a browser loads for the overview and the editor; what
+// formats a query and the REST contract come when they are asked for.
+const mostBytes = 1_700_000
+
+var later = regexp.MustCompile(`/(swagger|docs|prettier)[^/]*$`)
+
+func TestTheBuildBelongsToTheSources(t *testing.T) {
+	want, err := sources.Hash(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join("dist", sources.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.TrimSpace(string(got)) != want {
+		t.Error("web/dist was built from other sources: run make web")
+	}
+}
+
+func TestTheFirstLoadIsSmall(t *testing.T) {
+	total := 0
+	for name, packed := range built(t) {
+		if !later.MatchString(name) {
+			total += len(packed)
+		}
+	}
+	if total > mostBytes {
+		t.Errorf("the page has %d bytes, more than %d", total, mostBytes)
+	}
+	t.Logf("%d bytes", total)
+}
+
+func TestEveryFileIsServedUnderTheSamePolicy(t *testing.T) {
+	for path, file := range files(t) {
+		w := ask(file, http.MethodGet, "gzip")
+		h := w.Header()
+		if w.Code != http.StatusOK || h.Get("Content-Encoding") != "gzip" || h.Get("Content-Type") == "" {
+			t.Errorf("%s: got %d with %v", path, w.Code, h)
+		}
+		policy := h.Get("Content-Security-Policy")
+		if !strings.Contains(policy, "default-src 'none'; script-src 'self'; ") || !strings.Contains(policy, "frame-ancestors 'none'") {
+			t.Errorf("%s: got the policy %q", path, policy)
+		}
+		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "no-referrer" {
+			t.Errorf("%s: got %v", path, h)
+		}
+	}
+}
+
+func TestOnlyHashedNamesAreKeptForGood(t *testing.T) {
+	hashed := regexp.MustCompile(`-[A-Za-z0-9_-]{8}\.`)
+	for path, file := range files(t) {
+		forGood := strings.Contains(ask(file, http.MethodGet, "gzip").Header().Get("Cache-Control"), "immutable")
+		if forGood != hashed.MatchString(path) {
+			t.Errorf("%s: kept for good is %t", path, forGood)
+		}
+	}
+}
+
+func TestPagesNameOnlyFilesThatAreServed(t *testing.T) {
+	all := files(t)
+	link := regexp.MustCompile(`(?:src|href)="([^"]*)"`)
+	for _, page := range []string{"/", "/docs"} {
+		html := ask(all[page], http.MethodGet, "").Body.String()
+		if regexp.MustCompile(`<script[^>]*>[^<]|<style`).MatchString(html) {
+			t.Errorf("%s has an inline script or style", page)
+		}
+		for _, found := range link.FindAllStringSubmatch(html, -1) {
+			if all[found[1]] == nil {
+				t.Errorf("%s names %s, which is not served", page, found[1])
+			}
+		}
+	}
+}
+
+func TestFilesAreServedAsClientsAsk(t *testing.T) {
+	page := files(t)["/"]
+	plain := ask(page, http.MethodGet, "gzip;q=0, br")
+	if plain.Header().Get("Content-Encoding") != "" || !strings.HasPrefix(plain.Body.String(), "<!doctype html>") {
+		t.Errorf("without gzip: got %q with %v", plain.Body.String(), plain.Header())
+	}
+	if w := ask(page, http.MethodHead, "gzip"); w.Code != http.StatusOK || w.Body.Len() > 0 {
+		t.Errorf("HEAD: got %d with %d bytes", w.Code, w.Body.Len())
+	}
+	if w := ask(page, http.MethodPost, "gzip"); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+		t.Errorf("POST: got %d with %v", w.Code, w.Header())
+	}
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.Header.Set("If-None-Match", `W/"x", `+plain.Header().Get("Etag"))
+	w := httptest.NewRecorder()
+	if page.ServeHTTP(w, r); w.Code != http.StatusNotModified || w.Body.Len() > 0 {
+		t.Errorf("known: got %d with %d bytes", w.Code, w.Body.Len())
+	}
+}
+
+// A ready question that the schema has outgrown would greet people with an error.
+func TestReadyQuestionsFitTheSchema(t *testing.T) {
+	schema := loadSchema(t)
+	text, err := os.ReadFile("app/explore/examples.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("(?s)query: `(.*?)`").FindAllStringSubmatch(string(text), -1)
+	if len(found) < 10 {
+		t.Fatalf("found %d questions", len(found))
+	}
+	for _, question := range found {
+		if _, err := gqlparser.LoadQuery(schema, question[1]); err != nil {
+			t.Errorf("%v in\n%s", err, question[1])
+		}
+	}
+}
+
+func loadSchema(t *testing.T) *ast.Schema {
+	t.Helper()
+	names, err := filepath.Glob("../graph/schema/*.graphqls")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts []*ast.Source
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, &ast.Source{Name: name, Input: string(text)})
+	}
+	schema, err := gqlparser.LoadSchema(parts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+func files(t *testing.T) map[string]http.Handler {
+	t.Helper()
+	all, err := web.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all["/"] == nil || all["/docs"] == nil {
+		t.Fatal("the pages are missing")
+	}
+	return all
+}
+
+// built returns the files of the build by their names.
+func built(t *testing.T) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	err := filepath.WalkDir("dist", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && filepath.Ext(path) == ".gz" {
+			all[path], err = os.ReadFile(path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func ask(handler http.Handler, method, encodings string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "/", nil)
+	r.Header.Set("Accept-Encoding", encodings)
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	return w
+}
