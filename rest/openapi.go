@@ -58,6 +58,7 @@ func (d *describer) operation(e *endpoint) object {
 	operation := object{
 		"operationId": strings.ToLower(e.operation[:1]) + e.operation[1:],
 		"summary":     e.summary,
+		"description": "Needs the permissions: " + labels(e.permissions) + ".",
 		"tags":        []string{e.noun},
 		"security":    []any{object{"oauth": e.permissions}},
 		"responses":   d.responses(e),
@@ -72,6 +73,14 @@ func (d *describer) operation(e *endpoint) object {
 		}
 	}
 	return operation
+}
+
+func labels(permissions []domain.Permission) string {
+	names := make([]string, len(permissions))
+	for i, p := range permissions {
+		names[i] = p.Label()
+	}
+	return strings.Join(names, ", ")
 }
 
 func (e *endpoint) parameters() []any {
