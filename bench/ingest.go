@@ -109,7 +109,7 @@ var nextSource atomic.Int64
 func accepted(results []domain.Recorded, err error) error {
 	for _, r := range results {
 		if err == nil && r.Status != domain.UsageAccepted {
-			err = fmt.Errorf("a record is %s: %v", r.Status, r.Err)
+			err = fmt.Errorf("a record is %s, not accepted", r.Status)
 		}
 	}
 	return err

@@ -17,7 +17,7 @@ const maxRecorded = 1000
 // as gone.
 const sourceIsSilent = 7 * 24 * time.Hour
 
-func (c companyOf) Usage(ctx context.Context, of *domain.Company, start, end *time.Time) (*model.Usage, error) {
+func (c companyOf) Usage(ctx context.Context, _ *domain.Company, start, end *time.Time) (*model.Usage, error) {
 	return c.usageIn(ctx, domain.Subject{Kind: domain.CompanySubject}, start, end)
 }
 

@@ -18,7 +18,7 @@ func newUsageKey(u *model.Usage) usageKey {
 	return usageKey{u.Of, u.Span.Start.Unix(), u.Span.End.Unix()}
 }
 
-func (k usageKey) usage() usageKey { return k }
+func (k usageKey) subject() domain.Subject { return k.of }
 
 func (k usageKey) span() domain.Range {
 	return domain.Range{Start: time.Unix(k.start, 0).UTC(), End: time.Unix(k.end, 0).UTC(), Offset: time.UTC}
@@ -49,26 +49,24 @@ func (k usageKey) on(of domain.Subject) usageKey   { k.of = of; return k }
 
 // eachUsage runs one statement for all subjects of a kind of which the same is
 // asked in the same span.
-func eachUsage[K interface {
-	comparable
-	usage() usageKey
-	on(domain.Subject) K
-}, V any](load func(context.Context, []domain.Subject, K) (map[domain.Subject]V, error)) func(context.Context, []K) (map[K]V, error) {
+func eachUsage[K comparable, V any](
+	subject func(K) domain.Subject, on func(K, domain.Subject) K, load func(context.Context, []domain.Subject, K) (map[domain.Subject]V, error),
+) func(context.Context, []K) (map[K]V, error) {
 	return func(ctx context.Context, keys []K) (map[K]V, error) {
 		subjects := map[K][]domain.Subject{}
 		for _, key := range keys {
-			of := key.usage().of
-			alike := key.on(domain.Subject{Kind: of.Kind})
+			of := subject(key)
+			alike := on(key, domain.Subject{Kind: of.Kind})
 			subjects[alike] = append(subjects[alike], of)
 		}
 		values := make(map[K]V, len(keys))
-		for alike, of := range subjects {
-			loaded, err := load(ctx, of, alike)
+		for alike, asked := range subjects {
+			loaded, err := load(ctx, asked, alike)
 			if err != nil {
 				return nil, err
 			}
-			for subject, value := range loaded {
-				values[alike.on(subject)] = value
+			for of, value := range loaded {
+				values[on(alike, of)] = value
 			}
 		}
 		return values, nil
@@ -87,20 +85,20 @@ type usageRelations struct {
 
 func newUsageRelations(g *Graph, scope domain.Scope) usageRelations {
 	return usageRelations{
-		usageTotals: newRelation(eachUsage(func(ctx context.Context, of []domain.Subject, k usageKey) (map[domain.Subject]domain.UsageTotals, error) {
+		usageTotals: newRelation(eachUsage(usageKey.subject, usageKey.on, func(ctx context.Context, of []domain.Subject, k usageKey) (map[domain.Subject]domain.UsageTotals, error) {
 			return g.Analytics.Totals(ctx, scope, of, k.span())
 		})),
-		usageSeries: newRelation(eachUsage(func(ctx context.Context, of []domain.Subject, k seriesKey) (map[domain.Subject][]domain.UsagePoint, error) {
+		usageSeries: newRelation(eachUsage(seriesKey.subject, seriesKey.on, func(ctx context.Context, of []domain.Subject, k seriesKey) (map[domain.Subject][]domain.UsagePoint, error) {
 			interval, err := domain.NewInterval(k.unit, k.zone)
 			if err != nil {
 				return nil, err
 			}
 			return g.Analytics.Series(ctx, scope, of, k.span(), interval)
 		})),
-		usageShares: newRelation(eachUsage(func(ctx context.Context, of []domain.Subject, k sharesKey) (map[domain.Subject][]domain.UsageShare, error) {
+		usageShares: newRelation(eachUsage(sharesKey.subject, sharesKey.on, func(ctx context.Context, of []domain.Subject, k sharesKey) (map[domain.Subject][]domain.UsageShare, error) {
 			return g.Analytics.Breakdown(ctx, scope, of, k.span(), k.by, k.first)
 		})),
-		usageTop: newRelation(eachUsage(func(ctx context.Context, of []domain.Subject, k topKey) (map[domain.Subject][]domain.SubscriberUsage, error) {
+		usageTop: newRelation(eachUsage(topKey.subject, topKey.on, func(ctx context.Context, of []domain.Subject, k topKey) (map[domain.Subject][]domain.SubscriberUsage, error) {
 			return g.Analytics.Top(ctx, scope, of, k.span(), k.first)
 		})),
 		sources: newRelation(func(ctx context.Context, _ []struct{}) (map[struct{}][]*domain.UsageSource, error) {
