@@ -3,6 +3,7 @@ package domain
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // ErrorKind classifies an Error. Its text is the public error code of both doors
@@ -37,7 +38,10 @@ type Error struct {
 	// Field names the argument at fault, as the caller wrote it; "" when the
 	// fault lies with no single one.
 	Field string
-	cause error
+	// RetryAfter is when to try again after KindRateLimited or KindUnavailable;
+	// 0 says no more than "soon".
+	RetryAfter time.Duration
+	cause      error
 }
 
 func (e *Error) Error() string { return e.Message }
