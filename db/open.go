@@ -39,6 +39,23 @@ type Options struct {
 	StatementTimeout time.Duration
 	// Observe, unless nil, is told of every statement that is run.
 	Observe func(ctx context.Context, query string)
+	// Trace, unless nil, is called before every statement, and what it returns
+	// when the server has begun to answer. Texts hold no values.
+	Trace func(ctx context.Context, query string) (answered func(error))
+}
+
+// observer is what connections call.
+func (opt *Options) observer() stmtcache.Observer {
+	if opt.Observe == nil {
+		return opt.Trace
+	}
+	return func(ctx context.Context, query string) func(error) {
+		opt.Observe(ctx, query)
+		if opt.Trace == nil {
+			return nil
+		}
+		return opt.Trace(ctx, query)
+	}
 }
 
 const (
@@ -70,7 +87,7 @@ func Open(ctx context.Context, url string, opt Options) (*sqlx.DB, error) {
 	if opt.Pooler {
 		size = 0
 	}
-	pool := sqlx.NewDb(sql.OpenDB(stmtcache.New(inner, size, opt.Observe)), "postgres")
+	pool := sqlx.NewDb(sql.OpenDB(stmtcache.New(inner, size, opt.observer())), "postgres")
 	pool.Mapper = reflectx.NewMapperFunc("db", columnName)
 	conns := cmp.Or(opt.MaxConns, defaultMaxConns)
 	pool.SetMaxOpenConns(conns)

@@ -25,19 +25,20 @@ const DefaultSize = 256
 // prepared. With size 0 nothing is kept.
 //
 // observe, unless nil, is told of every statement that is run, with the context
-// of the call and before the server sees it.
+// of the call and before the server sees it; what it returns, unless nil, is
+// called when the server has begun to answer.
 //
 // On all its connections an error that comes of the context matches both the
 // context's error and lib/pq's, which is a bare query_canceled otherwise.
 func New(inner *pq.Connector, size int, observe Observer) driver.Connector {
 	if observe == nil {
-		observe = func(context.Context, string) {}
+		observe = func(context.Context, string) func(error) { return nil }
 	}
 	return &connector{inner, size, observe}
 }
 
 // Observer is told of a statement.
-type Observer func(ctx context.Context, query string)
+type Observer func(ctx context.Context, query string) (answered func(error))
 
 type connector struct {
 	*pq.Connector
@@ -95,21 +96,32 @@ type entry struct {
 // QueryContext uses the simple protocol for statements without arguments, as
 // lib/pq does: they may be several in one text.
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	c.observe(ctx, query)
-	if len(args) == 0 || c.size <= 0 {
-		rows, err := c.pqConn.QueryContext(ctx, query, args)
-		return rows, explain(ctx, err)
-	}
-	return prepared(ctx, c, query, func(s pqStmt) (driver.Rows, error) { return s.QueryContext(ctx, args) })
+	return observed(ctx, c, query, func() (driver.Rows, error) {
+		if len(args) == 0 || c.size <= 0 {
+			rows, err := c.pqConn.QueryContext(ctx, query, args)
+			return rows, explain(ctx, err)
+		}
+		return prepared(ctx, c, query, func(s pqStmt) (driver.Rows, error) { return s.QueryContext(ctx, args) })
+	})
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	c.observe(ctx, query)
-	if len(args) == 0 || c.size <= 0 {
-		result, err := c.pqConn.ExecContext(ctx, query, args)
-		return result, explain(ctx, err)
+	return observed(ctx, c, query, func() (driver.Result, error) {
+		if len(args) == 0 || c.size <= 0 {
+			result, err := c.pqConn.ExecContext(ctx, query, args)
+			return result, explain(ctx, err)
+		}
+		return prepared(ctx, c, query, func(s pqStmt) (driver.Result, error) { return s.ExecContext(ctx, args) })
+	})
+}
+
+func observed[T any](ctx context.Context, c *conn, query string, run func() (T, error)) (T, error) {
+	answered := c.observe(ctx, query)
+	result, err := run()
+	if answered != nil {
+		answered(err)
 	}
-	return prepared(ctx, c, query, func(s pqStmt) (driver.Result, error) { return s.ExecContext(ctx, args) })
+	return result, err
 }
 
 // prepared runs a statement, and once more when the server refuses the prepared

@@ -1,0 +1,15 @@
+package domain
+
+import "time"
+
+// Backlog is the work of all companies that waits; a time is zero when nothing
+// does.
+type Backlog struct {
+	// Mails wait to be sent, Deliveries to be gathered into mails.
+	Mails, Deliveries          int
+	OldestMail, OldestDelivery time.Time
+	// Quarantined are usage records whose subscribers are not known.
+	Quarantined int
+	// Watermark is the latest end of any usage record.
+	Watermark time.Time
+}
