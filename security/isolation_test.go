@@ -1,0 +1,139 @@
+package security
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// attack is a caller, and a part that it must not learn of.
+type attack struct {
+	caller string
+	hidden part
+	// root is a caller who sees the hidden part.
+	root string
+}
+
+var attacks = map[string]attack{
+	"another company": {"own-admin@acme.example", rivals, "rvl-admin@rival.example"},
+	"another group":   {"own-vans@acme.example", others, "own-admin@acme.example"},
+}
+
+// Whoever names what another owns gets the answer for what does not exist, and
+// nothing of the other changes. What a caller names of its own is found: else
+// the comparison would prove nothing.
+func TestForeignIdentifiersAreAnsweredLikeUnknownOnes(t *testing.T) {
+	t.Parallel()
+	for name, attack := range attacks {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			before := w.dump(t, attack.hidden)
+			for _, field := range append(w.queryFields(), visibleFields(w.schema.Mutation)...) {
+				w.compareField(t, attack, field)
+			}
+			for _, e := range w.endpoints(t) {
+				w.compareEndpoint(t, attack, e)
+			}
+			if after := w.dump(t, attack.hidden); after != before {
+				t.Errorf("what is not the caller's has changed: %s", difference(before, after))
+			}
+		})
+	}
+}
+
+func (w *world) compareField(t *testing.T, a attack, field *ast.FieldDefinition) {
+	t.Helper()
+	foreign, unknown := w.victim(t, a.hidden), w.victim(t, nobody)
+	p := w.probe(field, w.fresh(t), walker{schema: w.schema, depth: 3})
+	for _, s := range w.swaps(t, p) {
+		w.compare(t, a, s, foreign, unknown, func(variables map[string]any) answer {
+			return w.ask(t, w.tokens[a.caller], p.document, variables)
+		})
+	}
+	if control := w.ask(t, w.tokens["own-admin@acme.example"], p.document, p.variables); len(control.graphErrors(t)) > 0 {
+		t.Errorf("%s fails for what is the caller's: %s", field.Name, control.body)
+	}
+}
+
+func (w *world) compareEndpoint(t *testing.T, a attack, e endpoint) {
+	t.Helper()
+	foreign, unknown := w.victim(t, a.hidden), w.victim(t, nobody)
+	base := e.values(w.fresh(t))
+	if e.method == "DELETE" && strings.Contains(e.path, "{tagName}") {
+		w.send(t, w.tokens["own-admin@acme.example"], "POST", "/subscribers/"+own.physicalID(1), map[string]any{"tagName": own.tag()})
+	}
+	for _, s := range e.swaps(t, w, base) {
+		w.compare(t, a, s, foreign, unknown, func(given map[string]any) answer {
+			return e.send(t, w, w.tokens[a.caller], given)
+		})
+	}
+	if control := e.send(t, w, w.tokens["own-admin@acme.example"], base); control.status >= 300 {
+		t.Errorf("%s %s fails for what is the caller's: %s", e.method, e.path, control.body)
+	}
+}
+
+func (w *world) compare(t *testing.T, a attack, s swap, foreign, unknown values, send func(map[string]any) answer) {
+	t.Helper()
+	variables, foreignID := s.with(a.hidden, foreign)
+	of := send(variables)
+	w.forget(t)
+	variables, unknownID := s.with(nobody, unknown)
+	got, want := of.comparable(foreignID), send(variables).comparable(unknownID)
+	w.forget(t)
+	if got != want {
+		t.Errorf("%s tells %s from what does not exist:\n%s\n%s", s.what, foreignID, got, want)
+	}
+	if shown := of.shows(a.hidden, foreignID); len(shown) > 0 {
+		t.Errorf("%s with %s shows %q", s.what, foreignID, shown)
+	}
+}
+
+// forget undoes what a caller may do to its own with a new name: the second of
+// two attempts finds what the first one found.
+func (w *world) forget(t *testing.T) {
+	t.Helper()
+	company := w.company(t, own.company)
+	w.pool.MustExecContext(t.Context(), "DELETE FROM subscriber_tags WHERE company_id = $1 AND tag_name = ANY(ARRAY[$2, $3, $4])"+
+		" AND subscriber_key = (SELECT key FROM subscribers WHERE company_id = $1 AND physical_id = $5)",
+		company, others.tag(), rivals.tag(), nobody.tag(), own.physicalID(1))
+}
+
+// A cursor is where a page ended. One of another's list may be used, but leads
+// to nothing else than the caller's own.
+func TestForeignCursorsLeadNowhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, a := range attacks {
+		for _, field := range w.queryFields() {
+			if field.Arguments.ForName("after") == nil {
+				continue
+			}
+			for _, used := range []string{"first: 20, after", "last: 20, before"} {
+				if !strings.Contains(used, "after") && field.Arguments.ForName("before") == nil {
+					continue
+				}
+				w.useCursor(t, name+" "+field.Name, a, field, used)
+			}
+		}
+	}
+}
+
+func (w *world) useCursor(t *testing.T, name string, a attack, field *ast.FieldDefinition, used string) {
+	t.Helper()
+	below := walker{schema: w.schema, depth: 3}.of(field.Type.Name(), nil)
+	for _, edge := range []string{"startCursor", "endCursor"} {
+		theirs := w.ask(t, w.tokens[a.root], "{"+field.Name+"(first: 20) {pageInfo {"+edge+"}}}", nil)
+		_, cursor, found := strings.Cut(string(theirs.body), edge+`":"`)
+		if !found {
+			t.Errorf("%s has no cursor: %s", name, theirs.body)
+			continue
+		}
+		cursor, _, _ = strings.Cut(cursor, `"`)
+		got := w.ask(t, w.tokens[a.caller], "query ($c: String) {"+field.Name+"("+used+": $c) "+below+"}", map[string]any{"c": cursor})
+		if shown := got.shows(a.hidden, ""); len(shown) > 0 {
+			t.Errorf("%s shows %q", name, shown)
+		}
+	}
+}

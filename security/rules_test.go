@@ -1,0 +1,234 @@
+package security
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"simgraph/domain"
+	"simgraph/domain/query"
+)
+
+// kind says what an argument, a field of an input or a parameter identifies.
+type kind string
+
+const (
+	// harmless identifies nothing: a number of items, a new text, a time.
+	harmless kind = "harmless"
+	// cursor is where a page of a list ended.
+	cursor kind = "cursor"
+	// filter is a text in the filter language.
+	filter kind = "filter"
+
+	physicalID  kind = "physicalId"
+	groupID     kind = "groupId"
+	alertID     kind = "alertId"
+	recipientID kind = "recipientId"
+	accessKeyID kind = "accessKeyId"
+	userEmail   kind = "userEmail"
+	newEmail    kind = "email"
+	tagName     kind = "tagName"
+	target      kind = "target"
+	nodeID      kind = "node"
+	sourceName  kind = "source"
+	recordID    kind = "recordId"
+	sessionID   kind = "sessionId"
+)
+
+// leaves are the rules by name, or by owner and name where a name means
+// different things. A leaf of the schema or the contract that has none fails
+// the tests: say here what it identifies, or that it is harmless.
+var leaves = map[string]kind{
+	"first": harmless, "last": harmless, "limit": harmless, "offset": harmless, "after": cursor, "before": cursor,
+	"filter": filter, "orderBy": harmless, "startDate": harmless, "endDate": harmless, "start": harmless, "end": harmless,
+	"timeZone": harmless, "zeroFill": harmless, "interval": harmless, "by": harmless, "field": harmless, "direction": harmless,
+
+	"physicalId": physicalID, "physicalIds": physicalID, "groupId": groupID, "subscriberGroupId": groupID, "alertId": alertID,
+	"recipientId": recipientID, "accessKeyId": accessKeyID, "userEmail": userEmail, "email": newEmail, "tagName": tagName,
+	"tag.name": tagName, "target": target, "id": nodeID, "ids": nodeID,
+	"/alerts/{id}.id": alertID, "/alerts/recipients/{id}.id": recipientID,
+
+	"nickname": harmless, "EditGroupInput.name": harmless, "/subscriber-groups/{subscriberGroupId}.name": harmless,
+	"ruleType": harmless, "lowerThreshold": harmless, "upperThreshold": harmless, "lifetimeDays": harmless, "scopes": harmless,
+
+	"source": sourceName, "recordId": recordID, "sessionId": sessionID, "sequence": harmless, "startedAt": harmless, "endedAt": harmless,
+	"mobileOriginated": harmless, "mobileTerminated": harmless, "protocol": harmless, "ipAddress": harmless,
+}
+
+// given are optional leaves without which a field makes no sense.
+var given = map[string]bool{"explainAlert.groupId": true, "CreateAlertInput.target": true, "/alerts.target": true, "/alerts/{id}.upperThreshold": true}
+
+// samples are values of what identifies nothing, by name, else by type.
+var samples = map[string]any{
+	"startDate": "2026-06-01", "endDate": "2026-06-15", "lowerThreshold": 5, "upperThreshold": int64(1) << 52, "sequence": 0,
+	"ruleType": "GROUPPR", "/alerts.ruleType": "grouppr", "protocol": "TCP", "nickname": "new", "name": "new",
+	"startedAt": "2026-06-15T11:00:00Z", "endedAt": "2026-06-15T11:15:00Z", "limit": 20, "first": 20, "lifetimeDays": 1,
+	"mobileOriginated": 1, "mobileTerminated": 1, "Int": 1, "BigInt": 1, "String": "text", "Boolean": true, "DateTime": "2026-06-01T00:00:00Z",
+}
+
+func ruleOf(owner, name string) (kind, bool) {
+	if rule, ok := leaves[owner+"."+name]; ok {
+		return rule, true
+	}
+	rule, ok := leaves[name]
+	return rule, ok
+}
+
+// attributes are what a filter can compare, by the dotted name of the field: the
+// value that a part has, or nil for what is shared by everyone.
+var attributes = map[string]func(part, values) any{
+	"physicalId":   func(p part, _ values) any { return p.physicalID(1) },
+	"subscriberId": func(p part, _ values) any { return p.subscriberID(1) },
+	"dataNumber":   func(p part, _ values) any { return p.subscriberID(1) + "7" },
+	"imsi":         func(p part, _ values) any { return p.imsi(1) },
+	"nickname":     func(p part, _ values) any { return p.nickname(1) },
+	"operatorName": func(p part, _ values) any { return p.mark + "-operator" },
+	"operatorCode": func(p part, _ values) any { return p.operator() },
+	"tariffName":   func(p part, _ values) any { return p.tariff() },
+	"lineRental":   func(p part, _ values) any { return number(p.lineRental()) },
+	"contractLength": func(p part, _ values) any {
+		return number(p.contractLength())
+	},
+	"groupId":                   func(p part, _ values) any { return p.group },
+	"eid":                       func(p part, _ values) any { return p.mark + "-eid" },
+	"smdpProvider":              func(p part, _ values) any { return p.mark + "-smdp" },
+	"dataUsage":                 func(p part, _ values) any { return number(p.bytes(1)) },
+	"usage":                     func(p part, _ values) any { return number(p.bytes(1)) },
+	"related.parent.physicalId": func(p part, _ values) any { return p.physicalID(1) },
+	"tags":                      func(p part, _ values) any { return p.tag() },
+	"id":                        func(_ part, v values) any { return v[alertID] },
+	"alertId":                   func(_ part, v values) any { return v[alertID] },
+	"entryId":                   func(_ part, v values) any { return v["entryId"] },
+	"target":                    func(p part, _ values) any { return p.subscriberID(1) },
+	"lowerThreshold":            func(p part, _ values) any { return number(p.lowerThreshold(0)) },
+	"upperThreshold":            func(p part, _ values) any { return number(p.upperThreshold(0)) },
+	"threshold":                 func(p part, _ values) any { return number(p.lowerThreshold(0)) },
+
+	"connectionDate": nil, "expiryDate": nil, "terminateDate": nil, "isBarred": nil, "isActive": nil, "subscriberType": nil, "kind": nil,
+	"networkState.isTransferring": nil, "networkState.isOnline": nil, "related.parent.isEnabledOnParent": nil,
+	"ruleType": nil, "dateCreated": nil, "limitBoundary": nil, "isLate": nil,
+}
+
+func number(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+// filtered are the fields of each filter, by input type, list or path.
+var filtered = map[string]query.Fields{
+	"SubscriberFilter": domain.SubscriberFields, "AlertFilter": domain.AlertFields, "AlertLogFilter": domain.AlertLogFields,
+	"subscriberList": domain.SubscriberFields, "alertList": domain.AlertFields, "alertLogList": domain.AlertLogFields,
+	"/subscribers": domain.SubscriberFields, "/alerts": domain.AlertFields, "/alerts/logs": domain.AlertLogFields,
+}
+
+// values are the identifiers of a part by their kind; those of nodes stand under
+// node and the name of the type.
+type values map[kind]any
+
+// victim returns the identifiers of the part.
+func (w *world) victim(t *testing.T, p part) values {
+	t.Helper()
+	v := values{
+		physicalID: p.physicalID(1), groupID: p.group, userEmail: p.email(), newEmail: p.recipient(), tagName: p.tag(),
+		target: strconv.Itoa(p.group), sourceName: p.source(), sessionID: p.mark + "-session",
+		recordID: fmt.Sprintf("%s-record-1-%d", p.mark, clock().Add(-time.Hour).Unix()),
+		alertID:  990_001, recipientID: 990_002, "entryId": 990_003, accessKeyID: "sgk_1_AAAAAAAAAAAAAAAA",
+	}
+	if p != nobody {
+		w.look(t, p, v)
+	}
+	for node, id := range map[string]any{
+		"Subscriber": v[physicalID], "Group": v[groupID], "Tag": v[tagName], "Alert": v[alertID],
+		"AlertLogEntry": v["entryId"], "Recipient": v[recipientID],
+	} {
+		v[nodeID+kind(node)] = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s:%v", node, id))
+	}
+	v[nodeID] = v[nodeID+"Subscriber"]
+	return v
+}
+
+// look finds the ids that the database gave.
+func (w *world) look(t *testing.T, p part, v values) {
+	t.Helper()
+	company := w.company(t, p.company)
+	for wanted, statement := range map[kind]string{
+		alertID:     `SELECT alert_id FROM alerts WHERE company_id = $1 AND group_id = $2 ORDER BY alert_id LIMIT 1`,
+		recipientID: `SELECT recipient_id FROM alert_recipients WHERE company_id = $1 AND email = $2`,
+		"entryId":   `SELECT entry_id FROM alert_log WHERE company_id = $1 AND target_group_id = $2 ORDER BY entry_id LIMIT 1`,
+		accessKeyID: `SELECT access_key_id FROM access_keys WHERE company_id = $1 AND $2 <> '' ORDER BY access_key_id LIMIT 1`,
+	} {
+		argument := any(p.group)
+		if wanted == recipientID || wanted == accessKeyID {
+			argument = p.recipient()
+		}
+		var found string
+		if err := w.pool.GetContext(t.Context(), &found, statement, company, argument); err != nil {
+			t.Fatalf("%s of %s: %v", wanted, p.mark, err)
+		}
+		v[wanted] = found
+		if wanted != accessKeyID {
+			v[wanted] = int(number(found))
+		}
+	}
+}
+
+// fresh are identifiers of the caller's own that no test has used up.
+func (w *world) fresh(t *testing.T) values {
+	t.Helper()
+	v := w.victim(t, own)
+	scope := domain.Whole(w.company(t, own.company))
+	alert, err := w.ports.Alerts.Create(t.Context(), scope, domain.AlertSpec{RuleType: domain.RuleGroup, Target: strconv.Itoa(own.group), LowerThreshold: 1 << 50, UpperThreshold: 1 << 51})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recipient, err := w.ports.Recipients.Create(t.Context(), scope, fmt.Sprintf("own-%d@acme.example", time.Now().UnixNano()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, _, err := w.access.CreateKey(t.Context(), scope, own.email(), nil, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v[alertID], v[recipientID], v[accessKeyID] = int(alert.AlertID), int(recipient.RecipientID), key.AccessKeyID
+	v[newEmail] = fmt.Sprintf("own-new-%d@acme.example", time.Now().UnixNano())
+	return v
+}
+
+// leaf is an argument, or a field of an input below one, that takes a value.
+type leaf struct {
+	owner string
+	path  []string
+	def   *ast.Type
+	rule  kind
+	// attribute is the dotted name of what a filter compares.
+	attribute string
+	isList    bool
+}
+
+func (l leaf) name() string { return l.path[len(l.path)-1] }
+
+// sample returns a value that identifies nothing.
+func (l leaf) sample(schema *ast.Schema) any {
+	for _, key := range []string{l.owner + "." + l.name(), l.name(), l.def.Name()} {
+		if value, ok := samples[key]; ok {
+			return value
+		}
+	}
+	if def := schema.Types[l.def.Name()]; def.Kind == ast.Enum {
+		return def.EnumValues[0].Name
+	}
+	panic("no sample of " + l.owner + "." + l.name())
+}
+
+func asJSON(value any) string {
+	text, _ := json.Marshal(value)
+	return string(text)
+}
