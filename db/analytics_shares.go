@@ -44,7 +44,8 @@ WHERE place <= {first}
 ORDER BY subject, place`
 
 // parts selects subject, value, label, last_seen and volumes. Attributes of
-// subscribers are joined to sums, not to days.
+// subscribers are joined to sums, not to days, where the scope shows them: the
+// usage of a group holds that of subscribers which have left it since.
 func (q *usageQuery) parts(by domain.Dimension, scope domain.Scope, ledger time.Time) string {
 	switch by {
 	case domain.ByProtocol:
@@ -60,7 +61,8 @@ FROM (` + q.addresses(ledger) + `) AS u`
 	if by == domain.ByTariff {
 		masked = q.arg(pq.Int64Array(scope.Masked), "bigint[]")
 	}
-	return fill(attributeParts[by], "company", q.company, "masked", masked, "usage", `
+	visible := fill(visibleMembers, "scope", q.scope)
+	return fill(attributeParts[by], "company", q.company, "scope", q.scope, "visible", visible, "masked", masked, "usage", `
   SELECT subject, subscriber_key, group_id, sum(mobile_originated)::bigint AS mobile_originated, sum(mobile_terminated)::bigint AS mobile_terminated
   FROM (`+q.volumes(splitDays(q.span))+`) AS u
   GROUP BY subject, subscriber_key, group_id`)
@@ -70,21 +72,22 @@ var attributeParts = map[domain.Dimension]string{
 	domain.ByOperator: `
 SELECT u.subject, s.operator_code AS value, o.name AS label, NULL::timestamptz AS last_seen, u.mobile_originated, u.mobile_terminated
 FROM ({usage}) AS u
-JOIN subscribers s ON s.company_id = {company} AND s.key = u.subscriber_key
-JOIN operators o ON o.code = s.operator_code`,
+LEFT JOIN subscribers s ON s.company_id = {company} AND s.key = u.subscriber_key AND {visible}
+LEFT JOIN operators o ON o.code = s.operator_code`,
 	domain.ByTariff: `
 SELECT u.subject, t.name AS value, t.name AS label, NULL::timestamptz AS last_seen, u.mobile_originated, u.mobile_terminated
 FROM ({usage}) AS u
-JOIN subscribers s ON s.company_id = {company} AND s.key = u.subscriber_key
+LEFT JOIN subscribers s ON s.company_id = {company} AND s.key = u.subscriber_key AND {visible}
 LEFT JOIN tariffs t ON t.company_id = {company} AND t.name = s.tariff_name AND (s.group_id = ANY({masked})) IS NOT TRUE`,
 	domain.ByGroup: `
 SELECT u.subject, g.group_id::text AS value, g.name AS label, NULL::timestamptz AS last_seen, u.mobile_originated, u.mobile_terminated
 FROM ({usage}) AS u
-LEFT JOIN groups g ON g.company_id = {company} AND g.group_id = u.group_id`,
+LEFT JOIN groups g ON g.company_id = {company} AND g.group_id = u.group_id AND ({scope} IS NULL OR g.group_id = ANY({scope}))`,
 	domain.ByTag: `
 SELECT u.subject, t.tag_name AS value, t.tag_name AS label, NULL::timestamptz AS last_seen, u.mobile_originated, u.mobile_terminated
 FROM ({usage}) AS u
-LEFT JOIN subscriber_tags t ON t.company_id = {company} AND t.subscriber_key = u.subscriber_key`,
+LEFT JOIN subscribers s ON s.company_id = {company} AND s.key = u.subscriber_key AND {visible}
+LEFT JOIN subscriber_tags t ON t.company_id = {company} AND t.subscriber_key = s.key`,
 }
 
 // protocols selects subject, protocol, hour and volumes.

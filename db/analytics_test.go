@@ -248,8 +248,16 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// valuesOf are those of a record in a dimension; "" stands for none.
-func (u *usageTruth) valuesOf(r domain.UsageRecord, by domain.Dimension) []string {
+// valuesOf are those of a record in a dimension; "" stands for none, and for
+// what the scope does not show.
+func (u *usageTruth) valuesOf(r domain.UsageRecord, by domain.Dimension, scope domain.Scope) []string {
+	at, present := u.groupAt(r), groupNow(r)
+	if by == domain.ByGroup && !scope.Shows(&at) {
+		return []string{""}
+	}
+	if slices.Contains([]domain.Dimension{domain.ByOperator, domain.ByTariff, domain.ByTag}, by) && !scope.Shows(&present) {
+		return []string{""}
+	}
 	switch by {
 	case domain.ByProtocol:
 		return []string{r.Protocol}
@@ -281,7 +289,7 @@ func (u *usageTruth) checkBreakdown(t *rapid.T, q question, by domain.Dimension)
 			if !u.counts(r, of, q.scope, q.span) {
 				continue
 			}
-			for _, value := range u.valuesOf(r, by) {
+			for _, value := range u.valuesOf(r, by, q.scope) {
 				key := fmt.Sprint(of, value)
 				want[key] = plus(want[key], volumeOf(r))
 			}
