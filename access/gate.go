@@ -26,6 +26,10 @@ const (
 // Gate turns access tokens into callers. It remembers them for some seconds, so
 // that a busy client costs the store one look-up every freshFor.
 type Gate struct {
+	// Admitted, unless nil, is told of every request that a token admits, with
+	// the caller in the context; an error refuses it.
+	Admitted func(ctx context.Context) error
+
 	store domain.Access
 	now   func() time.Time
 
@@ -112,7 +116,13 @@ func (g *Gate) AdmitToken(ctx context.Context, token domain.Secret) (context.Con
 	if err != nil {
 		return nil, err
 	}
-	return withToken(domain.WithCaller(ctx, caller), token), nil
+	ctx = withToken(domain.WithCaller(ctx, caller), token)
+	if g.Admitted != nil {
+		if err := g.Admitted(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return ctx, nil
 }
 
 // StillValid returns an error when the token that admitted the context would no

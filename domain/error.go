@@ -46,6 +46,11 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
+// RetrySeconds is RetryAfter rounded up, at least 1.
+func (e *Error) RetrySeconds() int {
+	return max(1, int((e.RetryAfter+time.Second-1)/time.Second))
+}
+
 // Unwrap returns the internal cause, which is for the log only.
 func (e *Error) Unwrap() error { return e.cause }
 

@@ -3,6 +3,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"mime"
@@ -17,8 +18,8 @@ import (
 const Path = "/usage/records"
 
 const (
-	// maxStreams bounds the streams at a time, each of which holds two batches.
-	maxStreams = 64
+	// DefaultStreams is how many streams there may be at a time.
+	DefaultStreams = 64
 	// idleTime is how long a client may send or take nothing.
 	idleTime = 2 * time.Minute
 )
@@ -35,6 +36,12 @@ type Config struct {
 	// expired.
 	StillValid func(ctx context.Context) error
 	Log        *slog.Logger
+	// Streams bounds the streams at a time, each of which holds two batches in
+	// memory; 0 stands for DefaultStreams.
+	Streams int
+	// Bytes bounds a stream; 0 stands for no limit, since memory does not grow
+	// with its length.
+	Bytes int64
 }
 
 // Handler answers POST /usage/records.
@@ -44,7 +51,10 @@ type Handler struct {
 }
 
 // New returns the handler.
-func New(cfg Config) *Handler { return &Handler{Config: cfg} }
+func New(cfg Config) *Handler {
+	cfg.Streams = cmp.Or(cfg.Streams, DefaultStreams)
+	return &Handler{Config: cfg}
+}
 
 // ServeHTTP implements http.Handler. Each line of the answer is the result of
 // one record, in the order of the records; it is sent when that is committed.
@@ -81,7 +91,7 @@ func (h *Handler) admit(r *http.Request) (context.Context, *domain.Caller, error
 }
 
 func (h *Handler) enter() error {
-	if h.streams.Add(1) > maxStreams {
+	if h.streams.Add(1) > int64(h.Streams) {
 		h.streams.Add(-1)
 		return &domain.Error{Kind: domain.KindRateLimited, Message: "too many streams of usage are open, try again later"}
 	}

@@ -297,3 +297,15 @@ func TestAClientThatTakesNoAnswersIsNotReadFurther(t *testing.T) {
 		t.Errorf("%d MB are held", memory.HeapAlloc>>20)
 	}
 }
+
+func TestAStreamBeyondItsSizeIsToldSoAfterWhatWasBooked(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t)
+	first := line(1, "")
+	d.Config.Handler.(*ingest.Handler).Bytes = int64(len(first)) + 10
+	response := d.send(strings.NewReader(first + line(2, "")))
+	text, _ := io.ReadAll(response.Body)
+	if want := `{"line":1,"status":"accepted"}` + "\n" + `{"error":{"message":"the stream has more than`; !strings.HasPrefix(string(text), want) || d.booked() != 1 {
+		t.Errorf("%d are booked, got %s", d.booked(), text)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strconv"
 
 	"simgraph/domain"
 )
@@ -13,14 +14,16 @@ import (
 type refusal struct {
 	status        int
 	code, message string
+	// wait is after how many seconds to try again, where that helps.
+	wait int
 }
 
 func (r *refusal) Error() string { return r.message }
 
 var (
-	errMethod = &refusal{http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED", "this path serves POST"}
-	errMedia  = &refusal{http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", "the body must be application/x-ndjson, not compressed"}
-	errFault  = &refusal{http.StatusInternalServerError, "INTERNAL_ERROR", "an internal error occurred"}
+	errMethod = &refusal{http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED", "this path serves POST", 0}
+	errMedia  = &refusal{http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", "the body must be application/x-ndjson, not compressed", 0}
+	errFault  = &refusal{http.StatusInternalServerError, "INTERNAL_ERROR", "an internal error occurred", 0}
 )
 
 var statuses = map[domain.ErrorKind]int{
@@ -39,7 +42,7 @@ func (h *Handler) asRefusal(requestID string, err error) *refusal {
 		return r
 	}
 	if e, ok := domain.AsError(err); ok {
-		return &refusal{statuses[e.Kind], string(e.Kind), e.Message}
+		return &refusal{statuses[e.Kind], string(e.Kind), e.Message, e.RetrySeconds()}
 	}
 	h.Log.Error("usage was not recorded", slog.String("requestId", requestID), slog.Any("error", err))
 	return errFault
@@ -55,7 +58,7 @@ func (h *Handler) refuse(w http.ResponseWriter, err error) {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		header.Set("WWW-Authenticate", challenges[r.code])
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		header.Set("Retry-After", "1")
+		header.Set("Retry-After", strconv.Itoa(r.wait))
 	}
 	header.Set("Content-Type", "application/json")
 	header.Set("Cache-Control", "no-store")

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -44,8 +45,12 @@ type readLine struct {
 }
 
 func (h *Handler) stream(ctx context.Context, caller *domain.Caller, w http.ResponseWriter, r *http.Request) *stream {
+	body := r.Body
+	if h.Bytes > 0 {
+		body = http.MaxBytesReader(nil, body, h.Bytes)
+	}
 	return &stream{
-		Handler: h, ctx: ctx, caller: caller, w: w, body: r.Body,
+		Handler: h, ctx: ctx, caller: caller, w: w, body: body,
 		control: http.NewResponseController(w), lines: make(chan readLine, batchSize),
 	}
 }
@@ -104,7 +109,7 @@ func (s *stream) read(stop <-chan struct{}) error {
 		case isBad:
 			err = bad.Err
 		case err != nil:
-			return domain.Invalid("", "the body could not be read to its end")
+			return unreadable(err)
 		}
 		select {
 		case s.lines <- readLine{line, err}:
@@ -112,6 +117,15 @@ func (s *stream) read(stop <-chan struct{}) error {
 			return nil
 		}
 	}
+}
+
+// unreadable says why a body ended early. What came before is booked.
+func unreadable(err error) error {
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		message := fmt.Sprintf("the stream has more than %d bytes: send the rest in another", large.Limit)
+		return &refusal{http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE", message, 0}
+	}
+	return domain.Invalid("", "the body could not be read to its end")
 }
 
 // bookAll books and answers batch after batch.

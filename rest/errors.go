@@ -100,7 +100,11 @@ func asProblem(err error) *problem {
 		return p
 	}
 	if e, ok := domain.AsError(err); ok {
-		return newProblem(string(e.Kind), e.Field, e.Message).advised()
+		p := newProblem(string(e.Kind), e.Field, e.Message)
+		if e.RetryAfter > 0 {
+			p = p.with("Retry-After", strconv.Itoa(e.RetrySeconds()))
+		}
+		return p.advised()
 	}
 	return internal()
 }

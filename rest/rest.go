@@ -12,8 +12,8 @@ import (
 	"simgraph/domain"
 )
 
-// Config says how the paths meet the rest of the program. All but Log and
-// RequestID must be given.
+// Config says how the paths meet the rest of the program. All but Log, Routed
+// and RequestID must be given.
 type Config struct {
 	// Schema is that of the graph: it types parameters and tells permissions.
 	Schema *ast.Schema
@@ -24,6 +24,9 @@ type Config struct {
 	Authenticate func(r *http.Request) (context.Context, error)
 	// RequestID tells the id of the request that errors name; "" for none.
 	RequestID func(ctx context.Context) string
+	// Routed, unless nil, is told which path a request is for, as the contract
+	// writes it: GET /subscribers/{physicalId}.
+	Routed func(ctx context.Context, path string)
 	// Log takes internal errors; nil means slog.Default.
 	Log *slog.Logger
 }
@@ -92,6 +95,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	e, err := h.router.find(r.Method, segments)
 	if err != nil {
 		return err
+	}
+	if h.Routed != nil {
+		h.Routed(r.Context(), e.method+" "+e.path)
 	}
 	ctx, err := h.admit(r, e)
 	if err != nil {

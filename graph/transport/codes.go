@@ -18,6 +18,7 @@ const (
 	CodeDocumentLimit    = guard.CodeDocumentLimit
 	CodeCostLimit        = guard.CodeCostLimit
 	CodeThrottled        = "THROTTLED"
+	CodeBusy             = "UNAVAILABLE" // as of a database out of reach
 	CodeInternal         = "INTERNAL_ERROR"
 	CodePersisted        = "PERSISTED_QUERY_NOT_SUPPORTED"
 	CodeSubscriptions    = "TOO_MANY_SUBSCRIPTIONS"

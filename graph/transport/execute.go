@@ -127,7 +127,5 @@ func (s *Server) Do(ctx context.Context, p *Prepared, variables map[string]any) 
 	if len(errs) > 0 {
 		return s.refused(ctx, errs)
 	}
-	resp := s.execute(ctx, c)
-	resp.Errors = limited(ctx, resp.Errors)
-	return resp
+	return s.run(ctx, c)
 }

@@ -124,7 +124,7 @@ func (e *exchange) unreadable(err error) {
 // answer finds the operation and sends its result the way it may go out.
 func (e *exchange) answer(request *request) {
 	request.headers = e.r.Header
-	op, errs := e.find(request)
+	op, errs := e.find(e.r.Context(), request)
 	subscription := len(errs) == 0 && op.def.Operation == ast.Subscription
 	mutation := len(errs) == 0 && op.def.Operation == ast.Mutation
 	streams := e.accept.streams(subscription)
@@ -151,18 +151,16 @@ func (e *exchange) request(c *call, errs gqlerror.List) {
 		e.send(e.refusedStatus(errs), e.refused(ctx, errs), nil)
 		return
 	}
-	resp := e.execute(ctx, c)
-	resp.Errors = limited(ctx, resp.Errors)
-	e.send(http.StatusOK, resp, c)
+	e.send(http.StatusOK, e.run(ctx, c), c)
 }
 
 // refusedStatus is the status of a well-formed request whose operation was not
 // run: 200 for application/json, as it always was there, except for one that
-// came too early.
+// came too early or to a server that is busy.
 func (e *exchange) refusedStatus(errs gqlerror.List) int {
-	if t, ok := errors.AsType[*Throttled](errs[0]); ok {
-		e.w.Header().Set("Retry-After", strconv.Itoa(t.seconds()))
-		return http.StatusTooManyRequests
+	if status, wait := early(errs[0]); status > 0 {
+		e.w.Header().Set("Retry-After", strconv.Itoa(wait))
+		return status
 	}
 	if e.accept.single() == typeGraphQL {
 		return http.StatusBadRequest

@@ -2,8 +2,6 @@ package transport
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -30,10 +28,20 @@ type call struct {
 	extensions map[string]any
 	headers    http.Header
 	cost       int
+	// leave ends the turn of the operation.
+	leave func()
 }
 
 // find returns the operation that a request means.
-func (s *Server) find(r *request) (*operation, gqlerror.List) {
+func (s *Server) find(ctx context.Context, r *request) (*operation, gqlerror.List) {
+	op, errs := s.lookup(r)
+	if len(errs) > 0 {
+		s.tellRefused(ctx, nil, errs)
+	}
+	return op, errs
+}
+
+func (s *Server) lookup(r *request) (*operation, gqlerror.List) {
 	if r.query == "" && r.extensions["persistedQuery"] != nil {
 		return nil, gqlerror.List{coded(CodePersisted, "PersistedQueryNotSupported")}
 	}
@@ -48,8 +56,17 @@ func (s *Server) find(r *request) (*operation, gqlerror.List) {
 	return op, nil
 }
 
-// admit coerces the variables of a request and books its price.
+// admit coerces the variables of a request, books its price and waits for its
+// turn, which ends with the call's leave.
 func (s *Server) admit(ctx context.Context, op *operation, r *request, limit int) (*call, gqlerror.List) {
+	c, errs := s.check(ctx, op, r, limit)
+	if len(errs) > 0 {
+		s.tellRefused(ctx, op, errs)
+	}
+	return c, errs
+}
+
+func (s *Server) check(ctx context.Context, op *operation, r *request, limit int) (*call, gqlerror.List) {
 	variables, errs := op.input.Variables(r.variables)
 	if len(errs) > 0 {
 		return nil, errs
@@ -63,32 +80,11 @@ func (s *Server) admit(ctx context.Context, op *operation, r *request, limit int
 			return nil, gqlerror.List{s.refusal(ctx, err)}
 		}
 	}
-	return &call{operation: op, variables: variables, extensions: r.extensions, headers: r.headers, cost: cost}, nil
-}
-
-// Throttled refuses an operation because its caller has spent too much.
-type Throttled struct {
-	// RetryAfter is how long the caller should wait.
-	RetryAfter time.Duration
-}
-
-func (t *Throttled) Error() string {
-	return fmt.Sprintf("too many or too costly operations: try again in %d s", t.seconds())
-}
-
-// seconds rounds up, so that who waits that long has waited enough.
-func (t *Throttled) seconds() int {
-	return max(1, int((t.RetryAfter+time.Second-1)/time.Second))
-}
-
-func (s *Server) refusal(ctx context.Context, err error) *gqlerror.Error {
-	if t, ok := errors.AsType[*Throttled](err); ok {
-		fault := coded(CodeThrottled, "%s", t)
-		fault.Extensions["retryAfter"] = t.seconds()
-		fault.Err = t
-		return fault
+	leave, fault := s.enter(ctx, op.def.Operation)
+	if fault != nil {
+		return nil, gqlerror.List{fault}
 	}
-	return s.presented(ctx, err)
+	return &call{operation: op, variables: variables, extensions: r.extensions, headers: r.headers, cost: cost, leave: leave}, nil
 }
 
 // context returns what gqlgen wants to know of a call.

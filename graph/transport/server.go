@@ -40,9 +40,16 @@ type Config struct {
 	// AfterRootMutationField runs when a root field of a mutation has been
 	// resolved with all that is selected below it.
 	AfterRootMutationField func(ctx context.Context)
-	// Charge books the price of an operation before it runs. A *Throttled
-	// error refuses it, any other error too (as Present says).
+	// Charge books the price of an operation before it runs. A *Throttled or
+	// *Busy error refuses it, any other error too (as Present says).
 	Charge func(ctx context.Context, cost int) error
+	// Enter is asked before an operation runs, and may wait; leave is called when
+	// the operation has ended. Errors refuse, as those of Charge do.
+	Enter func(ctx context.Context, kind ast.Operation) (leave func(), err error)
+	// Observe is told of every operation before it runs, and of those that are
+	// refused. It returns the context to run in, and is told of the errors when
+	// the operation has ended.
+	Observe func(ctx context.Context, op Operation) (context.Context, func(gqlerror.List))
 	// Explorer answers GET requests that want text/html; nil means 406.
 	Explorer http.Handler
 	// Authenticate admits a WebSocket by the payload of its connection_init

@@ -24,9 +24,17 @@ func (s *Server) perform(ctx context.Context, op *operation, r *request, emit fu
 		return errs
 	}
 	if op.def.Operation != ast.Subscription {
-		emit(payload(ctx, s.execute(ctx, c), c))
+		emit(payload(ctx, s.run(ctx, c), c))
 		return nil
 	}
+	return s.follow(ctx, c, emit)
+}
+
+// follow passes on the events of a subscription.
+func (s *Server) follow(ctx context.Context, c *call, emit func([]byte) bool) (errs gqlerror.List) {
+	defer c.leave()
+	ctx, done := s.begin(ctx, c)
+	defer func() { done(errs) }()
 	next, errs := s.subscribe(ctx, c)
 	if len(errs) > 0 {
 		return errs

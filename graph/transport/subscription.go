@@ -64,7 +64,7 @@ func (c *socket) stop(id string) {
 func (s *subscription) run(r *request) {
 	defer s.cancel()
 	server := s.socket.server
-	op, errs := server.find(r)
+	op, errs := server.find(s.ctx, r)
 	if len(errs) == 0 {
 		errs = server.perform(s.ctx, op, r, s.next)
 	}

@@ -29,6 +29,7 @@ var (
 	errForbidden      = &ending{4403, "Forbidden"}
 	errSubprotocol    = &ending{4406, "Subprotocol not acceptable"}
 	errInitTimeout    = &ending{4408, "Connection initialisation timeout"}
+	errTooMany        = &ending{4429, "Too many connections or requests"}
 	errSecondInit     = &ending{4429, "Too many initialisation requests"}
 	errGoingAway      = &ending{websocket.StatusGoingAway, "The server is shutting down"}
 )
@@ -148,6 +149,9 @@ func (c *socket) init(m *message) error {
 	c.initTimeout.Stop()
 	if authenticate := c.server.cfg.Authenticate; authenticate != nil {
 		ctx, err := authenticate(c.ctx, m.payload)
+		if _, throttled := errors.AsType[*Throttled](err); throttled {
+			return errTooMany
+		}
 		if err != nil {
 			return errForbidden
 		}
