@@ -31,6 +31,7 @@ var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 type stack struct {
 	engine     *transport.Server
 	pool       *sqlx.DB
+	url        string
 	ports      resolvers.Ports
 	caller     *domain.Caller
 	statements atomic.Int64
@@ -39,8 +40,8 @@ type stack struct {
 // newStack loads the demo company; the caller is its administrator.
 func newStack(t testing.TB) *stack {
 	t.Helper()
-	s := &stack{}
-	pool, err := db.Open(t.Context(), dbtest.URL(t), db.Options{
+	s := &stack{url: dbtest.URL(t)}
+	pool, err := db.Open(t.Context(), s.url, db.Options{
 		Observe: func(context.Context, string) { s.statements.Add(1) },
 	})
 	if err != nil {
