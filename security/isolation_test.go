@@ -1,6 +1,9 @@
 package security
 
 import (
+	"fmt"
+	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,6 +36,9 @@ func TestForeignIdentifiersAreAnsweredLikeUnknownOnes(t *testing.T) {
 			for _, field := range append(w.queryFields(), visibleFields(w.schema.Mutation)...) {
 				w.compareField(t, attack, field)
 			}
+			for _, pair := range w.below() {
+				w.compareBelow(t, attack, pair.root, pair.field)
+			}
 			for _, e := range w.endpoints(t) {
 				w.compareEndpoint(t, attack, e)
 			}
@@ -45,15 +51,70 @@ func TestForeignIdentifiersAreAnsweredLikeUnknownOnes(t *testing.T) {
 
 func (w *world) compareField(t *testing.T, a attack, field *ast.FieldDefinition) {
 	t.Helper()
+	w.compareProbe(t, a, w.probe(field, w.fresh(t), walker{schema: w.schema, depth: 3}))
+}
+
+func (w *world) compareBelow(t *testing.T, a attack, root, field *ast.FieldDefinition) {
+	t.Helper()
+	w.compareProbe(t, a, w.probeBelow(root, field, w.victim(t, own), walker{schema: w.schema, depth: 3}))
+}
+
+func (w *world) compareProbe(t *testing.T, a attack, p probe) {
+	t.Helper()
 	foreign, unknown := w.victim(t, a.hidden), w.victim(t, nobody)
-	p := w.probe(field, w.fresh(t), walker{schema: w.schema, depth: 3})
 	for _, s := range w.swaps(t, p) {
 		w.compare(t, a, s, foreign, unknown, func(variables map[string]any) answer {
 			return w.ask(t, w.tokens[a.caller], p.document, variables)
 		})
 	}
 	if control := w.ask(t, w.tokens["own-admin@acme.example"], p.document, p.variables); len(control.graphErrors(t)) > 0 {
-		t.Errorf("%s fails for what is the caller's: %s", field.Name, control.body)
+		t.Errorf("%s fails for what is the caller's: %s", p.name, control.body)
+	}
+}
+
+// step is a field right below a root field.
+type step struct{ root, field *ast.FieldDefinition }
+
+// below are the fields with arguments right below those root fields that find
+// one object.
+func (w *world) below() []step {
+	var all []step
+	for _, root := range w.queryFields() {
+		def := w.schema.Types[root.Type.Name()]
+		if def.Kind != ast.Object || def.Fields.ForName("pageInfo") != nil || root.Type.Elem != nil {
+			continue
+		}
+		for _, field := range def.Fields {
+			if len(field.Arguments) > 0 {
+				all = append(all, step{root, field})
+			}
+		}
+	}
+	return all
+}
+
+// What takes an identifier is a root field or right below one: deeper ones would
+// escape the comparison.
+func TestEveryFieldThatTakesAnIdentifierIsCompared(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	compared := map[string]bool{}
+	for _, s := range w.below() {
+		compared[w.schema.Types[s.root.Type.Name()].Name+"."+s.field.Name] = true
+	}
+	for _, def := range w.schema.Types {
+		if def.Kind != ast.Object || strings.HasPrefix(def.Name, "__") {
+			continue
+		}
+		isRoot := def == w.schema.Query || def == w.schema.Mutation || def == w.schema.Subscription
+		for _, field := range visibleFields(def) {
+			for _, l := range w.leavesOf(t, field) {
+				identifies := l.attribute != "" || l.rule != harmless && l.rule != "" && l.rule != cursor
+				if identifies && !isRoot && !compared[def.Name+"."+field.Name] {
+					t.Errorf("%s.%s takes %s, and is not compared", def.Name, field.Name, strings.Join(l.path, "."))
+				}
+			}
+		}
 	}
 }
 
@@ -107,33 +168,44 @@ func TestForeignCursorsLeadNowhere(t *testing.T) {
 	w := newWorld(t)
 	for name, a := range attacks {
 		for _, field := range w.queryFields() {
-			if field.Arguments.ForName("after") == nil {
-				continue
-			}
-			for _, used := range []string{"first: 20, after", "last: 20, before"} {
-				if !strings.Contains(used, "after") && field.Arguments.ForName("before") == nil {
-					continue
-				}
-				w.useCursor(t, name+" "+field.Name, a, field, used)
-			}
+			w.useCursors(t, name+" "+field.Name, a, field, "%s")
+		}
+		for _, s := range w.below() {
+			root, _, _ := w.call(s.root, nil, "")
+			root = strings.NewReplacer("$groupId", strconv.Itoa(own.group), "$name", strconv.Quote(own.tag())).Replace(root)
+			w.useCursors(t, name+" "+s.root.Name+"."+s.field.Name, a, s.field, root+" {%s}")
 		}
 	}
 }
 
-func (w *world) useCursor(t *testing.T, name string, a attack, field *ast.FieldDefinition, used string) {
+func (w *world) useCursors(t *testing.T, name string, a attack, field *ast.FieldDefinition, around string) {
 	t.Helper()
-	below := walker{schema: w.schema, depth: 3}.of(field.Type.Name(), nil)
-	for _, edge := range []string{"startCursor", "endCursor"} {
-		theirs := w.ask(t, w.tokens[a.root], "{"+field.Name+"(first: 20) {pageInfo {"+edge+"}}}", nil)
-		_, cursor, found := strings.Cut(string(theirs.body), edge+`":"`)
-		if !found {
-			t.Errorf("%s has no cursor: %s", name, theirs.body)
+	for argument, size := range map[string]string{"after": "first", "before": "last"} {
+		if field.Arguments.ForName(argument) == nil {
 			continue
 		}
-		cursor, _, _ = strings.Cut(cursor, `"`)
-		got := w.ask(t, w.tokens[a.caller], "query ($c: String) {"+field.Name+"("+used+": $c) "+below+"}", map[string]any{"c": cursor})
-		if shown := got.shows(a.hidden, ""); len(shown) > 0 {
-			t.Errorf("%s shows %q", name, shown)
+		for _, edge := range []string{"startCursor", "endCursor"} {
+			w.useCursor(t, name, a, field, around, size+": 20, "+argument, edge)
 		}
+	}
+}
+
+func (w *world) useCursor(t *testing.T, name string, a attack, field *ast.FieldDefinition, around, used, edge string) {
+	t.Helper()
+	list := field.Name
+	if strings.HasSuffix(name, ".subscribers") {
+		list = "subscribers" // where what is above the list is the caller's own
+	}
+	theirs := w.ask(t, w.tokens[a.root], "{"+list+"(first: 20) {pageInfo {"+edge+"}}}", nil)
+	_, cursor, found := strings.Cut(string(theirs.body), edge+`":"`)
+	cursor, _, _ = strings.Cut(cursor, `"`)
+	if !found {
+		t.Errorf("%s has no cursor: %s", name, theirs.body)
+	}
+	below := walker{schema: w.schema, depth: 3}.of(field.Type.Name(), nil)
+	text := fmt.Sprintf(around, field.Name+"("+used+": $c) "+below)
+	got := w.ask(t, w.tokens[a.caller], "query ($c: String) {"+text+"}", map[string]any{"c": cursor})
+	if shown := got.shows(a.hidden, ""); len(shown) > 0 || got.status != http.StatusOK {
+		t.Errorf("%s shows %q: %.300s", name, shown, got.body)
 	}
 }

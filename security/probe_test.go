@@ -2,6 +2,7 @@ package security
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -9,8 +10,10 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// probe is a root field with all its arguments as variables.
+// probe is a root field, or a field right below one, with all arguments as
+// variables.
 type probe struct {
+	name      string
 	field     *ast.FieldDefinition
 	document  string
 	variables map[string]any
@@ -19,31 +22,50 @@ type probe struct {
 // probe writes the field with the arguments that it needs, taken from v, and
 // everything that the walker selects below it.
 func (w *world) probe(field *ast.FieldDefinition, v values, below walker) probe {
+	text, declared, variables := w.call(field, v, "")
+	if w.schema.Types[field.Type.Name()].IsCompositeType() {
+		text += " " + below.of(field.Type.Name(), nil)
+	}
 	root := "query"
 	if w.schema.Mutation.Fields.ForName(field.Name) != nil {
 		root = "mutation"
 	}
-	var declared, passed []string
-	variables := map[string]any{}
+	return probe{field.Name, field, document(root, declared, text), variables}
+}
+
+// probeBelow writes a field below a root field, with everything below it.
+func (w *world) probeBelow(root, field *ast.FieldDefinition, v values, below walker) probe {
+	text, declared, variables := w.call(root, v, "root_")
+	inner, more, inside := w.call(field, v, "")
+	maps.Copy(variables, inside)
+	if w.schema.Types[field.Type.Name()].IsCompositeType() {
+		inner += " " + below.of(field.Type.Name(), nil)
+	}
+	return probe{root.Name + "." + field.Name, field, document("query", append(declared, more...), text+" {"+inner+"}"), variables}
+}
+
+func document(root string, declared []string, text string) string {
+	if len(declared) > 0 {
+		root += " (" + strings.Join(declared, ", ") + ")"
+	}
+	return root + " {" + text + "}"
+}
+
+// call writes a field with variables for all its arguments.
+func (w *world) call(field *ast.FieldDefinition, v values, prefix string) (text string, declared []string, variables map[string]any) {
+	var passed []string
+	variables = map[string]any{}
 	for _, argument := range field.Arguments {
-		declared = append(declared, "$"+argument.Name+": "+strings.TrimSuffix(argument.Type.String(), "!")+bang(argument))
-		passed = append(passed, argument.Name+": $"+argument.Name)
+		declared = append(declared, "$"+prefix+argument.Name+": "+strings.TrimSuffix(argument.Type.String(), "!")+bang(argument))
+		passed = append(passed, argument.Name+": $"+prefix+argument.Name)
 		if value, needed := w.needed(field.Name, argument.Name, argument.Type, argument.DefaultValue != nil, v); needed {
-			variables[argument.Name] = value
+			variables[prefix+argument.Name] = value
 		}
 	}
-	document := root
-	if len(declared) > 0 {
-		document += " (" + strings.Join(declared, ", ") + ")"
+	if len(passed) == 0 {
+		return field.Name, nil, variables
 	}
-	document += " {" + field.Name
-	if len(passed) > 0 {
-		document += "(" + strings.Join(passed, ", ") + ")"
-	}
-	if w.schema.Types[field.Type.Name()].IsCompositeType() {
-		document += " " + below.of(field.Type.Name(), nil)
-	}
-	return probe{field, document + "}", variables}
+	return field.Name + "(" + strings.Join(passed, ", ") + ")", declared, variables
 }
 
 func bang(argument *ast.ArgumentDefinition) string {
@@ -182,7 +204,7 @@ func (w *world) swaps(t *testing.T, p probe) []swap {
 	var all []swap
 	for _, l := range w.leavesOf(t, p.field) {
 		set := func(value func(part, values) any, also ...any) {
-			all = append(all, swap{fmt.Sprintf("%s.%s", p.field.Name, strings.Join(l.path, ".")), func(of part, v values) (map[string]any, string) {
+			all = append(all, swap{fmt.Sprintf("%s.%s", p.name, strings.Join(l.path, ".")), func(of part, v values) (map[string]any, string) {
 				identifier := value(of, v)
 				variables := with(p.variables, l.path, identifier, l.isList)
 				for i := 0; i < len(also); i += 2 {
