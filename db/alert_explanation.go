@@ -51,7 +51,7 @@ func (a *Alerts) Explain(ctx context.Context, scope domain.Scope, alertID int64,
 	if err != nil {
 		return nil, err
 	}
-	entries, err := a.entriesOf(ctx, scope, state, who)
+	entries, err := a.entriesOf(ctx, scope, state)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ JOIN alert_log l ON l.company_id = $1 AND l.alert_id = t.alert_id AND l.limit_bo
 WHERE t.company_id = $1 AND t.alert_id = $2 AND l.period_start = $3 AND (l.subscriber_key = $4 OR l.group_id = $5)`
 
 // entriesOf are the log's entries of the subject for the thresholds as they are.
-func (a *Alerts) entriesOf(ctx context.Context, scope domain.Scope, state *domain.AlertState, who alertSubject) (map[domain.Boundary]*domain.AlertLogEntry, error) {
+func (a *Alerts) entriesOf(ctx context.Context, scope domain.Scope, state *domain.AlertState) (map[domain.Boundary]*domain.AlertLogEntry, error) {
 	rows, err := selectAll[domain.AlertLogEntry](ctx, a.pool, entriesOfSubject, scope.Company,
 		state.Alert.AlertID, state.Period.Start, state.SubscriberKey, state.GroupID)
 	if err != nil {

@@ -55,7 +55,7 @@ func (l *Live) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listener := pq.NewListener(address, shortest, longest, func(event pq.ListenerEventType, err error) {
+	listener := pq.NewListener(address, shortest, longest, func(_ pq.ListenerEventType, err error) {
 		if err != nil {
 			l.log.Warn("live events: the connection to the database failed", "error", err)
 		}

@@ -1,0 +1,90 @@
+package domain_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"simgraph/domain"
+)
+
+func TestAlertSpecsThatBreakARule(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		spec  domain.AlertSpec
+		field string
+	}{
+		{domain.AlertSpec{RuleType: domain.RuleSIM, Target: "447700900001"}, ""},
+		{domain.AlertSpec{RuleType: domain.RuleSIM, Target: "x", LowerThreshold: math.MaxInt64, UpperThreshold: math.MaxInt64}, ""},
+		{domain.AlertSpec{RuleType: domain.RuleSIM}, "target"},
+		{domain.AlertSpec{RuleType: domain.RuleSIM, Target: " "}, "target"},
+		{domain.AlertSpec{RuleType: domain.RuleSIM, Target: "a\x00"}, "target"},
+		{domain.AlertSpec{RuleType: domain.RuleCompany}, ""},
+		{domain.AlertSpec{RuleType: domain.RuleCompany, Target: "12"}, "target"},
+		{domain.AlertSpec{RuleType: domain.RuleGroup, Target: "12"}, ""},
+		{domain.AlertSpec{RuleType: domain.RuleGroup, Target: "+12"}, "target"},
+		{domain.AlertSpec{RuleType: domain.RuleGroupMember, Target: "0"}, "target"},
+		{domain.AlertSpec{RuleType: domain.RuleGroupMember, Target: "4294967296"}, "target"},
+		{domain.AlertSpec{RuleType: domain.RuleGroupMember}, "target"},
+		{domain.AlertSpec{RuleType: "SIM", Target: "x"}, "ruleType"},
+		{domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: -1}, "lowerThreshold"},
+		{domain.AlertSpec{RuleType: domain.RuleCompany, UpperThreshold: -1}, "upperThreshold"},
+		{domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 2, UpperThreshold: 1}, "lowerThreshold"},
+	} {
+		field := ""
+		if err, is := domain.AsError(c.spec.Check()); is {
+			field = err.Field
+		}
+		if field != c.field {
+			t.Errorf("%+v: fault in %q, want %q", c.spec, field, c.field)
+		}
+	}
+}
+
+func TestAnEditIsCheckedAfterItIsMerged(t *testing.T) {
+	t.Parallel()
+	alert := &domain.Alert{LowerThreshold: 10, UpperThreshold: 20}
+	for _, c := range []struct {
+		edit         domain.AlertEdit
+		lower, upper int64
+		fails        bool
+	}{
+		{domain.AlertEdit{}, 10, 20, false},
+		{domain.AlertEdit{LowerThreshold: new(int64(20))}, 20, 20, false},
+		{domain.AlertEdit{LowerThreshold: new(int64(21))}, 21, 20, true},
+		{domain.AlertEdit{UpperThreshold: new(int64(9))}, 10, 9, true},
+		{domain.AlertEdit{LowerThreshold: new(int64(0)), UpperThreshold: new(int64(0))}, 0, 0, false},
+	} {
+		lower, upper, err := c.edit.Apply(alert)
+		if lower != c.lower || upper != c.upper || (err != nil) != c.fails {
+			t.Errorf("%+v: got %d, %d, %v", c.edit, lower, upper, err)
+		}
+	}
+}
+
+func TestAThresholdIsExceededAboveItOnly(t *testing.T) {
+	t.Parallel()
+	since := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	state := &domain.AlertState{Alert: &domain.Alert{LowerThreshold: 0, UpperThreshold: 200}, Usage: 200, LowerSince: &since, UpperSince: &since}
+	lower, upper := state.Lower(), state.Upper()
+	if lower.Status != domain.Exceeded || lower.Percent != nil || lower.Since == nil {
+		t.Errorf("lower: %+v", lower)
+	}
+	if upper.Status != domain.Armed || *upper.Percent != 100 || upper.Since != nil {
+		t.Errorf("upper: %+v", upper)
+	}
+}
+
+func TestWhatRemainsNeverOverflows(t *testing.T) {
+	t.Parallel()
+	state := &domain.AlertState{Alert: &domain.Alert{RuleType: domain.RuleCompany, LowerThreshold: 99, UpperThreshold: math.MaxInt64}}
+	e := domain.Explain(state, true, nil)
+	if *e.Lower.Remaining != 100 || *e.Upper.Remaining != math.MaxInt64 {
+		t.Errorf("got %d and %d", *e.Lower.Remaining, *e.Upper.Remaining)
+	}
+	e = domain.Explain(state, false, nil)
+	if e.Lower.Reason != domain.ReasonNotWatched || e.Lower.Remaining != nil || !strings.Contains(e.Lower.Text, "each subscriber of the company") {
+		t.Errorf("got %+v", e.Lower)
+	}
+}
