@@ -1,0 +1,48 @@
+// Package telemetry tells operators what the server does: metrics for
+// Prometheus, traces for OpenTelemetry, and lines of the log for requests and
+// for what was slow. It tells who by number, and never a token, the value of an
+// argument, an address or an e-mail.
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Config says what is told. The zero value tells nothing and costs nothing.
+type Config struct {
+	// Log takes a line for each request at level debug, and at level warn for
+	// what was slow; nil takes none.
+	Log *slog.Logger
+	// Slow is how long a request, or an operation of a WebSocket, takes that is
+	// logged with its statements; 0 logs none.
+	Slow time.Duration
+	// Metrics count; nil counts nothing.
+	Metrics *Metrics
+	// Tracer makes spans; nil makes none.
+	Tracer trace.Tracer
+	// Doors name the ways in by their exact paths; any other path is "rest".
+	Doors map[string]string
+	// Streams is the door whose requests last as long as their clients please.
+	Streams string
+}
+
+// Telemetry follows requests through the server.
+type Telemetry struct {
+	Config
+	logs bool
+}
+
+// New returns the telemetry that the settings ask for.
+func New(cfg Config) *Telemetry {
+	t := &Telemetry{Config: cfg}
+	t.logs = cfg.Log != nil && (cfg.Slow > 0 || cfg.Log.Enabled(context.Background(), slog.LevelDebug))
+	return t
+}
+
+// On tells whether anything is told at all. When it is not, nothing of this
+// needs to be built in.
+func (t *Telemetry) On() bool { return t.logs || t.Metrics != nil || t.Tracer != nil }
