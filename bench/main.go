@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"strconv"
@@ -32,14 +33,39 @@ type options struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	opt, err := parse(os.Args[1:])
-	if err == nil {
-		err = run(ctx, os.Stdout, opt)
-	}
-	if err != nil {
+	if err := command(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+// command does what the first argument names; by itself it measures all.
+func command(ctx context.Context, args []string) error {
+	name := ""
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		name, args = args[0], args[1:]
+	}
+	switch {
+	case name == "answers":
+		return runAnswers(ctx, args)
+	case name == "bare" && len(args) == 2:
+		listener, err := net.Listen("tcp", args[1])
+		if err != nil {
+			return err
+		}
+		return runBare(ctx, args[0], listener)
+	case name == "" && len(args) == 0:
+		if err := runAnswers(ctx, nil); err != nil {
+			return err
+		}
+	case name != "" && name != "usage":
+		return fmt.Errorf("there is no %q: name answers or usage", name)
+	}
+	opt, err := parse(args)
+	if err != nil {
+		return err
+	}
+	return run(ctx, os.Stdout, opt)
 }
 
 func parse(args []string) (opt options, err error) {
@@ -83,7 +109,7 @@ func run(ctx context.Context, out io.Writer, opt options) error {
 		return err
 	}
 	defer func() { _ = b.pool.Close() }()
-	for _, step := range []func(context.Context) error{b.prepare, b.ingest, b.analytics} {
+	for _, step := range []func(context.Context) error{b.prepare, b.ingest, b.alerts, b.analytics} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"simgraph/db"
+)
+
+// answers measures how fast the server answers, beside a bare handler that runs
+// the same statements and encodes their rows, and beside PostgreSQL alone.
+type answers struct {
+	*bench
+	groups, records int
+	rounds          int
+	connections     int
+	file, against   string
+	simgraph        string
+	profile, only   string
+
+	token     string
+	workloads []*workload
+}
+
+func parseAnswers(args []string) (*answers, error) {
+	a := &answers{bench: &bench{out: os.Stdout}}
+	flags := flag.NewFlagSet("bench answers", flag.ContinueOnError)
+	flags.IntVar(&a.subscribers, "subscribers", 200_000, "number of subscribers, each with three tags")
+	flags.IntVar(&a.groups, "groups", 500, "number of groups, at least 200")
+	flags.IntVar(&a.records, "records", 5_000_000, "number of usage records")
+	flags.IntVar(&a.rounds, "rounds", 3, "how often everything is measured; the table has the medians")
+	flags.IntVar(&a.connections, "connections", 32, "number of HTTP connections")
+	flags.DurationVar(&a.duration, "duration", 3*time.Second, "how long each measurement takes")
+	flags.StringVar(&a.databaseURL, "database-url", "", "a database, empty or from an earlier run; default a private server in a temporary folder")
+	flags.StringVar(&a.dir, "dir", "", "where the temporary folder is made")
+	flags.StringVar(&a.simgraph, "simgraph", "./simgraph", "the server's program")
+	flags.StringVar(&a.file, "o", "bench-answers.json", "where the figures are written")
+	flags.StringVar(&a.against, "against", "", "the `file` of an earlier run to compare with")
+	flags.StringVar(&a.only, "only", "", "measure only the workloads whose name holds this")
+	flags.StringVar(&a.profile, "cpuprofile", "", "write a CPU profile of the handlers in process instead, fit for default.pgo")
+	return a, flags.Parse(args)
+}
+
+func runAnswers(ctx context.Context, args []string) error {
+	a, err := parseAnswers(args)
+	if err != nil {
+		return err
+	}
+	url, done, err := server(ctx, a.options)
+	if err != nil {
+		return err
+	}
+	defer done()
+	a.url = url
+	if a.pool, err = db.Open(ctx, url, db.Options{}); err != nil {
+		return err
+	}
+	defer func() { _ = a.pool.Close() }()
+	if err := a.prepareFleet(ctx); err != nil {
+		return err
+	}
+	if err := a.record(ctx); err != nil {
+		return err
+	}
+	if a.profile != "" {
+		return a.profiled(ctx)
+	}
+	return a.measure(ctx)
+}
+
+// measure interleaves the rounds, so that what else the machine does falls on all
+// alike.
+func (a *answers) measure(ctx context.Context) error {
+	real, err := a.startServer(ctx)
+	if err != nil {
+		return err
+	}
+	defer real.stop()
+	bare, err := a.startBare(ctx)
+	if err != nil {
+		return err
+	}
+	defer bare.stop()
+	r := newReport(a)
+	for round := range a.rounds {
+		for _, w := range a.workloads {
+			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", round+1, a.rounds, w.Name)
+			row := r.row(w)
+			row.Server = append(row.Server, a.load(ctx, real, w, w.request, 0))
+			row.Bare = append(row.Bare, a.load(ctx, bare, w, w.bareRequest, 0))
+			row.PostgreSQL = append(row.PostgreSQL, a.pgbench(ctx, w))
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+	}
+	for _, w := range a.workloads {
+		row := r.row(w)
+		row.Half = a.load(ctx, real, w, w.request, median(row.Server, rate)/2)
+		row.Allocations, row.Bytes = a.allocations(ctx, w)
+	}
+	r.ResidentMB = resident(real.pid)
+	if err := r.write(a.file); err != nil {
+		return err
+	}
+	return r.print(a.out, a.against)
+}

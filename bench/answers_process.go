@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// program is a server under load, in a process of its own.
+type program struct {
+	address string
+	pid     int
+	stop    func()
+}
+
+// cpu is the CPU time that the program has used.
+func (p *program) cpu() time.Duration {
+	return time.Duration(readProcess(p.pid).ticks) * time.Second / clockTicks
+}
+
+func (a *answers) startServer(ctx context.Context) (*program, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	command := exec.CommandContext(ctx, a.simgraph, "serve", "--database-url", a.url, "--addr", address, "--log-level", "warn")
+	return started(ctx, command, address)
+}
+
+// startBare runs this program as the bare handler.
+func (a *answers) startBare(ctx context.Context) (*program, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	var workloads bytes.Buffer
+	if err := gob.NewEncoder(&workloads).Encode(a.workloads); err != nil {
+		return nil, err
+	}
+	command := exec.CommandContext(ctx, self, "bare", a.url, address)
+	command.Stdin = &workloads
+	command.Env = append(os.Environ(), "GOGC=400") // as the server
+	return started(ctx, command, address)
+}
+
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+// started waits until a program listens.
+func started(ctx context.Context, command *exec.Cmd, address string) (*program, error) {
+	command.Stderr = os.Stderr
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
+	if err := command.Start(); err != nil {
+		return nil, err
+	}
+	p := &program{address: "http://" + address, pid: command.Process.Pid, stop: func() {
+		_ = command.Process.Signal(syscall.SIGTERM)
+		_ = command.Wait()
+	}}
+	for range 300 {
+		if answer, err := http.Get(p.address + "/healthz"); err == nil {
+			_, _ = io.Copy(io.Discard, answer.Body)
+			return p, answer.Body.Close()
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	p.stop()
+	return nil, fmt.Errorf("%s does not listen", command.Path)
+}
+
+// resident is the memory of a process in MB, 0 where /proc does not tell.
+func resident(pid int) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(text), "VmRSS:")
+	fields := strings.Fields(after)
+	if len(fields) == 0 {
+		return 0
+	}
+	kb, _ := strconv.Atoi(fields[0])
+	return kb >> 10
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// report is what a run found; its JSON is for later runs to compare with.
+type report struct {
+	At                            time.Time
+	Subscribers, Groups, Records  int
+	Connections, CPUs, ResidentMB int
+	Rows                          []*reportRow
+}
+
+type reportRow struct {
+	Workload string
+	// A figure for each round.
+	Server, Bare, PostgreSQL []figures
+	// Half is the server at half of its highest rate.
+	Half figures
+	// Allocations and Bytes are those of one request.
+	Allocations, Bytes uint64
+}
+
+func newReport(a *answers) *report {
+	r := &report{
+		At: time.Now().UTC().Truncate(time.Second), Subscribers: a.subscribers, Groups: a.groups, Records: a.records,
+		Connections: a.connections, CPUs: runtime.NumCPU(),
+	}
+	for _, w := range a.workloads {
+		r.Rows = append(r.Rows, &reportRow{Workload: w.Name})
+	}
+	return r
+}
+
+func (r *report) row(w *workload) *reportRow { return r.Rows[w.Number] }
+
+func (r *report) write(file string) error {
+	text, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(text, '\n'), 0o644)
+}
+
+func rate(f figures) float64     { return f.PerSecond }
+func p50(f figures) float64      { return f.P50 }
+func p99(f figures) float64      { return f.P99 }
+func server1(f figures) float64  { return f.Server }
+func postgres(f figures) float64 { return f.PostgreSQL }
+
+func median(rounds []figures, of func(figures) float64) float64 {
+	if len(rounds) == 0 {
+		return 0
+	}
+	values := make([]float64, len(rounds))
+	for i, f := range rounds {
+		values[i] = of(f)
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// print writes the table, and the change since an earlier run.
+func (r *report) print(out io.Writer, against string) error {
+	earlier, err := readReport(against)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%d subscribers, %d groups, %d usage records, %d connections, %d CPUs; server resident %d MB.\n\n",
+		r.Subscribers, r.Groups, r.Records, r.Connections, r.CPUs, r.ResidentMB)
+	fmt.Fprintln(out, "| workload | requests/s | of bare | p50 | p99 | server CPU | of bare | PostgreSQL CPU | of bare | of pgbench | p99/p50 at half | allocations | earlier CPU |")
+	fmt.Fprintln(out, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
+	for _, row := range r.Rows {
+		fmt.Fprintln(out, row.line(earlier))
+	}
+	return nil
+}
+
+func (row *reportRow) line(earlier *report) string {
+	of := func(f func(figures) float64) string { return quotient(median(row.Server, f), median(row.Bare, f)) }
+	before := ""
+	if then := earlier.find(row.Workload); then != nil {
+		before = quotient(median(row.Server, server1), median(then.Server, server1)) + " ×"
+	}
+	return fmt.Sprintf("| %s | %.0f | %s | %s | %s | %s | %s | %s | %s | %s | %s | %d, %d kB | %s |",
+		row.Workload, median(row.Server, rate), of(rate), inMillis(median(row.Server, p50)), inMillis(median(row.Server, p99)),
+		inMillis(median(row.Server, server1)), of(server1), inMillis(median(row.Server, postgres)), of(postgres),
+		quotient(median(row.Server, postgres), median(row.PostgreSQL, postgres)), quotient(row.Half.P99, row.Half.P50),
+		row.Allocations, row.Bytes>>10, cmp.Or(before, "–"))
+}
+
+func inMillis(microseconds float64) string { return fmt.Sprintf("%.2f ms", microseconds/1000) }
+
+func quotient(of, to float64) string {
+	if to == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", of/to)
+}
+
+func readReport(file string) (*report, error) {
+	r := &report{}
+	if file == "" {
+		return r, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return r, json.Unmarshal(text, r)
+}
+
+func (r *report) find(workload string) *reportRow {
+	for _, row := range r.Rows {
+		if row.Workload == workload {
+			return row
+		}
+	}
+	return nil
+}
