@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"time"
+	"unsafe"
 
 	"github.com/jmoiron/sqlx"
 )
@@ -45,7 +46,7 @@ func scanAll[T any](found *sqlx.Rows) ([]*T, error) {
 		}
 		block = block[:len(block)+1]
 		row := &block[len(block)-1]
-		if err := s.scan(found, reflect.ValueOf(row).Elem()); err != nil {
+		if err := s.scan(found, unsafe.Pointer(row)); err != nil {
 			return nil, err
 		}
 		rows = append(rows, row)
@@ -55,45 +56,63 @@ func scanAll[T any](found *sqlx.Rows) ([]*T, error) {
 
 // rowScanner scans rows of the same columns into values of the same type.
 type rowScanner struct {
-	paths [][]int // the fields of the columns; nil when a row is no struct
-	// targets are those destinations that stay while the row changes.
-	targets        []target
+	columns []columnField
+	// destinations are the targets, which stay while the row changes, or else
+	// pointers to the fields of one row.
 	destinations []any
 }
 
-func newRowScanner(found *sqlx.Rows, t reflect.Type) (*rowScanner, error) {
-	columns, err := found.Columns()
+// columnField is where the values of a column go. Its offset within the row comes
+// from reflection, once for all rows.
+type columnField struct {
+	target target
+	of     reflect.Type
+	offset uintptr
+}
+
+func newRowScanner(found *sqlx.Rows, row reflect.Type) (*rowScanner, error) {
+	names, err := found.Columns()
 	if err != nil {
 		return nil, err
 	}
-	s := &rowScanner{targets: make([]target, len(columns)), destinations: make([]any, len(columns))}
-	if t.Kind() != reflect.Struct {
+	s := &rowScanner{columns: make([]columnField, len(names)), destinations: make([]any, len(names))}
+	if row.Kind() != reflect.Struct && len(names) == 1 {
+		s.columns[0].of = row
 		return s, nil
 	}
-	s.paths = found.Mapper.TraversalsByName(t, columns)
-	for i, path := range s.paths {
+	for i, path := range found.Mapper.TraversalsByName(row, names) {
 		if len(path) == 0 {
-			return nil, fmt.Errorf("the column %q has no field in %s", columns[i], t)
+			return nil, fmt.Errorf("the column %q has no field in %s", names[i], row)
 		}
-		s.targets[i] = targetOf(t.FieldByIndex(path).Type)
-		s.destinations[i] = s.targets[i]
+		if s.columns[i], err = fieldAt(row, path); err != nil {
+			return nil, err
+		}
+		s.destinations[i] = s.columns[i].target
 	}
 	return s, nil
 }
 
-func (s *rowScanner) scan(found *sqlx.Rows, row reflect.Value) error {
-	if s.paths == nil {
-		s.destinations[0] = row.Addr().Interface()
-	}
-	for i, path := range s.paths {
-		field := row.Field(path[0])
-		if len(path) > 1 {
-			field = row.FieldByIndex(path)
+func fieldAt(row reflect.Type, path []int) (columnField, error) {
+	c := columnField{of: row}
+	for _, index := range path {
+		if c.of.Kind() != reflect.Struct {
+			return c, fmt.Errorf("%s holds fields behind a pointer", row)
 		}
-		if s.targets[i] == nil {
-			s.destinations[i] = field.Addr().Interface()
+		field := c.of.Field(index)
+		c.of, c.offset = field.Type, c.offset+field.Offset
+	}
+	c.target = targetOf(c.of)
+	return c, nil
+}
+
+func (s *rowScanner) scan(found *sqlx.Rows, row unsafe.Pointer) error {
+	for i := range s.columns {
+		c := &s.columns[i]
+		field := unsafe.Add(row, c.offset)
+		if c.target == nil {
+			s.destinations[i] = reflect.NewAt(c.of, field).Interface()
 		} else {
-			s.targets[i].aim(field)
+			c.target.aim(field)
 		}
 	}
 	return found.Scan(s.destinations...)
@@ -102,7 +121,9 @@ func (s *rowScanner) scan(found *sqlx.Rows, row reflect.Value) error {
 // target takes the values of a column without the conversions of database/sql.
 type target interface {
 	sql.Scanner
-	aim(field reflect.Value)
+	// aim tells where the next value goes: to a field of the type that the target
+	// is for.
+	aim(field unsafe.Pointer)
 }
 
 // targetOf returns nil for types that database/sql is left with.
@@ -132,7 +153,7 @@ func targetOf(t reflect.Type) target {
 		return nil
 	}
 	if t.Kind() == reflect.String && !reflect.PointerTo(t).Implements(reflect.TypeFor[sql.Scanner]()) {
-		return &named{}
+		return &required[string]{}
 	}
 	return nil
 }
@@ -140,7 +161,7 @@ func targetOf(t reflect.Type) target {
 // required is a column without NULL, or whose NULL is an error.
 type required[T any] struct{ field *T }
 
-func (r *required[T]) aim(field reflect.Value) { r.field = field.Addr().Interface().(*T) }
+func (r *required[T]) aim(field unsafe.Pointer) { r.field = (*T)(field) }
 
 func (r *required[T]) Scan(v any) error {
 	if value, ok := v.(T); ok {
@@ -153,7 +174,7 @@ func (r *required[T]) Scan(v any) error {
 // optional is a column with NULL.
 type optional[T any] struct{ field **T }
 
-func (o *optional[T]) aim(field reflect.Value) { o.field = field.Addr().Interface().(**T) }
+func (o *optional[T]) aim(field unsafe.Pointer) { o.field = (**T)(field) }
 
 func (o *optional[T]) Scan(v any) error {
 	if v == nil {
@@ -167,24 +188,6 @@ func (o *optional[T]) Scan(v any) error {
 		return nil
 	}
 	return converted(value, v)
-}
-
-// named is a text whose field has a type of its own.
-type named struct{ field reflect.Value }
-
-func (n *named) aim(field reflect.Value) { n.field = field }
-
-func (n *named) Scan(v any) error {
-	if text, ok := v.(string); ok {
-		n.field.SetString(text)
-		return nil
-	}
-	var text string
-	if err := converted(&text, v); err != nil {
-		return err
-	}
-	n.field.SetString(text)
-	return nil
 }
 
 // converted has database/sql convert what did not fit.

@@ -114,6 +114,9 @@ func (l *loaders) aheadOfGroups(ctx context.Context, s selection, of []*domain.G
 	if s.has("numberOfUsers") || s.has("numberOfSubscribers") {
 		l.groupCounts.ahead(ctx, ids)
 	}
+	if s.has("usage") {
+		l.aheadOfUsage(ctx, s, subjects(domain.GroupSubject, of, func(g *domain.Group) int64 { return g.GroupID }))
+	}
 	aheadOfParts(ctx, l, s, ids, l.groupSubscribers, l.groupTotals)
 }
 

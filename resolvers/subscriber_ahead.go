@@ -33,6 +33,9 @@ func (l *loaders) aheadOfSubscribers(ctx context.Context, s selection, of []*dom
 	if s.has("dataUsage") {
 		l.dataUsage.ahead(ctx, subscriberKeys(of))
 	}
+	if s.has("usage") {
+		l.aheadOfUsage(ctx, s, subjects(domain.SubscriberSubject, of, func(s *domain.Subscriber) int64 { return s.Key }))
+	}
 	l.aheadOfRelated(ctx, s, of)
 }
 

@@ -10,6 +10,7 @@ import (
 	"simgraph/graph/model"
 	"simgraph/graph/plan"
 	"simgraph/graph/scalar"
+	"sync"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -267,6 +268,13 @@ func (e *executableSchema) planAccessKeyConnection() *plan.Object {
 }
 
 func (e *executableSchema) planAlert() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	subscriber0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	group0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
 	return &plan.Object{
 		Satisfies: alertImplementors,
 		Fields: map[string]*plan.Field{
@@ -356,9 +364,8 @@ func (e *executableSchema) planAlert() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.Alert().Subscriber(ctx, obj)
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+						permissions, err := subscriber0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -381,9 +388,8 @@ func (e *executableSchema) planAlert() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.Alert().Group(ctx, obj)
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+						permissions, err := group0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -654,6 +660,13 @@ func (e *executableSchema) planAlertExplanation() *plan.Object {
 }
 
 func (e *executableSchema) planAlertFiring() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	subscriber0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	group0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
 	return &plan.Object{
 		Satisfies: alertFiringImplementors,
 		Fields: map[string]*plan.Field{
@@ -677,9 +690,8 @@ func (e *executableSchema) planAlertFiring() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.AlertFiring().Subscriber(ctx, obj)
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+						permissions, err := subscriber0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -702,9 +714,8 @@ func (e *executableSchema) planAlertFiring() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.AlertFiring().Group(ctx, obj)
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+						permissions, err := group0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -874,6 +885,19 @@ func (e *executableSchema) planAlertLogEdge() *plan.Object {
 }
 
 func (e *executableSchema) planAlertLogEntry() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	alert0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
+	})
+	subscriber0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	group0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	deliveries0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
+	})
 	return &plan.Object{
 		Satisfies: alertLogEntryImplementors,
 		Fields: map[string]*plan.Field{
@@ -923,9 +947,8 @@ func (e *executableSchema) planAlertLogEntry() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.AlertLogEntry().Alert(ctx, obj)
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
+						permissions, err := alert0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -988,9 +1011,8 @@ func (e *executableSchema) planAlertLogEntry() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.AlertLogEntry().Subscriber(ctx, obj)
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+						permissions, err := subscriber0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -1013,9 +1035,8 @@ func (e *executableSchema) planAlertLogEntry() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.AlertLogEntry().Group(ctx, obj)
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+						permissions, err := group0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -1096,9 +1117,8 @@ func (e *executableSchema) planAlertLogEntry() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.AlertLogEntry().Deliveries(ctx, obj)
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
+						permissions, err := deliveries0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -1190,6 +1210,13 @@ func (e *executableSchema) planAlertPreview() *plan.Object {
 }
 
 func (e *executableSchema) planAlertState() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	subscriber0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	group0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
 	return &plan.Object{
 		Satisfies: alertStateImplementors,
 		Fields: map[string]*plan.Field{
@@ -1214,9 +1241,8 @@ func (e *executableSchema) planAlertState() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.AlertState().Subscriber(ctx, obj)
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+						permissions, err := subscriber0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -1239,9 +1265,8 @@ func (e *executableSchema) planAlertState() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.AlertState().Group(ctx, obj)
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+						permissions, err := group0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -1466,6 +1491,16 @@ func (e *executableSchema) planBoundaryState() *plan.Object {
 }
 
 func (e *executableSchema) planCompany() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	fleet0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	usage0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW"})
+	})
+	usageSources0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW"})
+	})
 	return &plan.Object{
 		Satisfies: companyImplementors,
 		Fields: map[string]*plan.Field{
@@ -1532,9 +1567,8 @@ func (e *executableSchema) planCompany() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.Company().Fleet(ctx, obj)
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+						permissions, err := fleet0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -1561,9 +1595,8 @@ func (e *executableSchema) planCompany() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.Company().Usage(ctx, obj, fc.Args["start"].(*time.Time), fc.Args["end"].(*time.Time))
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_STATISTICS_OVERVIEW"})
+						permissions, err := usage0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -1587,9 +1620,8 @@ func (e *executableSchema) planCompany() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.Company().UsageSources(ctx, obj)
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_STATISTICS_OVERVIEW"})
+						permissions, err := usageSources0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -1967,6 +1999,13 @@ func (e *executableSchema) planFleet() *plan.Object {
 }
 
 func (e *executableSchema) planGroup() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	alerts0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
+	})
+	usage0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW"})
+	})
 	return &plan.Object{
 		Satisfies: groupImplementors,
 		Fields: map[string]*plan.Field{
@@ -2074,9 +2113,8 @@ func (e *executableSchema) planGroup() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.Group().Alerts(ctx, obj)
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
+						permissions, err := alerts0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -2103,9 +2141,8 @@ func (e *executableSchema) planGroup() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.Group().Usage(ctx, obj, fc.Args["start"].(*time.Time), fc.Args["end"].(*time.Time))
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_STATISTICS_OVERVIEW"})
+						permissions, err := usage0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -2877,6 +2914,13 @@ func (e *executableSchema) planSessionCount() *plan.Object {
 }
 
 func (e *executableSchema) planSubscriber() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	alerts0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
+	})
+	usage0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW", "VIEW_SUBSCRIBER"})
+	})
 	return &plan.Object{
 		Satisfies: subscriberImplementors,
 		Fields: map[string]*plan.Field{
@@ -3226,9 +3270,8 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.Subscriber().Alerts(ctx, obj)
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
+						permissions, err := alerts0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -3255,9 +3298,8 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.Subscriber().Usage(ctx, obj, fc.Args["start"].(*time.Time), fc.Args["end"].(*time.Time))
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_STATISTICS_OVERVIEW", "VIEW_SUBSCRIBER"})
+						permissions, err := usage0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -3456,6 +3498,10 @@ func (e *executableSchema) planSubscriberUsage() *plan.Object {
 }
 
 func (e *executableSchema) planTag() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	usage0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW"})
+	})
 	return &plan.Object{
 		Satisfies: tagImplementors,
 		Fields: map[string]*plan.Field{
@@ -3536,9 +3582,8 @@ func (e *executableSchema) planTag() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.Tag().Usage(ctx, obj, fc.Args["start"].(*time.Time), fc.Args["end"].(*time.Time))
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_STATISTICS_OVERVIEW"})
+						permissions, err := usage0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -3745,6 +3790,10 @@ func (e *executableSchema) planTariffConnection() *plan.Object {
 }
 
 func (e *executableSchema) planUsage() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	topSubscribers0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
 	return &plan.Object{
 		Satisfies: usageImplementors,
 		Fields: map[string]*plan.Field{
@@ -3816,9 +3865,8 @@ func (e *executableSchema) planUsage() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.Usage().TopSubscribers(ctx, obj, fc.Args["first"].(int32))
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+						permissions, err := topSubscribers0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -4111,6 +4159,10 @@ func (e *executableSchema) planUsageTotals() *plan.Object {
 }
 
 func (e *executableSchema) planUser() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	groups0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
 	return &plan.Object{
 		Satisfies: userImplementors,
 		Fields: map[string]*plan.Field{
@@ -4156,9 +4208,8 @@ func (e *executableSchema) planUser() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.User().Groups(ctx, obj)
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+						permissions, err := groups0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -4206,6 +4257,10 @@ func (e *executableSchema) planUserConnection() *plan.Object {
 }
 
 func (e *executableSchema) planViewer() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	groups0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
 	return &plan.Object{
 		Satisfies: viewerImplementors,
 		Fields: map[string]*plan.Field{
@@ -4257,9 +4312,8 @@ func (e *executableSchema) planViewer() *plan.Object {
 					directive0 := func(ctx context.Context) (any, error) {
 						return e.Resolvers.Viewer().Groups(ctx, obj)
 					}
-					ec := e.executing(ctx)
 					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+						permissions, err := groups0permissions()
 						if err != nil {
 							return nil, err
 						}

@@ -21,11 +21,26 @@ type value struct {
 	objects map[string]*selection // of an abstract value, by type
 }
 
+// waits tells that a resolver below the value may wait.
+func (v *value) waits() bool {
+	if v == nil {
+		return false
+	}
+	for _, of := range v.objects {
+		if of.waits {
+			return true
+		}
+	}
+	return v.item.waits() || v.object != nil && v.object.waits
+}
+
 // selection is what is selected of an object.
 type selection struct {
 	steps []*step
-	// concurrent is how many steps may wait.
+	// concurrent is how many steps may wait, by themselves.
 	concurrent int
+	// waits tells that something may wait, here or below.
+	waits bool
 }
 
 // step is a field of a selection.
@@ -105,7 +120,9 @@ func (b *builder) selection(name string, set ast.SelectionSet) *selection {
 		}
 		if s.field != nil && s.field.Concurrent {
 			sel.concurrent++
+			sel.waits = true
 		}
+		sel.waits = sel.waits || s.value.waits()
 		sel.steps = append(sel.steps, s)
 	}
 	return sel

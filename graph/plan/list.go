@@ -4,7 +4,7 @@ import "sync"
 
 // list writes a list, null when an item is that must not be.
 func (w *writer) list(f *frame, p *value, v any) bool {
-	if w.patient && p.length(v) > 1 {
+	if w.patient && p.item.waits() && p.length(v) > 1 {
 		return w.itemsTogether(f, p, v)
 	}
 	begun := w.mark()

@@ -26,7 +26,26 @@ func MarshalDateTime(t time.Time) graphql.Marshaler {
 
 // AppendDateTime appends what MarshalDateTime writes.
 func AppendDateTime(b []byte, t time.Time) []byte {
-	return t.UTC().AppendFormat(b, dateTimeLayout)
+	t = t.UTC()
+	year, month, day := t.Date()
+	if year < 0 || year > 9999 || t.Nanosecond() != 0 {
+		return t.AppendFormat(b, dateTimeLayout)
+	}
+	// Package time would read the layout anew for every value.
+	b = appendDigits(append(b, '"'), year/100, year%100)
+	b = appendDigits(append(b, '-'), int(month))
+	b = appendDigits(append(b, '-'), day)
+	b = appendDigits(append(b, 'T'), t.Hour())
+	b = appendDigits(append(b, ':'), t.Minute())
+	b = appendDigits(append(b, ':'), t.Second())
+	return append(b, 'Z', '"')
+}
+
+func appendDigits(b []byte, pairs ...int) []byte {
+	for _, n := range pairs {
+		b = append(b, byte('0'+n/10), byte('0'+n%10))
+	}
+	return b
 }
 
 // UnmarshalDateTime accepts RFC 3339 with an offset and nothing else: a time

@@ -2,6 +2,7 @@ package main
 
 import (
 	_ "embed"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,6 +41,10 @@ func (plugin) GenerateCode(data *codegen.Data) error {
 			"leaves":   leaves,
 			"append":   appendFunc,
 			"names":    names,
+			"guarded":  guarded,
+
+			"constant":     constant,
+			"constantName": constantName,
 		},
 	})
 }
@@ -95,4 +100,34 @@ func names(of *codegen.Interface) []string {
 		}
 	}
 	return found
+}
+
+// guarded says that a directive of a field has arguments.
+func guarded(object *codegen.Object) bool {
+	for _, f := range object.Fields {
+		for _, directive := range f.ImplDirectives() {
+			for _, arg := range directive.Args {
+				if constant(arg) != "" {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// constant is the Go text of the value of a directive's argument, "" for none.
+func constant(arg *codegen.FieldArgument) string {
+	switch {
+	case arg.Value != nil:
+		return templates.Dump(arg.Value)
+	case arg.Default != nil:
+		return templates.Dump(arg.Default)
+	}
+	return ""
+}
+
+// constantName names the function that returns that value, read once.
+func constantName(f *codegen.Field, directive int, arg *codegen.FieldArgument) string {
+	return fmt.Sprintf("%s%d%s", f.GoNameUnexported(), directive, arg.VarName)
 }
