@@ -117,6 +117,7 @@ func (l *loaders) aheadOfGroups(ctx context.Context, s selection, of []*domain.G
 	if s.has("usage") {
 		l.aheadOfUsage(ctx, s, subjects(domain.GroupSubject, of, func(g *domain.Group) int64 { return g.GroupID }))
 	}
+	l.aheadOfGroupAlerts(ctx, s, ids)
 	aheadOfParts(ctx, l, s, ids, l.groupSubscribers, l.groupTotals)
 }
 

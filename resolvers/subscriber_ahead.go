@@ -36,6 +36,7 @@ func (l *loaders) aheadOfSubscribers(ctx context.Context, s selection, of []*dom
 	if s.has("usage") {
 		l.aheadOfUsage(ctx, s, subjects(domain.SubscriberSubject, of, func(s *domain.Subscriber) int64 { return s.Key }))
 	}
+	l.aheadOfWatching(ctx, s, of)
 	l.aheadOfRelated(ctx, s, of)
 }
 
