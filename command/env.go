@@ -32,6 +32,8 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Log            *slog.Logger
+	// Trace follows the statements of requests; nil follows none.
+	Trace func(ctx context.Context, query string) (answered func(error))
 }
 
 // Open attaches to the database, with the schema up to date, for a command of
@@ -63,7 +65,7 @@ func (e *Env) Connect(ctx context.Context, url string, statementTimeout time.Dur
 			return nil, err
 		}
 	}
-	return db.Open(ctx, url, db.Options{MaxConns: e.MaxConns, Pooler: e.Pooler, StatementTimeout: statementTimeout})
+	return db.Open(ctx, url, db.Options{MaxConns: e.MaxConns, Pooler: e.Pooler, StatementTimeout: statementTimeout, Trace: e.Trace})
 }
 
 // migrate uses a pool of its own: after a change of the schema, statements that

@@ -26,6 +26,10 @@ type Serve struct {
 	PublicURL string `name:"public-url" placeholder:"URL" help:"Where people reach this service, for the links in mails."`
 	Retention int    `default:"13" help:"How many months of usage records are kept, at least 3; totals stay."`
 	DirectURL string `name:"direct-url" placeholder:"URL" help:"The database without the pooler before it, for LISTEN; needed with --pooler."`
+
+	Observation
+	Security
+	Limits
 }
 
 // Help shows examples.
@@ -45,6 +49,12 @@ func (s *Serve) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer func() { _ = listener.Close() }() // the server may have closed it
+	telemetry, err := s.observe(ctx, env.Log)
+	if err != nil {
+		return err
+	}
+	defer func() { env.warn("stop the telemetry", telemetry.end()) }()
+	env.Trace = telemetry.trace()
 	url, done, err := env.database(ctx, stop)
 	if err != nil {
 		return err
@@ -60,8 +70,12 @@ func (s *Serve) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer func() { env.warn("close the database", upkeep.Close()) }()
-	v, err := s.newService(env, pool, upkeep, cmp.Or(s.DirectURL, url))
+	telemetry.watch(pool, upkeep)
+	v, err := s.newService(env, telemetry, pool, upkeep, cmp.Or(s.DirectURL, url))
 	if err != nil {
+		return err
+	}
+	if err := s.secure(ctx, v); err != nil {
 		return err
 	}
 	return s.serve(ctx, env, v, pool, listener)
@@ -80,12 +94,13 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, pool *sqlx.DB, 
 	working, rest := context.WithCancel(context.WithoutCancel(ctx))
 	var workers errgroup.Group
 	for name, run := range map[string]func(context.Context) error{
+		"admin":  v.telemetry.serve,
 		"live":   v.live.Run,
 		"mail":   v.mail.Run,
 		"settle": every(settleEvery, v.upkeep.Settle),
 		"retain": every(retainEvery, v.retain),
 	} {
-		workers.Go(func() error { keepRunning(working, env.Log, name, run); return nil })
+		workers.Go(func() error { v.keepRunning(working, name, run); return nil })
 	}
 	err := v.server.Run(ctx, listener)
 	rest()
@@ -126,6 +141,9 @@ func (e *Env) database(ctx context.Context, stop context.CancelCauseFunc) (url s
 // announce says where the server is and how to try it.
 func (s *Serve) announce(ctx context.Context, env *Env, pool *sqlx.DB, addr net.Addr) error {
 	base := "http://" + addr.String()
+	if s.TLSCert != "" {
+		base = "https://" + addr.String()
+	}
 	var try string
 	if s.Demo {
 		grant, err := demoToken(ctx, env, pool)

@@ -15,6 +15,7 @@ import (
 	"simgraph/graph/transport"
 	"simgraph/httpd"
 	"simgraph/ingest"
+	"simgraph/limit"
 	"simgraph/mail"
 	"simgraph/resolvers"
 	"simgraph/rest"
@@ -31,15 +32,18 @@ type service struct {
 	engine *transport.Server
 	server *httpd.Server
 	// upkeep is the ledger on connections whose statements have no time limit.
-	upkeep *db.Usage
+	upkeep    *db.Usage
+	telemetry *observed
+	limits    *limit.Limits
 }
 
 // newService puts the parts together. pool answers requests; upkeep runs long
 // work; direct is the address of the database without a pooler before it.
-func (s *Serve) newService(env *Env, pool, upkeep *sqlx.DB, direct string) (*service, error) {
+func (s *Serve) newService(env *Env, telemetry *observed, pool, upkeep *sqlx.DB, direct string) (*service, error) {
 	outbox := db.NewOutbox(pool, time.Now)
 	worker, err := mail.New(mail.Config{
 		Outbox: outbox, SMTPURL: s.SMTPURL, Dir: filepath.Join(env.DataDir, "mail"), From: s.MailFrom, PublicURL: s.PublicURL, Log: env.Log,
+		Tried: func(r mail.Result) { telemetry.Metrics.Mailed(string(r)) },
 	})
 	if err != nil {
 		return nil, err
@@ -47,7 +51,7 @@ func (s *Serve) newService(env *Env, pool, upkeep *sqlx.DB, direct string) (*ser
 	options := db.UsageOptions{Retention: s.Retention}
 	v := &service{
 		log: env.Log, access: db.NewAccess(pool), usage: newUsage(pool, options), upkeep: newUsage(upkeep, options),
-		live: db.NewLive(pool, direct, env.Log), mail: worker,
+		live: db.NewLive(pool, direct, env.Log), mail: worker, telemetry: telemetry, limits: s.limits(telemetry.Metrics),
 	}
 	v.graph = v.newGraph(pool)
 	return v, v.open(s, pool, outbox)
@@ -60,7 +64,7 @@ func (v *service) newGraph(pool *sqlx.DB) *resolvers.Graph {
 		Tags:        db.NewTags(pool),
 		Catalogue:   db.NewCatalogue(pool),
 		Access:      v.access,
-		Usage:       v.usage,
+		Usage:       metered{v.usage, v.telemetry.Metrics},
 		Analytics:   db.NewAnalytics(v.usage),
 		Alerts:      db.NewAlerts(pool, time.Now),
 		AlertLog:    db.NewAlertLog(pool),
@@ -82,22 +86,19 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	}
 	page[mail.UnsubscribePath] = mail.UnsubscribeHandler(outbox)
 	gate := access.NewGate(v.access, time.Now)
-	page[ingest.Path] = ingest.New(ingest.Config{Usage: v.usage, Admit: gate.Admit, StillValid: gate.StillValid, Log: v.log})
-	schema := v.graph.Schema()
-	v.engine = transport.New(schema, transport.Config{
-		Log:                    v.log,
-		Present:                resolvers.Present,
-		PerResponse:            v.graph.WithLoaders,
-		AfterRootMutationField: resolvers.ForgetLoaded,
-		Authenticate:           httpd.AdmitPayload(gate),
-		StillValid:             gate.StillValid,
-		Explorer:               page["/"],
+	gate.Admitted = v.admitted
+	page[ingest.Path] = ingest.New(ingest.Config{
+		Usage: metered{v.usage, v.telemetry.Metrics}, Admit: gate.Admit, StillValid: gate.StillValid, Log: v.log,
+		Streams: s.UsageStreams, Bytes: s.UsageStreamSize,
 	})
+	schema := v.graph.Schema()
+	v.engine = transport.New(schema, v.engineConfig(s, gate, page["/"]))
 	paths, err := rest.New(rest.Config{
 		Schema:       schema.Schema(),
 		Prepare:      v.prepare,
 		Authenticate: gate.Admit,
 		RequestID:    transport.RequestID,
+		Routed:       v.telemetry.Routed,
 		Log:          v.log,
 	})
 	if err != nil {
@@ -105,11 +106,40 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	}
 	page["/openapi.json"] = http.HandlerFunc(paths.ServeContract)
 	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }}
-	handler := httpd.Handler(httpd.Doors{
+	doors := httpd.Doors{
 		Graph: httpd.Graph(gate, v.engine), OAuth: access.NewOAuth(v.access, v.log), Health: health, Other: page, REST: paths,
-	})
-	v.server = &httpd.Server{Handler: handler, Health: health, Log: v.log, Close: v.engine.Close}
+	}
+	v.telemetry.enter(doors.Names())
+	if doors.Around, err = s.around(v); err != nil {
+		return err
+	}
+	v.server = &httpd.Server{Handler: httpd.Handler(doors), Health: health, Log: v.log, Close: v.engine.Close}
 	return nil
+}
+
+// engineConfig says how the engine meets the rest.
+func (v *service) engineConfig(s *Serve, gate *access.Gate, explorer http.Handler) transport.Config {
+	cfg := transport.Config{
+		Log:                    v.log,
+		Limits:                 s.documents(),
+		Present:                resolvers.Present,
+		PerResponse:            v.graph.WithLoaders,
+		AfterRootMutationField: resolvers.ForgetLoaded,
+		Charge:                 httpd.Charge(v.limits),
+		Enter:                  httpd.Turns(v.limits),
+		Authenticate:           httpd.AdmitPayload(gate, v.limits),
+		StillValid:             gate.StillValid,
+		Explorer:               explorer,
+	}
+	if v.telemetry.On() {
+		cfg.Observe = v.telemetry.Operation
+	}
+	if metrics := v.telemetry.Metrics; metrics != nil {
+		cfg.PerResponse = func(ctx context.Context) context.Context {
+			return resolvers.WithBatches(v.graph.WithLoaders(ctx), metrics.Batch)
+		}
+	}
+	return cfg
 }
 
 // prepare reads a document of the REST paths for the engine.

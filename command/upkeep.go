@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 )
 
@@ -20,10 +19,11 @@ const (
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.
-func keepRunning(ctx context.Context, log *slog.Logger, name string, run func(context.Context) error) {
+func (v *service) keepRunning(ctx context.Context, name string, run func(context.Context) error) {
 	for ctx.Err() == nil {
 		if err := run(ctx); err != nil && ctx.Err() == nil {
-			log.Error("a worker failed and is started again", "worker", name, "error", err)
+			v.telemetry.Metrics.WorkerFailed(name)
+			v.log.Error("a worker failed and is started again", "worker", name, "error", err)
 			wait(ctx, restartAfter)
 		}
 	}

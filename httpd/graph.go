@@ -2,13 +2,14 @@ package httpd
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"simgraph/access"
 	"simgraph/domain"
 	"simgraph/graph/transport"
+	"simgraph/limit"
 )
 
 // Graph lets callers with a good token through to the engine. A WebSocket shows
@@ -40,8 +41,9 @@ func wantsPage(r *http.Request) bool {
 // refuse answers a request without a good token, in the shape of the graph.
 func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	status, kind, message := http.StatusServiceUnavailable, domain.KindUnavailable, "the service cannot answer right now, try again"
+	wait := 1
 	if fault, is := domain.AsError(err); is {
-		kind, message = fault.Kind, fault.Message
+		kind, message, wait = fault.Kind, fault.Message, fault.RetrySeconds()
 	}
 	switch kind {
 	case domain.KindUnauthorized:
@@ -50,34 +52,47 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case domain.KindInvalidToken:
 		status = http.StatusUnauthorized
 		w.Header().Set("WWW-Authenticate", `Bearer realm="simgraph", error="invalid_token"`)
+	case domain.KindRateLimited:
+		status, kind = http.StatusTooManyRequests, transport.CodeThrottled
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	body := map[string]any{"errors": []any{map[string]any{
-		"message":    message,
-		"extensions": map[string]string{"code": string(kind), "requestId": transport.RequestID(r.Context())},
-	}}}
-	_ = json.NewEncoder(w).Encode(body) // the client may be gone
+	extensions := map[string]any{"code": string(kind), "requestId": transport.RequestID(r.Context())}
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		extensions["retryAfter"] = wait
+		w.Header().Set("Retry-After", strconv.Itoa(wait))
+	}
+	answer(w, status, map[string]any{"errors": []any{map[string]any{"message": message, "extensions": extensions}}})
 }
 
 // AdmitPayload admits a WebSocket by the payload of its connection_init, which
 // holds the token as clients commonly send it: {"Authorization": "Bearer …"}.
 // A connection whose request had a token already needs none.
-func AdmitPayload(gate *access.Gate) func(ctx context.Context, payload map[string]any) (context.Context, error) {
+//
+// Connections count against the limits of their tokens until they end.
+func AdmitPayload(gate *access.Gate, limits *limit.Limits) func(ctx context.Context, payload map[string]any) (context.Context, error) {
 	return func(ctx context.Context, payload map[string]any) (context.Context, error) {
-		for _, name := range []string{"Authorization", "authorization"} {
-			if text, ok := payload[name].(string); ok {
-				token, isBearer := strings.CutPrefix(text, "Bearer ")
-				if !isBearer {
-					break
-				}
-				return gate.AdmitToken(ctx, domain.Secret(token))
-			}
+		ctx, err := admitPayload(ctx, gate, payload)
+		if err == nil {
+			err = limits.SocketBy(ctx)
 		}
-		if _, err := domain.CallerOf(ctx); err != nil {
-			return nil, err
+		if err != nil {
+			return nil, throttled(err)
 		}
 		return ctx, nil
 	}
+}
+
+func admitPayload(ctx context.Context, gate *access.Gate, payload map[string]any) (context.Context, error) {
+	for _, name := range []string{"Authorization", "authorization"} {
+		if text, ok := payload[name].(string); ok {
+			token, isBearer := strings.CutPrefix(text, "Bearer ")
+			if !isBearer {
+				break
+			}
+			return gate.AdmitToken(ctx, domain.Secret(token))
+		}
+	}
+	if _, err := domain.CallerOf(ctx); err != nil {
+		return nil, err
+	}
+	return ctx, nil
 }

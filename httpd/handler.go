@@ -4,6 +4,7 @@ package httpd
 
 import (
 	"net/http"
+	"slices"
 
 	"simgraph/access"
 )
@@ -20,27 +21,53 @@ type Doors struct {
 	Other map[string]http.Handler
 	// REST answers every other path, also the unknown ones.
 	REST http.Handler
+	// Around are wrapped around all doors, the first one outermost. Requests
+	// have their ids by then.
+	Around []func(http.Handler) http.Handler
 }
+
+// The paths of this package.
+const (
+	graphPath  = "/graphql"
+	tokenPath  = "/oauth/token"
+	revokePath = "/oauth/revoke"
+	livePath   = "/healthz"
+	readyPath  = "/readyz"
+)
 
 // Handler leads each request to its door. Paths are matched exactly: a mux would
 // redirect unclean ones, and so turn one resource into another.
 func Handler(d Doors) http.Handler {
 	exact := map[string]http.Handler{
-		"/graphql":      d.Graph,
-		"/oauth/token":  http.HandlerFunc(d.OAuth.Token),
-		"/oauth/revoke": http.HandlerFunc(d.OAuth.Revoke),
-		"/healthz":      http.HandlerFunc(d.Health.Live),
-		"/readyz":       http.HandlerFunc(d.Health.Ready),
+		graphPath:  d.Graph,
+		tokenPath:  http.HandlerFunc(d.OAuth.Token),
+		revokePath: http.HandlerFunc(d.OAuth.Revoke),
+		livePath:   http.HandlerFunc(d.Health.Live),
+		readyPath:  http.HandlerFunc(d.Health.Ready),
 	}
 	for path, door := range d.Other {
 		exact[path] = door
 	}
-	return named(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
+	var all http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if door := exact[r.URL.Path]; door != nil {
 			door.ServeHTTP(w, r)
 			return
 		}
 		d.REST.ServeHTTP(w, r)
-	}))
+	})
+	for _, around := range slices.Backward(d.Around) {
+		all = around(all)
+	}
+	return named(secured(all))
+}
+
+// Names are the names of the doors by their exact paths, for metrics and logs.
+func (d Doors) Names() map[string]string {
+	names := map[string]string{
+		graphPath: "graphql", tokenPath: "oauth", revokePath: "oauth", livePath: "health", readyPath: "health",
+	}
+	for path := range d.Other {
+		names[path] = "page"
+	}
+	return names
 }

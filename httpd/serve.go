@@ -2,6 +2,7 @@ package httpd
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -24,6 +25,8 @@ type Server struct {
 	Handler http.Handler
 	Health  *Health
 	Log     *slog.Logger
+	// TLS, unless nil, are the settings to serve HTTPS with, and HTTP/2.
+	TLS *tls.Config
 	// Close ends what http.Server.Shutdown does not wait for, such as WebSockets.
 	Close func()
 }
@@ -37,11 +40,12 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		ReadTimeout:       readTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    headerBytes,
+		TLSConfig:         s.TLS,
 		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
 	}
 	server.RegisterOnShutdown(s.Close)
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
+	go func() { failed <- s.accept(server, listener) }()
 	select {
 	case err := <-failed:
 		return err
@@ -55,4 +59,11 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		return server.Close()
 	}
 	return nil
+}
+
+func (s *Server) accept(server *http.Server, listener net.Listener) error {
+	if s.TLS != nil {
+		return server.ServeTLS(listener, "", "")
+	}
+	return server.Serve(listener)
 }

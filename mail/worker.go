@@ -32,6 +32,8 @@ type Config struct {
 	// https://sim.example.com; "" leaves unsubscribe links out.
 	PublicURL string
 	Log       *slog.Logger
+	// Tried, unless nil, is told the result of every attempt.
+	Tried func(Result)
 	// Digest says how mails are gathered: 30 s, 20 an hour, 50 entries.
 	Digest domain.Digest
 	// Now tells the time: time.Now.
@@ -46,6 +48,16 @@ type Config struct {
 	// GiveUp is how long after a mail was made no more attempts are: 72 h.
 	GiveUp time.Duration
 }
+
+// Result is what became of an attempt to send a mail.
+type Result string
+
+// The results.
+const (
+	Sent    Result = "sent"
+	Retried Result = "retried"
+	Failed  Result = "failed"
+)
 
 const (
 	// atOnce is how many mails a worker sends at a time.
@@ -101,6 +113,9 @@ func defaults(cfg *Config) {
 	orDefault(&cfg.GiveUp, 72*time.Hour)
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
+	}
+	if cfg.Tried == nil {
+		cfg.Tried = func(Result) {}
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -186,14 +201,18 @@ func (w *Worker) deliver(ctx context.Context, letter *domain.Letter) error {
 	company, mail := letter.Company.CompanyID, &letter.Mail
 	switch outcome := judge(err); {
 	case err == nil:
+		w.Tried(Sent)
 		return w.Outbox.Sent(ctx, company, mail)
 	case outcome == permanent, outcome == refused:
+		w.Tried(Failed)
 		w.Log.Warn("mail: given up", "mail", mail.MailID, "error", err)
 		return w.Outbox.Fail(ctx, company, mail, reason(err), outcome == refused)
 	case w.Now().Sub(mail.CreatedAt) > w.GiveUp:
+		w.Tried(Failed)
 		w.Log.Warn("mail: given up after many attempts", "mail", mail.MailID, "attempts", mail.Attempts, "error", err)
 		return w.Outbox.Fail(ctx, company, mail, reason(err), false)
 	}
+	w.Tried(Retried)
 	w.Log.Info("mail: to be tried again", "mail", mail.MailID, "attempts", mail.Attempts, "error", err)
 	return w.Outbox.Retry(ctx, company, mail, reason(err), w.Now().Add(w.pause(mail.Attempts)))
 }

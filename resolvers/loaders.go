@@ -126,7 +126,10 @@ func (l *loaders) clear() {
 
 // in binds a port's method to the scope of the response.
 func in[K comparable, V any](scope domain.Scope, load func(context.Context, domain.Scope, []K) (map[K]V, error)) func(context.Context, []K) (map[K]V, error) {
-	return func(ctx context.Context, keys []K) (map[K]V, error) { return load(ctx, scope, keys) }
+	return func(ctx context.Context, keys []K) (map[K]V, error) {
+		tellBatch(ctx, len(keys))
+		return load(ctx, scope, keys)
+	}
 }
 
 // currentUsage loads the usage of the billing period that began then.
@@ -145,6 +148,7 @@ func eachListing[P comparable, V any](scope domain.Scope, load func(context.Cont
 		}
 		values := make(map[partOf[P]]V, len(keys))
 		for listing, of := range parents {
+			tellBatch(ctx, len(of))
 			loaded, err := load(ctx, scope, of, *listing)
 			if err != nil {
 				return nil, err
@@ -167,6 +171,7 @@ func eachPage[V any](scope domain.Scope, load func(context.Context, domain.Scope
 		}
 		values := make(map[pageKey]V, len(keys))
 		for page, of := range parents {
+			tellBatch(ctx, len(of))
 			loaded, err := load(ctx, scope, of, page)
 			if err != nil {
 				return nil, err

@@ -1,0 +1,87 @@
+package httpd
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Origins are the sites whose pages may use this server from a browser, beside
+// its own.
+type Origins struct {
+	own     string
+	all     bool
+	allowed map[string]bool
+}
+
+// NewOrigins reads origins such as https://app.example, or * for all. publicURL
+// is where people reach the server; "" leaves that to the Host of requests.
+func NewOrigins(list []string, publicURL string) (*Origins, error) {
+	o := &Origins{allowed: map[string]bool{}}
+	if at, err := url.Parse(publicURL); err == nil && at.Host != "" {
+		o.own = strings.ToLower(at.Scheme + "://" + at.Host)
+	}
+	for _, text := range list {
+		at, err := url.Parse(text)
+		switch {
+		case text == "*":
+			o.all = true
+		case err != nil || at.Host == "" || at.Scheme == "" || at.Scheme+"://"+at.Host != strings.TrimSuffix(text, "/"):
+			return nil, fmt.Errorf("%q is no origin: write it as https://app.example", text)
+		default:
+			o.allowed[strings.ToLower(at.Scheme+"://"+at.Host)] = true
+		}
+	}
+	return o, nil
+}
+
+func (o *Origins) allow(origin string) bool { return o.all || o.allowed[strings.ToLower(origin)] }
+
+// same tells whether a page of the server itself asks.
+func (o *Origins) same(r *http.Request, origin string) bool {
+	at, err := url.Parse(origin)
+	return err == nil && at.Host != "" && strings.EqualFold(at.Host, r.Host) || o.own != "" && strings.EqualFold(origin, o.own)
+}
+
+// What pages may send, and read beside the body.
+const (
+	corsMethods = "GET, HEAD, POST, PATCH, DELETE"
+	corsHeaders = "Accept, Authorization, Content-Type, Last-Event-ID, X-Request-Id"
+	corsExposed = "Link, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count"
+	corsMaxAge  = "600"
+)
+
+// Guard tells browsers which pages may read answers (CORS), and keeps WebSockets
+// of other pages out, which browsers would let through. Clients that are no
+// browsers send no Origin and are not concerned.
+func (o *Origins) Guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		if o.all || len(o.allowed) > 0 {
+			h.Add("Vary", "Origin")
+		}
+		origin := r.Header.Get("Origin")
+		if origin == "" || o.same(r, origin) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		allowed := o.allow(origin)
+		if !allowed && isWebSocket(r) {
+			http.Error(w, "WebSockets from pages of "+origin+" are not allowed here", http.StatusForbidden)
+			return
+		}
+		if allowed {
+			h.Set("Access-Control-Allow-Origin", origin)
+			h.Set("Access-Control-Expose-Headers", corsExposed)
+		}
+		if allowed && r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+			h.Set("Access-Control-Allow-Methods", corsMethods)
+			h.Set("Access-Control-Allow-Headers", corsHeaders)
+			h.Set("Access-Control-Max-Age", corsMaxAge)
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
