@@ -7,6 +7,7 @@ const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 // A change of our own code must not touch the large chunks: the editor and the
 // libraries have files of their own.
 const chunks = [
+  { name: 'preload', test: /vite\/preload-helper/, priority: 2 },
   { name: 'monaco', test: /node_modules\/(monaco-editor|monaco-graphql)\// },
   { name: 'swagger', test: /node_modules\/swagger-ui-dist\// },
   { name: 'prettier', test: /node_modules\/prettier\// },

@@ -38,6 +38,6 @@ const ui = SwaggerUI({
 function signIn() {
   const known = token();
   if (known === null) return;
-  const schema = ui.specSelectors.specJson().getIn(['components', 'securitySchemes', 'oauth']);
-  ui.authActions.authorize({ oauth: { name: 'oauth', schema, token: { access_token: known, token_type: 'Bearer' } } });
+  const schema = ui.specSelectors.specJson().getIn(['components', 'securitySchemes', 'oauth'])?.toJS();
+  if (schema) ui.authActions.authorizeOauth2({ auth: { name: 'oauth', schema }, token: { access_token: known, token_type: 'Bearer' } });
 }

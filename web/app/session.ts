@@ -56,7 +56,8 @@ interface TokenAnswer {
 /** Exchanges an access key for a token (OAuth 2.0 client credentials). */
 export async function signInByKey(id: string, secret: string): Promise<void> {
   const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: secret });
-  const response = await fetch('/oauth/token', { method: 'POST', body });
+  // Without credentials a browser does not answer a refusal with a dialog of its own.
+  const response = await fetch('/oauth/token', { method: 'POST', body, credentials: 'omit' });
   const answer = (await response.json().catch(() => ({}))) as TokenAnswer;
   if (!response.ok || !answer.access_token) throw new Error(refusal(response.status, answer));
   signIn(answer.access_token);

@@ -1,7 +1,7 @@
 declare module 'swagger-ui-dist/swagger-ui-bundle.js' {
   interface UI {
-    authActions: { authorize(schemes: Record<string, object>): void };
-    specSelectors: { specJson(): { getIn(path: string[]): unknown } };
+    authActions: { authorizeOauth2(grant: { auth: object; token: object }): void };
+    specSelectors: { specJson(): { getIn(path: string[]): { toJS(): object } | undefined } };
   }
   export default function SwaggerUI(options: Record<string, unknown>): UI;
 }

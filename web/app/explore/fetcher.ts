@@ -1,22 +1,24 @@
 // What GraphiQL sends by. Every result is also kept for the chart.
 import type { Fetcher, FetcherParams, Observable } from '@graphiql/toolkit';
-import { type DocumentNode, type OperationDefinitionNode, parse } from 'graphql';
+import { type OperationDefinitionNode, parse } from 'graphql';
 import { type Answer, send, subscribe } from '../graph/client';
 import { type Problem, problemOf } from '../graph/problem';
 import { addEvent, change, keep, openTab } from './results';
 
-export const fetcher: Fetcher = (params, options) => {
-  const operation = operationOf(params, options?.documentAST);
-  if (params.operationName === 'IntrospectionQuery') return send(params);
+export const fetcher: Fetcher = (given) => {
+  if (given.operationName === 'IntrospectionQuery') return send(given);
+  const operation = operationOf(given);
+  // The editor notices only after a while that another operation was written.
+  const params = { ...given, operationName: operation?.name?.value ?? given.operationName };
   const name = operation?.name?.value ?? 'Answer';
   return operation?.operation === 'subscription' ? listen(params, name) : answer(params, name);
 };
 
-function operationOf(params: FetcherParams, parsed?: DocumentNode): OperationDefinitionNode | undefined {
+/** The operation that is meant: the one of that name, or the only one. */
+function operationOf({ query, operationName }: FetcherParams): OperationDefinitionNode | undefined {
   try {
-    const document = parsed ?? parse(params.query, { noLocation: true });
-    const operations = document.definitions.filter((one) => one.kind === 'OperationDefinition');
-    return operations.find((one) => one.name?.value === params.operationName) ?? operations[0];
+    const operations = parse(query, { noLocation: true }).definitions.filter((one) => one.kind === 'OperationDefinition');
+    return operations.length === 1 ? operations[0] : operations.find((one) => one.name?.value === operationName);
   } catch {
     return undefined; // the server says what is wrong with it
   }

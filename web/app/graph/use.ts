@@ -7,12 +7,14 @@ export interface Asked<T> {
   data: T | undefined;
   problem: Problem | undefined;
   loading: boolean;
+  /** Whether data answers the present question, not the one before. */
+  current: boolean;
   reload: () => void;
 }
 
 /** Asks the graph whenever the variables change. A null query asks nothing. */
 export function useAsk<T>(query: string | null, variables?: Record<string, unknown>): Asked<T> {
-  const [state, setState] = useState<{ data?: T; problem?: Problem; loading: boolean }>({ loading: query !== null });
+  const [state, setState] = useState<{ data?: T; answers?: string; problem?: Problem; loading: boolean }>({ loading: query !== null });
   const [turn, setTurn] = useState(0);
   const key = JSON.stringify(variables ?? {});
   useEffect(() => {
@@ -23,12 +25,13 @@ export function useAsk<T>(query: string | null, variables?: Record<string, unkno
     const abort = new AbortController();
     setState((before) => ({ ...before, problem: undefined, loading: true }));
     ask<T>(query, JSON.parse(key), abort.signal).then(
-      (data) => abort.signal.aborted || setState({ data, loading: false }),
-      (error) => abort.signal.aborted || setState((before) => ({ data: before.data, problem: problemOf(error), loading: false })),
+      (data) => abort.signal.aborted || setState({ data, answers: query + key, loading: false }),
+      (error) => abort.signal.aborted || setState((before) => ({ ...before, problem: problemOf(error), loading: false })),
     );
     return () => abort.abort();
   }, [query, key, turn]);
-  return { data: state.data, problem: state.problem, loading: state.loading, reload: useCallback(() => setTurn((n) => n + 1), []) };
+  const reload = useCallback(() => setTurn((n) => n + 1), []);
+  return { data: state.data, problem: state.problem, loading: state.loading, current: state.answers === `${query}${key}`, reload };
 }
 
 export interface Doing<A extends unknown[]> {

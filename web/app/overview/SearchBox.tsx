@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useId, useState } from 'react';
+import { type KeyboardEvent, useEffect, useId, useState } from 'react';
 import { useAsk, useSettled } from '../graph/use';
 import { Search } from '../shell/icons';
 import { go, toSubscriber, toSubscribers } from '../shell/route';
@@ -7,17 +7,38 @@ interface Found {
   physicalId: string;
   subscriberId: string;
   nickname: string;
-  imsi: string;
 }
 
 const query = `query Search($text: String!) {
   subscribers(first: 8, filter: {or: [
     {physicalId: {like: $text}}, {subscriberId: {like: $text}}, {nickname: {like: $text}}, {imsi: {like: $text}}
-  ]}) { nodes { physicalId subscriberId nickname imsi } pageInfo { hasNextPage } }
+  ]}) { nodes { physicalId subscriberId nickname } pageInfo { hasNextPage } }
 }`;
 
 interface Answer {
   subscribers: { nodes: Found[]; pageInfo: { hasNextPage: boolean } };
+}
+
+interface Choice {
+  key: string;
+  href: string;
+  name: string;
+  note: string;
+}
+
+const choices = ({ nodes, pageInfo }: Answer['subscribers'], text: string): Choice[] => [
+  ...nodes.map(({ physicalId, subscriberId, nickname }) => ({ key: physicalId, href: toSubscriber(physicalId), name: nickname || physicalId, note: `${physicalId} · ${subscriberId}` })),
+  ...(pageInfo.hasNextPage ? [{ key: 'all', href: toSubscribers({ search: text }), name: '', note: 'Show all that fit' }] : []),
+];
+
+const shortest = 2;
+
+/** What fits the text: undefined until the answer to this very text is there. */
+function useFound(text: string) {
+  const wanted = useSettled(text, 200);
+  const asked = useAsk<Answer>(wanted.length >= shortest ? query : null, { text: wanted });
+  const found = wanted === text && asked.current && asked.data ? choices(asked.data.subscribers, text) : undefined;
+  return { found, problem: asked.problem };
 }
 
 /** Finds a subscriber by any of its names, as one types. */
@@ -25,27 +46,30 @@ export function SearchBox() {
   const [text, setText] = useState('');
   const [open, setOpen] = useState(false);
   const [at, setAt] = useState(0);
-  const wanted = useSettled(text.trim(), 200);
-  const { data, problem, loading } = useAsk<Answer>(wanted.length > 1 ? query : null, { text: wanted });
+  // Whoever presses Enter before the answer is there means the first that fits.
+  const [eager, setEager] = useState(false);
+  const { found, problem } = useFound(text.trim());
   const id = useId();
-  const found = wanted.length > 1 ? (data?.subscribers.nodes ?? []) : [];
-  const more = data?.subscribers.pageInfo.hasNextPage ?? false;
-  const links = [...found.map((one) => toSubscriber(one.physicalId)), ...(more ? [toSubscribers({ search: wanted })] : [])];
-  const leave = () => {
+  const last = (found?.length ?? 1) - 1;
+  const choose = (choice: Choice | undefined) => {
+    setEager(false);
+    if (!choice) return;
+    go(choice.href);
     setOpen(false);
     setText('');
   };
+  useEffect(() => {
+    if (eager && found) choose(found[0]);
+  });
   const press = (event: KeyboardEvent) => {
     if (event.key === 'Escape') setOpen(false);
-    else if (event.key === 'ArrowDown') setAt((i) => Math.min(i + 1, links.length - 1));
+    else if (event.key === 'ArrowDown') setAt((i) => Math.min(i + 1, last));
     else if (event.key === 'ArrowUp') setAt((i) => Math.max(i - 1, 0));
-    else if (event.key === 'Enter' && links[at]) {
-      go(links[at]);
-      leave();
-    } else return;
+    else if (event.key === 'Enter') found ? choose(found[at]) : setEager(true);
+    else return;
     event.preventDefault();
   };
-  const shown = open && wanted.length > 1;
+  const shown = open && text.trim().length >= shortest;
   const option = (i: number) => `${id}-${i}`;
   return (
     <div className="search" onBlur={(event) => event.currentTarget.contains(event.relatedTarget) || setOpen(false)}>
@@ -56,7 +80,7 @@ export function SearchBox() {
         aria-label="Search subscribers"
         aria-expanded={shown}
         aria-controls={`${id}-list`}
-        aria-activedescendant={shown && links.length > 0 ? option(at) : undefined}
+        aria-activedescendant={shown && found?.length ? option(at) : undefined}
         placeholder="ICCID, MSISDN, EUI, IMSI or nickname"
         autoComplete="off"
         spellCheck={false}
@@ -64,29 +88,23 @@ export function SearchBox() {
         onChange={(event) => {
           setText(event.target.value);
           setAt(0);
+          setEager(false);
           setOpen(true);
         }}
         onFocus={() => setOpen(true)}
         onKeyDown={press}
       />
-      <ul role="listbox" id={`${id}-list`} aria-label="Subscribers found" hidden={!shown}>
-        {found.map((one, i) => (
-          <li key={one.physicalId} role="option" id={option(i)} aria-selected={i === at} onPointerDown={(event) => event.preventDefault()} onClick={() => { go(links[i]!); leave(); }}>
-            <strong>{one.nickname || one.physicalId}</strong>
-            <span>{one.physicalId} · {one.subscriberId}</span>
-          </li>
-        ))}
-        {more && (
-          <li role="option" id={option(found.length)} aria-selected={at === found.length} onPointerDown={(event) => event.preventDefault()} onClick={() => { go(links.at(-1)!); leave(); }}>
-            <span>Show all that fit</span>
-          </li>
-        )}
-        {found.length === 0 && (
-          <li role="option" aria-selected={false} aria-disabled="true" className="none">
-            {problem ? problem.message : loading || wanted !== text.trim() ? 'Searching …' : 'No subscriber fits.'}
-          </li>
-        )}
-      </ul>
+      <div className="found" hidden={!shown}>
+        <ul role="listbox" id={`${id}-list`} aria-label="Subscribers found" hidden={!found?.length}>
+          {found?.map((choice, i) => (
+            <li key={choice.key} role="option" id={option(i)} aria-selected={i === at} onPointerDown={(event) => event.preventDefault()} onClick={() => choose(choice)}>
+              {choice.name && <strong>{choice.name}</strong>}
+              <span>{choice.note}</span>
+            </li>
+          ))}
+        </ul>
+        <p role="status">{problem ? problem.message : !found ? 'Searching …' : found.length === 0 ? 'No subscriber fits.' : ''}</p>
+      </div>
     </div>
   );
 }

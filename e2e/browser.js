@@ -1,0 +1,52 @@
+// A real browser on the page of the server under test. Whatever is wrong with
+// the page beside what a test asks for is noted: errors on the console, failed
+// requests, requests to anybody else.
+import { chromium } from 'playwright-core';
+
+export const base = process.env.SIMGRAPH_BASE;
+export const token = process.env.SIMGRAPH_TOKEN;
+
+if (!base || !token) {
+  console.error('Set SIMGRAPH_BASE (such as http://127.0.0.1:8080) and SIMGRAPH_TOKEN.');
+  process.exit(2);
+}
+
+export const launch = () =>
+  chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
+
+/** A new tab with nothing in its storage, and what went wrong in it. */
+export async function openTab(browser, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, acceptDownloads: true, ...options });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: base });
+  const tab = await context.newPage();
+  const faults = [];
+  const received = { bytes: 0, names: [] };
+  tab.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(`console: ${message.text()}`));
+  tab.on('pageerror', (error) => faults.push(`uncaught: ${error.message}`));
+  tab.on('request', (request) => /^(blob|data):/.test(request.url()) || new URL(request.url()).origin === base || faults.push(`foreign: ${request.url()}`));
+  tab.on('response', (response) => {
+    const { pathname } = new URL(response.url());
+    received.names.push(pathname);
+    if (pathname === '/' || pathname.startsWith('/assets/')) received.bytes += Number(response.headers()['content-length'] ?? 0);
+  });
+  return { tab, faults, received, close: () => context.close() };
+}
+
+/** Opens the page signed in, at a place such as #/explore. */
+export async function enter(tab, place = '#/', bearer = token) {
+  await tab.goto(`${base}/#token=${bearer}`);
+  await tab.locator('.account-button').waitFor();
+  await tab.goto(`${base}/${place}`);
+}
+
+/** Asks the graph beside the page. */
+export async function graph(query, variables = {}) {
+  const response = await fetch(`${base}/graphql`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query, variables }),
+  });
+  const { data, errors } = await response.json();
+  if (errors) throw new Error(errors[0].message);
+  return data;
+}

@@ -1,0 +1,275 @@
+// The page for people, as they use it.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { after, before, test } from 'node:test';
+import { base, enter, graph, launch, openTab, token } from './browser.js';
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+let browser;
+
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+/** A test in a tab of its own, in which nothing may go wrong beside what is expected. */
+function inTab(name, run, { expected = [], ...options } = {}) {
+  test(name, { timeout: 90_000 }, async () => {
+    const opened = await openTab(browser, options);
+    try {
+      await run(opened.tab, opened);
+      assert.deepEqual(opened.faults.filter((fault) => !expected.some((known) => known.test(fault))), []);
+    } catch (error) {
+      if (process.env.SIMGRAPH_FAILED) await opened.tab.screenshot({ path: `${process.env.SIMGRAPH_FAILED}/${name.replaceAll(/\W+/g, '-')}.png` });
+      throw error;
+    } finally {
+      await opened.close();
+    }
+  });
+}
+
+const oneSubscriber = async () => (await graph('{ subscribers(first: 1, orderBy: [{ field: DATA_USAGE, direction: DESC }]) { nodes { physicalId subscriberId nickname } } }')).subscribers.nodes[0];
+
+async function example(tab, name) {
+  await tab.locator('.monaco-editor textarea, .monaco-editor .native-edit-context').first().waitFor({ state: 'attached' });
+  await tab.getByRole('button', { name }).click();
+  await tab.locator('.result .sheet, .result .failure').first().waitFor();
+}
+
+async function downloaded(tab, click) {
+  const [download] = await Promise.all([tab.waitForEvent('download'), click()]);
+  return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
+}
+
+inTab('a visitor opens the demo company without reading anything', async (tab) => {
+  await tab.goto(base);
+  await tab.getByRole('button', { name: 'Open the demo company' }).click();
+  await tab.getByRole('heading', { level: 1 }).waitFor();
+  const { company } = await graph('{ company { name fleet { total } } }');
+  assert.equal(await tab.getByRole('heading', { level: 1 }).textContent(), company.name);
+  const tile = tab.locator('.tile.total strong');
+  await tile.filter({ hasText: company.fleet.total.toLocaleString('en') }).waitFor();
+});
+
+inTab('an access key signs in, a wrong secret is told in words, and revoking ends the session', async (tab) => {
+  const { viewer } = await graph('{ viewer { email } }');
+  const made = await graph('mutation($input: CreateAccessKeyInput!) { createAccessKey(input: $input) { secret accessKey { accessKeyId } } }', { input: { userEmail: viewer.email, lifetimeDays: 1 } });
+  const { secret, accessKey: { accessKeyId } } = made.createAccessKey;
+  await tab.goto(base);
+  await tab.getByLabel('Access key', { exact: true }).fill(accessKeyId);
+  await tab.getByLabel('Secret').fill('wrong');
+  await tab.getByRole('button', { name: 'Sign in' }).click();
+  await tab.getByRole('alert').filter({ hasText: 'unknown, revoked or expired' }).waitFor();
+  await tab.getByLabel('Secret').fill(secret);
+  await tab.getByRole('button', { name: 'Sign in' }).click();
+  await tab.locator('.account-button').waitFor();
+  await graph('mutation($id: String!) { revokeAccessKey(accessKeyId: $id) { accessKey { revokedAt } } }', { id: accessKeyId });
+  await new Promise((resolve) => setTimeout(resolve, 5_500));
+  await tab.getByRole('link', { name: 'Subscribers', exact: true }).first().click();
+  await tab.getByText('The session has ended').waitFor();
+}, { expected: [/console: Failed to load resource.*401/] });
+
+inTab('a token in the address is taken once and kept in the session alone', async (tab) => {
+  await tab.goto(`${base}/#token=${token}`);
+  await tab.locator('.account-button').waitFor();
+  const kept = await tab.evaluate(() => ({ address: location.href, session: JSON.stringify(sessionStorage), local: JSON.stringify(localStorage), cookies: document.cookie }));
+  assert.equal(kept.address, `${base}/`);
+  assert.ok(kept.session.includes(token));
+  assert.ok(!kept.local.includes(token) && !kept.cookies.includes(token));
+  await tab.goBack().catch(() => undefined);
+  assert.ok(!tab.url().includes(token));
+});
+
+inTab('the overview needs little, and the editor comes when it is opened', async (tab, { received }) => {
+  await enter(tab);
+  await tab.locator('#usage-title').waitFor();
+  await tab.locator('.plot canvas').waitFor();
+  assert.ok(!received.names.some((name) => /monaco|Explore|swagger/.test(name)), received.names.join(' '));
+  assert.ok(received.bytes < 150_000, `${received.bytes} bytes`);
+  await tab.getByRole('link', { name: 'Explore' }).click();
+  await example(tab, /^Fleet overview/);
+  assert.ok(received.bytes < 1_700_000, `${received.bytes} bytes`);
+});
+
+inTab("last month's top talkers come out as CSV in three clicks", async (tab) => {
+  await enter(tab, '#/explore');
+  await example(tab, /^Top talkers/);
+  await tab.getByRole('button', { name: 'Last month', exact: true }).click();
+  await tab.locator('.result .bars li').first().waitFor();
+  const { name, text } = await downloaded(tab, () => tab.getByRole('button', { name: 'CSV' }).click());
+  const lines = text.trimEnd().split('\r\n');
+  assert.match(name, /^toptalkers-.*\.csv$/);
+  assert.equal(lines[0], 'subscriber.nickname,subscriber.physicalId,mobileTerminated,mobileOriginated,total');
+  assert.ok(lines.length > 5);
+  const totals = lines.slice(1).map((line) => Number(line.split(',').at(-1)));
+  assert.deepEqual(totals, [...totals].sort((a, b) => b - a));
+});
+
+inTab('usage over time is drawn, as a table too, and another range is one click', async (tab) => {
+  await enter(tab, '#/explore');
+  await example(tab, /^Usage over time/);
+  await tab.locator('.result .plot canvas').waitFor();
+  await tab.getByRole('button', { name: 'Table' }).click();
+  const rows = await tab.locator('.result tbody tr').count();
+  await tab.getByRole('button', { name: '7 days' }).click();
+  await tab.waitForFunction((before) => document.querySelectorAll('.result tbody tr').length < before, rows);
+  const { text } = await downloaded(tab, () => tab.getByRole('button', { name: 'JSON' }).click());
+  assert.ok(JSON.parse(text).company.usage.series.length >= 7);
+});
+
+inTab('a query is built by clicks alone', async (tab) => {
+  await enter(tab, '#/explore');
+  await tab.locator('.monaco-editor').first().waitFor();
+  await tab.getByRole('button', { name: 'New tab' }).click();
+  await tab.getByRole('button', { name: 'Show GraphiQL Explorer' }).click();
+  await tab.locator('.graphiql-explorer-root').getByText('company', { exact: true }).first().click();
+  await tab.locator('.graphiql-explorer-root').getByText('billingDay', { exact: true }).click();
+  await tab.locator('.graphiql-execute-button').click();
+  await tab.locator('.result').getByText(/ms/).waitFor();
+  await tab.locator('.result-window').getByText('billingDay').waitFor();
+});
+
+inTab('an error is told as people read it', async (tab) => {
+  await enter(tab, '#/explore');
+  await tab.locator('.monaco-editor').first().waitFor();
+  await tab.getByRole('button', { name: 'New tab' }).click();
+  await tab.locator('.graphiql-query-editor .view-lines').click();
+  await tab.keyboard.insertText('{ company { nam } }');
+  await tab.locator('.graphiql-execute-button').click();
+  await tab.locator('.result .failure').filter({ hasText: 'The query does not fit the schema' }).waitFor();
+}, { expected: [/console: Failed to load resource.*400/] });
+
+inTab('a shared link opens the query for another, without the token', async (tab) => {
+  await enter(tab, '#/explore');
+  await example(tab, /^Usage by protocol/);
+  await tab.getByRole('button', { name: /Copy a link/ }).click();
+  await tab.getByText('Link copied').waitFor();
+  const link = await tab.evaluate(() => navigator.clipboard.readText());
+  assert.ok(link.startsWith(`${base}/#/explore?query=`) && !link.includes(token), link);
+  const other = await openTab(browser);
+  try {
+    await enter(other.tab, new URL(link).hash);
+    await other.tab.locator('.graphiql-query-editor').getByText('UsageByProtocol').waitFor();
+    assert.deepEqual(other.faults, []);
+  } finally {
+    await other.close();
+  }
+});
+
+inTab('a subscriber is found by keyboard, named and tagged', async (tab) => {
+  const { physicalId, nickname } = await oneSubscriber();
+  await enter(tab);
+  await tab.getByRole('combobox', { name: 'Search subscribers' }).focus();
+  await tab.keyboard.type(physicalId);
+  await tab.getByRole('option').first().waitFor();
+  await tab.keyboard.press('Enter');
+  await tab.getByRole('heading', { level: 1 }).filter({ hasText: nickname }).waitFor();
+  await tab.locator('.plot canvas').waitFor();
+
+  await tab.getByRole('button', { name: 'Edit the nickname' }).click();
+  const name = `tried at ${Date.now()}`;
+  await tab.getByLabel('Nickname').fill(name);
+  await tab.keyboard.press('Enter');
+  await tab.getByRole('heading', { level: 1 }).filter({ hasText: name }).waitFor();
+
+  const tags = tab.getByRole('list', { name: 'Tags of the subscriber' });
+  await tab.getByLabel('New tag').fill('tried');
+  await tab.keyboard.press('Enter');
+  await tags.getByText('tried', { exact: true }).waitFor();
+  const read = () => graph('query($id: String!) { subscriber(physicalId: $id) { nickname tags(limit: 100) { name } } }', { id: physicalId });
+  let { subscriber } = await read();
+  assert.equal(subscriber.nickname, name);
+  assert.ok(subscriber.tags.some(({ name }) => name === 'tried'));
+  await tab.getByRole('button', { name: 'Take off the tag tried' }).click();
+  await tags.getByText('tried', { exact: true }).waitFor({ state: 'detached' });
+  ({ subscriber } = await read());
+  assert.ok(!subscriber.tags.some(({ name }) => name === 'tried'));
+});
+
+inTab('an alert is set with a look at the past, and an alert that fires appears by itself', async (tab) => {
+  const { physicalId, subscriberId } = await oneSubscriber();
+  await enter(tab, `#/subscribers/${physicalId}`);
+  await tab.getByRole('button', { name: 'Set an alert' }).click();
+  await tab.getByLabel(/Lower threshold/).fill('1 MB');
+  await tab.getByLabel(/Upper threshold/).fill('900 TB');
+  await tab.getByText(/would have fired (once|\d+ times)/).waitFor();
+  await tab.getByRole('button', { name: 'Set the alert' }).click();
+  await tab.locator('.watchers').getByText('900', { exact: false }).or(tab.locator('.watchers').getByText('819 TiB')).first().waitFor();
+
+  await tab.getByRole('link', { name: 'Overview' }).click();
+  await tab.locator('.entries li').first().waitFor();
+  await tab.getByText('live', { exact: true }).waitFor();
+  await new Promise((resolve) => setTimeout(resolve, 1_000)); // the stream opens beside the list
+  const kibibytes = 101 + Math.floor(Math.random() * 899); // another one than in the last run
+  const made = await graph('mutation($input: CreateAlertInput!) { createAlert(input: $input) { alert { alertId } } }', { input: { ruleType: 'SIM', target: subscriberId, lowerThreshold: String(kibibytes * 1024), upperThreshold: '900000000000000' } });
+  await tab.locator('.entries li').first().getByText(`above ${kibibytes}\u00a0KiB`).waitFor();
+  await graph('mutation($id: Int!) { deleteAlert(alertId: $id) { alert { alertId } } }', { id: made.createAlert.alert.alertId });
+});
+
+inTab('live events come into the chart of the editor, until stopped', async (tab) => {
+  const { subscriberId } = await oneSubscriber();
+  await enter(tab, '#/explore');
+  await tab.locator('.monaco-editor').first().waitFor();
+  await tab.getByRole('button', { name: /^Alerts as they fire/ }).click();
+  await tab.locator('.result').getByText('0 events · live').waitFor();
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await graph('mutation($input: CreateAlertInput!) { createAlert(input: $input) { alert { alertId } } }', { input: { ruleType: 'SIM', target: subscriberId, lowerThreshold: '7654321', upperThreshold: '900000000000000' } });
+  await tab.locator('.result').getByText(/1 events? · live/).waitFor();
+  await tab.locator('.graphiql-execute-button').click();
+  await tab.locator('.result').getByText(/1 events? · ended/).waitFor();
+});
+
+inTab('the REST contract is shown and tried with the token of the tab', async (tab) => {
+  await enter(tab);
+  await tab.locator('.tile').first().waitFor();
+  await tab.getByRole('link', { name: 'REST' }).click();
+  const tags = tab.locator('#operations-tag-listTags');
+  await tags.locator('.opblock-summary-control').click();
+  await tags.getByText('Needs the permissions: View Subscriber.').waitFor();
+  await tags.getByRole('button', { name: 'Try it out' }).click();
+  await tags.getByRole('button', { name: 'Execute' }).click();
+  await tags.locator('.live-responses-table .response-col_status').filter({ hasText: '200' }).waitFor();
+});
+
+for (const colorScheme of ['light', 'dark']) {
+  inTab(`people who cannot see or point find their way, in ${colorScheme} colours`, async (tab) => {
+    const { physicalId } = await oneSubscriber();
+    await tab.goto(base);
+    await tab.getByRole('button', { name: 'Sign in' }).waitFor();
+    await check(tab, 'signing in');
+    await enter(tab);
+    await tab.locator('.plot canvas').waitFor();
+    await tab.locator('.bars li').first().waitFor();
+    await check(tab, 'the overview');
+    await tab.goto(`${base}/#/subscribers`);
+    await tab.locator('table.rows tr').nth(3).waitFor();
+    await check(tab, 'the list');
+    await tab.goto(`${base}/#/subscribers/${physicalId}`);
+    await tab.locator('.plot canvas').waitFor();
+    await tab.getByRole('button', { name: 'Set an alert' }).click();
+    await check(tab, 'a subscriber');
+    await tab.goto(`${base}/#/explore`);
+    await example(tab, /^Top talkers/);
+    await check(tab, 'the editor', ['.monaco-editor', '.graphiql-container > .graphiql-main .graphiql-tabs']);
+  }, { colorScheme });
+}
+
+/** Runs axe over the page; what belongs to the editor's makers is left out by name. */
+async function check(tab, place, without = []) {
+  await tab.evaluate(axe);
+  const { violations } = await tab.evaluate((exclude) => globalThis.axe.run({ exclude }, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }), without);
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join(' | ')}`);
+  assert.deepEqual(found, [], place);
+}
+
+inTab('nothing is cut off on a phone', async (tab) => {
+  const { physicalId } = await oneSubscriber();
+  await enter(tab);
+  for (const place of ['#/', '#/subscribers', `#/subscribers/${physicalId}`, '#/explore']) {
+    await tab.goto(`${base}/${place}`);
+    await tab.locator('.panel, .graphiql-execute-button').first().waitFor();
+    await new Promise((resolve) => setTimeout(resolve, 1_500)); // what comes later may be wider
+    assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), 390, place);
+  }
+}, { viewport: { width: 390, height: 844 } });
