@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
 	"simgraph/graph/transport"
@@ -133,7 +134,7 @@ func (m *Metrics) operated(door, name string, op transport.Operation, code strin
 		outcome = code
 	}
 	m.operations.WithLabelValues(door, name, string(op.Kind), outcome).Inc()
-	if op.Kind == "subscription" {
+	if op.Refused || op.Kind == ast.Subscription {
 		return
 	}
 	m.operationTime.WithLabelValues(door, name).Observe(took.Seconds())

@@ -12,7 +12,7 @@ import (
 
 // Operation follows an operation of the graph: see transport.Config.Observe.
 func (t *Telemetry) Operation(ctx context.Context, op transport.Operation) (context.Context, func(gqlerror.List)) {
-	stream := op.Kind == ast.Subscription
+	stream := op.Kind == ast.Subscription && !op.Refused
 	a := activityOf(ctx)
 	own := a == nil || a.door == doorWebSocket
 	if own {

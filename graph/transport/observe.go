@@ -14,6 +14,8 @@ type Operation struct {
 	Name string
 	// Kind is "" where the document cannot be read.
 	Kind ast.Operation
+	// Refused tells that the operation does not run.
+	Refused bool
 	// Cost is 0 where the operation was refused.
 	Cost int
 }
@@ -32,9 +34,9 @@ func (s *Server) tellRefused(ctx context.Context, op *operation, errs gqlerror.L
 	if s.cfg.Observe == nil {
 		return
 	}
-	var told Operation
+	told := Operation{Refused: true}
 	if op != nil {
-		told = Operation{Name: op.def.Name, Kind: op.def.Operation}
+		told.Name, told.Kind = op.def.Name, op.def.Operation
 	}
 	_, done := s.cfg.Observe(ctx, told)
 	done(errs)
