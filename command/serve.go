@@ -178,13 +178,14 @@ func issueDemoToken(ctx context.Context, pool *sqlx.DB) (*domain.Grant, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the database holds other companies than the demo: serve it without --demo (%w)", err)
 	}
-	return store.Issue(ctx, domain.Whole(company), user.Email, 24*time.Hour)
+	return store.Issue(ctx, domain.Whole(company).By(actor("serve")), user.Email, 24*time.Hour)
 }
 
 // loadDefaultDemo loads what the command demo would.
 func loadDefaultDemo(ctx context.Context, env *Env, pool *sqlx.DB) error {
 	env.Log.Info("making up a demo company")
-	options, err := (&Demo{Subscribers: 500, Days: 30, Seed: 1, Company: "demo"}).options(time.Now())
+	// Two months, so that there is a whole billing period before this one.
+	options, err := (&Demo{Subscribers: 500, Days: 62, Seed: 1, Company: "demo"}).options(time.Now())
 	if err != nil {
 		return err
 	}
