@@ -39,6 +39,7 @@ type commandLine struct {
 	Migrate command.Migrate `cmd:"" help:"Work on the schema of the database."`
 	Key     command.Key     `cmd:"" help:"Work on access keys."`
 	Token   command.Token   `cmd:"" help:"Print an access token of a user."`
+	Audit   command.Audit   `cmd:"" help:"Work on the log of who did what."`
 	Rebuild command.Rebuild `cmd:"" help:"Recompute all totals from the usage ledger."`
 	Schema  command.Schema  `cmd:"" help:"Print the schema of the graph."`
 	Version command.Version `cmd:"" help:"Print the version."`

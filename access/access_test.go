@@ -59,7 +59,7 @@ INSERT INTO users SELECT company_id, user_id, email, '{VIEW_SUBSCRIBER,VIEW_MONI
 
 func (d *door) token(t *testing.T) domain.Secret {
 	t.Helper()
-	grant, err := d.store.Exchange(t.Context(), d.key.AccessKeyID, d.secret, nil)
+	grant, err := d.store.Exchange(t.Context(), domain.Origin{}, d.key.AccessKeyID, d.secret, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

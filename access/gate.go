@@ -116,7 +116,7 @@ func (g *Gate) AdmitToken(ctx context.Context, token domain.Secret) (context.Con
 	if err != nil {
 		return nil, err
 	}
-	ctx = withToken(domain.WithCaller(ctx, caller), token)
+	ctx = withToken(domain.WithCaller(ctx, caller.At(domain.OriginOf(ctx))), token)
 	if g.Admitted != nil {
 		if err := g.Admitted(ctx); err != nil {
 			return nil, err

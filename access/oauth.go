@@ -91,7 +91,7 @@ func (o *OAuth) grant(r *http.Request, c *client) (*domain.Grant, error) {
 		}
 		wanted = append(wanted, p)
 	}
-	grant, err := o.store.Exchange(r.Context(), c.id, c.secret, wanted)
+	grant, err := o.store.Exchange(r.Context(), domain.OriginOf(r.Context()), c.id, c.secret, wanted)
 	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindInvalid {
 		return nil, badRequest("invalid_scope", fault.Message)
 	}
@@ -110,7 +110,7 @@ func (o *OAuth) Revoke(w http.ResponseWriter, r *http.Request) {
 		o.refuse(w, r, badRequest("invalid_request", "token is missing"))
 		return
 	}
-	if err := o.store.RevokeToken(r.Context(), c.id, c.secret, domain.Secret(token)); err != nil {
+	if err := o.store.RevokeToken(r.Context(), domain.OriginOf(r.Context()), c.id, c.secret, domain.Secret(token)); err != nil {
 		o.refuse(w, r, err)
 		return
 	}

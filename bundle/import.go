@@ -26,9 +26,11 @@ type Stores struct {
 	}
 }
 
-// Options are who is told how an import goes. Both may be nil; neither is
-// called by several goroutines at once.
+// Options are who imports, and who is told how it goes. All may be nil; no
+// function is called by several goroutines at once.
 type Options struct {
+	// By is who imports, for the audit log.
+	By *domain.Actor
 	// BadLine is told of every line that was not stored, in the order of the
 	// stream.
 	BadLine func(*LineError)
@@ -178,7 +180,7 @@ func (i *importing) report(w *window) {
 // scope finds the company of a line; those without one need none.
 func (i *importing) scope(ctx context.Context, item Item) (domain.Scope, error) {
 	if item.Type == Company || item.Type == Operator {
-		return domain.Scope{}, nil
+		return domain.Scope{Actor: i.By}, nil
 	}
 	if scope, known := i.scopes[item.Company]; known {
 		return scope, nil
@@ -187,6 +189,6 @@ func (i *importing) scope(ctx context.Context, item Item) (domain.Scope, error) 
 	if err != nil {
 		return domain.Scope{}, err
 	}
-	i.scopes[item.Company] = domain.Whole(company.CompanyID)
+	i.scopes[item.Company] = domain.Whole(company.CompanyID).By(i.By)
 	return i.scopes[item.Company], nil
 }

@@ -12,8 +12,8 @@ var errUnanswered = errors.New("a store did not answer for every line")
 type keeper func(context.Context, Stores, domain.Scope, []entry) ([]domain.Imported, error)
 
 var keepers = map[Type]keeper{
-	Company: keepAs(func(ctx context.Context, s Stores, _ domain.Scope, v []*domain.Company) ([]domain.Imported, error) {
-		return s.Importer.Companies(ctx, v)
+	Company: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.Company) ([]domain.Imported, error) {
+		return s.Importer.Companies(ctx, scope.Actor, v)
 	}),
 	Operator: keepAs(func(ctx context.Context, s Stores, _ domain.Scope, v []*domain.Operator) ([]domain.Imported, error) {
 		return s.Importer.Operators(ctx, v)

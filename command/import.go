@@ -80,6 +80,7 @@ func (i *Import) load(ctx context.Context, env *Env, pool *sqlx.DB, name string)
 	progress := env.newProgress("import "+name, bytes)
 	defer progress.clear()
 	return stores(pool).Import(ctx, i.reader(name, in), bundle.Options{
+		By:       actor("import"),
 		Progress: progress.report,
 		BadLine: func(bad *bundle.LineError) {
 			progress.clear()

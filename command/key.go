@@ -54,7 +54,7 @@ func (k *KeyCreate) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	key, secret, err := access.CreateKey(ctx, domain.Whole(company), k.User, scopes, k.TTL)
+	key, secret, err := access.CreateKey(ctx, domain.Whole(company).By(actor("key create")), k.User, scopes, k.TTL)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (k *KeyRevoke) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	_, err = access.RevokeKey(ctx, domain.Whole(company), k.ID)
+	_, err = access.RevokeKey(ctx, domain.Whole(company).By(actor("key revoke")), k.ID)
 	return err
 }
 

@@ -70,6 +70,7 @@ func (v *service) newGraph(pool *sqlx.DB) *resolvers.Graph {
 		AlertLog:    db.NewAlertLog(pool),
 		Recipients:  db.NewRecipients(pool, time.Now),
 		Live:        v.live,
+		Audit:       db.NewAuditLog(pool),
 	}, time.Now)
 }
 

@@ -34,7 +34,7 @@ func (t *Token) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	grant, err := access.Issue(ctx, domain.Whole(company), t.User, t.TTL)
+	grant, err := access.Issue(ctx, domain.Whole(company).By(actor("token")), t.User, t.TTL)
 	if err != nil {
 		return err
 	}

@@ -153,8 +153,12 @@ func (a *Access) CreateKey(ctx context.Context, scope domain.Scope, email string
 		Scopes: scopes, CreatedAt: now, ExpiresAt: now.Add(lifetime),
 	}
 	secret := newSecret()
-	_, err = a.pool.ExecContext(ctx, createKey, scope.Company, key.AccessKeyID, user.UserID, hash(secret), pq.Array(scopes), now, key.ExpiresAt)
-	return key, secret, Translate(err)
+	return key, secret, inTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		if _, err := affected(ctx, tx, createKey, scope.Company, key.AccessKeyID, user.UserID, hash(secret), pq.Array(scopes), now, key.ExpiresAt); err != nil {
+			return err
+		}
+		return auditKey(ctx, tx, scope, domain.AuditKeyCreate, key.AccessKeyID, grantChanges(user.Email, scopes, key.ExpiresAt)...)
+	})
 }
 
 // grantable returns the wanted scopes, all of those held when none is wanted,
@@ -173,14 +177,21 @@ func grantable(wanted, held []domain.Permission) ([]domain.Permission, error) {
 }
 
 const revokeKey = `
-UPDATE access_keys SET revoked_at = COALESCE(revoked_at, $3)
-WHERE company_id = $1 AND access_key_id = $2`
+UPDATE access_keys SET revoked_at = $3
+WHERE company_id = $1 AND access_key_id = $2 AND revoked_at IS NULL`
 
 // RevokeKey implements domain.Access. Its tokens end with it: Authenticate
 // looks at the key.
 func (a *Access) RevokeKey(ctx context.Context, scope domain.Scope, accessKeyID string) (*domain.AccessKey, error) {
-	if _, err := a.pool.ExecContext(ctx, revokeKey, scope.Company, accessKeyID, time.Now()); err != nil {
-		return nil, Translate(err)
+	err := inTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		n, err := affected(ctx, tx, revokeKey, scope.Company, accessKeyID, time.Now())
+		if err != nil || n == 0 {
+			return err
+		}
+		return auditKey(ctx, tx, scope, domain.AuditKeyRevoke, accessKeyID)
+	})
+	if err != nil {
+		return nil, err
 	}
 	row, err := a.keyRow(ctx, scope.Company, accessKeyID)
 	if err != nil {
@@ -239,7 +250,7 @@ const touchKey = `UPDATE access_keys SET last_used_at = $3 WHERE company_id = $1
 const dropStaleTokens = `DELETE FROM access_tokens WHERE company_id = $1 AND expires_at < $2`
 
 // Exchange implements domain.Access.
-func (a *Access) Exchange(ctx context.Context, accessKeyID string, secret domain.Secret, wanted []domain.Permission) (*domain.Grant, error) {
+func (a *Access) Exchange(ctx context.Context, from domain.Origin, accessKeyID string, secret domain.Secret, wanted []domain.Permission) (*domain.Grant, error) {
 	key, err := a.liveKey(ctx, accessKeyID, secret)
 	if err != nil {
 		return nil, err
@@ -260,8 +271,10 @@ func (a *Access) Exchange(ctx context.Context, accessKeyID string, secret domain
 		if _, err := affected(ctx, tx, touchKey, key.CompanyID, accessKeyID, now); err != nil {
 			return err
 		}
-		_, err := affected(ctx, tx, insertToken, key.CompanyID, hash(grant.Token), key.UserID, accessKeyID, pq.Array(scopes), grant.ExpiresAt)
-		return err
+		if _, err := affected(ctx, tx, insertToken, key.CompanyID, hash(grant.Token), key.UserID, accessKeyID, pq.Array(scopes), grant.ExpiresAt); err != nil {
+			return err
+		}
+		return auditKey(ctx, tx, key.scope(from), domain.AuditKeyExchange, accessKeyID, grantChanges(key.Email, scopes, grant.ExpiresAt)...)
 	})
 }
 
@@ -288,27 +301,38 @@ func (a *Access) Issue(ctx context.Context, scope domain.Scope, email string, li
 		Token: domain.Secret(newCredential(tokenPrefix, scope.Company, secretBytes)), Scopes: user.Permissions,
 		ExpiresAt: time.Now().Add(lifetime),
 	}
-	_, err = a.pool.ExecContext(ctx, insertToken, scope.Company, hash(grant.Token), user.UserID, nil, pq.Array(grant.Scopes), grant.ExpiresAt)
-	return grant, Translate(err)
+	return grant, inTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		if _, err := affected(ctx, tx, insertToken, scope.Company, hash(grant.Token), user.UserID, nil, pq.Array(grant.Scopes), grant.ExpiresAt); err != nil {
+			return err
+		}
+		return audit(ctx, tx, scope, domain.AuditEntry{
+			Action: domain.AuditTokenIssue, SubjectType: "User", SubjectID: user.Email, Changes: grantChanges(user.Email, grant.Scopes, grant.ExpiresAt),
+		})
+	})
 }
 
 const revokeToken = `
-UPDATE access_tokens SET revoked_at = COALESCE(revoked_at, $4)
-WHERE company_id = $1 AND token_hash = $2 AND access_key_id = $3`
+UPDATE access_tokens SET revoked_at = $4
+WHERE company_id = $1 AND token_hash = $2 AND access_key_id = $3 AND revoked_at IS NULL`
 
 // RevokeToken implements domain.Access. A token that is unknown or of another
 // key is left alone without an error (RFC 7009 §2.2).
-func (a *Access) RevokeToken(ctx context.Context, accessKeyID string, secret, token domain.Secret) error {
+func (a *Access) RevokeToken(ctx context.Context, from domain.Origin, accessKeyID string, secret, token domain.Secret) error {
 	key, err := a.liveKey(ctx, accessKeyID, secret)
 	if err != nil {
 		return err
 	}
-	_, err = a.pool.ExecContext(ctx, revokeToken, key.CompanyID, hash(token), accessKeyID, time.Now())
-	return Translate(err)
+	return inTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		n, err := affected(ctx, tx, revokeToken, key.CompanyID, hash(token), accessKeyID, time.Now())
+		if err != nil || n == 0 {
+			return err
+		}
+		return auditKey(ctx, tx, key.scope(from), domain.AuditTokenRevoke, accessKeyID)
+	})
 }
 
 const authenticate = `
-SELECT u.user_id, u.email, u.permissions, t.scopes, k.scopes AS key_scopes, t.expires_at,
+SELECT u.user_id, u.email, u.permissions, t.scopes, k.scopes AS key_scopes, t.expires_at, COALESCE(t.access_key_id, '') AS access_key_id,
        c.company_id, c.external_id, c.name, c.billing_day, c.time_zone,
        array_agg(g.group_id ORDER BY g.group_id) FILTER (WHERE g.group_id IS NOT NULL) AS groups,
        array_agg(g.group_id ORDER BY g.group_id) FILTER (WHERE g.hide_tariff_details) AS masked
@@ -329,6 +353,7 @@ type callerRow struct {
 	Scopes      pq.StringArray
 	KeyScopes   pq.StringArray
 	ExpiresAt   time.Time
+	AccessKeyID string
 	Groups      pq.Int64Array
 	Masked      pq.Int64Array
 	domain.Company
@@ -358,8 +383,8 @@ func (r *callerRow) caller(tokenHash []byte) *domain.Caller {
 	held = slices.DeleteFunc(held, func(p domain.Permission) bool { return !passes(p) })
 	return &domain.Caller{
 		UserID: r.UserID, Email: r.Email, Company: &r.Company, Permissions: held,
-		Scope:      domain.Scope{Company: r.CompanyID, Groups: r.Groups, Masked: r.Masked},
-		Credential: formatHash(tokenHash), ExpiresAt: r.ExpiresAt,
+		Scope:       domain.Scope{Company: r.CompanyID, Groups: r.Groups, Masked: r.Masked},
+		AccessKeyID: r.AccessKeyID, Credential: formatHash(tokenHash), ExpiresAt: r.ExpiresAt,
 	}
 }
 

@@ -30,7 +30,7 @@ func TestATokenCarriesWhatKeyAndUserAgreeOn(t *testing.T) {
 	store := db.NewAccess(pool)
 	ctx := t.Context()
 	key := newKey(t, store)
-	grant := must[*domain.Grant](t)(store.Exchange(ctx, key.AccessKeyID, key.secret, []domain.Permission{domain.ViewSubscriber}))
+	grant := must[*domain.Grant](t)(store.Exchange(ctx, domain.Origin{}, key.AccessKeyID, key.secret, []domain.Permission{domain.ViewSubscriber}))
 	caller := must[*domain.Caller](t)(store.Authenticate(ctx, grant.Token))
 	if !slices.Equal(caller.Permissions, []domain.Permission{domain.ViewSubscriber}) || caller.Scope.Restricted() ||
 		caller.Company.ExternalID != "acme" || caller.Email != "ops@acme.example" {
@@ -57,7 +57,7 @@ func TestWhatEndsAToken(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(t *testing.T, store *db.Access, key madeKey, token domain.Secret, execute func(string)){
 		"the token is revoked": func(t *testing.T, store *db.Access, key madeKey, token domain.Secret, _ func(string)) {
-			if err := store.RevokeToken(t.Context(), key.AccessKeyID, key.secret, token); err != nil {
+			if err := store.RevokeToken(t.Context(), domain.Origin{}, key.AccessKeyID, key.secret, token); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -79,7 +79,7 @@ func TestWhatEndsAToken(t *testing.T) {
 			pool := newInventory(t)
 			store := db.NewAccess(pool)
 			key := newKey(t, store)
-			grant := must[*domain.Grant](t)(store.Exchange(t.Context(), key.AccessKeyID, key.secret, nil))
+			grant := must[*domain.Grant](t)(store.Exchange(t.Context(), domain.Origin{}, key.AccessKeyID, key.secret, nil))
 			must[*domain.Caller](t)(store.Authenticate(t.Context(), grant.Token))
 			end(t, store, key, grant.Token, func(sql string) { pool.MustExec(sql) })
 			_, err := store.Authenticate(t.Context(), grant.Token)
@@ -105,12 +105,12 @@ func TestAKeyIsExchangedOnlyWithItsSecret(t *testing.T) {
 		{"sgk_1_\x00", key.secret},
 		{"", key.secret},
 	} {
-		_, err := store.Exchange(t.Context(), wrong.id, wrong.secret, nil)
+		_, err := store.Exchange(t.Context(), domain.Origin{}, wrong.id, wrong.secret, nil)
 		wantKind(t, err, domain.KindInvalidToken)
 	}
-	_, err := store.Exchange(t.Context(), key.AccessKeyID, key.secret, []domain.Permission{domain.ManageAccessKeys})
+	_, err := store.Exchange(t.Context(), domain.Origin{}, key.AccessKeyID, key.secret, []domain.Permission{domain.ManageAccessKeys})
 	wantKind(t, err, domain.KindInvalid)
-	if err := store.RevokeToken(t.Context(), other.AccessKeyID, other.secret, "sgt_1_unknown"); err != nil {
+	if err := store.RevokeToken(t.Context(), domain.Origin{}, other.AccessKeyID, other.secret, "sgt_1_unknown"); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -119,8 +119,8 @@ func TestATokenOfAnotherKeyIsNotRevoked(t *testing.T) {
 	t.Parallel()
 	store := db.NewAccess(newInventory(t))
 	key, other := newKey(t, store), newKey(t, store)
-	grant := must[*domain.Grant](t)(store.Exchange(t.Context(), key.AccessKeyID, key.secret, nil))
-	if err := store.RevokeToken(t.Context(), other.AccessKeyID, other.secret, grant.Token); err != nil {
+	grant := must[*domain.Grant](t)(store.Exchange(t.Context(), domain.Origin{}, key.AccessKeyID, key.secret, nil))
+	if err := store.RevokeToken(t.Context(), domain.Origin{}, other.AccessKeyID, other.secret, grant.Token); err != nil {
 		t.Fatal(err)
 	}
 	must[*domain.Caller](t)(store.Authenticate(t.Context(), grant.Token))
@@ -160,7 +160,7 @@ func TestSecretsAreStoredAsHashesOnly(t *testing.T) {
 	pool := newInventory(t)
 	store := db.NewAccess(pool)
 	key := newKey(t, store)
-	grant := must[*domain.Grant](t)(store.Exchange(t.Context(), key.AccessKeyID, key.secret, nil))
+	grant := must[*domain.Grant](t)(store.Exchange(t.Context(), domain.Origin{}, key.AccessKeyID, key.secret, nil))
 	for _, table := range []string{"access_keys", "access_tokens"} {
 		var dump string
 		if err := pool.GetContext(t.Context(), &dump, `SELECT string_agg(row_to_json(r)::text, ' ') FROM `+table+` r`); err != nil {

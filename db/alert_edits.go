@@ -49,7 +49,10 @@ func (a *Alerts) Create(ctx context.Context, scope domain.Scope, spec domain.Ale
 			return err
 		}
 		created, err = findAlert(ctx, change.tx, scope, ids[0])
-		return err
+		if err != nil {
+			return err
+		}
+		return change.audit(ctx, domain.AuditAlertCreate, created, alertChanges(nil, created))
 	})
 	return created, err
 }
@@ -66,6 +69,7 @@ func (a *Alerts) Edit(ctx context.Context, scope domain.Scope, id int64, edit do
 		if err != nil {
 			return err
 		}
+		before := *alert
 		alert.LowerThreshold, alert.UpperThreshold, err = edit.Apply(alert)
 		if err != nil {
 			return err
@@ -75,7 +79,10 @@ func (a *Alerts) Edit(ctx context.Context, scope domain.Scope, id int64, edit do
 		if err != nil || n == 0 {
 			return err
 		}
-		return change.evaluate(ctx, []int64{id})
+		if err := change.evaluate(ctx, []int64{id}); err != nil {
+			return err
+		}
+		return change.audit(ctx, domain.AuditAlertEdit, alert, alertChanges(&before, alert))
 	})
 	return edited, err
 }
@@ -89,8 +96,10 @@ func (a *Alerts) Remove(ctx context.Context, scope domain.Scope, id int64) (remo
 		if err != nil {
 			return err
 		}
-		_, err = affected(ctx, change.tx, removeAlert, scope.Company, id)
-		return err
+		if _, err := affected(ctx, change.tx, removeAlert, scope.Company, id); err != nil {
+			return err
+		}
+		return change.audit(ctx, domain.AuditAlertDelete, removed, alertChanges(removed, nil))
 	})
 	return removed, err
 }
@@ -109,7 +118,10 @@ func (a *Alerts) Keep(ctx context.Context, scope domain.Scope, specs []domain.Al
 			return err
 		}
 		kept, err = change.keep(ctx, targets)
-		return err
+		if err != nil {
+			return err
+		}
+		return auditImport(ctx, change.tx, scope, "alerts", tallyImported(kept))
 	})
 	return kept, err
 }

@@ -98,12 +98,30 @@ func (g *Groups) CountsOf(ctx context.Context, scope domain.Scope, ids []int64) 
 	return counts, nil
 }
 
-const renameGroup = `
-UPDATE groups g SET name = $4
+const (
+	lockGroup = `
+SELECT g.group_id, g.name, g.hide_tariff_details
+FROM groups g
 WHERE ` + visibleGroups + ` AND g.group_id = $3
-RETURNING g.group_id, g.name, g.hide_tariff_details`
+FOR NO KEY UPDATE`
+	renameGroup = `UPDATE groups SET name = $3 WHERE company_id = $1 AND group_id = $2`
+)
 
 // Rename implements domain.Groups.
-func (g *Groups) Rename(ctx context.Context, scope domain.Scope, id int64, name string) (*domain.Group, error) {
-	return getOne[domain.Group](ctx, g.pool, noGroup(id), renameGroup, scope.Company, groupsOf(scope), id, name)
+func (g *Groups) Rename(ctx context.Context, scope domain.Scope, id int64, name string) (renamed *domain.Group, err error) {
+	err = inTx(ctx, g.pool, func(tx *sqlx.Tx) error {
+		renamed, err = getOne[domain.Group](ctx, tx, noGroup(id), lockGroup, scope.Company, groupsOf(scope), id)
+		if err != nil || renamed.Name == name {
+			return err
+		}
+		changes := domain.Changed("name", renamed.Name, name)
+		renamed.Name = name
+		if _, err := affected(ctx, tx, renameGroup, scope.Company, id, name); err != nil {
+			return err
+		}
+		return audit(ctx, tx, scope, domain.AuditEntry{
+			Action: domain.AuditGroupEdit, SubjectType: "Group", SubjectID: formatInt(id), Changes: changes,
+		})
+	})
+	return renamed, err
 }

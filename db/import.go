@@ -58,14 +58,19 @@ WHERE company_id = $1
 FOR NO KEY UPDATE`
 
 // inCompany runs do in a transaction in which no other import of the company
-// runs, so that what a statement reads is what it changes. do may be run again.
-func (i *Importer) inCompany(ctx context.Context, scope domain.Scope, do func(tx *sqlx.Tx) error) error {
+// runs, so that what a statement reads is what it changes. do may be run again;
+// it returns what became of how many, for the audit log.
+func (i *Importer) inCompany(ctx context.Context, scope domain.Scope, what string, do func(tx *sqlx.Tx) (map[domain.Outcome]int, error)) error {
 	return retried(ctx, func() error {
 		return inTx(ctx, i.pool, func(tx *sqlx.Tx) error {
 			if _, err := tx.ExecContext(ctx, lockCompany, scope.Company); err != nil {
 				return err
 			}
-			return do(tx)
+			counts, err := do(tx)
+			if err != nil {
+				return err
+			}
+			return auditImport(ctx, tx, scope, what, counts)
 		})
 	})
 }

@@ -56,10 +56,11 @@ SELECT name, outcome FROM line`
 func (i *Importer) Tariffs(ctx context.Context, scope domain.Scope, items []*domain.Tariff) ([]domain.Imported, error) {
 	name := func(t *domain.Tariff) string { return t.Name }
 	verdicts := map[string]string{}
-	err := i.inCompany(ctx, scope, func(tx *sqlx.Tx) error {
-		return judge(ctx, tx, verdicts, importTariffs, scope.Company, pq.Array(pluck(items, name)),
+	err := i.inCompany(ctx, scope, "tariffs", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
+		err := judge(ctx, tx, verdicts, importTariffs, scope.Company, pq.Array(pluck(items, name)),
 			pq.Array(pluck(items, func(t *domain.Tariff) int64 { return int64(t.LineRental) })),
 			pq.Array(pluck(items, func(t *domain.Tariff) string { return t.Currency })))
+		return tally(verdicts, nil), err
 	})
 	if err != nil {
 		return nil, err
@@ -89,10 +90,11 @@ SELECT group_id::text, outcome FROM line`
 func (i *Importer) Groups(ctx context.Context, scope domain.Scope, items []*domain.Group) ([]domain.Imported, error) {
 	id := func(g *domain.Group) int64 { return g.GroupID }
 	verdicts := map[string]string{}
-	err := i.inCompany(ctx, scope, func(tx *sqlx.Tx) error {
-		return judge(ctx, tx, verdicts, importGroups, scope.Company, pq.Array(pluck(items, id)),
+	err := i.inCompany(ctx, scope, "groups", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
+		err := judge(ctx, tx, verdicts, importGroups, scope.Company, pq.Array(pluck(items, id)),
 			pq.Array(pluck(items, func(g *domain.Group) string { return g.Name })),
 			pq.Array(pluck(items, func(g *domain.Group) bool { return g.HideTariffDetails })))
+		return tally(verdicts, nil), err
 	})
 	if err != nil {
 		return nil, err

@@ -2,6 +2,8 @@ package db
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -36,7 +38,7 @@ WITH line AS (
 SELECT external_id, outcome FROM line`
 
 // Companies implements domain.Importer.
-func (i *Importer) Companies(ctx context.Context, items []*domain.Company) ([]domain.Imported, error) {
+func (i *Importer) Companies(ctx context.Context, by *domain.Actor, items []*domain.Company) ([]domain.Imported, error) {
 	externalID := func(c *domain.Company) string { return c.ExternalID }
 	ids := pq.Array(pluck(items, externalID))
 	verdicts := map[string]string{}
@@ -51,7 +53,10 @@ func (i *Importer) Companies(ctx context.Context, items []*domain.Company) ([]do
 		if err != nil {
 			return err
 		}
-		return rebill(ctx, tx, movedBy(verdicts), i.now())
+		if err := rebill(ctx, tx, movedBy(verdicts), i.now()); err != nil {
+			return err
+		}
+		return auditCompanies(ctx, tx, by, items, verdicts)
 	})
 	if err != nil {
 		return nil, err
@@ -71,6 +76,33 @@ func rebill(ctx context.Context, tx *sqlx.Tx, externalIDs []string, at time.Time
 			return err
 		}
 		if err := fireDerived(ctx, tx, company, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// auditCompanies notes in each company's log how it was made or changed, in the
+// order of their numbers: others who write to several wait the same way.
+func auditCompanies(ctx context.Context, tx *sqlx.Tx, by *domain.Actor, items []*domain.Company, verdicts map[string]string) error {
+	changed := map[domain.CompanyID]domain.AuditEntry{}
+	for _, c := range items {
+		if outcome := outcomes[verdicts[c.ExternalID]]; outcome != domain.Created && outcome != domain.Updated {
+			continue
+		}
+		company, err := getOne[domain.Company](ctx, tx, domain.NotFound("company", "company", c.ExternalID), findExternalCompany, c.ExternalID)
+		if err != nil {
+			return err
+		}
+		changed[company.CompanyID] = domain.AuditEntry{
+			Action: domain.AuditImport + "companies", SubjectType: "Company", SubjectID: c.ExternalID,
+			Changes: []domain.AuditChange{
+				domain.Became("name", c.Name), domain.Became("billingDay", formatInt(int64(c.BillingDay))), domain.Became("timeZone", c.TimeZone),
+			},
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(changed)) {
+		if err := audit(ctx, tx, domain.Whole(id).By(by), changed[id]); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ SELECT physical_id || chr(31) || (extract(epoch FROM since) * 1000000)::bigint, 
 // Memberships implements domain.Importer.
 func (i *Importer) Memberships(ctx context.Context, scope domain.Scope, items []domain.Membership) ([]domain.Imported, error) {
 	var answers []domain.Imported
-	err := i.inCompany(ctx, scope, func(tx *sqlx.Tx) error {
+	err := i.inCompany(ctx, scope, "memberships", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
 		verdicts := make(map[string]string, len(items))
 		err := judge(ctx, tx, verdicts, importMemberships, scope.Company,
 			pq.Array(pluck(items, func(m domain.Membership) string { return m.PhysicalID })),
@@ -42,11 +42,11 @@ func (i *Importer) Memberships(ctx context.Context, scope domain.Scope, items []
 			pq.Array(pluck(items, func(m domain.Membership) int64 { return orZero(m.GroupID) })),
 			i.now().Add(domain.ClockTolerance))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		pair := func(m domain.Membership) string { return m.PhysicalID + "\x1f" + formatInt(m.Since.UnixMicro()) }
 		answers = answer(items, verdicts, pair, refuseMembership)
-		return noteMemberships(ctx, tx, scope, items, answers)
+		return tallyImported(answers), noteMemberships(ctx, tx, scope, items, answers)
 	})
 	return answers, err
 }

@@ -112,7 +112,7 @@ func (i *Importer) subscribers(ctx context.Context, scope domain.Scope, items []
 	if limit := i.pool.Stats().MaxOpenConnections; half >= worthSharing && (limit == 0 || limit >= 4) {
 		half /= 2
 	}
-	return i.inCompany(ctx, scope, func(tx *sqlx.Tx) error {
+	return i.inCompany(ctx, scope, "subscribers", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
 		found, others := map[string]string{}, map[string]string{}
 		both, together := errgroup.WithContext(ctx)
 		both.Go(func() error {
@@ -121,26 +121,29 @@ func (i *Importer) subscribers(ctx context.Context, scope domain.Scope, items []
 		if half < len(items) {
 			both.Go(func() error {
 				return inTx(together, i.pool, func(tx *sqlx.Tx) error {
-					return judge(together, tx, others, importSubscribers, subscriberArrays(scope, now, items[half:], false)...)
+					if err := judge(together, tx, others, importSubscribers, subscriberArrays(scope, now, items[half:], false)...); err != nil {
+						return err
+					}
+					return auditImport(together, tx, scope, "subscribers", tally(others, nil))
 				})
 			})
 		}
 		if err := both.Wait(); err != nil {
-			return err
+			return nil, err
 		}
 		maps.Copy(found, others)
 		if err := i.postponed(ctx, tx, scope, now, items[half:], found); err != nil {
-			return err
+			return nil, err
 		}
 		maps.Copy(verdicts, found)
 		moved := movedBy(found)
 		if err := noteMoves(ctx, tx, scope.Company, moved, now); err != nil {
-			return err
+			return nil, err
 		}
 		if err := fireMoved(ctx, tx, scope.Company, moved, now); err != nil {
-			return err
+			return nil, err
 		}
-		return announceImported(ctx, tx, scope.Company, found)
+		return tally(found, others), announceImported(ctx, tx, scope.Company, found)
 	})
 }
 

@@ -28,14 +28,14 @@ SELECT physical_id || chr(31) || tag_name, outcome FROM line`
 // Tags implements domain.Importer.
 func (i *Importer) Tags(ctx context.Context, scope domain.Scope, items []domain.TagImport) ([]domain.Imported, error) {
 	verdicts := make(map[string]string, len(items))
-	err := i.inCompany(ctx, scope, func(tx *sqlx.Tx) error {
+	err := i.inCompany(ctx, scope, "tags", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
 		err := judge(ctx, tx, verdicts, importTags, scope.Company,
 			pq.Array(pluck(items, func(t domain.TagImport) string { return t.PhysicalID })),
 			pq.Array(pluck(items, func(t domain.TagImport) string { return string(t.TagName) })))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return announceImported(ctx, tx, scope.Company, verdicts)
+		return tally(verdicts, nil), announceImported(ctx, tx, scope.Company, verdicts)
 	})
 	if err != nil {
 		return nil, err

@@ -67,14 +67,15 @@ ON CONFLICT DO NOTHING`
 func (i *Importer) Users(ctx context.Context, scope domain.Scope, items []*domain.UserImport) ([]domain.Imported, error) {
 	lines := pluck(items, newUserLine)
 	verdicts := map[string]string{}
-	err := i.inCompany(ctx, scope, func(tx *sqlx.Tx) error {
+	err := i.inCompany(ctx, scope, "users", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
 		emails, permissions, groups, disabled, keep := userArrays(lines)
 		if err := judge(ctx, tx, verdicts, checkUsers, scope.Company, emails, permissions, groups, disabled, keep); err != nil {
-			return err
+			return nil, err
 		}
-		return storeUsers(ctx, tx, scope, slices.DeleteFunc(slices.Clone(lines), func(l userLine) bool {
+		err := storeUsers(ctx, tx, scope, slices.DeleteFunc(slices.Clone(lines), func(l userLine) bool {
 			return verdicts[l.email] != "created" && verdicts[l.email] != "updated"
 		}), verdicts)
+		return tally(verdicts, nil), err
 	})
 	if err != nil {
 		return nil, err

@@ -235,6 +235,14 @@ func (o *Outbox) Unsubscribe(ctx context.Context, company domain.CompanyID, reci
 		return noRecipient(recipientID)
 	}
 	return inTx(ctx, o.pool, func(tx *sqlx.Tx) error {
-		return suppressRecipient(ctx, tx, company, recipientID, recipient.Email, domain.Unsubscribed, "", o.now())
+		if recipient.SuppressedSince != nil {
+			return nil
+		}
+		if err := suppressRecipient(ctx, tx, company, recipientID, recipient.Email, domain.Unsubscribed, "", o.now()); err != nil {
+			return err
+		}
+		// Whoever has the link of a mail is taken for its recipient.
+		by := &domain.Actor{Name: recipient.Email, Origin: domain.OriginOf(ctx)}
+		return auditRecipient(ctx, tx, domain.Whole(company).By(by), domain.AuditUnsubscribe, recipientID)
 	})
 }

@@ -113,7 +113,10 @@ func (r *Recipients) Create(ctx context.Context, scope domain.Scope, email strin
 			return kept[0].Err
 		}
 		created, err = getOne[domain.Recipient](ctx, tx, noRecipient(0), findRecipientsByEmail, scope.Company, pq.StringArray{emailKey(email)})
-		return err
+		if err != nil || kept[0].Outcome != domain.Created {
+			return err
+		}
+		return auditRecipient(ctx, tx, scope, domain.AuditRecipientCreate, created.RecipientID, domain.Became("email", created.Email))
 	})
 	return created, err
 }
@@ -122,7 +125,10 @@ func (r *Recipients) Create(ctx context.Context, scope domain.Scope, email strin
 func (r *Recipients) Keep(ctx context.Context, scope domain.Scope, emails []string) (kept []domain.Imported, err error) {
 	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
 		kept, err = keepRecipients(ctx, tx, scope.Company, emails)
-		return err
+		if err != nil {
+			return err
+		}
+		return auditImport(ctx, tx, scope, "recipients", tallyImported(kept))
 	})
 	return kept, err
 }
@@ -184,7 +190,8 @@ func (r *Recipients) Edit(ctx context.Context, scope domain.Scope, id int64, ema
 		return nil, err
 	}
 	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
-		if _, err := findRecipient(ctx, tx, scope.Company, id); err != nil {
+		before, err := findRecipient(ctx, tx, scope.Company, id)
+		if err != nil {
 			return err
 		}
 		same, err := selectAll[domain.Recipient](ctx, tx, findRecipientsByEmail, scope.Company, pq.StringArray{emailKey(email)})
@@ -194,11 +201,15 @@ func (r *Recipients) Edit(ctx context.Context, scope domain.Scope, id int64, ema
 		if len(same) > 0 && same[0].RecipientID != id {
 			return domain.Invalid("email", "%q is a recipient already", email)
 		}
-		if _, err := affected(ctx, tx, editRecipient, scope.Company, id, email, emailKey(email)); err != nil {
+		n, err := affected(ctx, tx, editRecipient, scope.Company, id, email, emailKey(email))
+		if err != nil {
 			return err
 		}
 		edited, err = findRecipient(ctx, tx, scope.Company, id)
-		return err
+		if err != nil || n == 0 {
+			return err
+		}
+		return auditRecipient(ctx, tx, scope, domain.AuditRecipientEdit, id, domain.Changed("email", before.Email, email)...)
 	})
 	return edited, err
 }
@@ -215,7 +226,10 @@ func (r *Recipients) Remove(ctx context.Context, scope domain.Scope, id int64) (
 		if _, err := affected(ctx, tx, removeRecipient, scope.Company, id); err != nil {
 			return err
 		}
-		return silence(ctx, tx, scope.Company, id, r.now())
+		if err := silence(ctx, tx, scope.Company, id, r.now()); err != nil {
+			return err
+		}
+		return auditRecipient(ctx, tx, scope, domain.AuditRecipientDelete, id, domain.Was("email", removed.Email))
 	})
 	return removed, err
 }
@@ -270,9 +284,21 @@ func (r *Recipients) SendTest(ctx context.Context, scope domain.Scope, id *int64
 		}
 		ids := pluck(recipients, func(int64) string { return uuid.Must(uuid.NewV7()).String() })
 		mails, err = selectAll[domain.Mail](ctx, tx, queueTests, scope.Company, recipients, pq.StringArray(ids), at)
-		return err
+		if err != nil || len(mails) == 0 {
+			return err
+		}
+		return audit(ctx, tx, scope, domain.AuditEntry{
+			Action: domain.AuditRecipientTest, SubjectType: "Company",
+			Changes: []domain.AuditChange{auditNames("recipientIds", pluck(recipients, formatInt))},
+		})
 	})
 	return mails, err
+}
+
+func auditRecipient(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, action string, id int64, changes ...domain.AuditChange) error {
+	return audit(ctx, tx, scope, domain.AuditEntry{
+		Action: action, SubjectType: "Recipient", SubjectID: formatInt(id), Changes: changes,
+	})
 }
 
 const unsuppressedRecipients = `

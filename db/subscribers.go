@@ -202,14 +202,31 @@ FROM subscribers s WHERE `+l.visible, l.args...)
 	return counts, Translate(err)
 }
 
+const setNickname = `UPDATE subscribers SET nickname = $3 WHERE company_id = $1 AND key = $2`
+
 // EditNickname implements domain.Subscribers.
 func (s *Subscribers) EditNickname(ctx context.Context, scope domain.Scope, physicalID, nickname string) (*domain.Subscriber, error) {
-	l := newSubscriberList(scope, noPeriod, physicalID, nickname)
+	l := newSubscriberList(scope, noPeriod, physicalID)
 	err := inTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		if _, err := tx.ExecContext(ctx, "UPDATE subscribers s SET nickname = $3 WHERE "+l.visible+" AND s.physical_id = $2", l.args...); err != nil {
+		type row struct {
+			Key      int64
+			Nickname string
+		}
+		before, err := getOne[row](ctx, tx, domain.NotFound("physicalId", "subscriber", physicalID),
+			"SELECT s.key, s.nickname FROM subscribers s WHERE "+l.visible+" AND s.physical_id = $2 FOR NO KEY UPDATE", l.args...)
+		if err != nil || before.Nickname == nickname {
 			return err
 		}
-		return announceChanged(ctx, tx, scope.Company, []string{physicalID})
+		if _, err := affected(ctx, tx, setNickname, scope.Company, before.Key, nickname); err != nil {
+			return err
+		}
+		if err := announceChanged(ctx, tx, scope.Company, []string{physicalID}); err != nil {
+			return err
+		}
+		return audit(ctx, tx, scope, domain.AuditEntry{
+			Action: domain.AuditSubscriberEdit, SubjectType: "Subscriber", SubjectID: physicalID,
+			Changes: domain.Changed("nickname", before.Nickname, nickname),
+		})
 	})
 	if err != nil {
 		return nil, err

@@ -115,7 +115,10 @@ func (t *Tags) Attach(ctx context.Context, scope domain.Scope, tag domain.TagNam
 		if err != nil || attached == 0 {
 			return err
 		}
-		return announceChanged(ctx, tx, scope.Company, physicalIDs)
+		if err := announceChanged(ctx, tx, scope.Company, physicalIDs); err != nil {
+			return err
+		}
+		return auditTag(ctx, tx, scope, domain.AuditTagAttach, tag, physicalIDs)
 	})
 	return attached, err
 }
@@ -138,7 +141,16 @@ func (t *Tags) Detach(ctx context.Context, scope domain.Scope, tag domain.TagNam
 		if err != nil {
 			return err
 		}
-		return announceChanged(ctx, tx, scope.Company, physicalIDs)
+		if err := announceChanged(ctx, tx, scope.Company, physicalIDs); err != nil {
+			return err
+		}
+		return auditTag(ctx, tx, scope, domain.AuditTagDetach, tag, physicalIDs)
+	})
+}
+
+func auditTag(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, action string, tag domain.TagName, physicalIDs []string) error {
+	return audit(ctx, tx, scope, domain.AuditEntry{
+		Action: action, SubjectType: "Tag", SubjectID: string(tag), Changes: []domain.AuditChange{auditNames("physicalIds", physicalIDs)},
 	})
 }
 

@@ -51,7 +51,7 @@ func TestAnotherBillingDayMovesUsageToItsPeriods(t *testing.T) {
 		t.Fatal(err)
 	}
 	company.BillingDay, company.TimeZone = 15, "Asia/Kolkata"
-	if answers, err := db.NewImporter(f.pool).Companies(t.Context(), []*domain.Company{company}); err != nil || answers[0].Err != nil {
+	if answers, err := db.NewImporter(f.pool).Companies(t.Context(), nil, []*domain.Company{company}); err != nil || answers[0].Err != nil {
 		t.Fatal(answers, err)
 	}
 	current, err := f.usage.CurrentOf(t.Context(), f.scope, company.Billing().PeriodAt(usageNow).Start, []int64{f.keys["s1"]})

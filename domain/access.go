@@ -59,6 +59,8 @@ type Caller struct {
 	Company     *Company
 	Permissions []Permission
 	Scope       Scope
+	// AccessKeyID is the key that the token was made with; "" for none.
+	AccessKeyID string
 	// Credential identifies the access token without giving it away: for
 	// limits and the audit.
 	Credential string
@@ -107,11 +109,12 @@ type Access interface {
 
 	// Exchange makes a token from a key, with those of the key's scopes that
 	// are wanted (none: all). InvalidToken when key or secret is wrong.
-	Exchange(ctx context.Context, accessKeyID string, secret Secret, wanted []Permission) (*Grant, error)
+	// The audit log keeps from where.
+	Exchange(ctx context.Context, from Origin, accessKeyID string, secret Secret, wanted []Permission) (*Grant, error)
 	// Issue makes a token of a user without a key; for the operator's commands.
 	Issue(ctx context.Context, scope Scope, email string, lifetime time.Duration) (*Grant, error)
 	// RevokeToken ends a token that was made with the key.
-	RevokeToken(ctx context.Context, accessKeyID string, secret Secret, token Secret) error
+	RevokeToken(ctx context.Context, from Origin, accessKeyID string, secret Secret, token Secret) error
 	// Authenticate returns the caller behind a token, or InvalidToken.
 	Authenticate(ctx context.Context, token Secret) (*Caller, error)
 }

@@ -63,7 +63,7 @@ type Imported struct {
 type Importer interface {
 	// Companies creates or changes tenants by their ExternalID. Usage is booked
 	// anew where the billing period changes.
-	Companies(ctx context.Context, items []*Company) ([]Imported, error)
+	Companies(ctx context.Context, by *Actor, items []*Company) ([]Imported, error)
 	// Operators are shared by all companies.
 	Operators(ctx context.Context, items []*Operator) ([]Imported, error)
 	Tariffs(ctx context.Context, scope Scope, items []*Tariff) ([]Imported, error)

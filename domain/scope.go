@@ -15,10 +15,18 @@ type Scope struct {
 	// Masked are those of Groups that hide tariff details: tariffName,
 	// lineRental and contractLength of their subscribers are null.
 	Masked []int64
+	// Actor is who acts, for the audit log; nil is the program itself.
+	Actor *Actor
 }
 
 // Whole returns the scope of everything in a company.
 func Whole(company CompanyID) Scope { return Scope{Company: company} }
+
+// By returns the scope for what the actor does.
+func (s Scope) By(actor *Actor) Scope {
+	s.Actor = actor
+	return s
+}
 
 // Restricted tells whether only some groups are visible.
 func (s Scope) Restricted() bool { return s.Groups != nil }

@@ -48,12 +48,13 @@ func Handler(d Doors) http.Handler {
 	for path, door := range d.Other {
 		exact[path] = door
 	}
+	names := d.Names()
 	var all http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if door := exact[r.URL.Path]; door != nil {
-			door.ServeHTTP(w, r)
+			door.ServeHTTP(w, originated(r, names[r.URL.Path]))
 			return
 		}
-		d.REST.ServeHTTP(w, r)
+		d.REST.ServeHTTP(w, originated(r, "rest"))
 	})
 	for _, around := range slices.Backward(d.Around) {
 		all = around(all)

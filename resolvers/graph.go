@@ -25,6 +25,7 @@ type Ports struct {
 	AlertLog    domain.AlertLog
 	Recipients  domain.Recipients
 	Live        domain.Live
+	Audit       domain.AuditLog
 }
 
 // Graph is the root of the resolvers.

@@ -58,7 +58,7 @@ func newStack(t testing.TB) *stack {
 	s.pool, s.ports = pool, resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool),
 		Catalogue: db.NewCatalogue(pool), Access: access, Usage: usage, Analytics: db.NewAnalytics(usage),
-		Alerts: alerts, AlertLog: db.NewAlertLog(pool), Recipients: recipients,
+		Alerts: alerts, AlertLog: db.NewAlertLog(pool), Recipients: recipients, Audit: db.NewAuditLog(pool),
 	}
 	s.engine = engineOn(s.ports, transport.Config{})
 	s.caller = callerNamed(t, access, "admin@demo.example")

@@ -46,6 +46,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 		Alerts:      db.NewAlerts(pool, clock),
 		AlertLog:    db.NewAlertLog(pool),
 		Recipients:  db.NewRecipients(pool, clock),
+		Audit:       db.NewAuditLog(pool),
 	}, clock)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	engine := transport.New(graph.Schema(), transport.Config{

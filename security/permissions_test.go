@@ -21,7 +21,7 @@ func (w *world) tokenWithout(t *testing.T, lacking domain.Permission) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	grant, err := w.access.Exchange(t.Context(), key.AccessKeyID, secret, nil)
+	grant, err := w.access.Exchange(t.Context(), domain.Origin{}, key.AccessKeyID, secret, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -111,6 +111,12 @@ var attributes = map[string]func(part, values) any{
 
 	"connectionDate": nil, "expiryDate": nil, "terminateDate": nil, "isBarred": nil, "isActive": nil, "subscriberType": nil, "kind": nil,
 	"networkState.isTransferring": nil, "networkState.isOnline": nil, "related.parent.isEnabledOnParent": nil,
+	"sequence": nil, "at": nil, "action": nil, "subjectType": nil, "door": nil, "address": nil,
+	"subjectId":   func(p part, _ values) any { return p.physicalID(1) },
+	"actor":       func(p part, _ values) any { return p.mark + "-admin@" + p.company + ".example" },
+	"accessKeyId": func(_ part, v values) any { return v[accessKeyID] },
+	"requestId":   func(p part, _ values) any { return p.mark + "-request" },
+
 	"ruleType": nil, "dateCreated": nil, "limitBoundary": nil, "isLate": nil,
 }
 
@@ -125,6 +131,7 @@ func number(text string) int64 {
 // filtered are the fields of each filter, by input type, list or path.
 var filtered = map[string]query.Fields{
 	"SubscriberFilter": domain.SubscriberFields, "AlertFilter": domain.AlertFields, "AlertLogFilter": domain.AlertLogFields,
+	"AuditFilter":    domain.AuditFields,
 	"subscriberList": domain.SubscriberFields, "alertList": domain.AlertFields, "alertLogList": domain.AlertLogFields,
 	"/subscribers": domain.SubscriberFields, "/alerts": domain.AlertFields, "/alerts/logs": domain.AlertLogFields,
 }

@@ -62,7 +62,7 @@ func newWorld(t *testing.T) *world {
 	w.ports = resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
 		Access: w.access, Usage: w.usage, Analytics: db.NewAnalytics(w.usage), Alerts: db.NewAlerts(pool, clock),
-		AlertLog: db.NewAlertLog(pool), Recipients: db.NewRecipients(pool, clock), Live: w.live,
+		AlertLog: db.NewAlertLog(pool), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: db.NewAuditLog(pool),
 	}
 	w.load(t)
 	w.open(t, log)

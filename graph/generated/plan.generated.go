@@ -58,6 +58,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"dataUsageByNetworkProtocol":     plan.Pointer[model.DataUsageByNetworkProtocol](true, "DataUsageByNetworkProtocol"),
 				"dataUsageByIpAddress":           plan.Pointer[model.DataUsageByIPAddress](true, "DataUsageByIpAddress"),
 				"subscriberDataUsageByIpAddress": plan.Pointer[model.DataUsageByIPAddress](true, "DataUsageByIpAddress"),
+				"auditLog":                       plan.Pointer[model.Connection[*domain.AuditEntry]](true, "AuditConnection"),
 				"viewer":                         plan.Pointer[domain.Caller](true, "Viewer"),
 				"company":                        plan.Pointer[domain.Company](true, "Company"),
 				"group":                          plan.Pointer[domain.Group](false, "Group"),
@@ -93,6 +94,10 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"AlertPreview":               e.planAlertPreview(),
 			"AlertState":                 e.planAlertState(),
 			"AttachTagPayload":           e.planAttachTagPayload(),
+			"AuditChange":                e.planAuditChange(),
+			"AuditConnection":            e.planAuditConnection(),
+			"AuditEdge":                  e.planAuditEdge(),
+			"AuditEntry":                 e.planAuditEntry(),
 			"BoundaryExplanation":        e.planBoundaryExplanation(),
 			"BoundaryState":              e.planBoundaryState(),
 			"Company":                    e.planCompany(),
@@ -1370,6 +1375,257 @@ func (e *executableSchema) planAttachTagPayload() *plan.Object {
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*model.AttachTagPayload)
 					return appendNInt2int(b, obj.Attached)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planAuditChange() *plan.Object {
+	return &plan.Object{
+		Satisfies: auditChangeImplementors,
+		Fields: map[string]*plan.Field{
+			"field": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditChange_field(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AuditChange)
+					return appendNString2string(b, obj.Field)
+				},
+			},
+			"before": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditChange_before(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AuditChange)
+					return appendOString2ᚖstring(b, obj.Before)
+				},
+			},
+			"after": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditChange_after(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AuditChange)
+					return appendOString2ᚖstring(b, obj.After)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planAuditConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: auditConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.AuditEntry])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*domain.AuditEntry]](true, plan.Value[model.Edge[*domain.AuditEntry]](true, "AuditEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.AuditEntry])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*domain.AuditEntry](true, plan.Pointer[domain.AuditEntry](true, "AuditEntry")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.AuditEntry])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				NonNull:    true,
+				Concurrent: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*domain.AuditEntry])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planAuditEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: auditEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*domain.AuditEntry])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*domain.AuditEntry])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[domain.AuditEntry](true, "AuditEntry"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planAuditEntry() *plan.Object {
+	return &plan.Object{
+		Satisfies: auditEntryImplementors,
+		Fields: map[string]*plan.Field{
+			"sequence": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditEntry_sequence(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AuditEntry)
+					return appendNBigInt2int64(b, obj.Sequence)
+				},
+			},
+			"at": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditEntry_at(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AuditEntry)
+					return appendNDateTime2timeᚐTime(b, obj.At)
+				},
+			},
+			"action": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditEntry_action(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AuditEntry)
+					return appendNString2string(b, obj.Action)
+				},
+			},
+			"subjectType": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditEntry_subjectType(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AuditEntry)
+					return appendNString2string(b, obj.SubjectType)
+				},
+			},
+			"subjectId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditEntry_subjectId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AuditEntry)
+					return appendNString2string(b, obj.SubjectID)
+				},
+			},
+			"changes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditEntry_changes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.AuditEntry)
+					return obj.Changes, nil
+				},
+				Shape: plan.List[domain.AuditChange](true, plan.Value[domain.AuditChange](true, "AuditChange")),
+			},
+			"actor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditEntry_actor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AuditEntry)
+					return appendNString2string(b, obj.Name)
+				},
+			},
+			"accessKeyId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditEntry_accessKeyId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AuditEntry)
+					return appendNString2string(b, obj.AccessKeyID)
+				},
+			},
+			"door": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditEntry_door(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AuditEntry)
+					return appendNString2string(b, obj.Door)
+				},
+			},
+			"address": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditEntry_address(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AuditEntry)
+					return appendNString2string(b, obj.Address)
+				},
+			},
+			"requestId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditEntry_requestId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AuditEntry)
+					return appendNString2string(b, obj.RequestID)
+				},
+			},
+			"hash": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditEntry_hash(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AuditEntry)
+					return appendNString2string(b, obj.Hash)
 				},
 			},
 		},
@@ -4463,6 +4719,13 @@ func appendNBoolean2bool(b []byte, v bool) ([]byte, bool) {
 	return plan.AppendBoolean(b, v), true
 }
 
+func appendOString2ᚖstring(b []byte, v *string) ([]byte, bool) {
+	if v == nil {
+		return b, false
+	}
+	return plan.AppendString(b, *v), true
+}
+
 func appendNAlertReason2simgraphᚋdomainᚐAlertReason(b []byte, v domain.AlertReason) ([]byte, bool) {
 	return plan.AppendString(b, string(v)), true
 }
@@ -4490,13 +4753,6 @@ func appendNUsageMap2ᚖsimgraphᚋgraphᚋmodelᚐUsageMap(b []byte, v *model.U
 
 func appendNMailKind2simgraphᚋdomainᚐMailKind(b []byte, v domain.MailKind) ([]byte, bool) {
 	return plan.AppendString(b, marshalNMailKind2simgraphᚋdomainᚐMailKind[v]), true
-}
-
-func appendOString2ᚖstring(b []byte, v *string) ([]byte, bool) {
-	if v == nil {
-		return b, false
-	}
-	return plan.AppendString(b, *v), true
 }
 
 func appendOSuppressionReason2ᚖsimgraphᚋdomainᚐSuppressionReason(b []byte, v *domain.SuppressionReason) ([]byte, bool) {

@@ -180,6 +180,39 @@ type ComplexityRoot struct {
 		Tag         func(childComplexity int) int
 	}
 
+	AuditChange struct {
+		After  func(childComplexity int) int
+		Before func(childComplexity int) int
+		Field  func(childComplexity int) int
+	}
+
+	AuditConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	AuditEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	AuditEntry struct {
+		AccessKeyID func(childComplexity int) int
+		Action      func(childComplexity int) int
+		Address     func(childComplexity int) int
+		At          func(childComplexity int) int
+		Changes     func(childComplexity int) int
+		Door        func(childComplexity int) int
+		Hash        func(childComplexity int) int
+		Name        func(childComplexity int) int
+		RequestID   func(childComplexity int) int
+		Sequence    func(childComplexity int) int
+		SubjectID   func(childComplexity int) int
+		SubjectType func(childComplexity int) int
+	}
+
 	BoundaryExplanation struct {
 		Entry     func(childComplexity int) int
 		Reason    func(childComplexity int) int
@@ -372,6 +405,7 @@ type ComplexityRoot struct {
 		AlertLog                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		AlertLogList                   func(childComplexity int, limit *int32, offset *int32, filter *string, orderBy *string) int
 		Alerts                         func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		AuditLog                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any) int
 		Company                        func(childComplexity int) int
 		DataUsage                      func(childComplexity int, startDate string, endDate string) int
 		DataUsageByIPAddress           func(childComplexity int, startDate string, endDate string) int
@@ -1161,6 +1195,136 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AttachTagPayload.Tag(childComplexity), true
 
+	case "AuditChange.after":
+		if e.ComplexityRoot.AuditChange.After == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditChange.After(childComplexity), true
+	case "AuditChange.before":
+		if e.ComplexityRoot.AuditChange.Before == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditChange.Before(childComplexity), true
+	case "AuditChange.field":
+		if e.ComplexityRoot.AuditChange.Field == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditChange.Field(childComplexity), true
+
+	case "AuditConnection.edges":
+		if e.ComplexityRoot.AuditConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditConnection.Edges(childComplexity), true
+	case "AuditConnection.nodes":
+		if e.ComplexityRoot.AuditConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditConnection.Nodes(childComplexity), true
+	case "AuditConnection.pageInfo":
+		if e.ComplexityRoot.AuditConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditConnection.PageInfo(childComplexity), true
+	case "AuditConnection.totalCount":
+		if e.ComplexityRoot.AuditConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditConnection.TotalCount(childComplexity), true
+
+	case "AuditEdge.cursor":
+		if e.ComplexityRoot.AuditEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEdge.Cursor(childComplexity), true
+	case "AuditEdge.node":
+		if e.ComplexityRoot.AuditEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEdge.Node(childComplexity), true
+
+	case "AuditEntry.accessKeyId":
+		if e.ComplexityRoot.AuditEntry.AccessKeyID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.AccessKeyID(childComplexity), true
+	case "AuditEntry.action":
+		if e.ComplexityRoot.AuditEntry.Action == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.Action(childComplexity), true
+	case "AuditEntry.address":
+		if e.ComplexityRoot.AuditEntry.Address == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.Address(childComplexity), true
+	case "AuditEntry.at":
+		if e.ComplexityRoot.AuditEntry.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.At(childComplexity), true
+	case "AuditEntry.changes":
+		if e.ComplexityRoot.AuditEntry.Changes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.Changes(childComplexity), true
+	case "AuditEntry.door":
+		if e.ComplexityRoot.AuditEntry.Door == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.Door(childComplexity), true
+	case "AuditEntry.hash":
+		if e.ComplexityRoot.AuditEntry.Hash == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.Hash(childComplexity), true
+	case "AuditEntry.actor":
+		if e.ComplexityRoot.AuditEntry.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.Name(childComplexity), true
+	case "AuditEntry.requestId":
+		if e.ComplexityRoot.AuditEntry.RequestID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.RequestID(childComplexity), true
+	case "AuditEntry.sequence":
+		if e.ComplexityRoot.AuditEntry.Sequence == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.Sequence(childComplexity), true
+	case "AuditEntry.subjectId":
+		if e.ComplexityRoot.AuditEntry.SubjectID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.SubjectID(childComplexity), true
+	case "AuditEntry.subjectType":
+		if e.ComplexityRoot.AuditEntry.SubjectType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.SubjectType(childComplexity), true
+
 	case "BoundaryExplanation.entry":
 		if e.ComplexityRoot.BoundaryExplanation.Entry == nil {
 			break
@@ -1912,6 +2076,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Alerts(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Query.auditLog":
+		if e.ComplexityRoot.Query.AuditLog == nil {
+			break
+		}
+
+		args, err := ec.field_Query_auditLog_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuditLog(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any)), true
 	case "Query.company":
 		if e.ComplexityRoot.Query.Company == nil {
 			break
@@ -3102,6 +3277,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAlertLogFilter,
 		ec.unmarshalInputAlertLogOrder,
 		ec.unmarshalInputAlertOrder,
+		ec.unmarshalInputAuditFilter,
 		ec.unmarshalInputBooleanFilter,
 		ec.unmarshalInputCreateAccessKeyInput,
 		ec.unmarshalInputCreateAlertInput,
@@ -3937,6 +4113,110 @@ type DataUsageByIpAddress {
   dataUsageByIp: UsageMap!
   "Bytes of all addresses."
   totalData: BigInt!
+}
+`, BuiltIn: false},
+	{Name: "../schema/audit.graphqls", Input: `extend type Query {
+  "Who did what in the company, the newest first. Not for users of groups."
+  auditLog(
+    "How many after the cursor, 1 to 100."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 1 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: AuditFilter
+  ): AuditConnection! @requires(permissions: [VIEW_A_USERS_DETAILS])
+}
+
+"Somebody changed something, or used an access key. Entries are never changed or deleted."
+type AuditEntry {
+  "The number of the entry in the company, from 1 on without gaps."
+  sequence: BigInt!
+  "When it was made."
+  at: DateTime!
+  "What was done, such as subscriber.edit, accessKey.exchange or import.tags."
+  action: String!
+  "What it was done to, as the graph calls it."
+  subjectType: String!
+  "The identifier of that: a physicalId, groupId, alertId, recipientId, accessKeyId, e-mail address or tag; empty for many."
+  subjectId: String!
+  "What changed by it."
+  changes: [AuditChange!]!
+  "Who did it: the e-mail address of the user at the time, or the account that ran a command; empty for the service itself."
+  actor: String!
+  "The access key that was used; empty for none."
+  accessKeyId: String!
+  "The way in: graphql, rest, oauth, or a command."
+  door: String!
+  "The network address of the client, or the host of the command."
+  address: String!
+  "The X-Request-Id of the request."
+  requestId: String!
+  "The SHA-256 over the hash of the entry before and this entry, in hexadecimal."
+  hash: String!
+}
+
+"A value that changed."
+type AuditChange {
+  "Its name."
+  field: String!
+  "What it was, at most 256 characters; null for nothing, or what is not noted."
+  before: String
+  "What it became, at most 256 characters; null for nothing."
+  after: String
+}
+
+"A page of the audit log."
+type AuditConnection {
+  "The entries with their cursors."
+  edges: [AuditEdge!]!
+  "The entries alone."
+  nodes: [AuditEntry!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when asked for."
+  totalCount: Int!
+}
+
+"An entry in a page of the audit log."
+type AuditEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The entry."
+  node: AuditEntry!
+}
+
+"Which entries are wanted. All conditions must hold."
+input AuditFilter {
+  "All of these."
+  and: [AuditFilter!]
+  "Any of these."
+  or: [AuditFilter!]
+  "Not this."
+  not: AuditFilter
+  "The number of the entry."
+  sequence: IntFilter
+  "When it was made."
+  at: DateTimeFilter
+  "What was done."
+  action: StringFilter
+  "What it was done to."
+  subjectType: StringFilter
+  "The identifier of that."
+  subjectId: StringFilter
+  "Who did it."
+  actor: StringFilter
+  "The access key that was used."
+  accessKeyId: StringFilter
+  "The way in."
+  door: StringFilter
+  "The network address of the client, or the host of the command."
+  address: StringFilter
+  "The X-Request-Id of the request."
+  requestId: StringFilter
 }
 `, BuiltIn: false},
 	{Name: "../schema/company.graphqls", Input: `extend type Query {
@@ -5035,7 +5315,7 @@ type UsagePoint {
 
 "The part of usage that falls to one value of a dimension."
 type UsageShare {
-  "The protocol, address, operator code, tariff, group id or tag; null for none, or a tariff that is hidden."
+  "The protocol, address, operator code, tariff, group id or tag; null for none, and for what the caller does not see."
   value: String
   "The name of the operator or group; else the value."
   label: String
@@ -5426,6 +5706,72 @@ func (ec *executionContext) childFields_AttachTagPayload(ctx context.Context, fi
 		return ec.fieldContext_AttachTagPayload_attached(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AttachTagPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_AuditChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "field":
+		return ec.fieldContext_AuditChange_field(ctx, field)
+	case "before":
+		return ec.fieldContext_AuditChange_before(ctx, field)
+	case "after":
+		return ec.fieldContext_AuditChange_after(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditChange", field.Name)
+}
+
+func (ec *executionContext) childFields_AuditConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AuditConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_AuditConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AuditConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AuditConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AuditEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AuditEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AuditEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_AuditEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "sequence":
+		return ec.fieldContext_AuditEntry_sequence(ctx, field)
+	case "at":
+		return ec.fieldContext_AuditEntry_at(ctx, field)
+	case "action":
+		return ec.fieldContext_AuditEntry_action(ctx, field)
+	case "subjectType":
+		return ec.fieldContext_AuditEntry_subjectType(ctx, field)
+	case "subjectId":
+		return ec.fieldContext_AuditEntry_subjectId(ctx, field)
+	case "changes":
+		return ec.fieldContext_AuditEntry_changes(ctx, field)
+	case "actor":
+		return ec.fieldContext_AuditEntry_actor(ctx, field)
+	case "accessKeyId":
+		return ec.fieldContext_AuditEntry_accessKeyId(ctx, field)
+	case "door":
+		return ec.fieldContext_AuditEntry_door(ctx, field)
+	case "address":
+		return ec.fieldContext_AuditEntry_address(ctx, field)
+	case "requestId":
+		return ec.fieldContext_AuditEntry_requestId(ctx, field)
+	case "hash":
+		return ec.fieldContext_AuditEntry_hash(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditEntry", field.Name)
 }
 
 func (ec *executionContext) childFields_BoundaryExplanation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -1,0 +1,18 @@
+package command
+
+import (
+	"os"
+	"os/user"
+
+	"simgraph/domain"
+)
+
+// actor is whoever runs a command, for the audit log.
+func actor(command string) *domain.Actor {
+	by := &domain.Actor{Name: "unknown", Origin: domain.Origin{Door: command}}
+	if account, err := user.Current(); err == nil {
+		by.Name = account.Username
+	}
+	by.Address, _ = os.Hostname() // a machine without a name has none
+	return by
+}

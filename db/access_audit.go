@@ -1,0 +1,29 @@
+package db
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/domain"
+)
+
+// scope is that of whoever uses the key, from there.
+func (r *keyRow) scope(from domain.Origin) domain.Scope {
+	return domain.Whole(r.CompanyID).By(&domain.Actor{UserID: r.UserID, Name: r.Email, AccessKeyID: r.AccessKeyID, Origin: from})
+}
+
+func auditKey(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, action, id string, changes ...domain.AuditChange) error {
+	return audit(ctx, tx, scope, domain.AuditEntry{Action: action, SubjectType: "AccessKey", SubjectID: id, Changes: changes})
+}
+
+// grantChanges tell for whom rights were handed out, which, and until when.
+func grantChanges(email string, scopes []domain.Permission, until time.Time) []domain.AuditChange {
+	names := pluck(scopes, func(p domain.Permission) string { return string(p) })
+	return []domain.AuditChange{
+		domain.Became("userEmail", email), domain.Became("scopes", strings.Join(names, " ")),
+		domain.Became("expiresAt", until.UTC().Format(time.RFC3339)),
+	}
+}

@@ -1,0 +1,37 @@
+package db
+
+import (
+	"context"
+
+	"simgraph/domain"
+)
+
+func (c *alertChange) audit(ctx context.Context, action string, of *domain.Alert, changes []domain.AuditChange) error {
+	return audit(ctx, c.tx, c.scope, domain.AuditEntry{
+		Action: action, SubjectType: "Alert", SubjectID: formatInt(of.AlertID), Changes: changes,
+	})
+}
+
+// alertChanges tells how an alert became another; nil is none.
+func alertChanges(before, after *domain.Alert) []domain.AuditChange {
+	var changes []domain.AuditChange
+	for _, field := range []struct {
+		name string
+		of   func(*domain.Alert) string
+	}{
+		{"ruleType", func(a *domain.Alert) string { return string(a.RuleType) }},
+		{"target", func(a *domain.Alert) string { return a.Target }},
+		{"lowerThreshold", func(a *domain.Alert) string { return formatInt(a.LowerThreshold) }},
+		{"upperThreshold", func(a *domain.Alert) string { return formatInt(a.UpperThreshold) }},
+	} {
+		switch {
+		case before == nil:
+			changes = append(changes, domain.Became(field.name, field.of(after)))
+		case after == nil:
+			changes = append(changes, domain.Was(field.name, field.of(before)))
+		default:
+			changes = append(changes, domain.Changed(field.name, field.of(before), field.of(after))...)
+		}
+	}
+	return changes
+}

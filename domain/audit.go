@@ -1,0 +1,191 @@
+package domain
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"iter"
+	"time"
+	"unicode/utf8"
+
+	"simgraph/domain/query"
+)
+
+// The actions that the audit log tells of. Importing what bundles hold is an
+// action per type: import.subscribers.
+const (
+	AuditSubscriberEdit  = "subscriber.edit"
+	AuditGroupEdit       = "group.edit"
+	AuditTagAttach       = "tag.attach"
+	AuditTagDetach       = "tag.detach"
+	AuditAlertCreate     = "alert.create"
+	AuditAlertEdit       = "alert.edit"
+	AuditAlertDelete     = "alert.delete"
+	AuditRecipientCreate = "recipient.create"
+	AuditRecipientEdit   = "recipient.edit"
+	AuditRecipientDelete = "recipient.delete"
+	AuditRecipientTest   = "recipient.test"
+	AuditUnsubscribe     = "recipient.unsubscribe"
+	AuditKeyCreate       = "accessKey.create"
+	AuditKeyRevoke       = "accessKey.revoke"
+	AuditKeyExchange     = "accessKey.exchange"
+	AuditTokenIssue      = "token.issue"
+	AuditTokenRevoke     = "token.revoke"
+	AuditImport          = "import."
+)
+
+const (
+	// MaxAuditText bounds a value in an entry, in characters.
+	MaxAuditText = 256
+	// MaxAuditNames bounds how many identifiers an entry lists.
+	MaxAuditNames = 20
+)
+
+// AuditChange is a value that changed; nil stands for none.
+type AuditChange struct {
+	Field         string
+	Before, After *string
+}
+
+// AuditEntry tells who did what. The entries of a company are numbered from 1
+// without gaps, and each holds a hash over itself and the one before: an entry
+// that is changed, left out or put in between shows.
+type AuditEntry struct {
+	Sequence int64
+	// At has microseconds.
+	At     time.Time
+	Action string
+	// SubjectType and SubjectID name what was acted on, as the graph does.
+	SubjectType, SubjectID string
+	Changes                []AuditChange
+	Actor
+	// Hash is Sum in hexadecimal.
+	Hash string
+}
+
+// AuditMark is a place in the log of a company: an entry's number and hash. One
+// that was written down elsewhere proves that the log up to it is the same.
+type AuditMark struct {
+	Sequence int64
+	Hash     string
+}
+
+// Content is what the hash covers beside the hash before it and the sequence:
+// the company, then every field with its length before it.
+func (e *AuditEntry) Content(company CompanyID) []byte {
+	text := binary.BigEndian.AppendUint64(nil, uint64(company))
+	text = binary.BigEndian.AppendUint64(text, uint64(e.At.UnixMicro()))
+	text = binary.BigEndian.AppendUint64(text, uint64(e.UserID))
+	for _, field := range []string{e.Action, e.SubjectType, e.SubjectID, e.Name, e.AccessKeyID, e.Door, e.Address, e.RequestID} {
+		text = appendText(text, &field)
+	}
+	for _, change := range e.Changes {
+		text = appendText(text, &change.Field)
+		text = appendText(text, change.Before)
+		text = appendText(text, change.After)
+	}
+	return text
+}
+
+// appendText writes the length before the text, and the largest for none.
+func appendText(to []byte, text *string) []byte {
+	if text == nil {
+		return binary.BigEndian.AppendUint32(to, 1<<32-1)
+	}
+	return append(binary.BigEndian.AppendUint32(to, uint32(len(*text))), *text...)
+}
+
+// Sum is the SHA-256 over the hash of the entry before (32 zero bytes for the
+// first), the sequence as eight bytes, and Content.
+func (e *AuditEntry) Sum(company CompanyID, before [sha256.Size]byte) [sha256.Size]byte {
+	text := binary.BigEndian.AppendUint64(before[:], uint64(e.Sequence))
+	return sha256.Sum256(append(text, e.Content(company)...))
+}
+
+// VerifyAudit reads the whole log of a company and returns an error that names
+// the first entry that is not as it was written, or is missing. known are marks
+// that were written down, the head of the log among them.
+func VerifyAudit(company CompanyID, entries iter.Seq2[*AuditEntry, error], known ...AuditMark) (AuditMark, error) {
+	var last AuditMark
+	var hash [sha256.Size]byte
+	for entry, err := range entries {
+		if err != nil {
+			return last, err
+		}
+		if entry.Sequence != last.Sequence+1 {
+			return last, fmt.Errorf("entry %d is missing", last.Sequence+1)
+		}
+		hash = entry.Sum(company, hash)
+		if entry.Hash != hex.EncodeToString(hash[:]) {
+			return last, fmt.Errorf("entry %d is not as it was written", entry.Sequence)
+		}
+		last = AuditMark{entry.Sequence, entry.Hash}
+		for _, mark := range known {
+			if mark.Sequence == last.Sequence && mark.Hash != last.Hash {
+				return last, fmt.Errorf("the log up to entry %d is not the one that was noted", last.Sequence)
+			}
+		}
+	}
+	for _, mark := range known {
+		if mark.Sequence > last.Sequence {
+			return last, fmt.Errorf("entry %d is missing", last.Sequence+1)
+		}
+	}
+	return last, nil
+}
+
+// Changed returns the change of a value, cut to MaxAuditText, or nothing when
+// it is the same.
+func Changed(field, before, after string) []AuditChange {
+	if before == after {
+		return nil
+	}
+	return []AuditChange{{field, auditText(before), auditText(after)}}
+}
+
+// Became returns the change of what was nothing before.
+func Became(field, after string) AuditChange {
+	return AuditChange{Field: field, After: auditText(after)}
+}
+
+// Was returns the change of what is nothing any more.
+func Was(field, before string) AuditChange {
+	return AuditChange{Field: field, Before: auditText(before)}
+}
+
+func auditText(text string) *string {
+	if utf8.RuneCountInString(text) > MaxAuditText {
+		text = string([]rune(text)[:MaxAuditText-1]) + "…"
+	}
+	return &text
+}
+
+// AuditFields are what the audit log can be filtered by.
+var AuditFields = query.NewFields(
+	query.Field{Name: "sequence", Type: query.Integer},
+	query.Field{Name: "at", Type: query.Time},
+	query.Field{Name: "action", Type: query.Text},
+	query.Field{Name: "subjectType", Type: query.Text},
+	query.Field{Name: "subjectId", Type: query.Text},
+	query.Field{Name: "actor", Type: query.Text},
+	query.Field{Name: "accessKeyId", Type: query.Text},
+	query.Field{Name: "door", Type: query.Text},
+	query.Field{Name: "address", Type: query.Text},
+	query.Field{Name: "requestId", Type: query.Text},
+)
+
+// AuditLog reads who did what in a company. The stores write it, each entry in
+// the transaction of what it tells of. It is the whole company's: a restricted
+// scope is Forbidden.
+type AuditLog interface {
+	// List lists entries, the newest first.
+	List(ctx context.Context, scope Scope, listing Listing) (Slice[*AuditEntry], error)
+	Count(ctx context.Context, scope Scope, listing Listing) (int, error)
+	// All yields every entry after the one of that number, the oldest first,
+	// and ends after its first error.
+	All(ctx context.Context, scope Scope, after int64) iter.Seq2[*AuditEntry, error]
+	// Head returns the end of the log; zero when there is no entry.
+	Head(ctx context.Context, scope Scope) (AuditMark, error)
+}

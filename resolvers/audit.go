@@ -1,0 +1,27 @@
+package resolvers
+
+import (
+	"context"
+
+	"simgraph/domain"
+	"simgraph/graph/model"
+)
+
+func (q queryRoot) AuditLog(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any) (*model.AuditConnection, error) {
+	page, err := connectionPage(first, after, last, before)
+	if err != nil {
+		return nil, err
+	}
+	expr, err := filterOf(filter, domain.AuditFields)
+	if err != nil {
+		return nil, err
+	}
+	scope, err := wholeCompany(ctx, "the entries of the audit log")
+	if err != nil {
+		return nil, err
+	}
+	listing := domain.Listing{Filter: expr, Page: page}
+	slice, err := q.Audit.List(ctx, scope, listing)
+	total := func(ctx context.Context) (int, error) { return q.Audit.Count(ctx, scope, listing) }
+	return connection(slice, total), err
+}
