@@ -230,9 +230,9 @@ func (w *world) setEach(t *testing.T, l leaf, field *ast.FieldDefinition, set fu
 			set(comparison)
 		}
 	case l.rule == target:
-		set(func(p part, v values) any { return v[target] })
-		set(func(p part, v values) any { return v[target] }, "ruleType", "GROUPFPTP")
-		set(func(p part, v values) any { return p.subscriberID(1) }, "ruleType", "SIM")
+		set(func(_ part, v values) any { return v[target] })
+		set(func(_ part, v values) any { return v[target] }, "ruleType", "GROUPFPTP")
+		set(func(p part, _ values) any { return p.subscriberID(1) }, "ruleType", "SIM")
 	case l.rule == nodeID:
 		for _, node := range w.schema.GetPossibleTypes(w.schema.Types["Node"]) {
 			set(func(_ part, v values) any { return must(t, v, nodeID+kind(node.Name)) })

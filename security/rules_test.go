@@ -61,7 +61,7 @@ var leaves = map[string]kind{
 }
 
 // given are optional leaves without which a field makes no sense.
-var given = map[string]bool{"explainAlert.groupId": true, "CreateAlertInput.target": true, "/alerts.target": true, "/alerts/{id}.upperThreshold": true}
+var given = map[string]bool{"explainAlert.groupId": true, "CreateAlertInput.target": true, "EditAlertInput.upperThreshold": true, "/alerts.target": true, "/alerts/{id}.upperThreshold": true}
 
 // samples are values of what identifies nothing, by name, else by type.
 var samples = map[string]any{

@@ -211,6 +211,9 @@ func (w *world) mustSee(t *testing.T, email string, shown part) {
 // fault tells why there is less in an answer than was asked for: "FORBIDDEN"
 // where a root field or path is refused as a whole.
 func (a answer) fault() string {
+	if len(a.body) == 0 {
+		return ""
+	}
 	var read struct {
 		Errors []graphError `json:"errors"`
 		Error  struct{ Code string }
@@ -221,11 +224,12 @@ func (a answer) fault() string {
 	if read.Error.Code != "" {
 		return read.Error.Code
 	}
-	for _, e := range read.Errors {
-		if len(e.Path) > 1 {
-			return "below the root: " + e.Message
+	if len(read.Errors) > 0 {
+		first := read.Errors[0]
+		if len(first.Path) > 1 {
+			return "below the root: " + first.Message
 		}
-		return e.Extensions.Code
+		return first.Extensions.Code
 	}
 	return ""
 }

@@ -1,0 +1,117 @@
+package security
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"simgraph/db"
+	"simgraph/domain"
+)
+
+// unaudited are the writes that are too many to note singly.
+var unaudited = map[string]bool{"recordUsage": true}
+
+// state is every row of the caller's company but those of the audit log.
+func (w *world) state(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for line := range strings.Lines(w.rows(t, own.company, nil)) {
+		if !strings.HasPrefix(line, "audit_") && !strings.HasPrefix(line, "live_") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+func (w *world) auditHead(t *testing.T) int64 {
+	t.Helper()
+	head, err := db.NewAuditLog(w.pool).Head(t.Context(), domain.Whole(w.company(t, own.company)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return head.Sequence
+}
+
+// Whatever changes a row has one entry that tells who did it and from where,
+// and what changes none has none: for every mutation and every path.
+func TestEveryWriteIsInTheAuditLog(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	token := w.tokens["own-admin@acme.example"]
+	for _, field := range visibleFields(w.schema.Mutation) {
+		if unaudited[field.Name] {
+			continue
+		}
+		p := w.probe(field, w.freshTag(t), walker{schema: w.schema, depth: 2})
+		w.audited(t, field.Name, "graphql", func() answer { return w.ask(t, token, p.document, p.variables) })
+	}
+	for _, e := range w.endpoints(t) {
+		if e.method == "GET" {
+			continue
+		}
+		given := e.values(w.freshTag(t))
+		for _, name := range []string{"nickname", "name"} {
+			if _, ok := given[name]; ok {
+				given[name] = "newer"
+			}
+		}
+		w.audited(t, e.method+" "+e.path, "rest", func() answer { return e.send(t, w, token, given) })
+	}
+	log := db.NewAuditLog(w.pool)
+	company := w.company(t, own.company)
+	if _, err := domain.VerifyAudit(company, log.All(t.Context(), domain.Whole(company), 0)); err != nil {
+		t.Error(err)
+	}
+}
+
+func (w *world) freshTag(t *testing.T) values {
+	t.Helper()
+	v := w.fresh(t)
+	v[tagName] = "own-audit"
+	return v
+}
+
+func (w *world) audited(t *testing.T, what, door string, write func() answer) {
+	t.Helper()
+	before, head := w.state(t), w.auditHead(t)
+	a := write()
+	if a.status >= 300 || a.fault() != "" {
+		t.Errorf("%s fails: %s", what, a.body)
+	}
+	if w.state(t) == before {
+		t.Errorf("%s changed nothing", what)
+	}
+	n := 0
+	for entry, err := range db.NewAuditLog(w.pool).All(t.Context(), domain.Whole(w.company(t, own.company)), head) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+		if entry.Name != "own-admin@acme.example" || entry.UserID == 0 || entry.Door != door || entry.Address != "192.0.2.1" ||
+			entry.RequestID != a.header.Get("X-Request-Id") {
+			t.Errorf("%s is told as %+v", what, entry)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%s has %d entries", what, n)
+	}
+}
+
+// The graph shows the log to whoever may see users, and its filters work.
+func TestTheAuditLogIsRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	token := w.tokens["own-admin@acme.example"]
+	edit := fmt.Sprintf(`mutation {editSubscriber(input: {physicalId: "%s", nickname: "told"}) {subscriber {nickname}}}`, own.physicalID(1))
+	if a := w.ask(t, token, edit, nil); a.fault() != "" {
+		t.Fatalf("%s", a.body)
+	}
+	a := w.ask(t, token, fmt.Sprintf(`{auditLog(filter: {subjectId: {eq: "%s"}, door: {eq: "graphql"}}) {
+  totalCount nodes {sequence at action subjectType actor accessKeyId address requestId hash changes {field before after}}}}`, own.physicalID(1)), nil)
+	for _, want := range []string{`"totalCount":1`, `"action":"subscriber.edit"`, `"actor":"own-admin@acme.example"`, `{"field":"nickname","before":"own-nick-1","after":"told"}`} {
+		if !strings.Contains(string(a.body), want) {
+			t.Errorf("%s lacks %s", a.body, want)
+		}
+	}
+}
