@@ -15,12 +15,12 @@ import (
 
 // Limits are the flags of what callers may ask for. 0 stands for no limit.
 type Limits struct {
-	TokenRate            float64       `default:"5000" group:"Limits; 0 stands for none" help:"Requests a second of an access token."`
-	TokenBurst           float64       `default:"10000" group:"Limits; 0 stands for none" help:"Requests of an access token at once."`
-	AddressRate          float64       `default:"10000" group:"Limits; 0 stands for none" help:"Requests a second from an address."`
-	AddressBurst         float64       `default:"20000" group:"Limits; 0 stands for none" help:"Requests from an address at once."`
-	CostRate             float64       `default:"1000000" group:"Limits; 0 stands for none" help:"Cost of operations a second of an access token."`
-	CostBurst            float64       `default:"5000000" group:"Limits; 0 stands for none" help:"Cost of operations of an access token at once."`
+	TokenRate            float64       `default:"10000" group:"Limits; 0 stands for none" help:"Requests a second of an access token."`
+	TokenBurst           float64       `default:"20000" group:"Limits; 0 stands for none" help:"Requests of an access token at once."`
+	AddressRate          float64       `default:"20000" group:"Limits; 0 stands for none" help:"Requests a second from an address."`
+	AddressBurst         float64       `default:"40000" group:"Limits; 0 stands for none" help:"Requests from an address at once."`
+	CostRate             float64       `default:"5000000" group:"Limits; 0 stands for none" help:"Cost of operations a second of an access token."`
+	CostBurst            float64       `default:"20000000" group:"Limits; 0 stands for none" help:"Cost of operations of an access token at once."`
 	MaxCost              int           `default:"50000" group:"Limits; 0 stands for none" help:"Cost of one GraphQL operation."`
 	Concurrency          int           `default:"128" group:"Limits; 0 stands for none" help:"Operations that run at once."`
 	Queue                int           `default:"512" group:"Limits; 0 stands for none" help:"Operations that wait for their turn; more are answered with 503."`

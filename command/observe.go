@@ -15,6 +15,8 @@ import (
 
 	"simgraph/db"
 	"simgraph/ingest"
+	"simgraph/limit"
+	"simgraph/mail"
 	"simgraph/telemetry"
 )
 
@@ -66,6 +68,7 @@ func (v *observed) watch(requests, upkeep *sqlx.DB) {
 	if v.Metrics == nil {
 		return
 	}
+	v.Metrics.Begin(limit.Reasons, mail.Results, workers)
 	v.Metrics.Register(collectors.NewDBStatsCollector(requests.DB, "requests"))
 	v.Metrics.Register(collectors.NewDBStatsCollector(upkeep.DB, "upkeep"))
 	v.Metrics.Register(telemetry.NewBacklog(db.NewBacklog(requests), v.log))
@@ -82,9 +85,10 @@ const usageDoor = "usage"
 // adminTimeout bounds a request to the admin address; profiles take a while.
 const adminTimeout = 2 * time.Minute
 
-// serve serves the admin address until ctx ends; it returns at once without one.
+// serve serves the admin address, if there is one, until ctx ends.
 func (v *observed) serve(ctx context.Context) error {
 	if v.admin == nil {
+		<-ctx.Done()
 		return nil
 	}
 	server := &http.Server{

@@ -92,19 +92,19 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, pool *sqlx.DB, 
 	env.Log.Info("mail goes to " + v.mail.Destination())
 	// Workers outlive the requests that are in flight when ctx ends.
 	working, rest := context.WithCancel(context.WithoutCancel(ctx))
-	var workers errgroup.Group
+	var running errgroup.Group
 	for name, run := range map[string]func(context.Context) error{
-		"admin":  v.telemetry.serve,
-		"live":   v.live.Run,
-		"mail":   v.mail.Run,
-		"settle": every(settleEvery, v.upkeep.Settle),
-		"retain": every(retainEvery, v.retain),
+		workerAdmin:  v.telemetry.serve,
+		workerLive:   v.live.Run,
+		workerMail:   v.mail.Run,
+		workerSettle: every(settleEvery, v.upkeep.Settle),
+		workerRetain: every(retainEvery, v.retain),
 	} {
-		workers.Go(func() error { v.keepRunning(working, name, run); return nil })
+		running.Go(func() error { v.keepRunning(working, name, run); return nil })
 	}
 	err := v.server.Run(ctx, listener)
 	rest()
-	return errors.Join(err, workers.Wait(), lost(ctx))
+	return errors.Join(err, running.Wait(), lost(ctx))
 }
 
 // errDatabaseStopped ends the server when the embedded database ends by itself.

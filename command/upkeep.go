@@ -17,6 +17,17 @@ const (
 	restartAfter = 2 * time.Second
 )
 
+// The workers beside the server.
+const (
+	workerAdmin  = "admin"
+	workerLive   = "live"
+	workerMail   = "mail"
+	workerSettle = "settle"
+	workerRetain = "retain"
+)
+
+var workers = []string{workerAdmin, workerLive, workerMail, workerSettle, workerRetain}
+
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.
 func (v *service) keepRunning(ctx context.Context, name string, run func(context.Context) error) {

@@ -48,6 +48,11 @@ const (
 	Sockets         Reason = "websockets"
 )
 
+// Reasons are all of them.
+var Reasons = []string{
+	string(TokenRequests), string(AddressRequests), string(TokenCost), string(Concurrency), string(Subscriptions), string(Sockets),
+}
+
 // openAgain is when one may try again what has too much open.
 const openAgain = 5 * time.Second
 

@@ -59,6 +59,9 @@ const (
 	Failed  Result = "failed"
 )
 
+// Results are all of them.
+var Results = []string{string(Sent), string(Retried), string(Failed)}
+
 const (
 	// atOnce is how many mails a worker sends at a time.
 	atOnce     = 4

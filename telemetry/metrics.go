@@ -38,7 +38,7 @@ type Metrics struct {
 	recordTime      prometheus.Histogram
 	recordDelay     prometheus.Histogram
 	mails           *prometheus.CounterVec
-	workersFailures *prometheus.CounterVec
+	workerFailures *prometheus.CounterVec
 }
 
 var (
@@ -68,11 +68,11 @@ func NewMetrics(version string) *Metrics {
 		recordTime:     histogram("usage_batch_duration_seconds", "Time to book a batch of usage records.", secondsBuckets),
 		recordDelay:    histogram("usage_delay_seconds", "Time from the newest end of a record of a batch to its booking.", delayBuckets),
 		mails:          counters("mails_total", "Attempts to send a mail by their result: sent, retried or failed.", "result"),
-		workersFailures: counters("worker_failures_total", "How often a worker failed and was started again.",
+		workerFailures: counters("worker_failures_total", "How often a worker failed and was started again.",
 			"worker"),
 	}
 	m.registry.MustRegister(m.requests, m.requestSeconds, m.inFlight, m.operations, m.operationTime, m.cost, m.subscriptions, m.refused,
-		m.statementTime, m.batch, m.records, m.recordTime, m.recordDelay, m.mails, m.workersFailures,
+		m.statementTime, m.batch, m.records, m.recordTime, m.recordDelay, m.mails, m.workerFailures,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := gauges("build_info", "1, labelled with the version.", "version")
 	build.WithLabelValues(version).Set(1)
@@ -100,6 +100,21 @@ func histograms(name, help string, buckets []float64, labels ...string) *prometh
 
 func histogram(name, help string, buckets []float64) prometheus.Histogram {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets})
+}
+
+// Begin makes the counters of what is known beforehand count from zero, so that
+// the first of each is seen as an increase.
+func (m *Metrics) Begin(limits, mailResults, workers []string) {
+	for vector, labels := range map[*prometheus.CounterVec][]string{m.refused: limits, m.mails: mailResults, m.workerFailures: workers} {
+		for _, label := range labels {
+			vector.WithLabelValues(label)
+		}
+	}
+	for _, status := range []domain.UsageStatus{
+		domain.UsageAccepted, domain.UsageDuplicate, domain.UsageQuarantined, domain.UsageConflict, domain.UsageRejected,
+	} {
+		m.records.WithLabelValues(string(status))
+	}
 }
 
 // Register adds what counts elsewhere.
@@ -177,7 +192,7 @@ func (m *Metrics) Mailed(result string) {
 // WorkerFailed counts a worker that failed and is started again.
 func (m *Metrics) WorkerFailed(worker string) {
 	if m != nil {
-		m.workersFailures.WithLabelValues(worker).Inc()
+		m.workerFailures.WithLabelValues(worker).Inc()
 	}
 }
 

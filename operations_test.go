@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/coder/websocket"
+)
+
+var update = flag.Bool("update", false, "write the tables of the documentation anew")
+
+const (
+	flagsBegin = "<!-- flags: written by go test -run TheManual -update . -->\n"
+	flagsEnd   = "<!-- end of flags -->"
+)
+
+// flagTable is every flag of serve as a table, one for each group.
+func flagTable(t *testing.T) string {
+	t.Helper()
+	parser, err := kong.New(&commandLine{}, kong.Name("simgraph"), kong.DefaultEnvars("SIMGRAPH"), kong.Vars{"dataDir": "see docs"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	group := "none"
+	for _, command := range parser.Model.Children {
+		if command.Name != "serve" {
+			continue
+		}
+		for _, flags := range command.AllFlags(true) {
+			for _, f := range flags {
+				if f.Name == "help" {
+					continue
+				}
+				title := "Server"
+				if f.Group != nil {
+					title = f.Group.Key
+				}
+				if title != group {
+					group = title
+					fmt.Fprintf(&text, "\n**%s**\n\n| flag | environment | default | |\n|---|---|---|---|\n", title)
+				}
+				fmt.Fprintf(&text, "| `--%s` | %s | %s | %s |\n", f.Name, quoted(f.Envs), quoted([]string{f.Default}), f.Help)
+			}
+		}
+	}
+	return text.String() + "\n"
+}
+
+func quoted(texts []string) string {
+	var marked []string
+	for _, text := range texts {
+		if text != "" {
+			marked = append(marked, "`"+text+"`")
+		}
+	}
+	return strings.Join(marked, ", ")
+}
+
+func TestTheManualHasEveryFlag(t *testing.T) {
+	t.Parallel()
+	const name = "docs/operations.md"
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, begins := strings.Cut(string(content), flagsBegin)
+	listed, after, ends := strings.Cut(rest, flagsEnd)
+	if !begins || !ends {
+		t.Fatal("the manual has no table of flags")
+	}
+	want := flagTable(t)
+	if *update {
+		if err := os.WriteFile(name, []byte(before+flagsBegin+want+flagsEnd+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if listed != want {
+		t.Error("the flags in docs/operations.md are not those of serve: run go test -run TheManual -update .")
+	}
+}
+
+var metricName = regexp.MustCompile(`\b(simgraph|go|process)_[a-z_]+`)
+
+// TestDashboardsAskForWhatIsServed holds the files for operators against the
+// metrics of a server that has answered something.
+func TestDashboardsAskForWhatIsServed(t *testing.T) {
+	admin := freeAddress(t)
+	t.Setenv("SIMGRAPH_ADMIN_ADDR", admin)
+	t.Setenv("SIMGRAPH_COST_RATE", "1")
+	t.Setenv("SIMGRAPH_COST_BURST", "1000")
+	t.Setenv("SIMGRAPH_CONCURRENCY", "4")
+	s := start(t, dataDir(t), nil)
+	s.exercise()
+	metrics := s.fetch("http://"+admin+"/metrics", nil)
+	for _, name := range []string{"deploy/grafana-dashboard.json", "deploy/prometheus-rules.yaml"} {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Ext(name) == ".json" && !json.Valid(content) {
+			t.Errorf("%s is no JSON", name)
+		}
+		for _, metric := range metricName.FindAllString(string(content), -1) {
+			if !strings.Contains(metrics, "\n"+metric+"{") && !strings.Contains(metrics, "\n"+metric+" ") {
+				t.Errorf("%s asks for %s, which is not served", name, metric)
+			}
+		}
+	}
+	if strings.Contains(metrics, s.token) || strings.Contains(s.stderr.String(), s.token) {
+		t.Error("the token is told")
+	}
+}
+
+// exercise asks at each door, beyond a limit too.
+func (s *instance) exercise() {
+	s.t.Helper()
+	bearer := http.Header{"Authorization": {"Bearer " + s.token}, "Content-Type": {"application/json"}}
+	if got := s.fetch(s.base+"/subscribers?limit=3", bearer); !strings.HasPrefix(got, `{"content":[`) {
+		s.t.Error(got)
+	}
+	s.recordOne(bearer)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, s.base+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: bearer})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = conn.CloseNow() }()
+	var throttled bool
+	for range 50 {
+		response := s.deliver(s.base+"/graphql", bearer, `{"query":"query Fleet { subscribers(first: 100) { nodes { physicalId group { name } } } }"}`)
+		if response.StatusCode == http.StatusTooManyRequests {
+			throttled = response.Header.Get("Retry-After") != ""
+			break
+		}
+	}
+	if !throttled {
+		s.t.Error("cost is not limited")
+	}
+	r, _ := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.base+"/subscribers", nil)
+	r.Header = bearer
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, _ := io.ReadAll(response.Body)
+	if response.StatusCode != http.StatusTooManyRequests || response.Header.Get("Retry-After") == "" || !strings.Contains(string(body), `"RATE_LIMITED"`) {
+		s.t.Errorf("REST beyond the limit: %s %s", response.Status, body)
+	}
+}
+
+// recordOne books one record, of nobody.
+func (s *instance) recordOne(header http.Header) {
+	s.t.Helper()
+	header = header.Clone()
+	header.Set("Content-Type", "application/x-ndjson")
+	now := time.Now().UTC()
+	s.deliver(s.base+"/usage/records", header, fmt.Sprintf(`{"source":"pgw","recordId":"r1","physicalId":"nobody","startedAt":%q,"endedAt":%q,`+
+		`"mobileOriginated":1,"mobileTerminated":2,"protocol":"TCP"}`+"\n", now.Add(-time.Minute).Format(time.RFC3339), now.Format(time.RFC3339)))
+}
+
+func (s *instance) deliver(url string, header http.Header, body string) *http.Response {
+	s.t.Helper()
+	r, _ := http.NewRequestWithContext(s.t.Context(), http.MethodPost, url, strings.NewReader(body))
+	r.Header = header
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, response.Body)
+	_ = response.Body.Close()
+	return response
+}
+
+func (s *instance) fetch(url string, header http.Header) string {
+	s.t.Helper()
+	r, _ := http.NewRequestWithContext(s.t.Context(), http.MethodGet, url, nil)
+	r.Header = header
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, _ := io.ReadAll(response.Body)
+	return string(body)
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
