@@ -74,11 +74,11 @@ func runAnswers(ctx context.Context, args []string) error {
 // measure interleaves the rounds, so that what else the machine does falls on all
 // alike.
 func (a *answers) measure(ctx context.Context) error {
-	real, err := a.startServer(ctx)
+	server, err := a.startServer(ctx)
 	if err != nil {
 		return err
 	}
-	defer real.stop()
+	defer server.stop()
 	bare, err := a.startBare(ctx)
 	if err != nil {
 		return err
@@ -89,8 +89,8 @@ func (a *answers) measure(ctx context.Context) error {
 		for _, w := range a.workloads {
 			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", round+1, a.rounds, w.Name)
 			row := r.row(w)
-			row.Server = append(row.Server, a.load(ctx, real, w, w.request, 0))
-			row.Bare = append(row.Bare, a.load(ctx, bare, w, w.bareRequest, 0))
+			row.Server = append(row.Server, a.load(ctx, server, w.request, 0))
+			row.Bare = append(row.Bare, a.load(ctx, bare, w.bareRequest, 0))
 			row.PostgreSQL = append(row.PostgreSQL, a.pgbench(ctx, w))
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -99,10 +99,10 @@ func (a *answers) measure(ctx context.Context) error {
 	}
 	for _, w := range a.workloads {
 		row := r.row(w)
-		row.Half = a.load(ctx, real, w, w.request, median(row.Server, rate)/2)
+		row.Half = a.load(ctx, server, w.request, median(row.Server, rate)/2)
 		row.Allocations, row.Bytes = a.allocations(ctx, w)
 	}
-	r.ResidentMB = resident(real.pid)
+	r.ResidentMB = resident(server.pid)
 	if err := r.write(a.file); err != nil {
 		return err
 	}

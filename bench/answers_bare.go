@@ -67,7 +67,8 @@ func (h *bareHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	kept := bareBuffers.Get().(*[]byte)
-	b := append((*kept)[:0], '[')
+	b := (*kept)[:0]
+	b = append(b, '[')
 	for i, s := range h.workloads[number].Statements {
 		if i > 0 {
 			b = append(b, ',')

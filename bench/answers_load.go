@@ -27,7 +27,7 @@ type figures struct {
 }
 
 // load asks over all connections, as fast as answers come, or at a rate.
-func (a *answers) load(ctx context.Context, p *program, w *workload, request func(string) *http.Request, perSecond float64) figures {
+func (a *answers) load(ctx context.Context, p *program, request func(string) *http.Request, perSecond float64) figures {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: a.connections, DisableCompression: true}}
 	defer client.CloseIdleConnections()
 	a.during(ctx, a.duration/4, client, p, request, perSecond) // connections, plans and caches

@@ -19,10 +19,8 @@ func selectAll[T any](ctx context.Context, in sqlx.QueryerContext, query string,
 	if err != nil {
 		return nil, Translate(err)
 	}
+	defer found.Close() // its error, if any, is that of the last row
 	rows, err := scanAll[T](found)
-	if closing := found.Close(); err == nil {
-		err = closing
-	}
 	return rows, Translate(err)
 }
 

@@ -3,6 +3,7 @@ package httpd_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -208,7 +209,7 @@ func TestWebSocketsOfATokenAreCounted(t *testing.T) {
 	}
 	if _, err := admit(t.Context(), payload); err == nil {
 		t.Error("a second is admitted")
-	} else if _, is := err.(*transport.Throttled); !is {
+	} else if _, is := errors.AsType[*transport.Throttled](err); !is {
 		t.Errorf("%T %v", err, err)
 	}
 }

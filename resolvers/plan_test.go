@@ -269,7 +269,7 @@ func gather(known map[string][]any, name string, value any) {
 			gather(known, name, item)
 		}
 	case string, float64:
-		if len(known[name]) < 50 && !slices.Contains(known[name], any(value)) {
+		if len(known[name]) < 50 && !slices.Contains(known[name], value) {
 			known[name] = append(known[name], value)
 		}
 	}

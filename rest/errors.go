@@ -3,6 +3,7 @@ package rest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -96,7 +97,7 @@ func internal() *problem { return newProblem(codeInternal, "", "an internal erro
 // asProblem presents an error of this package or of the domain; any other is
 // an internal one, whose text stays here.
 func asProblem(err error) *problem {
-	if p, ok := err.(*problem); ok {
+	if p, ok := errors.AsType[*problem](err); ok {
 		return p
 	}
 	if e, ok := domain.AsError(err); ok {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"simgraph/web"
 	"simgraph/web/sources"
@@ -125,7 +126,7 @@ func TestReadyQuestionsFitTheSchema(t *testing.T) {
 		t.Fatalf("found %d questions", len(found))
 	}
 	for _, question := range found {
-		if _, err := gqlparser.LoadQuery(schema, question[1]); err != nil {
+		if _, err := gqlparser.LoadQueryWithRules(schema, question[1], rules.NewDefaultRules()); err != nil {
 			t.Errorf("%v in\n%s", err, question[1])
 		}
 	}
@@ -168,7 +169,7 @@ func files(t *testing.T) map[string]http.Handler {
 func built(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
-	err := filepath.WalkDir("dist", func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir("dist", func(path string, _ fs.DirEntry, err error) error {
 		if err == nil && filepath.Ext(path) == ".gz" {
 			all[path], err = os.ReadFile(path)
 		}

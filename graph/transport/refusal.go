@@ -40,7 +40,8 @@ func seconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Sec
 
 // refusal presents why an operation may not run.
 func (s *Server) refusal(ctx context.Context, err error) *gqlerror.Error {
-	code, wait := CodeThrottled, time.Duration(0)
+	code := CodeThrottled
+	var wait time.Duration
 	if t, ok := errors.AsType[*Throttled](err); ok {
 		wait = t.RetryAfter
 	} else if b, ok := errors.AsType[*Busy](err); ok {
