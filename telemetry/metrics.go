@@ -24,20 +24,20 @@ type Metrics struct {
 	registry *prometheus.Registry
 	names    names
 
-	requests        *prometheus.CounterVec
-	requestSeconds  *prometheus.HistogramVec
-	inFlight        *prometheus.GaugeVec
-	operations      *prometheus.CounterVec
-	operationTime   *prometheus.HistogramVec
-	cost            *prometheus.HistogramVec
-	subscriptions   prometheus.Gauge
-	refused         *prometheus.CounterVec
-	statementTime   prometheus.Histogram
-	batch           prometheus.Histogram
-	records         *prometheus.CounterVec
-	recordTime      prometheus.Histogram
-	recordDelay     prometheus.Histogram
-	mails           *prometheus.CounterVec
+	requests       *prometheus.CounterVec
+	requestSeconds *prometheus.HistogramVec
+	inFlight       *prometheus.GaugeVec
+	operations     *prometheus.CounterVec
+	operationTime  *prometheus.HistogramVec
+	cost           *prometheus.HistogramVec
+	subscriptions  prometheus.Gauge
+	refused        *prometheus.CounterVec
+	statementTime  prometheus.Histogram
+	batch          prometheus.Histogram
+	records        *prometheus.CounterVec
+	recordTime     prometheus.Histogram
+	recordDelay    prometheus.Histogram
+	mails          *prometheus.CounterVec
 	workerFailures *prometheus.CounterVec
 }
 
