@@ -55,7 +55,7 @@ function Chart({ usage }: { usage: Usage }) {
         <Figure name="Sent (MO)" text={bytes(usage.totals.mobileOriginated)} />
         <Figure name="Sessions" text={count(usage.totals.sessions)} />
       </div>
-      <Plot label={`Usage by day: ${sum} in this period so far, ${bytes(before)} in the same days of the period before.`} times={times} series={series} bytes timeZone={company.timeZone} height={260} />
+      <Plot label={`Usage by day: ${sum} in this period so far, ${bytes(before)} by the same time of the period before.`} times={times} series={series} bytes timeZone={company.timeZone} height={260} />
       {usage.dataCompleteUntil && <p className="hint">Complete until {moment(usage.dataCompleteUntil, company.timeZone)} ({company.timeZone}).</p>}
     </>
   );
@@ -65,23 +65,32 @@ const Figure = ({ name, text, note }: { name: string; text: string; note?: strin
   <div>
     <span className="hint">{name}</span>
     <strong>{text}</strong>
-    <span className="hint">{note ?? '\u00a0'}</span>
+    {note && <span className="hint">{note}</span>}
   </div>
 );
 
 function comparison(total: number, before: number): string {
   const by = change(total, before);
-  return by === null ? 'nothing to compare with' : `${by} against the period before, to the same day`;
+  return by === null ? 'nothing to compare with' : `${by} on the period before, to the same time`;
 }
 
 /** The days of the period on the axis; the period before lies over them day by day. */
-function draw({ series: points, previous }: Usage): { times: number[]; series: Series[]; before: number } {
+function draw({ series: points, previous, dataCompleteUntil }: Usage): { times: number[]; series: Series[]; before: number } {
   const known = past(points);
   const over = points.map((_, i) => (previous.series[i] ? Number(previous.series[i].total) : null));
-  const before = previous.series.slice(0, known.length).reduce((all, { total }) => all + Number(total), 0);
   return {
     times: timesOf(points),
     series: [...stacked(points.map((_, i) => known[i])), { label: 'Period before', values: over, kind: 'dashed', color: '--series-past' }],
-    before,
+    before: sumTo(known, previous.series, Date.parse(dataCompleteUntil ?? new Date().toISOString())),
   };
+}
+
+const dayLength = 86_400_000;
+
+/** What the period before had used by the same time: of the day that runs, the share that is known. */
+function sumTo(known: Point[], before: Point[], until: number): number {
+  return before.slice(0, known.length).reduce((all, { total }, i) => {
+    const share = (until - Date.parse(known[i]!.start)) / dayLength;
+    return all + Number(total) * Math.min(1, Math.max(0, share));
+  }, 0);
 }
