@@ -145,7 +145,7 @@ func (w *world) walk(t *testing.T, token string, of part, skip []string, look fu
 	t.Helper()
 	v := w.victim(t, of)
 	for _, field := range w.queryFields() {
-		probe := w.probe(field, v, walker{schema: w.schema, depth: 5, skip: skip})
+		probe := w.probe(field, v, walker{schema: w.schema, depth: 4, skip: skip})
 		look(field.Name, w.ask(t, token, probe.document, probe.variables))
 	}
 	for _, e := range w.endpoints(t) {

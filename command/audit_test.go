@@ -1,0 +1,63 @@
+package command_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"simgraph/command"
+)
+
+func (c *console) audited(run func() error) string {
+	c.Helper()
+	c.stdout.Reset()
+	if err := run(); err != nil {
+		c.Fatal(err)
+	}
+	return c.stdout.String()
+}
+
+func (c *console) verify(v command.AuditVerify) (string, error) {
+	c.stdout.Reset()
+	err := v.Run(c.Context(), c.env)
+	return strings.TrimSpace(c.stdout.String()), err
+}
+
+func TestTheAuditLogIsExportedAndVerified(t *testing.T) {
+	t.Parallel()
+	c := newConsole(t)
+	c.demo(command.Demo{Subscribers: 20, Days: 1, Seed: 1, Company: "demo"})
+	c.audited(func() error {
+		return (&command.KeyCreate{User: "admin@demo.example", TTL: 1e12}).Run(c.Context(), c.env)
+	})
+	end, err := c.verify(command.AuditVerify{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exported := c.audited(func() error { return (&command.AuditExport{Output: "-"}).Run(c.Context(), c.env) })
+	lines := strings.Split(strings.TrimSpace(exported), "\n")
+	var last struct {
+		Sequence                               int
+		Action, Actor, Door, SubjectType, Hash string
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
+		t.Fatal(err)
+	}
+	if last.Action != "accessKey.create" || last.Door != "key create" || last.Actor == "" || last.Sequence != len(lines) || !strings.HasSuffix(end, ":"+last.Hash) {
+		t.Errorf("%+v ends with %s", last, end)
+	}
+	if !strings.Contains(lines[0], `"action":"import.companies"`) || !strings.Contains(exported, `"action":"import.subscribers"`) {
+		t.Errorf("the import is told as %.500s", exported)
+	}
+
+	file := c.file("audit.ndjson", exported)
+	if _, err := c.verify(command.AuditVerify{Mark: []string{end}, File: file}); err != nil {
+		t.Error(err)
+	}
+	forged := c.file("forged.ndjson", strings.Replace(exported, last.Hash, strings.Repeat("0", 64), 1))
+	for _, wrong := range []command.AuditVerify{{Mark: []string{"1:00"}}, {Mark: []string{"x"}}, {Mark: []string{"9999:00"}}, {File: forged}, {Company: "none"}} {
+		if _, err := c.verify(wrong); err == nil {
+			t.Errorf("%+v verifies", wrong)
+		}
+	}
+}
