@@ -29,7 +29,7 @@ const (
 // flagTable is every flag of serve as a table, one for each group.
 func flagTable(t *testing.T) string {
 	t.Helper()
-	parser, err := kong.New(&commandLine{}, kong.Name("simgraph"), kong.DefaultEnvars("SIMGRAPH"), kong.Vars{"dataDir": "see docs"})
+	parser, err := kong.New(&commandLine{}, kong.Name("simgraph"), kong.DefaultEnvars("SIMGRAPH"), kong.Vars{"dataDir": "/var/lib/simgraph` as root, else `.simgraph"})
 	if err != nil {
 		t.Fatal(err)
 	}
