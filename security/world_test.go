@@ -171,7 +171,8 @@ var (
 )
 
 // physicalID names the n-th subscriber of a part: 1 is an eUICC, 2 a profile on
-// it, 3 a satellite terminal, 4 came from the part's group but left it.
+// it, 3 stands alone, 4 changed its group, 5 is a
+// profile on an eUICC of another group.
 func (p part) physicalID(n int) string     { return fmt.Sprintf("89445%s00%d", p.digits, n) }
 func (p part) subscriberID(n int) string   { return fmt.Sprintf("44770%s00%d", p.digits, n) }
 func (p part) imsi(n int) string           { return fmt.Sprintf("23415%s00%d", p.digits, n) }
@@ -205,6 +206,8 @@ func companies() string {
 	}
 	twin := part{"rival", own.group, "own", own.digits}
 	twin.writeTwin(line)
+	// A profile that the caller sees is on an eUICC that it does not see.
+	own.subscriber(line, 5, fmt.Sprintf(`"parent":{"physicalId":"%s","isEnabledOnParent":false}`, others.physicalID(1)))
 	// A subscriber and its usage came from the other group, and one went there.
 	own.writeMoved(line, 4, others, own)
 	others.writeMoved(line, 4, own, others)
@@ -239,7 +242,7 @@ func (p part) write(line func(string, ...any)) {
 
 func (p part) subscriber(line func(string, ...any), n int, rest string) {
 	kind := "virtual"
-	if n != 2 {
+	if n != 2 && n != 5 {
 		kind = "physical"
 	}
 	line(`{"type":"subscriber","company":"%s","kind":"cellular","physicalId":"%s","subscriberId":"%s","dataNumber":"%s","imsi":"%s",`+
