@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -51,8 +52,27 @@ type instance struct {
 	dir    string
 	base   string
 	token  string
-	stderr *bytes.Buffer
+	stderr *transcript
 	exited chan error
+}
+
+// transcript keeps what a running program writes.
+type transcript struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (t *transcript) Write(text []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.Write(text)
+}
+
+func (t *transcript) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
 }
 
 var (
@@ -78,7 +98,7 @@ func dataDir(t *testing.T) string {
 // start serves the demo company and waits for the lines that say so.
 func start(t *testing.T, dir string, as *syscall.Credential) *instance {
 	t.Helper()
-	s := &instance{t: t, dir: dir, stderr: &bytes.Buffer{}, exited: make(chan error, 1)}
+	s := &instance{t: t, dir: dir, stderr: &transcript{}, exited: make(chan error, 1)}
 	s.cmd = exec.Command(program, "serve", "--demo", "--addr", "127.0.0.1:0", "--data-dir", dir)
 	s.cmd.Stderr = s.stderr
 	s.cmd.Dir = filepath.Dir(program)
