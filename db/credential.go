@@ -2,6 +2,7 @@ package db
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"strconv"
@@ -41,6 +42,11 @@ func companyOf(prefix, credential string) (domain.CompanyID, bool) {
 	company, random, ok := strings.Cut(rest, "_")
 	n, err := strconv.ParseInt(company, 36, 64)
 	return domain.CompanyID(n), ok && err == nil && n > 0 && random != "" && !strings.ContainsRune(random, 0)
+}
+
+func hash(secret domain.Secret) []byte {
+	sum := sha256.Sum256([]byte(secret))
+	return sum[:]
 }
 
 // formatHash names a credential in logs and limits without giving it away.

@@ -1,0 +1,172 @@
+package db
+
+import (
+	"context"
+	"crypto/subtle"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+	"simgraph/domain/query"
+)
+
+const keyColumns = `k.company_id, k.access_key_id, u.email, k.secret_hash, k.scopes, k.created_at, k.expires_at, k.revoked_at, k.last_used_at,
+  u.user_id, u.permissions, u.disabled`
+
+const keysWithUsers = ` FROM access_keys k JOIN users u ON u.company_id = k.company_id AND u.user_id = k.user_id WHERE k.company_id = $1`
+
+type keyRow struct {
+	CompanyID   domain.CompanyID
+	AccessKeyID string
+	Email       string
+	SecretHash  []byte
+	Scopes      pq.StringArray
+	CreatedAt   time.Time
+	ExpiresAt   time.Time
+	RevokedAt   *time.Time
+	LastUsedAt  *time.Time
+	UserID      int64
+	Permissions pq.StringArray
+	Disabled    bool
+}
+
+func (r *keyRow) key() *domain.AccessKey {
+	return &domain.AccessKey{
+		AccessKeyID: r.AccessKeyID, UserEmail: r.Email, Scopes: permissionsOf(r.Scopes),
+		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt, LastUsedAt: r.LastUsedAt,
+	}
+}
+
+// Keys implements domain.Access.
+func (a *Access) Keys(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*domain.AccessKey], error) {
+	l := newList(func(field string) listColumn {
+		return map[string]listColumn{"createdAt": {sql: "k.created_at"}, "accessKeyId": {sql: "k.access_key_id"}}[field]
+	}, query.Field{Name: "accessKeyId"}, scope.Company)
+	newest := []query.Order{{Field: query.Field{Name: "createdAt", Type: query.Time}, Desc: true}}
+	p, err := l.pieces(domain.Listing{Order: newest, Page: page})
+	if err != nil {
+		return domain.Slice[*domain.AccessKey]{}, err
+	}
+	sql := "SELECT " + keyColumns + keysWithUsers + " AND " + p.where + " ORDER BY " + p.orderBy + " " + p.limit
+	rows, err := selectAll[keyRow](ctx, a.pool, sql, l.args...)
+	if err != nil {
+		return domain.Slice[*domain.AccessKey]{}, err
+	}
+	keys := slice(page, rows, func(r *keyRow) string {
+		return cursor{Order: p.order, Values: []*string{new(r.CreatedAt.UTC().Format(time.RFC3339Nano)), &r.AccessKeyID}}.String()
+	})
+	return mapSlice(keys, (*keyRow).key), nil
+}
+
+const createKey = `
+INSERT INTO access_keys (company_id, access_key_id, user_id, secret_hash, scopes, created_at, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)`
+
+// CreateKey implements domain.Access.
+func (a *Access) CreateKey(ctx context.Context, scope domain.Scope, email string, scopes []domain.Permission, lifetime time.Duration) (*domain.AccessKey, domain.Secret, error) {
+	if lifetime <= 0 || lifetime > domain.MaxKeyLifetime {
+		return nil, "", domain.Invalid("lifetime", "a key lives at least a second and at most ten years")
+	}
+	user, err := a.companyUser(ctx, scope, email)
+	if err != nil {
+		return nil, "", err
+	}
+	scopes, err = grantable(scopes, user.Permissions)
+	if err != nil {
+		return nil, "", err
+	}
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	key := &domain.AccessKey{
+		AccessKeyID: newCredential(keyPrefix, scope.Company, keyIDBytes), UserEmail: user.Email,
+		Scopes: scopes, CreatedAt: now, ExpiresAt: now.Add(lifetime),
+	}
+	secret := newSecret()
+	return key, secret, inTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		if _, err := affected(ctx, tx, createKey, scope.Company, key.AccessKeyID, user.UserID, hash(secret), pq.Array(scopes), now, key.ExpiresAt); err != nil {
+			return err
+		}
+		return auditKey(ctx, tx, scope, domain.AuditKeyCreate, key.AccessKeyID, grantChanges(user.Email, scopes, key.ExpiresAt)...)
+	})
+}
+
+// grantable returns the wanted scopes, all of those held when none is wanted,
+// or an error that names one that is not held.
+func grantable(wanted, held []domain.Permission) ([]domain.Permission, error) {
+	if len(wanted) == 0 {
+		return held, nil
+	}
+	for _, p := range wanted {
+		if !slices.Contains(held, p) {
+			return nil, domain.Invalid("scope", "the permission %q is not held", p.Label())
+		}
+	}
+	slices.Sort(wanted)
+	return slices.Compact(wanted), nil
+}
+
+const revokeKey = `
+UPDATE access_keys SET revoked_at = $3
+WHERE company_id = $1 AND access_key_id = $2 AND revoked_at IS NULL`
+
+// RevokeKey implements domain.Access. Its tokens end with it: Authenticate
+// looks at the key.
+func (a *Access) RevokeKey(ctx context.Context, scope domain.Scope, accessKeyID string) (*domain.AccessKey, error) {
+	err := inTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		n, err := affected(ctx, tx, revokeKey, scope.Company, accessKeyID, time.Now())
+		if err != nil || n == 0 {
+			return err
+		}
+		return auditKey(ctx, tx, scope, domain.AuditKeyRevoke, accessKeyID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	row, err := a.keyRow(ctx, scope.Company, accessKeyID)
+	if err != nil {
+		return nil, err
+	}
+	return row.key(), nil
+}
+
+// FindKey implements domain.Access.
+func (a *Access) FindKey(ctx context.Context, accessKeyID string) (domain.CompanyID, *domain.AccessKey, error) {
+	company, ok := companyOf(keyPrefix, accessKeyID)
+	if !ok {
+		return 0, nil, noKey(accessKeyID)
+	}
+	row, err := a.keyRow(ctx, company, accessKeyID)
+	if err != nil {
+		return 0, nil, err
+	}
+	return company, row.key(), nil
+}
+
+func noKey(id string) error { return domain.NotFound("accessKeyId", "access key", id) }
+
+func (a *Access) keyRow(ctx context.Context, company domain.CompanyID, id string) (*keyRow, error) {
+	return getOne[keyRow](ctx, a.pool, noKey(id), "SELECT "+keyColumns+keysWithUsers+" AND k.access_key_id = $2", company, id)
+}
+
+// liveKey returns the key when id and secret are right and it may be used.
+func (a *Access) liveKey(ctx context.Context, id string, secret domain.Secret) (*keyRow, error) {
+	wrong := &domain.Error{Kind: domain.KindInvalidToken, Message: "the access key is unknown, expired or revoked, or its secret is wrong"}
+	company, ok := companyOf(keyPrefix, id)
+	if !ok {
+		return nil, wrong
+	}
+	row, err := a.keyRow(ctx, company, id)
+	if known, is := domain.AsError(err); is && known.Kind == domain.KindNotFound {
+		return nil, wrong
+	}
+	if err != nil {
+		return nil, err
+	}
+	right := subtle.ConstantTimeCompare(row.SecretHash, hash(secret)) == 1
+	if !right || row.RevokedAt != nil || row.Disabled || !time.Now().Before(row.ExpiresAt) {
+		return nil, wrong
+	}
+	return row, nil
+}

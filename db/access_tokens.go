@@ -1,0 +1,160 @@
+package db
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+)
+
+const insertToken = `
+INSERT INTO access_tokens (company_id, token_hash, user_id, access_key_id, scopes, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6)`
+
+const touchKey = `UPDATE access_keys SET last_used_at = $3 WHERE company_id = $1 AND access_key_id = $2`
+
+// dropStaleTokens keeps the table small: what ended a day ago tells nobody anything.
+const dropStaleTokens = `DELETE FROM access_tokens WHERE company_id = $1 AND expires_at < $2`
+
+// Exchange implements domain.Access.
+func (a *Access) Exchange(ctx context.Context, from domain.Origin, accessKeyID string, secret domain.Secret, wanted []domain.Permission) (*domain.Grant, error) {
+	key, err := a.liveKey(ctx, accessKeyID, secret)
+	if err != nil {
+		return nil, err
+	}
+	scopes, err := grantable(wanted, key.key().Scopes)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	grant := &domain.Grant{
+		Token: domain.Secret(newCredential(tokenPrefix, key.CompanyID, secretBytes)), Scopes: scopes,
+		ExpiresAt: earlier(now.Add(domain.TokenLifetime), key.ExpiresAt),
+	}
+	return grant, inTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		if _, err := affected(ctx, tx, dropStaleTokens, key.CompanyID, now.Add(-24*time.Hour)); err != nil {
+			return err
+		}
+		if _, err := affected(ctx, tx, touchKey, key.CompanyID, accessKeyID, now); err != nil {
+			return err
+		}
+		if _, err := affected(ctx, tx, insertToken, key.CompanyID, hash(grant.Token), key.UserID, accessKeyID, pq.Array(scopes), grant.ExpiresAt); err != nil {
+			return err
+		}
+		return auditKey(ctx, tx, key.scope(from), domain.AuditKeyExchange, accessKeyID, grantChanges(key.Email, scopes, grant.ExpiresAt)...)
+	})
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// Issue implements domain.Access.
+func (a *Access) Issue(ctx context.Context, scope domain.Scope, email string, lifetime time.Duration) (*domain.Grant, error) {
+	if lifetime <= 0 || lifetime > domain.MaxKeyLifetime {
+		return nil, domain.Invalid("ttl", "a token lives at least a moment and at most ten years")
+	}
+	user, err := a.companyUser(ctx, scope, email)
+	if err != nil {
+		return nil, err
+	}
+	if user.Disabled {
+		return nil, domain.Invalid("user", "the user %s is disabled", user.Email)
+	}
+	grant := &domain.Grant{
+		Token: domain.Secret(newCredential(tokenPrefix, scope.Company, secretBytes)), Scopes: user.Permissions,
+		ExpiresAt: time.Now().Add(lifetime),
+	}
+	return grant, inTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		if _, err := affected(ctx, tx, insertToken, scope.Company, hash(grant.Token), user.UserID, nil, pq.Array(grant.Scopes), grant.ExpiresAt); err != nil {
+			return err
+		}
+		return audit(ctx, tx, scope, domain.AuditEntry{
+			Action: domain.AuditTokenIssue, SubjectType: "User", SubjectID: user.Email, Changes: grantChanges(user.Email, grant.Scopes, grant.ExpiresAt),
+		})
+	})
+}
+
+const revokeToken = `
+UPDATE access_tokens SET revoked_at = $4
+WHERE company_id = $1 AND token_hash = $2 AND access_key_id = $3 AND revoked_at IS NULL`
+
+// RevokeToken implements domain.Access. A token that is unknown or of another
+// key is left alone without an error (RFC 7009 §2.2).
+func (a *Access) RevokeToken(ctx context.Context, from domain.Origin, accessKeyID string, secret, token domain.Secret) error {
+	key, err := a.liveKey(ctx, accessKeyID, secret)
+	if err != nil {
+		return err
+	}
+	return inTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		n, err := affected(ctx, tx, revokeToken, key.CompanyID, hash(token), accessKeyID, time.Now())
+		if err != nil || n == 0 {
+			return err
+		}
+		return auditKey(ctx, tx, key.scope(from), domain.AuditTokenRevoke, accessKeyID)
+	})
+}
+
+const authenticate = `
+SELECT u.user_id, u.email, u.permissions, t.scopes, k.scopes AS key_scopes, t.expires_at, COALESCE(t.access_key_id, '') AS access_key_id,
+       c.company_id, c.external_id, c.name, c.billing_day, c.time_zone,
+       array_agg(g.group_id ORDER BY g.group_id) FILTER (WHERE g.group_id IS NOT NULL) AS groups,
+       array_agg(g.group_id ORDER BY g.group_id) FILTER (WHERE g.hide_tariff_details) AS masked
+FROM access_tokens t
+JOIN users u ON u.company_id = t.company_id AND u.user_id = t.user_id
+JOIN companies c ON c.company_id = t.company_id
+LEFT JOIN access_keys k ON k.company_id = t.company_id AND k.access_key_id = t.access_key_id
+LEFT JOIN user_groups ug ON ug.company_id = u.company_id AND ug.user_id = u.user_id
+LEFT JOIN groups g ON g.company_id = ug.company_id AND g.group_id = ug.group_id
+WHERE t.company_id = $1 AND t.token_hash = $2 AND t.expires_at > $3 AND t.revoked_at IS NULL AND NOT u.disabled
+  AND (t.access_key_id IS NULL OR (k.revoked_at IS NULL AND k.expires_at > $3))
+GROUP BY t.company_id, t.token_hash, u.company_id, u.user_id, c.company_id, k.company_id, k.access_key_id`
+
+type callerRow struct {
+	UserID      int64
+	Email       string
+	Permissions pq.StringArray
+	Scopes      pq.StringArray
+	KeyScopes   pq.StringArray
+	ExpiresAt   time.Time
+	AccessKeyID string
+	Groups      pq.Int64Array
+	Masked      pq.Int64Array
+	domain.Company
+}
+
+// Authenticate implements domain.Access.
+func (a *Access) Authenticate(ctx context.Context, token domain.Secret) (*domain.Caller, error) {
+	bad := &domain.Error{Kind: domain.KindInvalidToken, Message: "the access token is unknown, expired or revoked"}
+	company, ok := companyOf(tokenPrefix, string(token))
+	if !ok {
+		return nil, bad
+	}
+	hashed := hash(token)
+	row, err := getOne[callerRow](ctx, a.pool, bad, authenticate, company, hashed, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	return row.caller(hashed), nil
+}
+
+func (r *callerRow) caller(tokenHash []byte) *domain.Caller {
+	held := permissionsOf(r.Permissions)
+	scopes := permissionsOf(r.Scopes)
+	passes := func(p domain.Permission) bool {
+		return slices.Contains(scopes, p) && (r.KeyScopes == nil || slices.Contains(r.KeyScopes, string(p)))
+	}
+	held = slices.DeleteFunc(held, func(p domain.Permission) bool { return !passes(p) })
+	return &domain.Caller{
+		UserID: r.UserID, Email: r.Email, Company: &r.Company, Permissions: held,
+		Scope:       domain.Scope{Company: r.CompanyID, Groups: r.Groups, Masked: r.Masked},
+		AccessKeyID: r.AccessKeyID, Credential: formatHash(tokenHash), ExpiresAt: r.ExpiresAt,
+	}
+}

@@ -1,0 +1,70 @@
+package db
+
+import (
+	"context"
+	"strings"
+
+	"github.com/lib/pq"
+
+	"simgraph/domain"
+	"simgraph/domain/query"
+)
+
+const userColumns = `u.user_id, u.email, u.permissions, u.disabled,
+  ARRAY(SELECT ug.group_id FROM user_groups ug WHERE ug.company_id = u.company_id AND ug.user_id = u.user_id ORDER BY 1) AS groups`
+
+type userRow struct {
+	CompanyID   domain.CompanyID
+	UserID      int64
+	Email       string
+	Permissions pq.StringArray
+	Disabled    bool
+	Groups      pq.Int64Array
+}
+
+func (r *userRow) user() *domain.User {
+	return &domain.User{UserID: r.UserID, Email: r.Email, Permissions: permissionsOf(r.Permissions), Groups: r.Groups, Disabled: r.Disabled}
+}
+
+func permissionsOf(texts []string) []domain.Permission {
+	permissions := make([]domain.Permission, len(texts))
+	for i, text := range texts {
+		permissions[i] = domain.Permission(text)
+	}
+	return permissions
+}
+
+// Users implements domain.Access.
+func (a *Access) Users(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*domain.User], error) {
+	sql := `SELECT ` + userColumns + ` FROM users u WHERE u.company_id = $1`
+	rows, err := listByKey(ctx, a.pool, sql, query.Field{Name: "email"}, "u.email", page,
+		func(of *userRow) string { return of.Email }, scope.Company)
+	return mapSlice(rows, (*userRow).user), err
+}
+
+const findUser = `
+SELECT u.company_id, ` + userColumns + `
+FROM user_lookup l
+JOIN users u ON u.company_id = l.company_id AND u.user_id = l.user_id
+WHERE l.email = $1`
+
+// FindUser implements domain.Access.
+func (a *Access) FindUser(ctx context.Context, email string) (domain.CompanyID, *domain.User, error) {
+	row, err := getOne[userRow](ctx, a.pool, noUser(email), findUser, strings.ToLower(email))
+	if err != nil {
+		return 0, nil, err
+	}
+	return row.CompanyID, row.user(), nil
+}
+
+func noUser(email string) error { return domain.NotFound("userEmail", "user", email) }
+
+const findCompanyUser = `SELECT ` + userColumns + ` FROM users u WHERE u.company_id = $1 AND u.email = $2`
+
+func (a *Access) companyUser(ctx context.Context, scope domain.Scope, email string) (*domain.User, error) {
+	row, err := getOne[userRow](ctx, a.pool, noUser(email), findCompanyUser, scope.Company, strings.ToLower(email))
+	if err != nil {
+		return nil, err
+	}
+	return row.user(), nil
+}
