@@ -119,9 +119,11 @@ type Server struct {
 	documents *documents
 	// plan says how fields are answered; nil leaves them to gqlgen.
 	plan *plan.Schema
-	// closing is done once Close was called.
+	// closing is done once Close was called; no socket is added from then on.
 	closing context.Context
 	close   context.CancelFunc
+	mu      sync.Mutex
+	sockets sync.WaitGroup
 }
 
 // New returns the engine that executes operations of the schema. It removes
@@ -156,10 +158,37 @@ func New(schema graphql.ExecutableSchema, cfg Config) *Server {
 	return s
 }
 
-// Close ends all streams: WebSockets with code 1001, server-sent events with
-// their connection. Register it with http.Server.RegisterOnShutdown, which
-// neither waits for the former nor ends the latter.
-func (s *Server) Close() { s.close() }
+// Close ends all subscriptions, and so their streams: WebSockets with code 1001
+// once the queries and mutations on them are answered, server-sent events with
+// their connection. http.Server.Shutdown neither waits for the former nor ends
+// the latter.
+func (s *Server) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.close()
+}
+
+// Drain closes, and waits until all WebSockets have ended, or ctx has.
+func (s *Server) Drain(ctx context.Context) {
+	s.Close()
+	ended := make(chan struct{})
+	go func() { s.sockets.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+}
+
+// openSocket counts a WebSocket; false when the server is closing.
+func (s *Server) openSocket() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing.Err() != nil {
+		return false
+	}
+	s.sockets.Add(1)
+	return true
+}
 
 // schemas guards the schema that a generated package shares among its servers.
 var schemas sync.Mutex

@@ -68,11 +68,15 @@ func (e *exchange) stream(op *operation, r *request, errs gqlerror.List) {
 		}
 	}()
 	go e.produce(ctx, events, op, r, errs)
+	var closing <-chan struct{}
+	if len(errs) == 0 && op.def.Operation == ast.Subscription {
+		closing = e.closing.Done() // what ends by itself may do so
+	}
 	out := &eventWriter{w: e.w, control: http.NewResponseController(e.w), patience: e.cfg.Timing.Write}
 	if !out.begin() {
 		return
 	}
-	e.relay(ctx, out, events)
+	e.relay(ctx, out, events, closing)
 }
 
 // produce runs the operation and sends its encoded responses.
@@ -96,7 +100,7 @@ func (e *exchange) produce(ctx context.Context, events chan<- []byte, op *operat
 
 // relay writes events until there are no more, and comments in between. Only
 // this goroutine writes: a handler's writer is dead once it has returned.
-func (e *exchange) relay(ctx context.Context, out *eventWriter, events <-chan []byte) {
+func (e *exchange) relay(ctx context.Context, out *eventWriter, events <-chan []byte, closing <-chan struct{}) {
 	ping := time.NewTicker(e.cfg.Timing.Ping)
 	defer ping.Stop()
 	revalidate := time.NewTicker(e.cfg.Timing.Revalidate)
@@ -119,7 +123,7 @@ func (e *exchange) relay(ctx context.Context, out *eventWriter, events <-chan []
 			}
 		case <-ctx.Done():
 			return
-		case <-e.closing.Done():
+		case <-closing:
 			return
 		}
 	}

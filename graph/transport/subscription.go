@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
@@ -14,6 +15,8 @@ type subscription struct {
 	id     string
 	ctx    context.Context
 	cancel context.CancelFunc
+	// endless is one that follows events; others end by themselves.
+	endless bool
 }
 
 func (c *socket) subscribe(m *message) error {
@@ -22,6 +25,9 @@ func (c *socket) subscribe(m *message) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.leaving {
+		return nil // the close code makes the client ask again elsewhere
+	}
 	if c.active[m.id] != nil {
 		return &ending{4409, "Subscriber for " + shortened(m.id) + " already exists"}
 	}
@@ -56,16 +62,21 @@ func (c *socket) stop(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s := c.active[id]; s != nil {
-		s.cancel()
-		delete(c.active, id)
+		s.dropLocked()
 	}
+}
+
+func (s *subscription) dropLocked() {
+	s.cancel()
+	delete(s.socket.active, s.id)
 }
 
 func (s *subscription) run(r *request) {
 	defer s.cancel()
 	server := s.socket.server
+	defer s.socket.endIfLeft()
 	op, errs := server.find(s.ctx, r)
-	if len(errs) == 0 {
+	if len(errs) == 0 && (op.def.Operation != ast.Subscription || s.follows()) {
 		errs = server.perform(s.ctx, op, r, s.next)
 	}
 	if len(errs) > 0 {
@@ -73,6 +84,18 @@ func (s *subscription) run(r *request) {
 		return
 	}
 	s.finish("complete", nil)
+}
+
+// follows notes that the operation has no end of its own; false when the server
+// is closing, which leaves no more to follow.
+func (s *subscription) follows() bool {
+	s.socket.mu.Lock()
+	defer s.socket.mu.Unlock()
+	s.endless = true
+	if s.socket.leaving && s.socket.active[s.id] == s {
+		s.dropLocked()
+	}
+	return !s.socket.leaving
 }
 
 func (s *subscription) errors(errs gqlerror.List) []byte {

@@ -51,12 +51,20 @@ type socket struct {
 	// sent for an operation that has ended.
 	mu     sync.Mutex
 	active map[string]*subscription
+	// leaving takes no more operations: the server is closing.
+	leaving bool
 }
 
 // serveWebSocket speaks graphql-transport-ws until the connection ends. Any
 // origin is admitted: a token travels in connection_init or a header that no
 // page can set, so a foreign page has no rights to borrow.
 func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request) {
+	if !s.openSocket() {
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, errGoingAway.reason, http.StatusServiceUnavailable)
+		return
+	}
+	defer s.sockets.Done()
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		Subprotocols: []string{subprotocol}, InsecureSkipVerify: true,
 	})
@@ -84,7 +92,7 @@ func (c *socket) serve() {
 	}
 	c.initTimeout = time.AfterFunc(c.server.cfg.Timing.Init, func() { c.end(errInitTimeout) })
 	defer c.initTimeout.Stop()
-	stop := context.AfterFunc(c.server.closing, func() { c.end(errGoingAway) })
+	stop := context.AfterFunc(c.server.closing, c.leave)
 	defer stop()
 	for {
 		if err := c.read(); err != nil {
@@ -104,6 +112,31 @@ func (c *socket) end(why *ending) {
 	c.mu.Unlock()
 	c.cancel()
 	_ = c.conn.Close(why.code, why.reason)
+}
+
+// leave ends the subscriptions at once, and the connection when queries and
+// mutations have their answers: who is cut off in a mutation cannot know whether
+// it happened.
+func (c *socket) leave() {
+	c.mu.Lock()
+	c.leaving = true
+	for _, s := range c.active {
+		if s.endless {
+			s.dropLocked()
+		}
+	}
+	c.mu.Unlock()
+	c.endIfLeft()
+}
+
+// endIfLeft ends the connection of a closing server when nothing runs on it.
+func (c *socket) endIfLeft() {
+	c.mu.Lock()
+	left := c.leaving && len(c.active) == 0
+	c.mu.Unlock()
+	if left {
+		c.end(errGoingAway)
+	}
 }
 
 // read handles one message. Its context is not that of the operations: one
@@ -135,6 +168,7 @@ func (c *socket) handle(m *message) error {
 		return c.subscribe(m)
 	case "complete":
 		c.stop(m.id)
+		c.endIfLeft()
 		return nil
 	default:
 		return errInvalidMessage
@@ -206,5 +240,9 @@ func (c *socket) write(kind, id string, payload []byte) error {
 func (c *socket) writeLocked(kind, id string, payload []byte) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), c.server.cfg.Timing.Write)
 	defer cancel()
-	return c.conn.Write(ctx, websocket.MessageText, formatMessage(kind, id, payload))
+	err := c.conn.Write(ctx, websocket.MessageText, formatMessage(kind, id, payload))
+	if ctx.Err() != nil {
+		c.server.cfg.Log.Info("a WebSocket was cut off: its client takes no messages", slog.String("requestId", RequestID(c.ctx)))
+	}
+	return err
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/graph/transport"
 	"simgraph/graph/transport/internal/testschema"
@@ -323,6 +324,38 @@ func TestCloseEndsWebSockets(t *testing.T) {
 	go b.engine.Close()
 	w.closes(1001, "The server is shutting down")
 	b.noStreams()
+}
+
+func TestAMutationIsAnsweredBeforeItsWebSocketIsClosed(t *testing.T) {
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	b := newBench(t, func(c *transport.Config) {
+		c.Enter = func(_ context.Context, kind ast.Operation) (func(), error) {
+			if kind == ast.Mutation {
+				close(begun)
+				<-goOn
+			}
+			return func() {}, nil
+		}
+	})
+	w := b.ready()
+	w.send(`{"type":"subscribe","id":"s","payload":{"query":"subscription{forever}"}}`)
+	w.expect(`{"forever":1}`)
+	w.send(`{"type":"subscribe","id":"m","payload":{"query":"mutation{increment}"}}`)
+	<-begun
+	drained := make(chan struct{})
+	go func() { b.engine.Drain(t.Context()); close(drained) }()
+	b.noStreams()
+	w.send(`{"type":"subscribe","id":"late","payload":{"query":"{hello}"}}`)
+	w.send(`{"type":"ping"}`)
+	w.expect(`{"type":"pong"}`)
+	close(goOn)
+	w.expect(`"next","id":"m"`, `"increment":1`)
+	w.expect(`"complete","id":"m"`)
+	w.closes(1001, "The server is shutting down")
+	<-drained
+	if _, answer, err := websocket.Dial(t.Context(), b.url, nil); err == nil || answer == nil || answer.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("a WebSocket is opened on a server that closes: %v", err)
+	}
 }
 
 func TestAClientThatLeavesEndsItsOperations(t *testing.T) {
