@@ -164,6 +164,8 @@ func (o *eventWriter) next(event []byte) bool {
 
 func (o *eventWriter) write(b []byte) bool {
 	_ = o.control.SetWriteDeadline(time.Now().Add(o.patience))
+	// One that passes while nothing is written would end a stream of HTTP/2.
+	defer func() { _ = o.control.SetWriteDeadline(time.Time{}) }()
 	if _, err := o.w.Write(b); err != nil {
 		return false
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -136,6 +138,38 @@ func TestAStreamEndsWithItsToken(t *testing.T) {
 	until(t, lines, `"errors"`)
 	until(t, lines, "event: complete")
 	b.noStreams()
+}
+
+func TestAnIdleStreamOverHTTP2OutlivesTheDeadlineOfAWrite(t *testing.T) {
+	b := newBench(t, func(c *transport.Config) {
+		c.Timing = transport.DefaultTiming()
+		c.Timing.Write, c.Timing.Ping = 50*time.Millisecond, 500*time.Millisecond
+	})
+	server := httptest.NewUnstartedServer(b.engine)
+	server.EnableHTTP2 = true
+	server.Config.WriteTimeout = 200 * time.Millisecond
+	server.StartTLS()
+	defer server.Close()
+	defer b.engine.Close()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"?query="+url.QueryEscape("subscription{forever}"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	resp, err := server.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	for comments := 0; comments < 3; { // the first is written at once, the others are pings
+		if !lines.Scan() {
+			t.Fatalf("%s ended: %v", resp.Proto, lines.Err())
+		}
+		if lines.Text() == ":" {
+			comments++
+		}
+	}
 }
 
 func TestAReaderThatStallsIsCutOff(t *testing.T) {
