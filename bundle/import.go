@@ -24,6 +24,11 @@ type Stores struct {
 		// in line with the subscribers and groups that there are by now.
 		Settle(ctx context.Context) error
 	}
+	// Audit is told how much usage was imported, unless it is nil; the other
+	// stores tell it themselves.
+	Audit interface {
+		Note(ctx context.Context, scope domain.Scope, entry domain.AuditEntry) error
+	}
 }
 
 // Options are who imports, and who is told how it goes. All may be nil; no

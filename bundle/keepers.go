@@ -3,6 +3,7 @@ package bundle
 import (
 	"context"
 	"errors"
+	"strconv"
 
 	"simgraph/domain"
 )
@@ -15,8 +16,8 @@ var keepers = map[Type]keeper{
 	Company: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.Company) ([]domain.Imported, error) {
 		return s.Importer.Companies(ctx, scope.Actor, v)
 	}),
-	Operator: keepAs(func(ctx context.Context, s Stores, _ domain.Scope, v []*domain.Operator) ([]domain.Imported, error) {
-		return s.Importer.Operators(ctx, v)
+	Operator: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.Operator) ([]domain.Imported, error) {
+		return s.Importer.Operators(ctx, scope.Actor, v)
 	}),
 	Tariff: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.Tariff) ([]domain.Imported, error) {
 		return s.Importer.Tariffs(ctx, scope, v)
@@ -75,7 +76,26 @@ func (s Stores) usage(ctx context.Context, scope domain.Scope, records []domain.
 			answers[i].Err = result.Err
 		}
 	}
-	return answers, nil
+	return answers, s.noteUsage(ctx, scope, answers)
+}
+
+// noteUsage tells the audit log how much usage came in; the ledger itself keeps
+// each record with its source.
+func (s Stores) noteUsage(ctx context.Context, scope domain.Scope, answers []domain.Imported) error {
+	counts := map[domain.Outcome]int{}
+	for _, a := range answers {
+		counts[a.Outcome]++
+	}
+	created, quarantined := counts[domain.Created], counts[domain.Quarantined]
+	if s.Audit == nil || created+quarantined == 0 {
+		return nil
+	}
+	return s.Audit.Note(ctx, scope, domain.AuditEntry{
+		Action: domain.AuditImport + "usage", SubjectType: "Company",
+		Changes: []domain.AuditChange{
+			domain.Became("created", strconv.Itoa(created)), domain.Became("quarantined", strconv.Itoa(quarantined)),
+		},
+	})
 }
 
 var booked = map[domain.UsageStatus]domain.Outcome{

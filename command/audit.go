@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,11 +22,17 @@ type Audit struct {
 	Verify AuditVerify `cmd:"" help:"Check that no entry was changed or left out."`
 }
 
+// Whose says which audit log is meant.
+type Whose struct {
+	Company      string `placeholder:"ID" xor:"whose" help:"The company; may be left out when there is only one."`
+	Installation bool   `xor:"whose" help:"Instead of a company's: what concerns none, such as migrations and exchanges of keys that there are not."`
+}
+
 // AuditExport writes the audit log of a company.
 type AuditExport struct {
-	Company string `placeholder:"ID" help:"The company; may be left out when there is only one."`
-	After   int64  `placeholder:"N" help:"Only the entries after this one."`
-	Output  string `short:"o" default:"-" placeholder:"FILE" help:"Where to write; - is standard output."`
+	Whose
+	After  int64  `placeholder:"N" help:"Only the entries after this one."`
+	Output string `short:"o" default:"-" placeholder:"FILE" help:"Where to write; - is standard output."`
 }
 
 // Help shows examples.
@@ -39,7 +46,7 @@ the log was not written anew: see audit verify.`
 
 // Run writes the entries, the oldest first.
 func (a *AuditExport) Run(ctx context.Context, env *Env) error {
-	log, company, done, err := openAudit(ctx, env, "audit export", a.Company)
+	log, company, done, err := a.open(ctx, env, "audit export")
 	if err != nil {
 		return err
 	}
@@ -58,12 +65,17 @@ func (a *AuditExport) Run(ctx context.Context, env *Env) error {
 	})
 }
 
-func openAudit(ctx context.Context, env *Env, command, externalID string) (*db.AuditLog, *domain.Company, func(), error) {
+// open returns the log with its company, which has no number and name for the
+// installation.
+func (w Whose) open(ctx context.Context, env *Env, command string) (*db.AuditLog, *domain.Company, func(), error) {
 	pool, done, err := env.Open(ctx, command)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	company, err := OneCompany(ctx, db.NewCompanies(pool), externalID)
+	company := &domain.Company{CompanyID: domain.Installation}
+	if !w.Installation {
+		company, err = OneCompany(ctx, db.NewCompanies(pool), w.Company)
+	}
 	if err != nil {
 		done()
 		return nil, nil, nil, err
@@ -73,9 +85,9 @@ func openAudit(ctx context.Context, env *Env, command, externalID string) (*db.A
 
 // AuditVerify checks the audit log of a company.
 type AuditVerify struct {
-	Company string   `placeholder:"ID" help:"The company; may be left out when there is only one."`
-	Mark    []string `placeholder:"N:HASH" help:"An end of the log that an earlier verify printed (repeatable)."`
-	File    string   `type:"existingfile" placeholder:"FILE" help:"An export that the log must begin with."`
+	Whose
+	Mark []string `placeholder:"N:HASH" help:"An end of the log that an earlier verify printed (repeatable)."`
+	File string   `type:"existingfile" placeholder:"FILE" help:"An export that the log must begin with."`
 }
 
 // Help shows examples.
@@ -91,30 +103,25 @@ database.`
 
 // Run checks the chain, and prints its end.
 func (a *AuditVerify) Run(ctx context.Context, env *Env) error {
-	marks, err := a.marks()
-	if err != nil {
-		return err
-	}
-	log, company, done, err := openAudit(ctx, env, "audit verify", a.Company)
+	log, company, done, err := a.open(ctx, env, "audit verify")
 	if err != nil {
 		return err
 	}
 	defer done()
-	scope := domain.Whole(company.CompanyID)
-	head, err := log.Head(ctx, scope) // what is added from now on only makes the log longer
+	marks, err := a.marks(company.CompanyID)
 	if err != nil {
 		return err
 	}
-	end, err := domain.VerifyAudit(company.CompanyID, log.All(ctx, scope, 0), append(marks, head)...)
+	end, err := log.Verify(ctx, domain.Whole(company.CompanyID), marks...)
 	if err != nil {
-		return fmt.Errorf("the audit log of %s: %w", company.ExternalID, err)
+		return fmt.Errorf("the audit log of %s: %w", cmp.Or(company.ExternalID, "the installation"), err)
 	}
 	env.printf("%d:%s\n", end.Sequence, end.Hash)
 	return nil
 }
 
-// marks are those given, and every line of the file.
-func (a *AuditVerify) marks() ([]domain.AuditMark, error) {
+// marks are those given, and the end of the file, whose hash covers all of it.
+func (a *AuditVerify) marks(company domain.CompanyID) ([]domain.AuditMark, error) {
 	var marks []domain.AuditMark
 	for _, text := range a.Mark {
 		number, hash, ok := strings.Cut(text, ":")
@@ -127,13 +134,39 @@ func (a *AuditVerify) marks() ([]domain.AuditMark, error) {
 	if a.File == "" {
 		return marks, nil
 	}
-	for line, err := range auditLines(a.File) {
-		if err != nil {
-			return nil, err
-		}
-		marks = append(marks, domain.AuditMark{Sequence: line.Sequence, Hash: line.Hash})
+	end, err := verifyExport(company, a.File)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.File, err)
 	}
-	return marks, nil
+	return append(marks, end), nil
+}
+
+// verifyExport checks that an export is one chain, and returns its end. One that
+// begins later than with the first entry is taken from its first line on.
+func verifyExport(company domain.CompanyID, name string) (domain.AuditMark, error) {
+	var chain *domain.AuditChain
+	for line, err := range auditLines(name) {
+		if err != nil {
+			return domain.AuditMark{}, err
+		}
+		if line.CompanyNumber != company {
+			return domain.AuditMark{}, fmt.Errorf("entry %d is of another company", line.Sequence)
+		}
+		if chain == nil && line.Sequence != 1 {
+			chain = domain.NewAuditChain(company, domain.AuditMark{Sequence: line.Sequence, Hash: line.Hash})
+			continue
+		}
+		if chain == nil {
+			chain = domain.NewAuditChain(company, domain.AuditMark{})
+		}
+		if err := chain.Add(line.entry()); err != nil {
+			return domain.AuditMark{}, err
+		}
+	}
+	if chain == nil {
+		return domain.AuditMark{}, errors.New("there is no entry in it")
+	}
+	return chain.End(), nil
 }
 
 func auditLines(name string) iter.Seq2[auditLine, error] {

@@ -43,3 +43,18 @@ func newAuditLine(company *domain.Company, e *domain.AuditEntry) auditLine {
 		Door: e.Door, Address: e.Address, RequestID: e.RequestID, Hash: e.Hash,
 	}
 }
+
+// entry is what the line was made from.
+func (l *auditLine) entry() *domain.AuditEntry {
+	changes := make([]domain.AuditChange, len(l.Changes))
+	for i, c := range l.Changes {
+		changes[i] = domain.AuditChange(c)
+	}
+	return &domain.AuditEntry{
+		Sequence: l.Sequence, At: l.At, Action: l.Action, SubjectType: l.SubjectType, SubjectID: l.SubjectID, Changes: changes, Hash: l.Hash,
+		Actor: domain.Actor{
+			UserID: l.UserID, Name: l.Actor, AccessKeyID: l.AccessKeyID,
+			Origin: domain.Origin{Door: l.Door, Address: l.Address, RequestID: l.RequestID},
+		},
+	}
+}

@@ -55,7 +55,7 @@ func TestTheAuditLogIsExportedAndVerified(t *testing.T) {
 		t.Error(err)
 	}
 	forged := c.file("forged.ndjson", strings.Replace(exported, last.Hash, strings.Repeat("0", 64), 1))
-	for _, wrong := range []command.AuditVerify{{Mark: []string{"1:00"}}, {Mark: []string{"x"}}, {Mark: []string{"9999:00"}}, {File: forged}, {Company: "none"}} {
+	for _, wrong := range []command.AuditVerify{{Mark: []string{"1:00"}}, {Mark: []string{"x"}}, {Mark: []string{"9999:00"}}, {File: forged}, {Whose: command.Whose{Company: "none"}}} {
 		if _, err := c.verify(wrong); err == nil {
 			t.Errorf("%+v verifies", wrong)
 		}

@@ -75,7 +75,8 @@ func migrate(ctx context.Context, url string, pooler bool) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(db.Migrate(ctx, pool), pool.Close())
+	_, err = db.MigrateUp(ctx, pool, actor("migrate up"))
+	return errors.Join(err, pool.Close())
 }
 
 func (e *Env) warn(what string, err error) {

@@ -119,6 +119,7 @@ func stores(pool *sqlx.DB) bundle.Stores {
 		Alerts:     db.NewAlerts(pool, time.Now),
 		Recipients: db.NewRecipients(pool, time.Now),
 		Usage:      newUsage(pool, db.UsageOptions{}),
+		Audit:      db.NewAuditLog(pool),
 	}
 }
 

@@ -81,7 +81,7 @@ func (s *Serve) around(v *service) ([]func(http.Handler) http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []func(http.Handler) http.Handler{v.telemetry.Requests, origins.Guard, httpd.Limited(v.limits, proxies)}, nil
+	return []func(http.Handler) http.Handler{v.telemetry.Requests, origins.Guard, httpd.Limited(v.limits, proxies, v.access.Throttled)}, nil
 }
 
 // admitted is asked about every request that a token admits.

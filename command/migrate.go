@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/pressly/goose/v3"
 
 	"simgraph/db"
@@ -22,8 +23,8 @@ type MigrateUp struct{}
 
 // Run applies what is pending.
 func (MigrateUp) Run(ctx context.Context, env *Env) error {
-	return withMigrator(ctx, env, func(m *goose.Provider) error {
-		applied, err := m.Up(ctx)
+	return withSchema(ctx, env, func(pool *sqlx.DB) error {
+		applied, err := db.MigrateUp(ctx, pool, actor("migrate up"))
 		for _, one := range applied {
 			env.printf("%s\n", one)
 		}
@@ -39,8 +40,12 @@ type MigrateStatus struct{}
 
 // Run lists every migration with the time at which it was applied.
 func (MigrateStatus) Run(ctx context.Context, env *Env) error {
-	return withMigrator(ctx, env, func(m *goose.Provider) error {
-		all, err := m.Status(ctx)
+	return withSchema(ctx, env, func(pool *sqlx.DB) error {
+		migrator, err := db.Migrator(pool)
+		if err != nil {
+			return err
+		}
+		all, err := migrator.Status(ctx)
 		if err != nil {
 			return err
 		}
@@ -61,8 +66,8 @@ type MigrateDown struct{}
 
 // Run undoes the newest applied migration.
 func (MigrateDown) Run(ctx context.Context, env *Env) error {
-	return withMigrator(ctx, env, func(m *goose.Provider) error {
-		undone, err := m.Down(ctx)
+	return withSchema(ctx, env, func(pool *sqlx.DB) error {
+		undone, err := db.MigrateDown(ctx, pool, actor("migrate down"))
 		if err == nil {
 			env.printf("%s\n", undone)
 		}
@@ -70,8 +75,8 @@ func (MigrateDown) Run(ctx context.Context, env *Env) error {
 	})
 }
 
-// withMigrator attaches without migrating.
-func withMigrator(ctx context.Context, env *Env, do func(*goose.Provider) error) error {
+// withSchema attaches without migrating.
+func withSchema(ctx context.Context, env *Env, do func(*sqlx.DB) error) error {
 	manual := *env
 	manual.NoMigrate = true
 	pool, done, err := manual.Open(ctx, "migrate")
@@ -79,9 +84,5 @@ func withMigrator(ctx context.Context, env *Env, do func(*goose.Provider) error)
 		return err
 	}
 	defer done()
-	migrator, err := db.Migrator(pool)
-	if err != nil {
-		return err
-	}
-	return do(migrator)
+	return do(pool)
 }

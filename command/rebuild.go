@@ -3,7 +3,9 @@ package command
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
 	"text/tabwriter"
 
 	"simgraph/db"
@@ -34,15 +36,23 @@ func (r *Rebuild) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	usage := newUsage(pool, db.UsageOptions{})
+	usage, log, by := newUsage(pool, db.UsageOptions{}), db.NewAuditLog(pool), actor("rebuild")
 	for _, company := range companies {
-		differences, n, err := usage.Rebuild(ctx, domain.Whole(company.CompanyID))
-		if err != nil {
+		scope := domain.Whole(company.CompanyID).By(by)
+		differences, n, err := usage.Rebuild(ctx, scope)
+		// What was set right before an error is told as well.
+		if err = errors.Join(err, log.Note(ctx, scope, rebuilt(n))); err != nil {
 			return fmt.Errorf("%s: %w", company.ExternalID, err)
 		}
 		report(env, company, differences, n)
 	}
 	return nil
+}
+
+func rebuilt(totals int) domain.AuditEntry {
+	return domain.AuditEntry{
+		Action: domain.AuditUsageRebuild, SubjectType: "Company", Changes: []domain.AuditChange{domain.Became("totals", strconv.Itoa(totals))},
+	}
 }
 
 func (r *Rebuild) companies(ctx context.Context, companies domain.Companies) ([]*domain.Company, error) {

@@ -32,9 +32,12 @@ type service struct {
 	engine *transport.Server
 	server *httpd.Server
 	// upkeep is the ledger on connections whose statements have no time limit.
-	upkeep    *db.Usage
-	telemetry *observed
-	limits    *limit.Limits
+	upkeep *db.Usage
+	// audit is pruned to auditMonths; 0 keeps it for ever.
+	audit       *db.AuditLog
+	auditMonths int
+	telemetry   *observed
+	limits      *limit.Limits
 }
 
 // newService puts the parts together. pool answers requests; upkeep runs long
@@ -53,6 +56,7 @@ func (s *Serve) newService(env *Env, telemetry *observed, pool, upkeep *sqlx.DB,
 		log: env.Log, access: db.NewAccess(pool), usage: newUsage(pool, options), upkeep: newUsage(upkeep, options),
 		live: db.NewLive(pool, direct, env.Log), mail: worker, telemetry: telemetry, limits: s.limits(telemetry.Metrics),
 	}
+	v.audit, v.auditMonths = db.NewAuditLog(upkeep), int(s.AuditRetention)
 	v.graph = v.newGraph(pool)
 	return v, v.open(s, pool, outbox)
 }

@@ -3,7 +3,10 @@ package command
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
+
+	"simgraph/domain"
 )
 
 const (
@@ -13,6 +16,10 @@ const (
 	// retainEvery is how often old months of the ledger are looked for, and new
 	// ones prepared.
 	retainEvery = 6 * time.Hour
+	// noteEvery is how often the audit log is told of keys that were refused.
+	noteEvery = time.Minute
+	// noteTime is how long the last time may take.
+	noteTime = 5 * time.Second
 	// restartAfter is the pause before a worker that failed is started again.
 	restartAfter = 2 * time.Second
 )
@@ -24,9 +31,10 @@ const (
 	workerMail   = "mail"
 	workerSettle = "settle"
 	workerRetain = "retain"
+	workerRefuse = "refusals"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerSettle, workerRetain}
+var workers = []string{workerAdmin, workerLive, workerMail, workerSettle, workerRetain, workerRefuse}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.
@@ -67,5 +75,35 @@ func (v *service) retain(ctx context.Context) error {
 	if dropped > 0 {
 		v.log.Info("dropped old months of the usage ledger", "months", dropped)
 	}
-	return errors.Join(err, dropErr)
+	return errors.Join(err, dropErr, v.noteDropped(ctx, dropped), v.prune(ctx))
+}
+
+// noteDropped tells the audit log that months of the ledger are gone.
+func (v *service) noteDropped(ctx context.Context, months int) error {
+	if months == 0 {
+		return nil
+	}
+	return v.audit.Note(ctx, domain.Whole(domain.Installation).By(actor("serve")), domain.AuditEntry{
+		Action: domain.AuditUsageDrop, SubjectType: "Usage", Changes: []domain.AuditChange{domain.Was("months", strconv.Itoa(months))},
+	})
+}
+
+// prune keeps the audit log within its months, unless it is kept for ever.
+func (v *service) prune(ctx context.Context) error {
+	if v.auditMonths == 0 {
+		return nil
+	}
+	pruned, err := v.audit.Prune(ctx, time.Now().AddDate(0, -v.auditMonths, 0), actor("serve"))
+	if pruned > 0 {
+		v.log.Info("removed old entries of the audit log", "entries", pruned)
+	}
+	return err
+}
+
+// noteRest tells the audit log what was refused since the last time, when the
+// service ends.
+func (v *service) noteRest(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+	defer stop()
+	return v.access.NoteRefusals(ctx)
 }

@@ -7,9 +7,12 @@ import (
 )
 
 // Access keeps users, access keys and access tokens in PostgreSQL.
-type Access struct{ pool *sqlx.DB }
+type Access struct {
+	pool    *sqlx.DB
+	refused refusals
+}
 
 var _ domain.Access = (*Access)(nil)
 
 // NewAccess returns the store on the pool.
-func NewAccess(pool *sqlx.DB) *Access { return &Access{pool} }
+func NewAccess(pool *sqlx.DB) *Access { return &Access{pool: pool} }

@@ -151,22 +151,41 @@ func (a *Access) keyRow(ctx context.Context, company domain.CompanyID, id string
 }
 
 // liveKey returns the key when id and secret are right and it may be used.
-func (a *Access) liveKey(ctx context.Context, id string, secret domain.Secret) (*keyRow, error) {
+func (a *Access) liveKey(ctx context.Context, from domain.Origin, id string, secret domain.Secret) (*keyRow, error) {
 	wrong := &domain.Error{Kind: domain.KindInvalidToken, Message: "the access key is unknown, expired or revoked, or its secret is wrong"}
 	company, ok := companyOf(keyPrefix, id)
 	if !ok {
+		a.refused.note(refusedKey{}, from, domain.RefusedUnknownKey)
 		return nil, wrong
 	}
 	row, err := a.keyRow(ctx, company, id)
 	if known, is := domain.AsError(err); is && known.Kind == domain.KindNotFound {
+		a.refused.note(refusedKey{company: company}, from, domain.RefusedUnknownKey)
 		return nil, wrong
 	}
 	if err != nil {
 		return nil, err
 	}
-	right := subtle.ConstantTimeCompare(row.SecretHash, hash(secret)) == 1
-	if !right || row.RevokedAt != nil || row.Disabled || !time.Now().Before(row.ExpiresAt) {
+	if why := row.refusal(secret, time.Now()); why != "" {
+		a.refused.note(row.refused(), from, why)
 		return nil, wrong
 	}
 	return row, nil
+}
+
+func (r *keyRow) refused() refusedKey { return refusedKey{r.CompanyID, r.AccessKeyID} }
+
+// refusal says why the key with that secret does not work, "" when it does.
+func (r *keyRow) refusal(secret domain.Secret, now time.Time) domain.Refusal {
+	switch {
+	case subtle.ConstantTimeCompare(r.SecretHash, hash(secret)) != 1:
+		return domain.RefusedWrongSecret
+	case r.RevokedAt != nil:
+		return domain.RefusedRevoked
+	case r.Disabled:
+		return domain.RefusedDisabledUser
+	case !now.Before(r.ExpiresAt):
+		return domain.RefusedExpired
+	}
+	return ""
 }

@@ -22,12 +22,13 @@ const dropStaleTokens = `DELETE FROM access_tokens WHERE company_id = $1 AND exp
 
 // Exchange implements domain.Access.
 func (a *Access) Exchange(ctx context.Context, from domain.Origin, accessKeyID string, secret domain.Secret, wanted []domain.Permission) (*domain.Grant, error) {
-	key, err := a.liveKey(ctx, accessKeyID, secret)
+	key, err := a.liveKey(ctx, from, accessKeyID, secret)
 	if err != nil {
 		return nil, err
 	}
 	scopes, err := grantable(wanted, key.key().Scopes)
 	if err != nil {
+		a.refused.note(key.refused(), from, domain.RefusedScope)
 		return nil, err
 	}
 	now := time.Now()
@@ -89,7 +90,7 @@ WHERE company_id = $1 AND token_hash = $2 AND access_key_id = $3 AND revoked_at 
 // RevokeToken implements domain.Access. A token that is unknown or of another
 // key is left alone without an error (RFC 7009 §2.2).
 func (a *Access) RevokeToken(ctx context.Context, from domain.Origin, accessKeyID string, secret, token domain.Secret) error {
-	key, err := a.liveKey(ctx, accessKeyID, secret)
+	key, err := a.liveKey(ctx, from, accessKeyID, secret)
 	if err != nil {
 		return err
 	}

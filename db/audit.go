@@ -3,9 +3,6 @@ package db
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"iter"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -54,50 +51,9 @@ func audit(ctx context.Context, tx sqlx.ExecerContext, scope domain.Scope, entry
 	return err
 }
 
-// auditNames is the change of what has many names, of which it lists some.
-func auditNames(field string, names []string) domain.AuditChange {
-	listed := names[:min(len(names), domain.MaxAuditNames)]
-	text := strings.Join(listed, " ")
-	if more := len(names) - len(listed); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return domain.AuditChange{Field: field, After: &text}
-}
-
-// auditImport notes what a part of an import changed, if anything.
-func auditImport(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, what string, counts map[domain.Outcome]int) error {
-	var changes []domain.AuditChange
-	for _, of := range []struct {
-		field   string
-		outcome domain.Outcome
-	}{{"created", domain.Created}, {"updated", domain.Updated}} {
-		if n := counts[of.outcome]; n > 0 {
-			changes = append(changes, domain.Became(of.field, formatInt(int64(n))))
-		}
-	}
-	if len(changes) == 0 {
-		return nil
-	}
-	return audit(ctx, tx, scope, domain.AuditEntry{Action: domain.AuditImport + what, SubjectType: "Company", Changes: changes})
-}
-
-// tally counts verdicts by their outcomes, but for those that others counted.
-func tally(verdicts map[string]string, others map[string]string) map[domain.Outcome]int {
-	counts := map[domain.Outcome]int{}
-	for item, verdict := range verdicts {
-		if outcomes[others[item]] == 0 {
-			counts[outcomes[verdict]]++
-		}
-	}
-	return counts
-}
-
-func tallyImported(answers []domain.Imported) map[domain.Outcome]int {
-	counts := map[domain.Outcome]int{}
-	for _, a := range answers {
-		counts[a.Outcome]++
-	}
-	return counts
+// Note implements domain.AuditLog.
+func (a *AuditLog) Note(ctx context.Context, scope domain.Scope, entry domain.AuditEntry) error {
+	return inTx(ctx, a.pool, func(tx *sqlx.Tx) error { return audit(ctx, tx, scope, entry) })
 }
 
 const auditSelect = `a.sequence, a.at, a.action, a.subject_type, a.subject_id, a.changes::text AS changes_json,
@@ -161,56 +117,4 @@ func (a *AuditLog) Count(ctx context.Context, scope domain.Scope, listing domain
 	}
 	l := newAuditList(scope)
 	return count(ctx, a.pool, `SELECT count(*) FROM audit_log a WHERE a.company_id = $1 AND `+l.filter(listing.Filter), l.args...)
-}
-
-// auditBatch is how many entries are read at once.
-const auditBatch = 1000
-
-const auditAfter = `SELECT ` + auditSelect + `
-FROM audit_log a
-WHERE a.company_id = $1 AND a.sequence > $2
-ORDER BY a.sequence
-LIMIT $3`
-
-// All implements domain.AuditLog.
-func (a *AuditLog) All(ctx context.Context, scope domain.Scope, after int64) iter.Seq2[*domain.AuditEntry, error] {
-	return allAudit(ctx, a.pool, scope, after)
-}
-
-func allAudit(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, after int64) iter.Seq2[*domain.AuditEntry, error] {
-	return func(yield func(*domain.AuditEntry, error) bool) {
-		if err := auditWholeOnly(scope); err != nil {
-			yield(nil, err)
-			return
-		}
-		for {
-			rows, err := selectAll[auditRow](ctx, in, auditAfter, scope.Company, after, auditBatch)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for _, row := range rows {
-				if after = row.Sequence; !yield(row.entry(), nil) {
-					return
-				}
-			}
-			if len(rows) < auditBatch {
-				return
-			}
-		}
-	}
-}
-
-const auditHead = `SELECT sequence, encode(hash, 'hex') AS hash FROM audit_heads WHERE company_id = $1`
-
-// Head implements domain.AuditLog.
-func (a *AuditLog) Head(ctx context.Context, scope domain.Scope) (domain.AuditMark, error) {
-	if err := auditWholeOnly(scope); err != nil {
-		return domain.AuditMark{}, err
-	}
-	heads, err := selectAll[domain.AuditMark](ctx, a.pool, auditHead, scope.Company)
-	if err != nil || len(heads) == 0 {
-		return domain.AuditMark{}, err
-	}
-	return *heads[0], nil
 }

@@ -22,12 +22,16 @@ WITH line AS (
 SELECT code, outcome FROM line`
 
 // Operators implements domain.Importer.
-func (i *Importer) Operators(ctx context.Context, items []*domain.Operator) ([]domain.Imported, error) {
+func (i *Importer) Operators(ctx context.Context, by *domain.Actor, items []*domain.Operator) ([]domain.Imported, error) {
 	code := func(o *domain.Operator) string { return o.Code }
 	verdicts := map[string]string{}
 	err := inTx(ctx, i.pool, func(tx *sqlx.Tx) error {
-		return judge(ctx, tx, verdicts, importOperators, pq.Array(pluck(items, code)),
+		err := judge(ctx, tx, verdicts, importOperators, pq.Array(pluck(items, code)),
 			pq.Array(pluck(items, func(o *domain.Operator) string { return o.Name })))
+		if err != nil {
+			return err
+		}
+		return auditImport(ctx, tx, domain.Whole(domain.Installation).By(by), "operators", tally(verdicts, nil))
 	})
 	if err != nil {
 		return nil, err

@@ -6,10 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+
+	"simgraph/domain"
 )
 
 //go:embed migrations/*.sql
@@ -31,14 +35,52 @@ func Migrator(pool *sqlx.DB) (*goose.Provider, error) {
 
 // Migrate brings the schema up to date.
 func Migrate(ctx context.Context, pool *sqlx.DB) error {
+	_, err := MigrateUp(ctx, pool, nil)
+	return err
+}
+
+// MigrateUp applies all pending migrations, which it returns, and tells the
+// audit log of the installation who did.
+func MigrateUp(ctx context.Context, pool *sqlx.DB, by *domain.Actor) ([]*goose.MigrationResult, error) {
 	migrator, err := Migrator(pool)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := migrator.Up(ctx); err != nil {
-		return fmt.Errorf("migrate the database: %w", err)
+	applied, err := migrator.Up(ctx)
+	if err != nil {
+		return applied, fmt.Errorf("migrate the database: %w", err)
 	}
-	return nil
+	return applied, noteMigrations(ctx, pool, by, applied)
+}
+
+// MigrateDown undoes the newest migration, which it returns; the audit log is
+// told as long as there is one.
+func MigrateDown(ctx context.Context, pool *sqlx.DB, by *domain.Actor) (*goose.MigrationResult, error) {
+	migrator, err := Migrator(pool)
+	if err != nil {
+		return nil, err
+	}
+	undone, err := migrator.Down(ctx)
+	if err != nil {
+		return undone, err
+	}
+	var there bool
+	if err := pool.GetContext(ctx, &there, auditThere); err != nil || !there {
+		return undone, Translate(err)
+	}
+	return undone, noteMigrations(ctx, pool, by, []*goose.MigrationResult{undone})
+}
+
+const auditThere = `SELECT to_regclass('audit_log') IS NOT NULL`
+
+func noteMigrations(ctx context.Context, pool *sqlx.DB, by *domain.Actor, results []*goose.MigrationResult) error {
+	if len(results) == 0 {
+		return nil
+	}
+	names := pluck(results, func(r *goose.MigrationResult) string { return r.Direction + " " + path.Base(r.Source.Path) })
+	return NewAuditLog(pool).Note(ctx, domain.Whole(domain.Installation).By(by), domain.AuditEntry{
+		Action: domain.AuditMigrate, SubjectType: "Schema", Changes: []domain.AuditChange{domain.Became("migrations", strings.Join(names, ", "))},
+	})
 }
 
 // Current returns an error that says so when the schema is not up to date.

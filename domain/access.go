@@ -115,6 +115,13 @@ type Access interface {
 	Issue(ctx context.Context, scope Scope, email string, lifetime time.Duration) (*Grant, error)
 	// RevokeToken ends a token that was made with the key.
 	RevokeToken(ctx context.Context, from Origin, accessKeyID string, secret Secret, token Secret) error
+	// Throttled counts an exchange that was refused before anybody looked at
+	// the key that it names, if any.
+	Throttled(from Origin, accessKeyID string)
+	// NoteRefusals tells the audit log of the exchanges and revocations that
+	// were refused since the last call: an entry for each key, and one in each
+	// company for the keys that there are not.
+	NoteRefusals(ctx context.Context) error
 	// Authenticate returns the caller behind a token, or InvalidToken.
 	Authenticate(ctx context.Context, token Secret) (*Caller, error)
 }

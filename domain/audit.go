@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
-	"fmt"
 	"iter"
 	"time"
 	"unicode/utf8"
@@ -31,9 +29,15 @@ const (
 	AuditKeyCreate       = "accessKey.create"
 	AuditKeyRevoke       = "accessKey.revoke"
 	AuditKeyExchange     = "accessKey.exchange"
+	AuditKeyRefuse       = "accessKey.refuse"
 	AuditTokenIssue      = "token.issue"
 	AuditTokenRevoke     = "token.revoke"
 	AuditImport          = "import."
+	AuditUsageReplay     = "usage.replay"
+	AuditUsageRebuild    = "usage.rebuild"
+	AuditUsageDrop       = "usage.drop"
+	AuditMigrate         = "schema.migrate"
+	AuditPrune           = "audit.prune"
 )
 
 const (
@@ -51,7 +55,8 @@ type AuditChange struct {
 
 // AuditEntry tells who did what. The entries of a company are numbered from 1
 // without gaps, and each holds a hash over itself and the one before: an entry
-// that is changed, left out or put in between shows.
+// that is changed, left out or put in between shows. Only the oldest may be
+// gone: see PruneEntry.
 type AuditEntry struct {
 	Sequence int64
 	// At has microseconds.
@@ -104,38 +109,6 @@ func (e *AuditEntry) Sum(company CompanyID, before [sha256.Size]byte) [sha256.Si
 	return sha256.Sum256(append(text, e.Content(company)...))
 }
 
-// VerifyAudit reads the whole log of a company and returns an error that names
-// the first entry that is not as it was written, or is missing. known are marks
-// that were written down, the head of the log among them.
-func VerifyAudit(company CompanyID, entries iter.Seq2[*AuditEntry, error], known ...AuditMark) (AuditMark, error) {
-	var last AuditMark
-	var hash [sha256.Size]byte
-	for entry, err := range entries {
-		if err != nil {
-			return last, err
-		}
-		if entry.Sequence != last.Sequence+1 {
-			return last, fmt.Errorf("entry %d is missing", last.Sequence+1)
-		}
-		hash = entry.Sum(company, hash)
-		if entry.Hash != hex.EncodeToString(hash[:]) {
-			return last, fmt.Errorf("entry %d is not as it was written", entry.Sequence)
-		}
-		last = AuditMark{entry.Sequence, entry.Hash}
-		for _, mark := range known {
-			if mark.Sequence == last.Sequence && mark.Hash != last.Hash {
-				return last, fmt.Errorf("the log up to entry %d is not the one that was noted", last.Sequence)
-			}
-		}
-	}
-	for _, mark := range known {
-		if mark.Sequence > last.Sequence {
-			return last, fmt.Errorf("entry %d is missing", last.Sequence+1)
-		}
-	}
-	return last, nil
-}
-
 // Changed returns the change of a value, cut to MaxAuditText, or nothing when
 // it is the same.
 func Changed(field, before, after string) []AuditChange {
@@ -186,6 +159,11 @@ type AuditLog interface {
 	// All yields every entry after the one of that number, the oldest first,
 	// and ends after its first error.
 	All(ctx context.Context, scope Scope, after int64) iter.Seq2[*AuditEntry, error]
+	// Verify checks all that is there now against the marks, and returns the
+	// end: see VerifyAudit.
+	Verify(ctx context.Context, scope Scope, known ...AuditMark) (AuditMark, error)
+	// Note adds an entry about what no store tells of itself.
+	Note(ctx context.Context, scope Scope, entry AuditEntry) error
 	// Head returns the end of the log; zero when there is no entry.
 	Head(ctx context.Context, scope Scope) (AuditMark, error)
 }

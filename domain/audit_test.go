@@ -42,7 +42,7 @@ func TestAnAuditLogThatWasTamperedWithDoesNotVerify(t *testing.T) {
 	t.Parallel()
 	whole := chain(5)
 	head := domain.AuditMark{Sequence: 5, Hash: whole[4].Hash}
-	if end, err := domain.VerifyAudit(1, each(whole), head); err != nil || end != head {
+	if end, err := domain.VerifyAudit(1, domain.AuditMark{}, each(whole), head); err != nil || end != head {
 		t.Fatalf("%v, %v", end, err)
 	}
 	for name, c := range map[string]struct {
@@ -75,12 +75,12 @@ func TestAnAuditLogThatWasTamperedWithDoesNotVerify(t *testing.T) {
 			return forged
 		}, "not the one that was noted"},
 	} {
-		_, err := domain.VerifyAudit(1, each(c.tamper(chain(5))), head)
+		_, err := domain.VerifyAudit(1, domain.AuditMark{}, each(c.tamper(chain(5))), head)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := domain.VerifyAudit(2, each(whole)); err == nil {
+	if _, err := domain.VerifyAudit(2, domain.AuditMark{}, each(whole)); err == nil {
 		t.Error("the log of one company verifies as that of another")
 	}
 }

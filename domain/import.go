@@ -64,8 +64,9 @@ type Importer interface {
 	// Companies creates or changes tenants by their ExternalID. Usage is booked
 	// anew where the billing period changes.
 	Companies(ctx context.Context, by *Actor, items []*Company) ([]Imported, error)
-	// Operators are shared by all companies.
-	Operators(ctx context.Context, items []*Operator) ([]Imported, error)
+	// Operators are shared by all companies; the audit log of the Installation
+	// keeps by whom they were imported.
+	Operators(ctx context.Context, by *Actor, items []*Operator) ([]Imported, error)
 	Tariffs(ctx context.Context, scope Scope, items []*Tariff) ([]Imported, error)
 	Groups(ctx context.Context, scope Scope, items []*Group) ([]Imported, error)
 	// Users refuses an e-mail address that a user of another company has.

@@ -6,6 +6,10 @@ import "slices"
 // to one.
 type CompanyID int64
 
+// Installation stands for no company: its audit log tells of what concerns none
+// or all of them, to the operator alone.
+const Installation CompanyID = 0
+
 // Scope is what a caller may see: one company and, for users attached to
 // groups, only the subscribers that are in those groups now.
 type Scope struct {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"simgraph/domain"
 	"simgraph/graph/transport"
@@ -13,8 +12,9 @@ import (
 )
 
 // Limited holds requests to the limits of the addresses that they come from.
-// Probes of health are let through always.
-func Limited(limits *limit.Limits, proxies limit.Proxies) func(http.Handler) http.Handler {
+// Probes of health are let through always. throttled is told of the exchanges of
+// access keys that are not.
+func Limited(limits *limit.Limits, proxies limit.Proxies, throttled func(from domain.Origin, accessKeyID string)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == livePath || r.URL.Path == readyPath {
@@ -24,6 +24,10 @@ func Limited(limits *limit.Limits, proxies limit.Proxies) func(http.Handler) htt
 			addr := proxies.ClientOf(r)
 			r = r.WithContext(limit.WithAddress(r.Context(), addr))
 			if err := limits.FromAddress(addr); err != nil {
+				if isExchange(r) {
+					id, _, _ := r.BasicAuth()
+					throttled(domain.OriginOf(originated(r, "oauth").Context()), id)
+				}
 				refuseAt(w, r, err)
 				return
 			}
@@ -54,11 +58,13 @@ func refuseAt(w http.ResponseWriter, r *http.Request, err error) {
 	w.Header().Set("Retry-After", strconv.Itoa(fault.RetrySeconds()))
 	id := transport.RequestID(r.Context())
 	var body any = map[string]any{"error": map[string]string{"message": fault.Message, "code": string(fault.Kind), "requestId": id}}
-	if strings.HasPrefix(r.URL.Path, "/oauth/") {
+	if isExchange(r) {
 		body = map[string]string{"error": "temporarily_unavailable", "error_description": fault.Message}
 	}
 	answer(w, status, body)
 }
+
+func isExchange(r *http.Request) bool { return r.URL.Path == tokenPath || r.URL.Path == revokePath }
 
 func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,8 @@ type tokens struct{ domain.Access }
 func (tokens) Authenticate(_ context.Context, token domain.Secret) (*domain.Caller, error) {
 	return &domain.Caller{UserID: 1, Credential: "hash of " + string(token), ExpiresAt: time.Now().Add(time.Hour)}, nil
 }
+
+func (tokens) Throttled(domain.Origin, string) {}
 
 // limitedServer answers with the name of the door, over HTTP as it is served.
 func limitedServer(t *testing.T, cfg limit.Config, proxies ...string) *httptest.Server {
@@ -62,7 +65,7 @@ func limitedServer(t *testing.T, cfg limit.Config, proxies ...string) *httptest.
 	server := httptest.NewServer(httpd.Handler(httpd.Doors{
 		Graph: httpd.Graph(gate, engine), REST: named("rest"), OAuth: access.NewOAuth(nil, slog.New(slog.DiscardHandler)),
 		Health: &httpd.Health{Check: func(context.Context) error { return nil }},
-		Around: []func(http.Handler) http.Handler{httpd.Limited(limits, trusted)},
+		Around: []func(http.Handler) http.Handler{httpd.Limited(limits, trusted, tokens{}.Throttled)},
 	}))
 	t.Cleanup(server.Close)
 	return server
@@ -90,6 +93,22 @@ func fetch(t *testing.T, method, url string, header ...string) reply {
 	defer response.Body.Close()
 	body, _ := io.ReadAll(response.Body)
 	return reply{response.StatusCode, response.Header, string(body)}
+}
+
+func TestAThrottledExchangeOfAKeyIsTold(t *testing.T) {
+	t.Parallel()
+	var told []string
+	throttled := func(from domain.Origin, key string) { told = append(told, from.Door+" "+from.Address+" "+key) }
+	limited := httpd.Limited(limit.New(limit.Config{AddressRate: 0.01, AddressBurst: 1}), nil, throttled)
+	handler := limited(named("door"))
+	for _, path := range []string{"/subscribers", "/oauth/token", "/subscribers", "/oauth/revoke"} {
+		r := httptest.NewRequestWithContext(t.Context(), "POST", path, nil)
+		r.SetBasicAuth("sgk_1_x", "secret")
+		handler.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	if want := []string{"oauth 192.0.2.1 sgk_1_x", "oauth 192.0.2.1 sgk_1_x"}; !slices.Equal(told, want) {
+		t.Errorf("%q", told)
+	}
 }
 
 func TestAnAddressThatAsksTooMuchIsRefusedInTheShapeOfEachDoor(t *testing.T) {
