@@ -46,8 +46,10 @@ func TestTheAuditLogIsExportedAndVerified(t *testing.T) {
 	if last.Action != "accessKey.create" || last.Door != "key create" || last.Actor == "" || last.Sequence != len(lines) || !strings.HasSuffix(end, ":"+last.Hash) {
 		t.Errorf("%+v ends with %s", last, end)
 	}
-	if !strings.Contains(lines[0], `"action":"import.companies"`) || !strings.Contains(exported, `"action":"import.subscribers"`) {
-		t.Errorf("the import is told as %.500s", exported)
+	for _, want := range []string{"import.companies", "import.subscribers", "import.usage"} {
+		if !strings.Contains(exported, `"action":"`+want+`"`) {
+			t.Errorf("the import is told as %.500s", exported)
+		}
 	}
 
 	file := c.file("audit.ndjson", exported)
@@ -59,5 +61,32 @@ func TestTheAuditLogIsExportedAndVerified(t *testing.T) {
 		if _, err := c.verify(wrong); err == nil {
 			t.Errorf("%+v verifies", wrong)
 		}
+	}
+}
+
+func TestTheInstallationHasAnAuditLogOfItsOwn(t *testing.T) {
+	t.Parallel()
+	c := newConsole(t)
+	c.demo(command.Demo{Subscribers: 5, Days: 1, Seed: 1, Company: "demo"})
+	for _, run := range []func() error{
+		func() error { return command.MigrateDown{}.Run(c.Context(), c.env) },
+		func() error { return command.MigrateUp{}.Run(c.Context(), c.env) },
+	} {
+		c.audited(run)
+	}
+	installation := command.Whose{Installation: true}
+	exported := c.audited(func() error {
+		return (&command.AuditExport{Output: "-", Whose: installation}).Run(c.Context(), c.env)
+	})
+	for _, want := range []string{`"action":"import.operators"`, `"after":"down 000`, `"after":"up 000`, `"door":"migrate down"`} {
+		if !strings.Contains(exported, want) {
+			t.Errorf("%s lacks %s", exported, want)
+		}
+	}
+	if end, err := c.verify(command.AuditVerify{Whose: installation, File: c.file("audit.ndjson", exported)}); err != nil || end == "" {
+		t.Errorf("%q, %v", end, err)
+	}
+	if _, err := c.verify(command.AuditVerify{File: c.file("audit.ndjson", exported)}); err == nil {
+		t.Error("the log of the installation passes for that of a company")
 	}
 }

@@ -28,4 +28,10 @@ WHERE subscriber_key = (SELECT min(subscriber_key) FROM subscriber_periods)`)
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
+	exported := c.audited(func() error { return (&command.AuditExport{Output: "-"}).Run(t.Context(), c.env) })
+	for _, totals := range []string{`"1"`, `"0"`} {
+		if want := `"action":"usage.rebuild","subjectType":"Company","subjectId":"","changes":[{"field":"totals","before":null,"after":` + totals; !strings.Contains(exported, want) {
+			t.Errorf("the log lacks %s", want)
+		}
+	}
 }
