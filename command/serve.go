@@ -29,6 +29,7 @@ type Serve struct {
 	DirectURL      string `name:"direct-url" placeholder:"URL" help:"The database without the pooler before it, for LISTEN; needed with --pooler."`
 
 	Observation
+	LifeCycle
 	Security
 	Limits
 }
@@ -74,6 +75,9 @@ func (s *Serve) Run(ctx context.Context, env *Env) error {
 	telemetry.watch(pool, upkeep)
 	v, err := s.newService(env, telemetry, pool, upkeep, cmp.Or(s.DirectURL, url))
 	if err != nil {
+		return err
+	}
+	if v.server.Timing, err = s.timing(env.Timeout); err != nil {
 		return err
 	}
 	if err := s.secure(ctx, v); err != nil {

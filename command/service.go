@@ -92,10 +92,11 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	page[mail.UnsubscribePath] = mail.UnsubscribeHandler(outbox)
 	gate := access.NewGate(v.access, time.Now)
 	gate.Admitted = v.admitted
-	page[ingest.Path] = ingest.New(ingest.Config{
+	streams := ingest.New(ingest.Config{
 		Usage: metered{v.usage, v.telemetry.Metrics}, Admit: gate.Admit, StillValid: gate.StillValid, Log: v.log,
 		Streams: s.UsageStreams, Bytes: s.UsageStreamSize,
 	})
+	page[ingest.Path] = streams
 	schema := v.graph.Schema()
 	v.engine = transport.New(schema, v.engineConfig(s, gate, page["/"]))
 	paths, err := rest.New(rest.Config{
@@ -118,7 +119,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	if doors.Around, err = s.around(v); err != nil {
 		return err
 	}
-	v.server = &httpd.Server{Handler: httpd.Handler(doors), Health: health, Log: v.log, Close: v.engine.Close}
+	v.server = &httpd.Server{Handler: httpd.Handler(doors), Health: health, Log: v.log, Close: v.closer(streams)}
 	return nil
 }
 

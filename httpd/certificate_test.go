@@ -80,7 +80,7 @@ func TestHTTPSIsServedWithWhatIsSound(t *testing.T) {
 		t.Fatal(err)
 	}
 	health := &httpd.Health{Check: func(context.Context) error { return nil }}
-	server := &httpd.Server{Handler: newHandler(health), Health: health, Log: slog.New(slog.DiscardHandler), Close: func() {}, TLS: certificate.Config()}
+	server := &httpd.Server{Handler: newHandler(health), Health: health, Log: slog.New(slog.DiscardHandler), Timing: httpd.Timing{Drain: time.Minute}, Close: func(context.Context) {}, TLS: certificate.Config()}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(ctx, listener) }()

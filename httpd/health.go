@@ -21,6 +21,17 @@ type Health struct {
 // Drain makes the process unready for good: it is about to stop.
 func (h *Health) Drain() { h.draining.Store(true) }
 
+// leaving has each connection closed after its answer once the process drains:
+// who keeps connections must not find one closed when it sends the next request.
+func (h *Health) leaving(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h.draining.Load() && !isWebSocket(r) {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // Live answers 200 as long as the process answers at all.
 func (h *Health) Live(w http.ResponseWriter, r *http.Request) {
 	h.answer(w, r, http.StatusOK, "ok")

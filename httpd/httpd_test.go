@@ -86,6 +86,45 @@ func TestReadinessFollowsTheDatabaseAndTheDrain(t *testing.T) {
 	}
 }
 
+func TestAServerThatStopsAnswersWhileItIsUnready(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	closed := make(chan struct{})
+	server := &httpd.Server{
+		Handler: named("answered"), Health: &httpd.Health{}, Log: slog.New(slog.DiscardHandler),
+		Timing: httpd.Timing{Delay: time.Second, Drain: time.Minute}, Close: func(context.Context) { close(closed) },
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(ctx, listener) }()
+	url := "http://" + listener.Addr().String()
+	closes := func() bool {
+		response, err := http.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		return response.Close
+	}
+	if closes() {
+		t.Error("a connection is closed while the server serves")
+	}
+	stop()
+	for !closes() {
+		select {
+		case <-closed:
+			t.Fatal("no answer said that its connection closes")
+		default:
+		}
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestARequestInFlightIsAnsweredBeforeTheServerEnds(t *testing.T) {
 	t.Parallel()
 	entered, leave := make(chan struct{}), make(chan struct{})
@@ -99,7 +138,7 @@ func TestARequestInFlightIsAnsweredBeforeTheServerEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	server := &httpd.Server{Handler: slow, Health: &httpd.Health{}, Log: slog.New(slog.DiscardHandler), Close: func() {}}
+	server := &httpd.Server{Handler: slow, Health: &httpd.Health{}, Log: slog.New(slog.DiscardHandler), Timing: httpd.Timing{Drain: time.Minute}, Close: func(context.Context) {}}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(ctx, listener) }()
 	answered := make(chan string, 1)

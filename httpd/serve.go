@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -16,9 +17,19 @@ const (
 	readTimeout   = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	headerBytes   = 64 << 10
-	// drainTime is how long requests in flight may take once the server stops.
-	drainTime = 15 * time.Second
 )
+
+// Timing is how long what concerns single requests may take.
+type Timing struct {
+	// Request is the most from a request's header to the last byte of its
+	// answer. Streams have deadlines of their own. 0 sets none.
+	Request time.Duration
+	// Delay is how long the server still takes requests after it has turned
+	// unready, for balancers to notice.
+	Delay time.Duration
+	// Drain is how long requests in flight may take after that.
+	Drain time.Duration
+}
 
 // Server serves a handler on a listener until its context ends.
 type Server struct {
@@ -27,23 +38,25 @@ type Server struct {
 	Log     *slog.Logger
 	// TLS, unless nil, are the settings to serve HTTPS with, and HTTP/2.
 	TLS *tls.Config
-	// Close ends what http.Server.Shutdown does not wait for, such as WebSockets.
-	Close func()
+	Timing
+	// Close ends what http.Server.Shutdown does not wait for, such as WebSockets,
+	// and returns when that has ended, or ctx.
+	Close func(ctx context.Context)
 }
 
 // Run serves until ctx ends, then turns unready, lets requests in flight finish
 // and returns. The listener is closed in any case.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
-		Handler:           s.Handler,
+		Handler:           s.Health.leaving(s.Handler),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
+		WriteTimeout:      s.Request,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    headerBytes,
 		TLSConfig:         s.TLS,
 		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
 	}
-	server.RegisterOnShutdown(s.Close)
 	failed := make(chan error, 1)
 	go func() { failed <- s.accept(server, listener) }()
 	select {
@@ -52,9 +65,22 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	case <-ctx.Done():
 	}
 	s.Health.Drain()
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	select {
+	case err := <-failed:
+		return err
+	case <-time.After(s.Delay):
+	}
+	return s.drain(context.WithoutCancel(ctx), server)
+}
+
+// drain waits for what is in flight, as long as it may take.
+func (s *Server) drain(ctx context.Context, server *http.Server) error {
+	ctx, cancel := context.WithTimeout(ctx, s.Drain)
 	defer cancel()
-	if err := server.Shutdown(drain); err != nil && !errors.Is(err, http.ErrServerClosed) {
+	var streams sync.WaitGroup
+	streams.Go(func() { s.Close(ctx) })
+	defer streams.Wait()
+	if err := server.Shutdown(ctx); err != nil && !errors.Is(err, http.ErrServerClosed) {
 		s.Log.Warn("requests were cut off", "error", err)
 		return server.Close()
 	}

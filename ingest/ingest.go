@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -48,12 +49,27 @@ type Config struct {
 type Handler struct {
 	Config
 	streams atomic.Int64
+	// closing is closed when streams shall end.
+	closing chan struct{}
+	once    sync.Once
 }
 
 // New returns the handler.
 func New(cfg Config) *Handler {
 	cfg.Streams = cmp.Or(cfg.Streams, DefaultStreams)
-	return &Handler{Config: cfg}
+	return &Handler{Config: cfg, closing: make(chan struct{})}
+}
+
+// Close lets streams go on for half of the time that ctx has, so that short ones
+// come to their end. The others are told between two batches to come back.
+func (h *Handler) Close(ctx context.Context) {
+	if until, limited := ctx.Deadline(); limited {
+		select {
+		case <-time.After(time.Until(until) / 2):
+		case <-ctx.Done():
+		}
+	}
+	h.once.Do(func() { close(h.closing) })
 }
 
 // ServeHTTP implements http.Handler. Each line of the answer is the result of

@@ -298,6 +298,30 @@ func TestAClientThatTakesNoAnswersIsNotReadFurther(t *testing.T) {
 	}
 }
 
+func TestAServerThatStopsEndsStreamsBetweenTwoBatches(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t)
+	body, client := io.Pipe()
+	go func() { _, _ = io.WriteString(client, line(1, "")) }()
+	answers := bufio.NewReader(d.send(body).Body)
+	if _, err := answers.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	d.Config.Handler.(*ingest.Handler).Close(t.Context())
+	text, _ := answers.ReadString('\n')
+	if !strings.Contains(text, `"code":"UNAVAILABLE"`) {
+		t.Errorf("got %q", text)
+	}
+	if rest, err := io.ReadAll(answers); err == nil {
+		t.Errorf("the answer looks whole: %q", rest)
+	}
+	_ = client.Close()
+	late := d.send(strings.NewReader(line(2, "") + strings.Repeat("\n", 100)))
+	if late.StatusCode != http.StatusServiceUnavailable && late.StatusCode != http.StatusOK {
+		t.Errorf("a late one gets %s", late.Status)
+	}
+}
+
 func TestAStreamBeyondItsSizeIsToldSoAfterWhatWasBooked(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)

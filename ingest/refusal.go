@@ -21,9 +21,10 @@ type refusal struct {
 func (r *refusal) Error() string { return r.message }
 
 var (
-	errMethod = &refusal{http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED", "this path serves POST", 0}
-	errMedia  = &refusal{http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", "the body must be application/x-ndjson, not compressed", 0}
-	errFault  = &refusal{http.StatusInternalServerError, "INTERNAL_ERROR", "an internal error occurred", 0}
+	errMethod   = &refusal{http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED", "this path serves POST", 0}
+	errMedia    = &refusal{http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", "the body must be application/x-ndjson, not compressed", 0}
+	errStopping = &refusal{http.StatusServiceUnavailable, string(domain.KindUnavailable), "the server stops: send again what was not answered", 1}
+	errFault    = &refusal{http.StatusInternalServerError, "INTERNAL_ERROR", "an internal error occurred", 0}
 )
 
 var statuses = map[domain.ErrorKind]int{

@@ -131,9 +131,9 @@ func unreadable(err error) error {
 // bookAll books and answers batch after batch.
 func (s *stream) bookAll() error {
 	for {
-		batch := s.collect()
-		if len(batch) == 0 {
-			return nil
+		batch, err := s.collect()
+		if err != nil || len(batch) == 0 {
+			return err
 		}
 		if err := s.StillValid(s.ctx); err != nil {
 			return err
@@ -150,25 +150,30 @@ func (s *stream) bookAll() error {
 }
 
 // collect waits for a line and takes what comes with it; none at the end.
-func (s *stream) collect() []readLine {
-	first, open := <-s.lines
-	if !open {
-		return nil
+func (s *stream) collect() ([]readLine, error) {
+	var batch []readLine
+	select {
+	case <-s.closing:
+		return nil, errStopping
+	case first, open := <-s.lines:
+		if !open {
+			return nil, nil
+		}
+		batch = append(batch, first)
 	}
-	batch := []readLine{first}
 	enough := time.After(linger)
 	for len(batch) < batchSize {
 		select {
 		case line, open := <-s.lines:
 			if !open {
-				return batch
+				return batch, nil
 			}
 			batch = append(batch, line)
 		case <-enough:
-			return batch
+			return batch, nil
 		}
 	}
-	return batch
+	return batch, nil
 }
 
 // book records what can be read of a batch.
