@@ -4131,7 +4131,7 @@ type DataUsageByIpAddress {
   ): AuditConnection! @requires(permissions: [VIEW_A_USERS_DETAILS])
 }
 
-"Somebody changed something, or used an access key. Entries are never changed or deleted."
+"Somebody changed something, or used an access key. Entries are never changed; where the operator said for how long they are kept, the oldest are removed."
 type AuditEntry {
   "The number of the entry in the company, from 1 on without gaps."
   sequence: BigInt!
