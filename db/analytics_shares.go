@@ -124,8 +124,13 @@ func (q *usageQuery) addresses(ledger time.Time) string {
 	for len(rest) > 0 && rest[0].Before(ledger) {
 		whole, rest = append(whole, rest[0]), rest[1:]
 	}
-	from, where := q.days("ip_days", whole)
+	from, where := q.days("subscriber_days", whole)
 	sql := `
+SELECT m.subject, d.ip_address, d.ip_last_seen AS last_seen, d.ip_originated AS mobile_originated, d.ip_terminated AS mobile_terminated` +
+		from + "\nWHERE d.ip_address IS NOT NULL AND " + where
+	from, where = q.days("ip_days", whole)
+	sql += `
+UNION ALL
 SELECT m.subject, d.ip_address, d.last_seen, d.mobile_originated, d.mobile_terminated` + from + "\nWHERE " + where
 	if len(rest) == 0 {
 		return sql

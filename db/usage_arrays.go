@@ -2,10 +2,13 @@ package db
 
 import (
 	"database/sql/driver"
+	"encoding/hex"
 	"net/netip"
 	"time"
 
 	"github.com/lib/pq"
+
+	"simgraph/domain"
 )
 
 // timeArray is an array parameter of times in whole microseconds.
@@ -26,11 +29,59 @@ func (a timeArray) Value() (driver.Value, error) {
 	return string(append(b, '}')), nil
 }
 
-func addressText(a netip.Addr) string {
-	if !a.IsValid() {
-		return ""
+// addressArray is an array parameter of addresses, NULL for the zero Addr.
+type addressArray []netip.Addr
+
+// Value implements driver.Valuer.
+func (a addressArray) Value() (driver.Value, error) {
+	b := make([]byte, 0, 2+len(a)*len("255.255.255.255,"))
+	b = append(b, '{')
+	for i, address := range a {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if address.IsValid() {
+			b = address.AppendTo(b)
+		} else {
+			b = append(b, "NULL"...)
+		}
 	}
-	return a.String()
+	return string(append(b, '}')), nil
+}
+
+// identityArray is an array parameter of uuids.
+type identityArray []domain.UsageIdentity
+
+// Value implements driver.Valuer.
+func (a identityArray) Value() (driver.Value, error) {
+	b := make([]byte, 0, 2+len(a)*(2*len(domain.UsageIdentity{})+1))
+	b = append(b, '{')
+	for i, identity := range a {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = hex.AppendEncode(b, identity[:])
+	}
+	return string(append(b, '}')), nil
+}
+
+// dictionary is an array parameter of the different texts of some items, and
+// one that has the place of the text of each, counted from 1.
+func dictionary[T any](items []T, field func(T) string) (texts, places any) {
+	known := map[string]int64{}
+	var names pq.StringArray
+	numbers := make(pq.Int64Array, len(items))
+	for i, item := range items {
+		text := field(item)
+		place, ok := known[text]
+		if !ok {
+			names = append(names, text)
+			place = int64(len(names))
+			known[text] = place
+		}
+		numbers[i] = place
+	}
+	return names, numbers
 }
 
 // intArray is an array parameter of one number of each item.

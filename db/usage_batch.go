@@ -1,6 +1,7 @@
 package db
 
 import (
+	"bytes"
 	"context"
 	"maps"
 	"slices"
@@ -57,7 +58,7 @@ func newUsageBatch(records []domain.UsageRecord, now, oldest time.Time) *usageBa
 		}
 		entry.claims = append(entry.claims, claim{i, digest})
 	}
-	slices.SortFunc(b.entries, func(x, y *usageEntry) int { return slices.Compare(x.identity[:], y.identity[:]) })
+	slices.SortFunc(b.entries, func(x, y *usageEntry) int { return bytes.Compare(x.identity[:], y.identity[:]) })
 	return b
 }
 
@@ -133,90 +134,74 @@ func (b *usageBatch) rejectProtocols(names []string) {
 	})
 }
 
+// findUsageSubscribers returns the key of each physical ID, 0 where there is
+// none. OFFSET 0 keeps the lookup by index, however many are asked for.
 const findUsageSubscribers = `
-SELECT coalesce(array_agg(s.key), '{}') AS keys, coalesce(array_agg(s.physical_id), '{}') AS physical_ids
-FROM subscribers s
-WHERE s.company_id = $1 AND s.physical_id = ANY($2)`
+SELECT coalesce(array_agg(coalesce(s.key, 0) ORDER BY n.place), '{}')
+FROM unnest($2::text[]) WITH ORDINALITY AS n(physical_id, place)
+LEFT JOIN LATERAL (
+  SELECT s.key FROM subscribers s WHERE s.company_id = $1 AND s.physical_id = n.physical_id OFFSET 0
+) s ON true`
 
 // findSubscribers sets the subscriber of each entry that has one.
 func (b *usageBatch) findSubscribers(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, entries []*usageEntry) error {
-	wanted := make(map[string]int64, len(entries))
-	for _, e := range entries {
-		wanted[e.PhysicalID] = 0
-	}
+	ids := pluck(entries, func(e *usageEntry) string { return e.PhysicalID })
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
 	var keys pq.Int64Array
-	var ids pq.StringArray
-	row := tx.QueryRowxContext(ctx, findUsageSubscribers, company, pq.StringArray(slices.Collect(maps.Keys(wanted))))
-	if err := row.Scan(&keys, &ids); err != nil {
+	if err := tx.QueryRowxContext(ctx, findUsageSubscribers, company, pq.StringArray(ids)).Scan(&keys); err != nil {
 		return err
 	}
+	found := make(map[string]int64, len(ids))
 	for i, id := range ids {
-		wanted[id] = keys[i]
+		found[id] = keys[i]
 	}
 	for _, e := range entries {
-		e.subscriber = wanted[e.PhysicalID]
+		e.subscriber = found[e.PhysicalID]
 	}
 	return nil
 }
 
-// insertUsage enters what is new into the register of ids and, where the
-// subscriber is known, into the ledger. It returns the places of the new ones.
-const insertUsage = `
-WITH line AS (
-  SELECT *
-  FROM unnest($2::uuid[], $3::bigint[], $4::bigint[], $5::timestamptz[], $6::timestamptz[], $7::bigint[], $8::bigint[],
-    $9::integer[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[])
-  WITH ORDINALITY AS l(identity, digest, subscriber_key, started_at, ended_at, mobile_originated, mobile_terminated,
-    sequence, ip_address, protocol, session_id, source, record_id, place)
-), fresh AS (
+// registerUsage returns the identities that are new, one after the other.
+const registerUsage = `
+WITH fresh AS (
   INSERT INTO usage_ids (company_id, identity, digest)
-  SELECT $1, identity, digest FROM line
+  SELECT $1, l.identity, ($3::bigint[])[l.place]
+  FROM unnest($2::uuid[]) WITH ORDINALITY AS l(identity, place)
   ON CONFLICT (company_id, identity) DO NOTHING
   RETURNING identity
-), unseen AS MATERIALIZED (
-  SELECT line.* FROM line JOIN fresh USING (identity)
-), booked AS (
-  INSERT INTO usage_records (company_id, started_at, identity, subscriber_key, ended_at, mobile_originated, mobile_terminated,
-    sequence, ip_address, protocol, session_id, source, record_id)
-  SELECT $1, started_at, identity, subscriber_key, ended_at, mobile_originated, mobile_terminated,
-    sequence, nullif(ip_address, '')::inet, protocol, session_id, source, record_id
-  FROM unseen
-  WHERE subscriber_key <> 0
 )
-SELECT coalesce(array_agg(place), '{}') FROM unseen`
+SELECT coalesce(string_agg(uuid_send(identity), ''::bytea), '') FROM fresh`
 
+// insert enters what is new into the register of ids and, where the subscriber
+// is known, into the ledger. It returns what is new.
 func (b *usageBatch) insert(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) ([]*usageEntry, error) {
 	digests := pq.Int64Array(pluck(b.entries, func(e *usageEntry) int64 { return e.digest }))
-	subscribers := pq.Int64Array(pluck(b.entries, func(e *usageEntry) int64 { return e.subscriber }))
-	args := append([]any{company, identities(b.entries), digests, subscribers}, payloads(b.entries)...)
-	var places pq.Int64Array
-	if err := tx.QueryRowxContext(ctx, insertUsage, args...).Scan(&places); err != nil {
+	var identities []byte
+	if err := tx.QueryRowxContext(ctx, registerUsage, company, identitiesOf(b.entries), digests).Scan(&identities); err != nil {
 		return nil, err
 	}
-	return pluck(places, func(place int64) *usageEntry { return b.entries[place-1] }), nil
-}
-
-func identities(entries []*usageEntry) any {
-	return pq.StringArray(pluck(entries, func(e *usageEntry) string { return uuid.UUID(e.identity).String() }))
-}
-
-// payloads are the columns from started_at to record_id, as arrays.
-func payloads(entries []*usageEntry) []any {
-	texts := func(field func(*usageEntry) string) any { return pq.StringArray(pluck(entries, field)) }
-	numbers := func(field func(*usageEntry) int64) any { return pq.Int64Array(pluck(entries, field)) }
-	times := func(field func(*usageEntry) time.Time) any { return timeArray(pluck(entries, field)) }
-	return []any{
-		times(func(e *usageEntry) time.Time { return e.StartedAt }),
-		times(func(e *usageEntry) time.Time { return e.EndedAt }),
-		numbers(func(e *usageEntry) int64 { return e.MobileOriginated }),
-		numbers(func(e *usageEntry) int64 { return e.MobileTerminated }),
-		numbers(func(e *usageEntry) int64 { return int64(e.Sequence) }),
-		texts(func(e *usageEntry) string { return addressText(e.IPAddress) }),
-		texts(func(e *usageEntry) string { return e.Protocol }),
-		texts(func(e *usageEntry) string { return e.SessionID }),
-		texts(func(e *usageEntry) string { return e.Source }),
-		texts(func(e *usageEntry) string { return e.RecordID }),
+	fresh := b.entries
+	if each := len(domain.UsageIdentity{}); len(identities) < each*len(b.entries) {
+		fresh = make([]*usageEntry, 0, len(identities)/each)
+		for identity := range slices.Chunk(identities, each) {
+			fresh = append(fresh, b.entry(identity))
+		}
 	}
+	known, _ := bySubscriber(fresh)
+	return fresh, enterUsage(ctx, tx, company, known)
+}
+
+// entry returns the entry of an identity, which is one of the batch's.
+func (b *usageBatch) entry(identity []byte) *usageEntry {
+	at, _ := slices.BinarySearchFunc(b.entries, identity, func(e *usageEntry, identity []byte) int {
+		return bytes.Compare(e.identity[:], identity)
+	})
+	return b.entries[at]
+}
+
+func identitiesOf(entries []*usageEntry) identityArray {
+	return pluck(entries, func(e *usageEntry) domain.UsageIdentity { return e.identity })
 }
 
 const knownUsage = `
@@ -227,10 +212,10 @@ WHERE i.company_id = $1 AND i.identity = ANY($2::uuid[])`
 
 // judgeKnown answers the entries that are not fresh: their ids were known.
 func (b *usageBatch) judgeKnown(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, fresh []*usageEntry) error {
-	known := make(map[domain.UsageIdentity]*usageEntry, len(b.entries)-len(fresh))
 	if len(fresh) == len(b.entries) {
 		return nil
 	}
+	known := make(map[domain.UsageIdentity]*usageEntry, len(b.entries))
 	for _, e := range b.entries {
 		known[e.identity] = e
 	}
@@ -242,7 +227,7 @@ func (b *usageBatch) judgeKnown(ctx context.Context, tx *sqlx.Tx, company domain
 		Digest   int64
 		IsHeld   bool
 	}
-	rows, err := selectAll[row](ctx, tx, knownUsage, company, identities(slices.Collect(maps.Values(known))))
+	rows, err := selectAll[row](ctx, tx, knownUsage, company, identitiesOf(slices.Collect(maps.Values(known))))
 	if err != nil {
 		return err
 	}

@@ -47,34 +47,47 @@ type (
 	}
 	sessionsKey struct{ group, hour int64 }
 	dayKey      struct{ day, subscriber, group int64 }
-	addressKey  struct {
-		dayKey
-		address netip.Addr
-	}
-	periodKey struct{ start, id int64 }
+	periodKey   struct{ start, id int64 }
 )
 
-// day is what a subscriber used on a day. cells are keyed by the hour of the
-// day plus 24 times the number of the protocol.
+// day is what a subscriber used on a day. Its cells and addresses are few.
 type day struct {
 	seenVolume
-	sessions int64
-	cells    map[int64]*cell
+	sessions  int64
+	cells     []cell
+	addresses []addressVolume
 }
 
+// cell is the usage of an hour and protocol. The slot is the hour of the day
+// plus 24 times the number of the protocol.
 type cell struct {
 	seenVolume
-	sessions int64
+	slot, sessions int64
+}
+
+type addressVolume struct {
+	seenVolume
+	address netip.Addr
 }
 
 func (d *day) cell(slot int64) *cell {
-	if d.cells[slot] == nil {
-		if d.cells == nil {
-			d.cells = make(map[int64]*cell, 1)
+	for i := range d.cells {
+		if d.cells[i].slot == slot {
+			return &d.cells[i]
 		}
-		d.cells[slot] = &cell{}
 	}
-	return d.cells[slot]
+	d.cells = append(d.cells, cell{slot: slot})
+	return &d.cells[len(d.cells)-1]
+}
+
+func (d *day) address(address netip.Addr) *addressVolume {
+	for i := range d.addresses {
+		if d.addresses[i].address == address {
+			return &d.addresses[i]
+		}
+	}
+	d.addresses = append(d.addresses, addressVolume{address: address})
+	return &d.addresses[len(d.addresses)-1]
 }
 
 // usageBooking is what a batch adds to the totals. Company totals are those of
@@ -87,7 +100,6 @@ type usageBooking struct {
 	companyHours, groupHours       map[hourKey]*volume
 	companySessions, groupSessions map[sessionsKey]int64
 	days                           map[dayKey]*day
-	addresses                      map[addressKey]*seenVolume
 	subscriberPeriods              map[periodKey]*seenVolume
 	groupPeriods                   map[periodKey]*volume
 	sources                        map[string]time.Time
@@ -98,18 +110,19 @@ func newUsageBooking(billing domain.Billing, protocols map[string]int16, groups 
 		billing: billing, protocols: protocols, groups: groups,
 		companyHours: map[hourKey]*volume{}, groupHours: map[hourKey]*volume{},
 		companySessions: map[sessionsKey]int64{}, groupSessions: map[sessionsKey]int64{},
-		days: map[dayKey]*day{}, addresses: map[addressKey]*seenVolume{},
-		subscriberPeriods: map[periodKey]*seenVolume{}, groupPeriods: map[periodKey]*volume{},
+		days: map[dayKey]*day{}, subscriberPeriods: map[periodKey]*seenVolume{}, groupPeriods: map[periodKey]*volume{},
 		sources: map[string]time.Time{},
 	}
 }
 
 // total returns the total of the key, a new one where there is none.
 func total[K comparable, V any](totals map[K]*V, key K) *V {
-	if totals[key] == nil {
-		totals[key] = new(V)
+	value, ok := totals[key]
+	if !ok {
+		value = new(V)
+		totals[key] = value
 	}
-	return totals[key]
+	return value
 }
 
 func (b *usageBooking) addAll(entries []*usageEntry) {
@@ -134,7 +147,7 @@ func (b *usageBooking) add(e *usageEntry, period domain.Period) {
 	d.cell(hour%hoursOfDay + hoursOfDay*int64(b.protocols[e.Protocol])).add(e)
 	total(b.subscriberPeriods, periodKey{start, e.subscriber}).add(e)
 	if e.IPAddress.IsValid() {
-		total(b.addresses, addressKey{key, e.IPAddress}).add(e)
+		d.address(e.IPAddress).add(e)
 	}
 	if group != 0 {
 		total(b.groupHours, hourKey{group, hour, e.Protocol}).add(e)
@@ -188,13 +201,10 @@ func (h groupHistory) at(t time.Time) int64 {
 // which is several times dearer to read. date_part is exact to the microsecond
 // here, and cheaper than extract.
 const groupHistories = `
-SELECT coalesce(array_agg(subscriber_key), '{}'), coalesce(array_agg(since), '{}'), coalesce(array_agg(group_id), '{}')
-FROM (
-  SELECT m.subscriber_key, (date_part('epoch', m.since) * 1000000)::bigint AS since, coalesce(m.group_id, 0) AS group_id
-  FROM group_memberships m
-  WHERE m.company_id = $1 AND m.subscriber_key = ANY($2)
-  ORDER BY m.subscriber_key, m.since
-) AS h`
+SELECT coalesce(array_agg(m.subscriber_key), '{}'), coalesce(array_agg((date_part('epoch', m.since) * 1000000)::bigint), '{}'),
+  coalesce(array_agg(coalesce(m.group_id, 0)), '{}')
+FROM group_memberships m
+WHERE m.company_id = $1 AND m.subscriber_key = ANY($2)`
 
 func loadGroupHistories(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, subscribers []int64) (map[int64]groupHistory, error) {
 	var keys, since, groups pq.Int64Array
@@ -205,6 +215,9 @@ func loadGroupHistories(ctx context.Context, tx *sqlx.Tx, company domain.Company
 	histories := make(map[int64]groupHistory, len(subscribers))
 	for i, key := range keys {
 		histories[key] = append(histories[key], groupSince{since[i], groups[i]})
+	}
+	for _, history := range histories {
+		slices.SortFunc(history, func(x, y groupSince) int { return cmp.Compare(x.since, y.since) })
 	}
 	return histories, nil
 }
@@ -235,10 +248,6 @@ func (k sessionsKey) compare(to sessionsKey) int {
 
 func (k dayKey) compare(to dayKey) int {
 	return cmp.Or(cmp.Compare(k.day, to.day), cmp.Compare(k.subscriber, to.subscriber), cmp.Compare(k.group, to.group))
-}
-
-func (k addressKey) compare(to addressKey) int {
-	return cmp.Or(k.dayKey.compare(to.dayKey), k.address.Compare(to.address))
 }
 
 func (k periodKey) compare(to periodKey) int {

@@ -31,11 +31,12 @@ WITH added AS (
   RETURNING period_start, group_id AS id, mobile_originated + mobile_terminated AS bytes
 )` + totalsAfter
 
-// totalsAfter returns three arrays rather than a row for each total, which is
-// several times dearer to read.
+// totalsAfter returns a row for each period, which is seldom more than one,
+// rather than for each total, which is several times dearer to read.
 const totalsAfter = `
-SELECT coalesce(array_agg(date_part('epoch', period_start)::bigint), '{}'), coalesce(array_agg(id), '{}'), coalesce(array_agg(bytes), '{}')
-FROM added`
+SELECT period_start, array_agg(id) AS ids, array_agg(bytes) AS bytes
+FROM added
+GROUP BY period_start`
 
 // periods adds to the billing periods and tells the observer of the totals.
 func (w totalsWriter) periods(observer usageObserver, company *domain.Company) error {
@@ -80,15 +81,19 @@ func periodColumns(keys []periodKey, of func(periodKey) *volume) []any {
 
 // changes runs a statement that adds to totals, and returns how they moved.
 func (w totalsWriter) changes(sql string, args []any, added func(periodKey) int64) ([]totalChange, error) {
-	var starts, ids, bytes pq.Int64Array
-	row := w.tx.QueryRowxContext(w.ctx, sql, append([]any{w.company}, args...)...)
-	if err := row.Scan(&starts, &ids, &bytes); err != nil {
-		return nil, err
+	type row struct {
+		PeriodStart time.Time
+		IDs         pq.Int64Array `db:"ids"`
+		Bytes       pq.Int64Array
 	}
-	changes := make([]totalChange, len(ids))
-	for i, id := range ids {
-		before := bytes[i] - added(periodKey{starts[i], id})
-		changes[i] = totalChange{id: id, periodStart: time.Unix(starts[i], 0).UTC(), before: before, after: bytes[i]}
+	periods, err := selectAll[row](w.ctx, w.tx, sql, append([]any{w.company}, args...)...)
+	var changes []totalChange
+	for _, p := range periods {
+		start := p.PeriodStart.UTC()
+		for i, id := range p.IDs {
+			before := p.Bytes[i] - added(periodKey{start.Unix(), id})
+			changes = append(changes, totalChange{id: id, periodStart: start, before: before, after: p.Bytes[i]})
+		}
 	}
-	return changes, nil
+	return changes, err
 }

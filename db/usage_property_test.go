@@ -72,15 +72,19 @@ func (m *ledgerModel) check(t interface{ Fatalf(string, ...any) }, f *usageFleet
 		`SELECT coalesce(sum(mobile_originated + mobile_terminated), 0)::bigint FROM subscriber_days WHERE company_id = $1`:                           bytes,
 		`SELECT coalesce(sum(c.mobile_originated + c.mobile_terminated), 0)::bigint FROM subscriber_days, usage_cells(cells) c WHERE company_id = $1`: bytes,
 		`SELECT coalesce(sum(mobile_originated + mobile_terminated), 0)::bigint FROM subscriber_periods WHERE company_id = $1`:                        bytes,
-		`SELECT coalesce(sum(mobile_originated + mobile_terminated), 0)::bigint FROM ip_days WHERE company_id = $1`:                                   zoned,
-		`SELECT coalesce(sum(sessions), 0)::bigint FROM company_sessions WHERE company_id = $1`:                                                       int64(len(sessions)),
-		`SELECT coalesce(sum(sessions), 0)::bigint FROM subscriber_days WHERE company_id = $1`:                                                        int64(len(sessions)),
+		addressedBytes: zoned,
+		`SELECT coalesce(sum(sessions), 0)::bigint FROM company_sessions WHERE company_id = $1`: int64(len(sessions)),
+		`SELECT coalesce(sum(sessions), 0)::bigint FROM subscriber_days WHERE company_id = $1`:  int64(len(sessions)),
 	} {
 		if got := f.int(sql); got != want {
 			t.Fatalf("%s: %d, want %d", sql, got, want)
 		}
 	}
 }
+
+const addressedBytes = `
+SELECT (SELECT coalesce(sum(ip_originated + ip_terminated), 0) FROM subscriber_days WHERE company_id = $1)::bigint +
+  (SELECT coalesce(sum(mobile_originated + mobile_terminated), 0) FROM ip_days WHERE company_id = $1)::bigint`
 
 const clearUsage = `
 DELETE FROM usage_ids; DELETE FROM usage_records; DELETE FROM usage_quarantine; DELETE FROM usage_sources; DELETE FROM usage_sessions;

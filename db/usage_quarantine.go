@@ -6,49 +6,63 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
-	"github.com/lib/pq"
 
 	"simgraph/domain"
 )
 
-const enterRecords = `
-INSERT INTO usage_records (company_id, identity, subscriber_key, started_at, ended_at, mobile_originated, mobile_terminated,
-  sequence, ip_address, protocol, session_id, source, record_id)
-SELECT $1, identity, subscriber_key, started_at, ended_at, mobile_originated, mobile_terminated,
-  sequence, nullif(ip_address, '')::inet, protocol, session_id, source, record_id
-FROM unnest($2::uuid[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::bigint[], $7::bigint[],
-  $8::integer[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[])
-AS l(identity, subscriber_key, started_at, ended_at, mobile_originated, mobile_terminated,
-  sequence, ip_address, protocol, session_id, source, record_id)`
+// enterRecords takes what has a fixed size by its place out of its array, and
+// texts that come often out of a dictionary: each array that unnest takes is
+// copied once more.
+const (
+	enterRecords = `
+INSERT INTO usage_records (company_id, identity, subscriber_key, ` + payloadColumns + `)
+SELECT $1, l.identity, ($3::bigint[])[l.place], ` + payloadValues + `
+FROM unnest($2::uuid[], $4::text[], $5::text[], $6::inet[]) WITH ORDINALITY AS l(identity, session_id, record_id, ip_address, place)`
+	holdRecords = `
+INSERT INTO usage_quarantine (company_id, identity, physical_id, ` + payloadColumns + `)
+SELECT $1, l.identity, l.physical_id, ` + payloadValues + `
+FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::inet[]) WITH ORDINALITY
+AS l(identity, physical_id, session_id, record_id, ip_address, place)`
+	payloadColumns = `session_id, record_id, ip_address, started_at, ended_at,
+  mobile_originated, mobile_terminated, sequence, protocol, source`
+	payloadValues = `l.session_id, l.record_id, l.ip_address,
+  to_timestamp(($7::bigint[])[l.place] / 1e6::float8), to_timestamp(($8::bigint[])[l.place] / 1e6::float8),
+  ($9::bigint[])[l.place], ($10::bigint[])[l.place], ($11::integer[])[l.place],
+  ($12::text[])[($13::integer[])[l.place]], ($14::text[])[($15::integer[])[l.place]]`
+)
+
+// payloads are the parameters of payloadColumns.
+func payloads(entries []*usageEntry) []any {
+	protocols, protocol := dictionary(entries, func(e *usageEntry) string { return e.Protocol })
+	sources, source := dictionary(entries, func(e *usageEntry) string { return e.Source })
+	return []any{
+		textArray(entries, func(e *usageEntry) string { return e.SessionID }),
+		textArray(entries, func(e *usageEntry) string { return e.RecordID }),
+		addressArray(pluck(entries, func(e *usageEntry) netip.Addr { return e.IPAddress })),
+		intArray(entries, func(e *usageEntry) int64 { return e.StartedAt.UnixMicro() }),
+		intArray(entries, func(e *usageEntry) int64 { return e.EndedAt.UnixMicro() }),
+		intArray(entries, func(e *usageEntry) int64 { return e.MobileOriginated }),
+		intArray(entries, func(e *usageEntry) int64 { return e.MobileTerminated }),
+		intArray(entries, func(e *usageEntry) int64 { return int64(e.Sequence) }),
+		protocols, protocol, sources, source,
+	}
+}
 
 // enterUsage puts entries into the ledger whose ids are registered already.
 func enterUsage(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, entries []*usageEntry) error {
-	if len(entries) == 0 {
-		return nil
-	}
-	subscribers := pq.Int64Array(pluck(entries, func(e *usageEntry) int64 { return e.subscriber }))
-	args := append([]any{company, identities(entries), subscribers}, payloads(entries)...)
-	_, err := tx.ExecContext(ctx, enterRecords, args...)
-	return err
+	return writeUsage(ctx, tx, enterRecords, company, entries, intArray(entries, func(e *usageEntry) int64 { return e.subscriber }))
 }
 
-const holdRecords = `
-INSERT INTO usage_quarantine (company_id, identity, physical_id, started_at, ended_at, mobile_originated, mobile_terminated,
-  sequence, ip_address, protocol, session_id, source, record_id)
-SELECT $1, identity, physical_id, started_at, ended_at, mobile_originated, mobile_terminated,
-  sequence, nullif(ip_address, '')::inet, protocol, session_id, source, record_id
-FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::bigint[], $7::bigint[],
-  $8::integer[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[])
-AS l(identity, physical_id, started_at, ended_at, mobile_originated, mobile_terminated,
-  sequence, ip_address, protocol, session_id, source, record_id)`
-
 func holdUsage(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, entries []*usageEntry) error {
+	return writeUsage(ctx, tx, holdRecords, company, entries, textArray(entries, func(e *usageEntry) string { return e.PhysicalID }))
+}
+
+func writeUsage(ctx context.Context, tx *sqlx.Tx, sql string, company domain.CompanyID, entries []*usageEntry, subscribers any) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	ids := pq.StringArray(pluck(entries, func(e *usageEntry) string { return e.PhysicalID }))
-	args := append([]any{company, identities(entries), ids}, payloads(entries)...)
-	_, err := tx.ExecContext(ctx, holdRecords, args...)
+	args := append([]any{company, identitiesOf(entries), subscribers}, payloads(entries)...)
+	_, err := tx.ExecContext(ctx, sql, args...)
 	return err
 }
 
@@ -59,8 +73,12 @@ func (u *Usage) Replay(ctx context.Context, scope domain.Scope) (int, error) {
 		n := 0
 		err := retried(ctx, func() error {
 			return inTx(ctx, u.pool, func(tx *sqlx.Tx) (err error) {
-				n, err = u.replay(ctx, tx, scope.Company)
-				return err
+				if n, err = u.replay(ctx, tx, scope.Company); err != nil || n == 0 {
+					return err
+				}
+				return audit(ctx, tx, scope, domain.AuditEntry{
+					Action: domain.AuditUsageReplay, SubjectType: "Company", Changes: []domain.AuditChange{domain.Became("records", formatInt(int64(n)))},
+				})
 			})
 		})
 		replayed += n

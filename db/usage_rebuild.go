@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -24,6 +25,8 @@ type derivation struct {
 	with, derived string
 	// stored is how a value is read for the comparison, where not by its name.
 	stored map[string]string
+	// correction is the statement, where it is not rebuildTotal.
+	correction string
 }
 
 // The ledger of a span of time ($2 to $3) with the group of each record, and
@@ -79,14 +82,16 @@ var dayDerivations = []derivation{
 		table: "group_sessions", keys: []string{"group_id", "hour"}, values: []string{"sessions"}, within: withinHours + " AND t.sessions <> 0", with: ledgerSpan,
 		derived: "SELECT group_id, hour, count(*) AS sessions FROM began WHERE group_id <> 0 GROUP BY group_id, hour",
 	}, {
-		table: "ip_days", keys: []string{"day", "subscriber_key", "group_id", "ip_address"}, values: append(volumes, "last_seen"), within: withinDays, with: ledgerSpan,
-		derived: "SELECT day, subscriber_key, group_id, ip_address, " + volumeSums + ", " + lastSecond + `
-FROM ledger WHERE ip_address IS NOT NULL GROUP BY day, subscriber_key, group_id, ip_address`,
-	}, {
 		table: "subscriber_days", keys: []string{"day", "subscriber_key", "group_id"},
 		values: append(volumes, "sessions", "last_seen", "cells"), within: withinDays, with: ledgerSpan,
 		stored:  map[string]string{"cells": "usage_compact(t.cells)"},
 		derived: derivedDays,
+	}, {
+		// After the days, which have the first address each.
+		table: "ip_days", keys: []string{"day", "subscriber_key", "group_id", "ip_address"}, values: append(volumes, "last_seen"), within: withinDays, with: ledgerSpan,
+		derived: "SELECT day, subscriber_key, group_id, ip_address, " + volumeSums + ", " + lastSecond + `
+FROM ledger WHERE ip_address IS NOT NULL GROUP BY day, subscriber_key, group_id, ip_address`,
+		correction: rebuildAddresses,
 	},
 }
 
@@ -173,8 +178,8 @@ func (d derivation) statement() string {
 		"{with}", d.with, "{derived}", d.derived, "{table}", d.table, "{within}", d.within,
 		"{keys}", strings.Join(d.keys, ", "), "{tkeys}", prefixed("t.", d.keys), "{fkeys}", prefixed("f.", d.keys), "{wkeys}", prefixed("w.", d.keys),
 		"{values}", strings.Join(d.values, ", "), "{stored}", strings.Join(stored, ", "), "{wvalues}", prefixed("w.", d.values),
-		"{set}", assignments(d.values), "{tequal}", equal("t.", "f.", d.keys),
-	).Replace(rebuildTotal)
+		"{set}", assignments(d.values), "{tequal}", equal("t.", "f.", d.keys), "{oequal}", equal("t.", "o.", d.keys),
+	).Replace(cmp.Or(d.correction, rebuildTotal))
 }
 
 const rebuildTotal = `
@@ -194,11 +199,58 @@ WITH {with}wanted AS ({derived}
   FROM wanted w JOIN wrong f USING ({keys})
   ON CONFLICT (company_id, {keys}) DO UPDATE SET {set}
 )
-SELECT '{table}' AS total, concat_ws(' ', {fkeys}) AS key, coalesce(f.stored, '') AS stored, coalesce(f.derived, '') AS derived,
+` + reportWrong
+
+const reportWrong = `SELECT '{table}' AS total, concat_ws(' ', {fkeys}) AS key, coalesce(f.stored, '') AS stored, coalesce(f.derived, '') AS derived,
   count(*) OVER () AS number
 FROM wrong f
 ORDER BY {fkeys}
 LIMIT 1000`
+
+// rebuildAddresses compares what a day and ip_days have of an address together:
+// which of them has how much depends on the order of the batches. Where that is
+// wrong, the day gets its first address and ip_days the others.
+const rebuildAddresses = `
+WITH {with}wanted AS ({derived}
+), found AS (
+  SELECT {keys}, ROW(sum(mobile_originated)::bigint, sum(mobile_terminated)::bigint, max(last_seen))::text AS stored
+  FROM (
+    SELECT {tkeys}, t.ip_originated AS mobile_originated, t.ip_terminated AS mobile_terminated, t.ip_last_seen AS last_seen
+    FROM subscriber_days t
+    WHERE t.company_id = $1 AND {within} AND t.ip_address IS NOT NULL
+    UNION ALL
+    SELECT {tkeys}, t.mobile_originated, t.mobile_terminated, t.last_seen FROM ip_days t WHERE t.company_id = $1 AND {within}
+  ) AS parts
+  GROUP BY {keys}
+), wrong AS (
+  SELECT {keys}, s.stored, w.derived
+  FROM found s
+  FULL JOIN (SELECT {wkeys}, ROW({wvalues})::text AS derived FROM wanted w) w USING ({keys})
+  WHERE s.stored IS DISTINCT FROM w.derived
+), anew AS (
+  SELECT day, subscriber_key, group_id, w.ip_address, w.mobile_originated, w.mobile_terminated, w.last_seen,
+    row_number() OVER (PARTITION BY day, subscriber_key, group_id ORDER BY w.ip_address) AS place
+  FROM (SELECT DISTINCT day, subscriber_key, group_id FROM wrong) AS f
+  LEFT JOIN wanted w USING (day, subscriber_key, group_id)
+), first AS (
+  UPDATE subscriber_days t
+  SET ip_address = a.ip_address, ip_originated = coalesce(a.mobile_originated, 0), ip_terminated = coalesce(a.mobile_terminated, 0),
+    ip_last_seen = a.last_seen
+  FROM anew a
+  WHERE t.company_id = $1 AND a.place = 1 AND t.day = a.day AND t.subscriber_key = a.subscriber_key AND t.group_id = a.group_id
+), removed AS (
+  DELETE FROM ip_days t
+  USING anew a
+  WHERE t.company_id = $1 AND a.place = 1 AND t.day = a.day AND t.subscriber_key = a.subscriber_key AND t.group_id = a.group_id
+    AND NOT EXISTS (SELECT FROM anew o WHERE o.place > 1 AND {oequal})
+), others AS (
+  INSERT INTO ip_days (company_id, {keys}, {values})
+  SELECT $1, {keys}, {values}
+  FROM anew
+  WHERE place > 1
+  ON CONFLICT (company_id, {keys}) DO UPDATE SET {set}
+)
+` + reportWrong
 
 func prefixed(prefix string, names []string) string { return prefix + strings.Join(names, ", "+prefix) }
 

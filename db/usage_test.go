@@ -271,6 +271,9 @@ func TestQuarantinedUsageIsBookedWhenItsSubscriberAppears(t *testing.T) {
 	if n := f.int(`SELECT count(*) FROM usage_quarantine WHERE company_id = $1`); n != 0 {
 		t.Errorf("%d records are still quarantined", n)
 	}
+	if n := f.int(`SELECT count(*) FROM audit_log WHERE company_id = $1 AND action = 'usage.replay'`); n != 1 {
+		t.Errorf("the audit log tells of it %d times", n)
+	}
 	f.mustAgree()
 }
 
@@ -309,7 +312,7 @@ func TestRebuildReportsAndCorrectsWhatIsWrong(t *testing.T) {
 		"company_sessions":   `UPDATE company_sessions SET sessions = 7`,
 		"group_sessions":     `INSERT INTO group_sessions SELECT company_id, 2, hour, 5 FROM company_sessions ON CONFLICT DO NOTHING`,
 		"subscriber_days":    `UPDATE subscriber_days SET cells[2] = cells[2] + 1`,
-		"ip_days":            `UPDATE ip_days SET last_seen = last_seen + interval '1 hour'`,
+		"ip_days":            `UPDATE subscriber_days SET ip_last_seen = ip_last_seen + interval '1 hour'`,
 		"subscriber_periods": `DELETE FROM subscriber_periods`,
 		"group_periods":      `UPDATE group_periods SET mobile_terminated = 0`,
 		"usage_sessions":     `UPDATE usage_sessions SET is_opened = false`,

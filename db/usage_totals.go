@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -26,7 +27,7 @@ func (u *Usage) bookTotals(ctx context.Context, tx *sqlx.Tx, company *domain.Com
 	w := totalsWriter{ctx, tx, company.CompanyID, b}
 	for _, write := range []func() error{
 		func() error { return w.sessions(entries) },
-		w.days, w.addresses, w.companyHours, w.groupHours, w.companySessions, w.groupSessions, w.sources,
+		w.days, w.companyHours, w.groupHours, w.companySessions, w.groupSessions, w.sources,
 	} {
 		if err := write(); err != nil {
 			return err
@@ -55,41 +56,53 @@ type sessionStart struct {
 }
 
 // beginSessions moves the beginning of sessions only where that changes: to
-// record 0 from any other, else to an earlier one of the same kind.
+// record 0 from any other, else to an earlier one of the same kind. Most sessions
+// are known and stay as they are: those are looked up, not locked.
 const beginSessions = `
-WITH begun AS (
-  INSERT INTO usage_sessions AS s (company_id, subscriber_key, session_id, began_at, is_opened)
-  SELECT $1, n.subscriber_key, n.session_id, n.began_at, n.is_opened
-  FROM unnest($2::bigint[], $3::text[], $4::timestamptz[], $5::boolean[]) AS n(subscriber_key, session_id, began_at, is_opened)
-  ON CONFLICT (company_id, subscriber_key, session_id) DO UPDATE
-  SET began_before = s.began_at, began_at = excluded.began_at, is_opened = excluded.is_opened
-  WHERE excluded.is_opened AND NOT s.is_opened OR excluded.is_opened = s.is_opened AND excluded.began_at < s.began_at
-  RETURNING subscriber_key, began_at, began_before
+WITH changed AS MATERIALIZED (
+  SELECT n.place, n.subscriber_key, n.session_id, to_timestamp(n.began_at / 1e6::float8) AS began_at, n.is_opened, s.began_at AS began_before
+  FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::boolean[]) WITH ORDINALITY AS n(subscriber_key, session_id, began_at, is_opened, place)
+  LEFT JOIN LATERAL (
+    SELECT s.began_at, s.is_opened
+    FROM usage_sessions s
+    WHERE s.company_id = $1 AND s.subscriber_key = n.subscriber_key AND s.session_id = n.session_id
+    OFFSET 0
+  ) s ON true
+  WHERE s.began_at IS NULL OR n.is_opened AND NOT s.is_opened
+    OR n.is_opened = s.is_opened AND to_timestamp(n.began_at / 1e6::float8) < s.began_at
+), begun AS (
+  INSERT INTO usage_sessions (company_id, subscriber_key, session_id, began_at, is_opened)
+  SELECT $1, subscriber_key, session_id, began_at, is_opened
+  FROM changed
+  WHERE began_before IS NULL
+), moved AS (
+  UPDATE usage_sessions s
+  SET began_at = n.began_at, is_opened = n.is_opened
+  FROM changed n
+  WHERE s.company_id = $1 AND n.began_before IS NOT NULL AND s.subscriber_key = n.subscriber_key AND s.session_id = n.session_id
 )
-SELECT subscriber_key, began_at, began_before FROM begun`
+SELECT coalesce(array_agg(place), '{}'), coalesce(array_agg(coalesce((date_part('epoch', began_before) * 1000000)::bigint, 0)), '{}')
+FROM changed`
 
 // sessions counts the sessions that the entries began, or began at another time
 // than was known.
 func (w totalsWriter) sessions(entries []*usageEntry) error {
 	starts := sessionStarts(entries)
 	keys := ordered(starts, sessionKey.compare)
-	type row struct {
-		SubscriberKey int64
-		BeganAt       time.Time
-		BeganBefore   *time.Time
-	}
-	rows, err := selectAll[row](w.ctx, w.tx, beginSessions, w.company,
+	var places, before pq.Int64Array
+	row := w.tx.QueryRowxContext(w.ctx, beginSessions, w.company,
 		intArray(keys, func(k sessionKey) int64 { return k.subscriber }),
 		textArray(keys, func(k sessionKey) string { return k.session }),
-		timeArray(pluck(keys, func(k sessionKey) time.Time { return starts[k].began })),
+		intArray(keys, func(k sessionKey) int64 { return starts[k].began.UnixMicro() }),
 		pq.BoolArray(pluck(keys, func(k sessionKey) bool { return starts[k].isOpened })))
-	if err != nil {
+	if err := row.Scan(&places, &before); err != nil {
 		return err
 	}
-	for _, r := range rows {
-		w.addSessions(r.SubscriberKey, r.BeganAt, 1)
-		if r.BeganBefore != nil {
-			w.addSessions(r.SubscriberKey, *r.BeganBefore, -1)
+	for i, place := range places {
+		key := keys[place-1]
+		w.addSessions(key.subscriber, starts[key].began, 1)
+		if before[i] != 0 {
+			w.addSessions(key.subscriber, time.UnixMicro(before[i]), -1)
 		}
 	}
 	return nil
@@ -101,10 +114,7 @@ type sessionKey struct {
 }
 
 func (k sessionKey) compare(to sessionKey) int {
-	if k.subscriber != to.subscriber {
-		return int(min(max(k.subscriber-to.subscriber, -1), 1))
-	}
-	return slices.Compare([]byte(k.session), []byte(to.session))
+	return cmp.Or(cmp.Compare(k.subscriber, to.subscriber), cmp.Compare(k.session, to.session))
 }
 
 func sessionStarts(entries []*usageEntry) map[sessionKey]sessionStart {
@@ -120,79 +130,6 @@ func sessionStarts(entries []*usageEntry) map[sessionKey]sessionStart {
 		}
 	}
 	return starts
-}
-
-// addDays appends the cells to those of the day, and adds up what came often
-// whenever the day has 32 cells more.
-const addDays = `
-INSERT INTO subscriber_days AS d (company_id, day, subscriber_key, group_id, mobile_originated, mobile_terminated, sessions, last_seen, cells)
-SELECT $1, DATE 'epoch' + n.day, n.subscriber_key, n.group_id, n.originated, n.terminated, n.sessions,
-  to_timestamp(n.last_seen), ($9::bigint[])[n.first_cell:n.last_cell]
-FROM unnest($2::integer[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $10::integer[], $11::integer[])
-AS n(day, subscriber_key, group_id, originated, terminated, sessions, last_seen, first_cell, last_cell)
-ON CONFLICT (company_id, day, subscriber_key, group_id) DO UPDATE
-SET mobile_originated = d.mobile_originated + excluded.mobile_originated,
-  mobile_terminated = d.mobile_terminated + excluded.mobile_terminated,
-  sessions = d.sessions + excluded.sessions,
-  last_seen = greatest(d.last_seen, excluded.last_seen),
-  cells = CASE WHEN cardinality(d.cells) / 160 = (cardinality(d.cells) + cardinality(excluded.cells)) / 160
-    THEN d.cells || excluded.cells
-    ELSE usage_compact(d.cells || excluded.cells) END`
-
-func (w totalsWriter) days() error {
-	keys := ordered(w.usageBooking.days, dayKey.compare)
-	of := func(field func(d *day) int64) any {
-		return intArray(keys, func(k dayKey) int64 { return field(w.usageBooking.days[k]) })
-	}
-	var cells, first, last pq.Int64Array
-	for _, key := range keys {
-		first = append(first, int64(len(cells))+1)
-		cells = w.usageBooking.days[key].pack(cells)
-		last = append(last, int64(len(cells)))
-	}
-	return w.exec(addDays,
-		intArray(keys, func(k dayKey) int64 { return k.day }),
-		intArray(keys, func(k dayKey) int64 { return k.subscriber }),
-		intArray(keys, func(k dayKey) int64 { return k.group }),
-		of(func(d *day) int64 { return d.originated }), of(func(d *day) int64 { return d.terminated }),
-		of(func(d *day) int64 { return d.sessions }), of(func(d *day) int64 { return d.lastSeen }),
-		cells, first, last)
-}
-
-// pack appends the cells of the day in the order of their slots.
-func (d *day) pack(cells []int64) []int64 {
-	for _, slot := range slices.Sorted(maps.Keys(d.cells)) {
-		c := d.cells[slot]
-		cells = append(cells, slot, c.originated, c.terminated, c.lastSeen, c.sessions)
-	}
-	return cells
-}
-
-const addAddresses = `
-INSERT INTO ip_days AS d (company_id, day, subscriber_key, group_id, ip_address, mobile_originated, mobile_terminated, last_seen)
-SELECT $1, DATE 'epoch' + n.day, n.subscriber_key, n.group_id, n.ip_address::inet, n.originated, n.terminated, to_timestamp(n.last_seen)
-FROM unnest($2::integer[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[])
-AS n(day, subscriber_key, group_id, ip_address, originated, terminated, last_seen)
-ON CONFLICT (company_id, day, subscriber_key, group_id, ip_address) DO UPDATE
-SET mobile_originated = d.mobile_originated + excluded.mobile_originated,
-  mobile_terminated = d.mobile_terminated + excluded.mobile_terminated,
-  last_seen = greatest(d.last_seen, excluded.last_seen)`
-
-func (w totalsWriter) addresses() error {
-	if len(w.usageBooking.addresses) == 0 {
-		return nil
-	}
-	keys := ordered(w.usageBooking.addresses, addressKey.compare)
-	of := func(field func(v *seenVolume) int64) any {
-		return intArray(keys, func(k addressKey) int64 { return field(w.usageBooking.addresses[k]) })
-	}
-	return w.exec(addAddresses,
-		intArray(keys, func(k addressKey) int64 { return k.day }),
-		intArray(keys, func(k addressKey) int64 { return k.subscriber }),
-		intArray(keys, func(k addressKey) int64 { return k.group }),
-		textArray(keys, func(k addressKey) string { return k.address.String() }),
-		of(func(v *seenVolume) int64 { return v.originated }), of(func(v *seenVolume) int64 { return v.terminated }),
-		of(func(v *seenVolume) int64 { return v.lastSeen }))
 }
 
 const addCompanyHours = `
