@@ -3,8 +3,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 GOLANGCI_LINT := bin/golangci-lint-v2.15.0
+GOVULNCHECK := bin/govulncheck-v1.8.0
 
-.PHONY: help postgres build run test race lint generate check-generated e2e bench web check-web ci
+.PHONY: help postgres build run test race lint vuln generate check-generated e2e bench web check-web ci
 
 help: ## List the targets.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -31,6 +32,13 @@ lint: $(GOLANGCI_LINT) ## Run the linters.
 $(GOLANGCI_LINT):
 	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 	mv bin/golangci-lint $@
+
+vuln: $(GOVULNCHECK) ## Fail when the code can reach a known vulnerability; needs the network.
+	@GOVULNCHECK=$(GOVULNCHECK) bash scripts/vuln.sh
+
+$(GOVULNCHECK):
+	GOBIN=$(CURDIR)/bin go install golang.org/x/vuln/cmd/govulncheck@v1.8.0
+	mv bin/govulncheck $@
 
 generate: ## Write graph/generated anew from graph/schema.
 	go run ./graph/plan/generator
