@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -120,8 +121,31 @@ func TestDashboardsAskForWhatIsServed(t *testing.T) {
 			}
 		}
 	}
+	promtool(t, strings.NewReader(metrics), "check", "metrics")
 	if strings.Contains(metrics, s.token) || strings.Contains(s.stderr.String(), s.token) {
 		t.Error("the token is told")
+	}
+}
+
+// TestTheFilesOfPrometheusAreValid asks Prometheus itself.
+func TestTheFilesOfPrometheusAreValid(t *testing.T) {
+	promtool(t, nil, "check", "rules", "deploy/prometheus-rules.yaml")
+	promtool(t, nil, "check", "config", "--syntax-only", "deploy/prometheus.yaml")
+}
+
+// promtool fails the test when promtool finds fault; where it is not installed,
+// nothing is checked.
+func promtool(t *testing.T, in io.Reader, args ...string) {
+	t.Helper()
+	program, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Log("promtool (Debian's package prometheus) is not installed: unchecked are", args)
+		return
+	}
+	check := exec.CommandContext(t.Context(), program, args...)
+	check.Stdin = in
+	if out, err := check.CombinedOutput(); err != nil {
+		t.Errorf("promtool %v: %v\n%s", args, err, out)
 	}
 }
 
