@@ -21,13 +21,11 @@ import (
 type Serve struct {
 	Addr           string `default:"127.0.0.1:8080" help:"The address to listen on."`
 	Demo           bool   `help:"Fill an empty database with a demo company, and print a token of it."`
-	SMTPURL        string `name:"smtp-url" placeholder:"URL" help:"The mail server for alerts, such as smtp://user:password@host:587. Without it mails become files in the data directory."`
-	MailFrom       string `default:"simgraph <alerts@localhost>" help:"The sender of mails."`
-	PublicURL      string `name:"public-url" placeholder:"URL" help:"Where people reach this service, for the links in mails."`
 	Retention      int    `default:"13" help:"How many months of usage records are kept, at least 3; totals stay."`
 	AuditRetention uint   `default:"0" placeholder:"MONTHS" help:"How many months of the audit log are kept; 0 keeps it for ever."`
 	DirectURL      string `name:"direct-url" placeholder:"URL" help:"The database without the pooler before it, for LISTEN; needed with --pooler."`
 
+	Mailing
 	Observation
 	LifeCycle
 	Security

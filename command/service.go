@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"path/filepath"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -44,10 +43,7 @@ type service struct {
 // work; direct is the address of the database without a pooler before it.
 func (s *Serve) newService(env *Env, telemetry *observed, pool, upkeep *sqlx.DB, direct string) (*service, error) {
 	outbox := db.NewOutbox(pool, time.Now)
-	worker, err := mail.New(mail.Config{
-		Outbox: outbox, SMTPURL: s.SMTPURL, Dir: filepath.Join(env.DataDir, "mail"), From: s.MailFrom, PublicURL: s.PublicURL, Log: env.Log,
-		Tried: func(r mail.Result) { telemetry.Metrics.Mailed(string(r)) },
-	})
+	worker, err := s.worker(env, outbox, func(r mail.Result) { telemetry.Metrics.Mailed(string(r)) })
 	if err != nil {
 		return nil, err
 	}
