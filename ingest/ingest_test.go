@@ -9,7 +9,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -163,6 +165,30 @@ func TestEveryLineIsAnsweredInOrder(t *testing.T) {
 	}
 	if n := d.booked(); n != 3 {
 		t.Errorf("%d records are booked", n)
+	}
+}
+
+func TestAConnectionServesOnAfterAStream(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t)
+	var addresses []string
+	traced := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) {
+		addresses = append(addresses, c.Conn.LocalAddr().String())
+	}})
+	const streams = 20
+	for n := range streams {
+		response, err := d.Client().Do(d.request(http.MethodPost, "good", strings.NewReader(line(n, ""))).WithContext(traced))
+		if err != nil {
+			t.Fatalf("the %dth stream: %v", n+1, err)
+		}
+		if got := d.results(response); len(got) != 1 || got[0].Status != "accepted" {
+			t.Fatalf("the %dth stream: %s %v", n+1, response.Status, got)
+		}
+		_ = response.Body.Close()
+	}
+	slices.Sort(addresses)
+	if used := slices.Compact(addresses); len(used) > 1 {
+		t.Errorf("%d streams took %d connections", streams, len(used))
 	}
 }
 

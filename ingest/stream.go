@@ -67,8 +67,12 @@ func (s *stream) run() {
 	err := s.bookAll()
 	gone := s.ctx.Err() != nil
 	close(stop)
-	// This ends a read that waits, and the context with it.
-	_ = s.control.SetReadDeadline(time.Now())
+	if err != nil {
+		// This ends a read that waits, and with it the contexts of this and all
+		// later requests on the connection.
+		s.w.Header().Set("Connection", "close")
+		_ = s.control.SetReadDeadline(time.Now())
+	}
 	if readErr := <-failed; err == nil {
 		err = readErr
 	}
