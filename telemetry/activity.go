@@ -12,6 +12,8 @@ import (
 const (
 	// mostStatements bounds those that are remembered of one request.
 	mostStatements = 50
+	// usualStatements is what most requests stay within.
+	usualStatements = 8
 	// longestStatement bounds the text of one.
 	longestStatement = 2_000
 )
@@ -83,6 +85,9 @@ func (a *activity) ran(text string, took time.Duration) {
 	if len(a.statements) == mostStatements {
 		a.more++
 		return
+	}
+	if a.statements == nil {
+		a.statements = make([]statement, 0, usualStatements)
 	}
 	a.statements = append(a.statements, statement{text, took})
 }
