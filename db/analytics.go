@@ -272,7 +272,11 @@ SELECT subject, `+bucket+` AS start, sum(mobile_originated)::bigint AS mobile_or
 FROM (`+q.hours()+`) AS u
 GROUP BY subject, start
 HAVING sum(mobile_originated) > 0 OR sum(mobile_terminated) > 0 OR sum(sessions) > 0
-ORDER BY subject, start`, q.args...)
+ORDER BY subject, start
+LIMIT `+q.arg(domain.MaxSeriesPoints+1, "bigint"), q.args...)
+	if len(rows) > domain.MaxSeriesPoints {
+		return nil, domain.TooManyPoints(len(of))
+	}
 	if pq.As(err, pqerror.InvalidParameterValue) != nil {
 		// PostgreSQL has time zones of its own, which may be other ones.
 		return nil, domain.Invalid("timeZone", "the database does not know the time zone %q", by.Zone)

@@ -8,6 +8,9 @@ import (
 const (
 	// MaxUsagePoints bounds a typed series.
 	MaxUsagePoints = 2_400
+	// MaxSeriesPoints bounds the series of several subjects that are asked for
+	// together.
+	MaxSeriesPoints = 100_000
 	// MaxShares bounds a breakdown, and how many subscribers are named as those
 	// with the most usage.
 	MaxShares = 100
@@ -128,7 +131,8 @@ type AddressUsage struct {
 type Analytics interface {
 	// Totals sums up the usage of each subject; one without is missing.
 	Totals(ctx context.Context, scope Scope, of []Subject, span Range) (map[Subject]UsageTotals, error)
-	// Series returns the intervals that have usage or sessions, in order of time.
+	// Series returns the intervals that have usage or sessions, in order of time;
+	// an error of KindInvalid when those are more than MaxSeriesPoints.
 	Series(ctx context.Context, scope Scope, of []Subject, span Range, by Interval) (map[Subject][]UsagePoint, error)
 	// Breakdown returns the shares of each subject, those with the most usage
 	// first, at most first.

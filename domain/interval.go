@@ -88,3 +88,22 @@ func (i Interval) Check(span Range) error {
 	}
 	return nil
 }
+
+// CheckAll refuses more than MaxSeriesPoints intervals in the series of several
+// subjects together.
+func (i Interval) CheckAll(span Range, subjects int) error {
+	steps := 0
+	for at := i.StartOf(span.Start); at.Before(span.End) && steps*subjects <= MaxSeriesPoints; at = i.Next(at) {
+		steps++
+	}
+	if steps*subjects > MaxSeriesPoints {
+		return TooManyPoints(subjects)
+	}
+	return nil
+}
+
+// TooManyPoints is the error for series of more than MaxSeriesPoints together.
+func TooManyPoints(subjects int) error {
+	return Invalid("interval", "the series of %d at once have more than %d points; ask for fewer at a time, a shorter span, a longer interval or without zeroFill",
+		subjects, MaxSeriesPoints)
+}

@@ -90,3 +90,18 @@ func TestARangeHasBounds(t *testing.T) {
 		}
 	}
 }
+
+func TestSeriesOfManyAreBoundedTogether(t *testing.T) {
+	t.Parallel()
+	span := domain.Range{Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), End: time.Date(2026, 2, 10, 0, 0, 0, 0, time.UTC)}
+	hourly, monthly := domain.Interval{Unit: domain.Hourly, Zone: time.UTC}, domain.Interval{Unit: domain.Monthly, Zone: time.UTC}
+	if err := hourly.CheckAll(span, domain.MaxSeriesPoints/960); err != nil {
+		t.Error(err)
+	}
+	if public, ok := domain.AsError(hourly.CheckAll(span, domain.MaxSeriesPoints/960+1)); !ok || public.Kind != domain.KindInvalid {
+		t.Errorf("got %v", public)
+	}
+	if err := monthly.CheckAll(span, domain.MaxSeriesPoints/2); err != nil {
+		t.Error(err)
+	}
+}

@@ -181,5 +181,8 @@ func (l *loaders) aheadOfTags(ctx context.Context, s selection, of []domain.TagN
 	if s.has("numberOfSubscribers") {
 		l.tagCounts.ahead(ctx, of)
 	}
+	if s.has("usage") {
+		l.aheadOfUsage(ctx, s, each(of, func(t domain.TagName) domain.Subject { return domain.Subject{Kind: domain.TagSubject, Tag: t} }))
+	}
 	aheadOfParts(ctx, l, s, of, l.tagSubscribers, l.tagTotals)
 }

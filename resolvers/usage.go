@@ -69,33 +69,16 @@ func (u usageOf) Totals(ctx context.Context, of *model.Usage) (*domain.UsageTota
 }
 
 func (u usageOf) Series(ctx context.Context, of *model.Usage, unit domain.Unit, timeZone *string, zeroFill bool) ([]*domain.UsagePoint, error) {
-	interval, err := u.interval(ctx, unit, timeZone)
-	if err != nil {
-		return nil, err
-	}
-	if err := interval.Check(of.Span); err != nil {
-		return nil, err
-	}
-	key := seriesKey{newUsageKey(of), unit, interval.Zone.String()}
-	points, err := loadersFrom(ctx).usageSeries.of(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	if zeroFill {
-		points, err = interval.Fill(points, of.Span)
-	}
-	return pointers(points), err
-}
-
-func (u usageOf) interval(ctx context.Context, unit domain.Unit, timeZone *string) (domain.Interval, error) {
-	if timeZone != nil {
-		return domain.NewInterval(unit, *timeZone)
-	}
 	caller, err := domain.CallerOf(ctx)
 	if err != nil {
-		return domain.Interval{}, err
+		return nil, err
 	}
-	return domain.Interval{Unit: unit, Zone: caller.Company.Billing().Zone}, nil
+	key, err := newSeriesKey(caller, of, unit, timeZone, zeroFill)
+	if err != nil {
+		return nil, err
+	}
+	points, err := loadersFrom(ctx).usageSeries.of(ctx, key)
+	return pointers(points), err
 }
 
 func (u usageOf) Breakdown(ctx context.Context, of *model.Usage, by domain.Dimension, first int32) ([]*domain.UsageShare, error) {
@@ -126,12 +109,16 @@ func (u subscriberUsageOf) Subscriber(ctx context.Context, of *domain.Subscriber
 }
 
 func (u usageOf) Previous(ctx context.Context, of *model.Usage) (*model.Usage, error) {
-	if of.Period == nil {
-		return &model.Usage{Of: of.Of, Span: of.Span.Before()}, nil
-	}
 	caller, err := domain.CallerOf(ctx)
 	if err != nil {
 		return nil, err
+	}
+	return previousUsage(caller, of)
+}
+
+func previousUsage(caller *domain.Caller, of *model.Usage) (*model.Usage, error) {
+	if of.Period == nil {
+		return &model.Usage{Of: of.Of, Span: of.Span.Before()}, nil
 	}
 	return usageOfPeriod(of.Of, caller.Company.Billing().Before(*of.Period))
 }

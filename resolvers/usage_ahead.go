@@ -2,15 +2,20 @@ package resolvers
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
+	"simgraph/graph/model"
 )
 
-// aheadOfUsage loads the selected totals of usage of all the subjects, unless
-// the caller will be refused them.
+// aheadOfUsage loads the selected usage of all the subjects, each relation with
+// one statement, unless the caller will be refused it. What has wrong arguments
+// is left to the fields, which report it.
 func (l *loaders) aheadOfUsage(ctx context.Context, s selection, of []domain.Subject) {
 	caller, err := domain.CallerOf(ctx)
 	if err != nil || len(of) == 0 || !caller.May(domain.ViewStatisticsOverview) {
@@ -19,13 +24,88 @@ func (l *loaders) aheadOfUsage(ctx context.Context, s selection, of []domain.Sub
 	for _, field := range s.fields("usage") {
 		args := field.ArgumentMap(s.op.Variables)
 		usage, err := l.graph.usageIn(ctx, of[0], timeArgument(args["start"]), timeArgument(args["end"]))
-		below := selection{s.op, []ast.SelectionSet{field.Selections}}
-		if err != nil || !below.has("totals") {
-			continue
+		if err == nil {
+			usageAhead{l, caller, of}.load(ctx, below(s, field), usage)
 		}
-		alike := newUsageKey(usage)
-		l.usageTotals.ahead(ctx, each(of, alike.on))
 	}
+}
+
+// usageAhead loads what is selected of the usage of subjects.
+type usageAhead struct {
+	*loaders
+	caller *domain.Caller
+	of     []domain.Subject
+}
+
+func below(s selection, field graphql.CollectedField) selection {
+	return selection{s.op, []ast.SelectionSet{field.Selections}}
+}
+
+// load is for the span of the usage, whose subject is any of them.
+func (u usageAhead) load(ctx context.Context, s selection, usage *model.Usage) {
+	key := newUsageKey(usage)
+	if s.has("totals") {
+		u.usageTotals.ahead(ctx, each(u.of, key.on))
+	}
+	for _, field := range s.fields("series") {
+		u.series(ctx, usage, field.ArgumentMap(s.op.Variables))
+	}
+	for _, field := range s.fields("breakdown") {
+		u.shares(ctx, key, field.ArgumentMap(s.op.Variables))
+	}
+	for _, field := range s.fields("topSubscribers") {
+		u.top(ctx, key, below(s, field), field.ArgumentMap(s.op.Variables))
+	}
+	for _, field := range s.fields("previous") {
+		if previous, err := previousUsage(u.caller, usage); err == nil {
+			u.load(ctx, below(s, field), previous)
+		}
+	}
+}
+
+func (u usageAhead) series(ctx context.Context, usage *model.Usage, args map[string]any) {
+	unit, _ := args["interval"].(string)
+	zeroFill, _ := args["zeroFill"].(bool)
+	key, err := newSeriesKey(u.caller, usage, domain.Unit(unit), textArgument(args["timeZone"]), zeroFill)
+	if err == nil {
+		u.usageSeries.ahead(ctx, each(u.of, key.on))
+	}
+}
+
+func (u usageAhead) shares(ctx context.Context, key usageKey, args map[string]any) {
+	by, _ := args["by"].(string)
+	if first, err := firstArgument(args); err == nil {
+		u.usageShares.ahead(ctx, each(u.of, sharesKey{key, domain.Dimension(by), first}.on))
+	}
+}
+
+// top loads the subscribers as well, each once for all the subjects.
+func (u usageAhead) top(ctx context.Context, key usageKey, s selection, args map[string]any) {
+	first, err := firstArgument(args)
+	if err != nil || !u.caller.May(domain.ViewSubscriber) {
+		return
+	}
+	tops := u.usageTop.ahead(ctx, each(u.of, topKey{key, first}.on))
+	named := s.below("subscriber")
+	if named.empty() {
+		return
+	}
+	var keys []int64
+	for _, top := range tops {
+		keys = append(keys, each(top, func(t domain.SubscriberUsage) int64 { return t.SubscriberKey })...)
+	}
+	u.aheadOfSubscribers(ctx, named, slices.Collect(maps.Values(u.subscriber.ahead(ctx, keys))))
+}
+
+func firstArgument(args map[string]any) (int, error) {
+	first, err := intArgument(args["first"])
+	if err != nil {
+		return 0, err
+	}
+	if first == nil {
+		return 0, checkFirst(0)
+	}
+	return int(*first), checkFirst(*first)
 }
 
 // timeArgument returns nil for what the field itself refuses.

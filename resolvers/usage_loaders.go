@@ -28,8 +28,9 @@ func (k usageKey) span() domain.Range {
 type (
 	seriesKey struct {
 		usageKey
-		unit domain.Unit
-		zone string
+		unit     domain.Unit
+		zone     string
+		zeroFill bool
 	}
 	sharesKey struct {
 		usageKey
@@ -41,6 +42,18 @@ type (
 		first int
 	}
 )
+
+// newSeriesKey asks for a series in the time zone, or else in the company's.
+func newSeriesKey(caller *domain.Caller, of *model.Usage, unit domain.Unit, timeZone *string, zeroFill bool) (seriesKey, error) {
+	interval := domain.Interval{Unit: unit, Zone: caller.Company.Billing().Zone}
+	if timeZone != nil {
+		var err error
+		if interval, err = domain.NewInterval(unit, *timeZone); err != nil {
+			return seriesKey{}, err
+		}
+	}
+	return seriesKey{newUsageKey(of), unit, interval.Zone.String(), zeroFill}, interval.Check(of.Span)
+}
 
 func (k seriesKey) on(of domain.Subject) seriesKey { k.of = of; return k }
 func (k sharesKey) on(of domain.Subject) sharesKey { k.of = of; return k }
@@ -61,6 +74,7 @@ func eachUsage[K comparable, V any](
 		}
 		values := make(map[K]V, len(keys))
 		for alike, asked := range subjects {
+			tellBatch(ctx, len(asked))
 			loaded, err := load(ctx, asked, alike)
 			if err != nil {
 				return nil, err
@@ -89,11 +103,7 @@ func newUsageRelations(g *Graph, scope domain.Scope) usageRelations {
 			return g.Analytics.Totals(ctx, scope, of, k.span())
 		})),
 		usageSeries: newRelation(eachUsage(seriesKey.subject, seriesKey.on, func(ctx context.Context, of []domain.Subject, k seriesKey) (map[domain.Subject][]domain.UsagePoint, error) {
-			interval, err := domain.NewInterval(k.unit, k.zone)
-			if err != nil {
-				return nil, err
-			}
-			return g.Analytics.Series(ctx, scope, of, k.span(), interval)
+			return g.series(ctx, scope, of, k)
 		})),
 		usageShares: newRelation(eachUsage(sharesKey.subject, sharesKey.on, func(ctx context.Context, of []domain.Subject, k sharesKey) (map[domain.Subject][]domain.UsageShare, error) {
 			return g.Analytics.Breakdown(ctx, scope, of, k.span(), k.by, k.first)
@@ -106,6 +116,31 @@ func newUsageRelations(g *Graph, scope domain.Scope) usageRelations {
 			return map[struct{}][]*domain.UsageSource{{}: sources}, err
 		}),
 	}
+}
+
+// series loads the series of subjects. Zeros are filled in here, where it shows
+// how many points all of them have.
+func (g *Graph) series(ctx context.Context, scope domain.Scope, of []domain.Subject, k seriesKey) (map[domain.Subject][]domain.UsagePoint, error) {
+	interval, err := domain.NewInterval(k.unit, k.zone)
+	if err != nil {
+		return nil, err
+	}
+	if k.zeroFill {
+		if err := interval.CheckAll(k.span(), len(of)); err != nil {
+			return nil, err
+		}
+	}
+	series, err := g.Analytics.Series(ctx, scope, of, k.span(), interval)
+	if err != nil || !k.zeroFill {
+		return series, err
+	}
+	filled := make(map[domain.Subject][]domain.UsagePoint, len(of))
+	for _, subject := range of {
+		if filled[subject], err = interval.Fill(series[subject], k.span()); err != nil {
+			return nil, err
+		}
+	}
+	return filled, nil
 }
 
 func (u usageRelations) usageSources(ctx context.Context) ([]*domain.UsageSource, error) {

@@ -86,23 +86,48 @@ func TestThePeriodThatIsAskedForByDefaultIsTheCurrentOne(t *testing.T) {
 	}
 }
 
-func TestTheUsageOfManyIsNotAStatementEach(t *testing.T) {
+// everyUsage selects all fields of usage: five statements and one for the
+// subscribers at the top.
+const everyUsage = `{period {start} totals {total sessions} series(zeroFill: false) {total sessions}
+  breakdown(by: PROTOCOL) {total} topSubscribers(first: 3) {total subscriber {physicalId}} dataCompleteUntil}`
+
+func TestTheUsageOfManyIsAStatementForEachField(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	for _, query := range []string{
-		`{subscribers(first: 100) {nodes {usage {totals {total sessions}}}}}`,
-		`{subscribers(first: 100) {nodes {usage {series {total}}}}}`,
-		`{subscribers(first: 100) {nodes {usage {breakdown(by: PROTOCOL) {total}}}}}`,
-		`{groups(first: 20) {nodes {usage {totals {total} series(interval: HOUR) {total}}}}}`,
-		`{groups(first: 20) {nodes {usage {topSubscribers(first: 3) {subscriber {physicalId}}}}}}`,
-		`{tags(first: 20) {nodes {usage {totals {total} dataCompleteUntil}}}}`,
-	} {
-		// Two or three, but a busy machine may split a batch that waits for a
-		// millisecond.
-		if got := s.mustAsk(t, query).Statements; got > 7 {
-			t.Errorf("%s: %d statements", query, got)
+	for _, list := range []string{"subscribers(first: 100)", "groups(first: 20)", "tags(first: 20)"} {
+		for usage, statements := range map[string]int{
+			`{totals {total sessions}}`: 1,
+			`{series {total sessions}}`: 1,
+			`{days: series {total} again: series(interval: DAY) {start} hours: series(interval: HOUR, timeZone: "UTC") {total}}`: 2,
+			`{breakdown(by: PROTOCOL) {total}}`:                                                 1,
+			`{a: breakdown(by: IP_ADDRESS) {total} b: breakdown(by: TARIFF, first: 1) {value}}`: 2,
+			`{topSubscribers(first: 3) {total}}`:                                                1,
+			`{topSubscribers(first: 3) {subscriber {physicalId tags {name}}}}`:                  3,
+			`{totals {total} previous {totals {total} previous {totals {total}}}}`:              3,
+			`{dataCompleteUntil}`: 1,
+			everyUsage:            6,
+		} {
+			query := fmt.Sprintf("{%s {nodes {usage %s}}}", list, usage)
+			if got, want := s.mustAsk(t, query).Statements, 1+statements; got != want {
+				t.Errorf("%s: %d statements, want %d", query, got, want)
+			}
 		}
 	}
+	// One more tells the billing periods, which stand ready.
+	if got := s.mustAsk(t, `{company {usage `+everyUsage+`}}`).Statements; got != 7 {
+		t.Errorf("the usage of the company: %d statements", got)
+	}
+}
+
+func TestTheUsageOfManyIsBounded(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	const days = `start: "2026-08-20T00:00:00Z", end: "2026-11-20T00:00:00Z"`
+	a := s.ask(t, `{subscribers(first: 100) {nodes {usage(`+days+`) {series(interval: HOUR) {total}}}}}`)
+	if a.code() != "INVALID_PARAMETER" || !strings.Contains(a.Errors[0].Message, "ask for fewer at a time") {
+		t.Errorf("got %v", a.Errors)
+	}
+	s.mustAsk(t, `{subscribers(first: 100) {nodes {usage(`+days+`) {series(interval: HOUR, zeroFill: false) {total}}}}}`)
 }
 
 func TestAUserOfAGroupSeesTheUsageOfItsSubscribers(t *testing.T) {

@@ -5266,7 +5266,7 @@ type Usage {
     interval: UsageInterval! = DAY
     "The IANA time zone in which days and months begin; the company's when missing."
     timeZone: String
-    "Whether steps without usage are listed, with zeros. At most 2,400 steps."
+    "Whether steps without usage are listed, with zeros. At most 2,400 steps, and 100,000 in the series of several objects together."
     zeroFill: Boolean! = true
   ): [UsagePoint!]!
   "What the usage consists of, the largest shares first."
