@@ -30,6 +30,7 @@ var layers = map[string][]string{
 	"rest":                  {"domain", "graph/input"},
 	"access":                {"domain"},
 	"limit":                 {"domain"},
+	"replica":               {"domain", "graph/transport"},
 	"telemetry":             {"domain", "graph/transport"},
 	"httpd":                 {"access", "domain", "graph/transport", "limit"},
 	"bundle":                {"domain"},

@@ -81,7 +81,11 @@ func (s *Serve) around(v *service) ([]func(http.Handler) http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []func(http.Handler) http.Handler{v.telemetry.Requests, origins.Guard, httpd.Limited(v.limits, proxies, v.access.Throttled)}, nil
+	around := []func(http.Handler) http.Handler{v.telemetry.Requests, origins.Guard, httpd.Limited(v.limits, proxies, v.access.Throttled)}
+	if v.replicas != nil {
+		around = append(around, v.replicas.Carry)
+	}
+	return around, nil
 }
 
 // admitted is asked about every request that a token admits.

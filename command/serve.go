@@ -26,6 +26,7 @@ type Serve struct {
 	DirectURL      string `name:"direct-url" placeholder:"URL" help:"The database without the pooler before it, for LISTEN; needed with --pooler."`
 
 	Mailing
+	Replicas
 	Observation
 	LifeCycle
 	Security
@@ -71,10 +72,11 @@ func (s *Serve) Run(ctx context.Context, env *Env) error {
 	}
 	defer func() { env.warn("close the database", upkeep.Close()) }()
 	telemetry.watch(pool, upkeep)
-	v, err := s.newService(env, telemetry, pool, upkeep, cmp.Or(s.DirectURL, url))
+	v, err := s.newService(ctx, env, telemetry, pool, upkeep, cmp.Or(s.DirectURL, url))
 	if err != nil {
 		return err
 	}
+	defer v.closeReplicas(env)
 	if v.server.Timing, err = s.timing(env.Timeout); err != nil {
 		return err
 	}
@@ -97,12 +99,13 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, pool *sqlx.DB, 
 	working, rest := context.WithCancel(context.WithoutCancel(ctx))
 	var running errgroup.Group
 	for name, run := range map[string]func(context.Context) error{
-		workerAdmin:  v.telemetry.serve,
-		workerLive:   v.live.Run,
-		workerMail:   v.mail.Run,
-		workerSettle: every(settleEvery, v.upkeep.Settle),
-		workerRetain: every(retainEvery, v.retain),
-		workerRefuse: every(noteEvery, v.access.NoteRefusals),
+		workerReplica: v.followReplicas,
+		workerAdmin:   v.telemetry.serve,
+		workerLive:    v.live.Run,
+		workerMail:    v.mail.Run,
+		workerSettle:  every(settleEvery, v.upkeep.Settle),
+		workerRetain:  every(retainEvery, v.retain),
+		workerRefuse:  every(noteEvery, v.access.NoteRefusals),
 	} {
 		running.Go(func() error { v.keepRunning(working, name, run); return nil })
 	}

@@ -16,6 +16,7 @@ import (
 	"simgraph/ingest"
 	"simgraph/limit"
 	"simgraph/mail"
+	"simgraph/replica"
 	"simgraph/resolvers"
 	"simgraph/rest"
 )
@@ -37,11 +38,14 @@ type service struct {
 	auditMonths int
 	telemetry   *observed
 	limits      *limit.Limits
+	// replicas take queries; nil without standbys.
+	replicas *replica.Set
+	standbys []*db.Replica
 }
 
 // newService puts the parts together. pool answers requests; upkeep runs long
 // work; direct is the address of the database without a pooler before it.
-func (s *Serve) newService(env *Env, telemetry *observed, pool, upkeep *sqlx.DB, direct string) (*service, error) {
+func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, pool, upkeep *sqlx.DB, direct string) (*service, error) {
 	outbox := db.NewOutbox(pool, time.Now)
 	worker, err := s.worker(env, outbox, func(r mail.Result) { telemetry.Metrics.Mailed(string(r)) })
 	if err != nil {
@@ -53,19 +57,22 @@ func (s *Serve) newService(env *Env, telemetry *observed, pool, upkeep *sqlx.DB,
 		live: db.NewLive(pool, direct, env.Log), mail: worker, telemetry: telemetry, limits: s.limits(telemetry.Metrics),
 	}
 	v.audit, v.auditMonths = db.NewAuditLog(upkeep), int(s.AuditRetention)
-	v.graph = v.newGraph(pool)
+	v.graph = v.newGraph(pool, v.access, v.usage)
+	if err := s.openReplicas(ctx, env, v, pool); err != nil {
+		return nil, err
+	}
 	return v, v.open(s, pool, outbox)
 }
 
-func (v *service) newGraph(pool *sqlx.DB) *resolvers.Graph {
+func (v *service) newGraph(pool *sqlx.DB, access *db.Access, usage *db.Usage) *resolvers.Graph {
 	return resolvers.New(resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool),
 		Groups:      db.NewGroups(pool),
 		Tags:        db.NewTags(pool),
 		Catalogue:   db.NewCatalogue(pool),
-		Access:      v.access,
-		Usage:       metered{v.usage, v.telemetry.Metrics},
-		Analytics:   db.NewAnalytics(v.usage),
+		Access:      access,
+		Usage:       metered{usage, v.telemetry.Metrics},
+		Analytics:   db.NewAnalytics(usage),
 		Alerts:      db.NewAlerts(pool, time.Now),
 		AlertLog:    db.NewAlertLog(pool),
 		Recipients:  db.NewRecipients(pool, time.Now),
@@ -89,7 +96,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	gate := access.NewGate(v.access, time.Now)
 	gate.Admitted = v.admitted
 	streams := ingest.New(ingest.Config{
-		Usage: metered{v.usage, v.telemetry.Metrics}, Admit: gate.Admit, StillValid: gate.StillValid, Log: v.log,
+		Usage: v.ingested(), Admit: gate.Admit, StillValid: gate.StillValid, Log: v.log,
 		Streams: s.UsageStreams, Bytes: s.UsageStreamSize,
 	})
 	page[ingest.Path] = streams
@@ -125,7 +132,7 @@ func (v *service) engineConfig(s *Serve, gate *access.Gate, explorer http.Handle
 		Log:                    v.log,
 		Limits:                 s.documents(),
 		Present:                resolvers.Present,
-		PerResponse:            v.graph.WithLoaders,
+		PerResponse:            v.perResponse(v.graph),
 		AfterRootMutationField: resolvers.ForgetLoaded,
 		Charge:                 httpd.Charge(v.limits),
 		Enter:                  httpd.Turns(v.limits),
@@ -136,12 +143,21 @@ func (v *service) engineConfig(s *Serve, gate *access.Gate, explorer http.Handle
 	if v.telemetry.On() {
 		cfg.Observe = v.telemetry.Operation
 	}
-	if metrics := v.telemetry.Metrics; metrics != nil {
-		cfg.PerResponse = func(ctx context.Context) context.Context {
-			return resolvers.WithBatches(v.graph.WithLoaders(ctx), metrics.Batch)
-		}
+	if v.replicas != nil {
+		v.useReplicas(&cfg)
 	}
 	return cfg
+}
+
+// perResponse puts the loaders of the graph into the context of a response.
+func (v *service) perResponse(graph *resolvers.Graph) func(context.Context) context.Context {
+	metrics := v.telemetry.Metrics
+	if metrics == nil {
+		return graph.WithLoaders
+	}
+	return func(ctx context.Context) context.Context {
+		return resolvers.WithBatches(graph.WithLoaders(ctx), metrics.Batch)
+	}
 }
 
 // prepare reads a document of the REST paths for the engine.

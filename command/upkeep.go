@@ -26,15 +26,16 @@ const (
 
 // The workers beside the server.
 const (
-	workerAdmin  = "admin"
-	workerLive   = "live"
-	workerMail   = "mail"
-	workerSettle = "settle"
-	workerRetain = "retain"
-	workerRefuse = "refusals"
+	workerAdmin   = "admin"
+	workerLive    = "live"
+	workerMail    = "mail"
+	workerSettle  = "settle"
+	workerRetain  = "retain"
+	workerRefuse  = "refusals"
+	workerReplica = "replicas"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerSettle, workerRetain, workerRefuse}
+var workers = []string{workerAdmin, workerLive, workerMail, workerSettle, workerRetain, workerRefuse, workerReplica}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.

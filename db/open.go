@@ -79,9 +79,24 @@ func Open(ctx context.Context, url string, opt Options) (*sqlx.DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	pool, err := newPool(cfg, opt, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := reach(ctx, pool); err != nil {
+		return nil, errors.Join(fmt.Errorf("the database at %s: %w", place(cfg), err), pool.Close())
+	}
+	return pool, nil
+}
+
+// newPool connects to nothing yet; a nil dialer is lib/pq's own.
+func newPool(cfg pq.Config, opt Options, dialer pq.Dialer) (*sqlx.DB, error) {
 	inner, err := pq.NewConnectorConfig(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("the database address: %w", err)
+	}
+	if dialer != nil {
+		inner.Dialer(dialer)
 	}
 	size := stmtcache.DefaultSize
 	if opt.Pooler {
@@ -92,9 +107,6 @@ func Open(ctx context.Context, url string, opt Options) (*sqlx.DB, error) {
 	conns := cmp.Or(opt.MaxConns, defaultMaxConns)
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)
-	if err := reach(ctx, pool); err != nil {
-		return nil, errors.Join(fmt.Errorf("the database at %s: %w", place(cfg), err), pool.Close())
-	}
 	return pool, nil
 }
 

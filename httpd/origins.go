@@ -47,8 +47,8 @@ func (o *Origins) same(r *http.Request, origin string) bool {
 // What pages may send, and read beside the body.
 const (
 	corsMethods = "GET, HEAD, POST, PATCH, DELETE"
-	corsHeaders = "Accept, Authorization, Content-Type, Last-Event-ID, X-Request-Id"
-	corsExposed = "Link, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count"
+	corsHeaders = "Accept, Authorization, Content-Type, Last-Event-ID, X-Request-Id, X-Write-Position"
+	corsExposed = "Link, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count, X-Write-Position"
 	corsMaxAge  = "600"
 )
 

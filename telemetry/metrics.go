@@ -39,6 +39,7 @@ type Metrics struct {
 	recordDelay    prometheus.Histogram
 	mails          *prometheus.CounterVec
 	workerFailures *prometheus.CounterVec
+	reads          *prometheus.CounterVec
 }
 
 var (
@@ -70,9 +71,10 @@ func NewMetrics(version string) *Metrics {
 		mails:          counters("mails_total", "Attempts to send a mail by their result: sent, retried or failed.", "result"),
 		workerFailures: counters("worker_failures_total", "How often a worker failed and was started again.",
 			"worker"),
+		reads: counters("reads_total", "Queries by where they ran: standby, primary, or again for those that failed on a standby.", "server"),
 	}
 	m.registry.MustRegister(m.requests, m.requestSeconds, m.inFlight, m.operations, m.operationTime, m.cost, m.subscriptions, m.refused,
-		m.statementTime, m.batch, m.records, m.recordTime, m.recordDelay, m.mails, m.workerFailures,
+		m.statementTime, m.batch, m.records, m.recordTime, m.recordDelay, m.mails, m.workerFailures, m.reads,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := gauges("build_info", "1, labelled with the version.", "version")
 	build.WithLabelValues(version).Set(1)
@@ -116,6 +118,16 @@ func (m *Metrics) Begin(limits, mailResults, workers []string) {
 		m.records.WithLabelValues(string(status))
 	}
 }
+
+// BeginReads makes the counters of queries count from zero.
+func (m *Metrics) BeginReads(servers []string) {
+	for _, server := range servers {
+		m.reads.WithLabelValues(server)
+	}
+}
+
+// Read counts a query by where it runs.
+func (m *Metrics) Read(server string) { m.reads.WithLabelValues(server).Inc() }
 
 // Register adds what counts elsewhere.
 func (m *Metrics) Register(collector prometheus.Collector) { m.registry.MustRegister(collector) }

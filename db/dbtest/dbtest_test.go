@@ -12,6 +12,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"simgraph/db"
 	"simgraph/db/dbtest"
 )
 
@@ -129,4 +130,32 @@ func eventually(t *testing.T, what string, fact func() bool) {
 		}
 	}
 	t.Fatalf("not so after 15 s: %s", what)
+}
+
+func TestAPairReplicates(t *testing.T) {
+	t.Parallel()
+	pair := dbtest.NewPair(t)
+	primary, standby := open(t, pair.Primary), open(t, pair.Standby)
+	primary.MustExecContext(t.Context(), "INSERT INTO migrated VALUES (7)")
+	eventually(t, "the standby has the row", func() bool {
+		var found []int
+		err := standby.SelectContext(t.Context(), &found, "SELECT n FROM migrated WHERE pg_is_in_recovery()")
+		return err == nil && len(found) == 1
+	})
+	pair.KillStandby()
+	pair.StartStandby()
+	eventually(t, "the standby answers again", func() bool {
+		var n int
+		return standby.GetContext(t.Context(), &n, "SELECT count(*) FROM migrated") == nil && n == 1
+	})
+}
+
+func open(t *testing.T, url string) *sqlx.DB {
+	t.Helper()
+	pool, err := db.Open(t.Context(), url, db.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	return pool
 }

@@ -48,32 +48,54 @@ type server struct {
 	drops    sync.WaitGroup
 }
 
-func start(ctx context.Context, migrate Migrate) (_ *server, err error) {
-	dir, err := makeDir()
+func start(ctx context.Context, migrate Migrate) (*server, error) {
+	return startWith(ctx, throwaway, func(s *server) error { return s.makeTemplate(ctx, migrate) })
+}
+
+// startWith starts a server with the settings; prepare may work on it before it
+// is handed out.
+func startWith(ctx context.Context, settings map[string]string, prepare func(*server) error) (_ *server, err error) {
+	s, err := makeServer()
 	if err != nil {
 		return nil, err
 	}
-	s := &server{dir: dir}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
 		}
 	}()
-	if s.sweeper, err = sweepAfter(dir); err != nil {
-		return nil, err
-	}
-	s.embedded, err = embedded.Start(ctx, embedded.Config{Dir: dir + "/data", Settings: throwaway, Purpose: "test"})
-	if err != nil {
-		return nil, err
-	}
-	if s.address, err = url.Parse(s.embedded.URL()); err != nil {
+	if err := s.launch(ctx, settings); err != nil {
 		return nil, err
 	}
 	if s.admin, err = db.Open(ctx, s.url("postgres"), db.Options{}); err != nil {
 		return nil, err
 	}
-	return s, s.makeTemplate(ctx, migrate)
+	return s, prepare(s)
 }
+
+// makeServer makes the place of a server.
+func makeServer() (*server, error) {
+	dir, err := makeDir()
+	if err != nil {
+		return nil, err
+	}
+	s := &server{dir: dir}
+	if s.sweeper, err = sweepAfter(dir); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+func (s *server) launch(ctx context.Context, settings map[string]string) (err error) {
+	s.embedded, err = embedded.Start(ctx, embedded.Config{Dir: s.home(), Settings: settings, Purpose: "test"})
+	if err != nil {
+		return err
+	}
+	s.address, err = url.Parse(s.embedded.URL())
+	return err
+}
+
+func (s *server) home() string { return s.dir + "/data" }
 
 // makeDir prefers memory, and lets PostgreSQL's user in, since root's tests run
 // the server as another.

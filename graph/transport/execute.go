@@ -11,17 +11,28 @@ import (
 	"simgraph/graph/guard"
 )
 
-// execute runs a query or mutation. This is where an operation becomes a
-// response: a faster executor for plain fields belongs here.
-func (s *Server) execute(ctx context.Context, c *call) (resp *graphql.Response) {
+// execute runs a query or mutation.
+func (s *Server) execute(ctx context.Context, c *call) *graphql.Response {
+	if c.def.Operation == ast.Query && s.cfg.Elsewhere != nil {
+		if e := s.cfg.Elsewhere(ctx); e != nil {
+			if resp := s.executeElsewhere(ctx, c, e); resp != nil {
+				return resp
+			}
+		}
+	}
+	return s.executeOn(ctx, c, s.schema, s.responseContext)
+}
+
+// executeOn is where an operation becomes a response.
+func (s *Server) executeOn(ctx context.Context, c *call, schema graphql.ExecutableSchema, responseContext func(context.Context) context.Context) (resp *graphql.Response) {
 	defer func() {
 		if r := recover(); r != nil {
 			resp = &graphql.Response{Data: null, Errors: gqlerror.List{s.presented(ctx, s.recovered(ctx, r))}}
 		}
 	}()
 	ctx = graphql.WithOperationContext(ctx, s.context(c))
-	ctx = s.responseContext(ctx)
-	return s.finish(ctx, s.schema.Exec(ctx)(ctx))
+	ctx = responseContext(ctx)
+	return s.finish(ctx, schema.Exec(ctx)(ctx))
 }
 
 var null = []byte("null")
@@ -96,7 +107,11 @@ func (s *Server) event(ctx context.Context, events graphql.ResponseHandler) (res
 		return nil
 	}
 	ctx = s.responseContext(ctx)
-	return s.finish(ctx, events(ctx))
+	resp = s.finish(ctx, events(ctx))
+	if resp != nil && s.cfg.Told != nil {
+		s.cfg.Told(ctx)
+	}
+	return resp
 }
 
 // Prepared is an operation of the program itself, read once.

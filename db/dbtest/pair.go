@@ -1,0 +1,181 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"simgraph/db"
+)
+
+// Pair is a primary and a hot standby that follows it by streaming, both of the
+// test's own, with the schema that was given to Main.
+type Pair struct {
+	// Primary and Standby are the addresses of the database on either server.
+	Primary, Standby string
+
+	t                testing.TB
+	primary, standby *server
+}
+
+const pairDatabase = "simgraph"
+
+// followed are the settings of servers that replicate.
+var followed = func() map[string]string {
+	settings := maps.Clone(throwaway)
+	settings["wal_level"], settings["max_wal_senders"] = "replica", "10"
+	settings["synchronous_commit"] = "local"
+	return settings
+}()
+
+// NewPair starts both servers, which end with the test. The test is skipped
+// where pg_basebackup is missing, as it is in packages with the server alone.
+func NewPair(t testing.TB) *Pair {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), startupTime)
+	defer cancel()
+	primary, err := startWith(ctx, followed, func(s *server) error { return s.migrate(ctx, suite.migrate) })
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	p := &Pair{t: t, primary: primary, Primary: primary.url(pairDatabase)}
+	t.Cleanup(func() { p.closed(primary) })
+	if p.standby, err = makeServer(); err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	t.Cleanup(func() { p.closed(p.standby) })
+	if err := p.copyPrimary(ctx); err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	p.StartStandby()
+	p.Standby = p.standby.url(pairDatabase)
+	return p
+}
+
+func (p *Pair) closed(s *server) {
+	if err := s.close(); err != nil {
+		p.t.Errorf("dbtest: %v", err)
+	}
+}
+
+func (s *server) migrate(ctx context.Context, migrate Migrate) error {
+	if migrate == nil {
+		return nil
+	}
+	pool, err := db.Open(ctx, s.url(pairDatabase), db.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(migrate(ctx, pool), pool.Close())
+}
+
+// copyPrimary makes the cluster of the standby, which follows the primary.
+func (p *Pair) copyPrimary(ctx context.Context) error {
+	var programs string
+	if err := p.primary.admin.GetContext(ctx, &programs, "SELECT setting FROM pg_config WHERE name = 'BINDIR'"); err != nil {
+		return err
+	}
+	program := filepath.Join(programs, "pg_basebackup")
+	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
+		p.t.Skipf("there is no %s, which makes standbys", program)
+	}
+	from, to := filepath.Join(p.primary.home(), "postgres"), filepath.Join(p.standby.home(), "postgres")
+	owner, err := ownerOf(from)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(os.Mkdir(p.standby.home(), 0o711), os.Mkdir(to, 0o700), os.Lchown(to, int(owner.Uid), int(owner.Gid))); err != nil {
+		return err
+	}
+	password, _ := p.primary.address.User.Password()
+	if err := os.WriteFile(filepath.Join(p.standby.home(), "password"), []byte(password+"\n"), 0o600); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, program, "--dbname", p.primary.url("postgres"), "--pgdata", to, "--write-recovery-conf", "--checkpoint=fast", "--no-sync")
+	cmd.Dir = "/"
+	if os.Geteuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: owner}
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("pg_basebackup: %w: %s", err, out)
+	}
+	return nil
+}
+
+func ownerOf(path string) (*syscall.Credential, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil, fmt.Errorf("%s: no owner known", path)
+	}
+	return &syscall.Credential{Uid: stat.Uid, Gid: stat.Gid}, nil
+}
+
+// StartStandby starts the standby again after KillStandby, at the same address.
+func (p *Pair) StartStandby() {
+	p.t.Helper()
+	if err := p.standby.launch(p.t.Context(), followed); err != nil {
+		p.t.Fatalf("dbtest: the standby: %v", err)
+	}
+}
+
+// KillStandby ends the standby at once, as a crash would.
+func (p *Pair) KillStandby() {
+	p.t.Helper()
+	p.signal(syscall.SIGQUIT, []int{p.standbyPID()})
+	<-p.standby.embedded.Done()
+	if err := p.standby.embedded.Close(); err != nil {
+		p.t.Fatalf("dbtest: the standby: %v", err)
+	}
+}
+
+// FreezeStandby stops all processes of the standby where they are, so that it
+// takes connections and answers none, until thaw.
+func (p *Pair) FreezeStandby() (thaw func()) {
+	p.t.Helper()
+	pool, err := db.Open(p.t.Context(), p.Standby, db.Options{})
+	if err != nil {
+		p.t.Fatalf("dbtest: the standby: %v", err)
+	}
+	var all []int
+	err = pool.SelectContext(p.t.Context(), &all, "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+	if err := errors.Join(err, pool.Close()); err != nil {
+		p.t.Fatalf("dbtest: the standby: %v", err)
+	}
+	all = append(all, p.standbyPID())
+	p.signal(syscall.SIGSTOP, all)
+	return func() { p.signal(syscall.SIGCONT, all) }
+}
+
+// signal forgives processes that have ended meanwhile.
+func (p *Pair) signal(sig syscall.Signal, pids []int) {
+	p.t.Helper()
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+			p.t.Fatalf("dbtest: the standby: %v", err)
+		}
+	}
+}
+
+func (p *Pair) standbyPID() int {
+	p.t.Helper()
+	text, err := os.ReadFile(filepath.Join(p.standby.home(), "postgres", "postmaster.pid"))
+	first, _, _ := strings.Cut(string(text), "\n")
+	pid, badPID := strconv.Atoi(first)
+	if err := errors.Join(err, badPID); err != nil {
+		p.t.Fatalf("dbtest: the standby: %v", err)
+	}
+	return pid
+}

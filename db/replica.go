@@ -1,0 +1,119 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/domain"
+)
+
+// Replica is a hot standby of the primary database, which takes reads.
+type Replica struct {
+	place string
+	// cluster is what the standby must be a copy of.
+	cluster string
+	pool    *sqlx.DB
+	wires   *wires
+	// probe has a connection of its own, so that it neither waits for reads nor
+	// is cut with them.
+	probe      *sqlx.DB
+	probeWires *wires
+}
+
+// probeTime is how long a standby may take to say where it is.
+const probeTime = 2 * time.Second
+
+// OpenReplica returns the standby at the address, of the cluster of that name
+// (see Cluster), without connecting to it: one that is down may come up later.
+func OpenReplica(address, cluster string, opt Options) (*Replica, error) {
+	cfg, err := configure(address, opt)
+	if err != nil {
+		return nil, err
+	}
+	r := &Replica{place: place(cfg), cluster: cluster, wires: newWires(), probeWires: newWires()}
+	if r.pool, err = newPool(cfg, opt, r.wires); err != nil {
+		return nil, err
+	}
+	r.probe, err = newPool(cfg, Options{MaxConns: 1, Pooler: opt.Pooler, StatementTimeout: probeTime}, r.probeWires)
+	return r, err
+}
+
+// Pool answers reads.
+func (r *Replica) Pool() *sqlx.DB { return r.pool }
+
+// Place is the address of the standby, without credentials.
+func (r *Replica) Place() string { return r.place }
+
+// Close closes the connections.
+func (r *Replica) Close() error { return errors.Join(r.pool.Close(), r.probe.Close()) }
+
+// Cut makes reads that wait for the standby fail at once, and those that come,
+// until Mend.
+func (r *Replica) Cut() { r.wires.cut() }
+
+// Mend lets reads connect to the standby again.
+func (r *Replica) Mend() { r.wires.mend() }
+
+const replayed = `
+SELECT pg_is_in_recovery(), coalesce(pg_last_wal_replay_lsn(), '0/0')::text, (SELECT system_identifier::text FROM pg_control_system())`
+
+// Replayed returns up to where the standby has what the primary wrote. It fails
+// within seconds where the server is down or hangs, was promoted, or is none of
+// the cluster.
+func (r *Replica) Replayed(ctx context.Context) (domain.Position, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	r.probeWires.mend()
+	defer context.AfterFunc(ctx, r.probeWires.cut)()
+	var (
+		standby       bool
+		text, cluster string
+	)
+	if err := r.probe.QueryRowContext(ctx, replayed).Scan(&standby, &text, &cluster); err != nil {
+		return 0, Translate(err)
+	}
+	switch {
+	case !standby:
+		return 0, errors.New("the server is no standby: it takes writes of its own")
+	case cluster != r.cluster:
+		return 0, errors.New("the server is a standby of another database")
+	}
+	return domain.ParsePosition(text)
+}
+
+// Blames tells, of an error of a read on the pool, whether the primary could
+// answer where the standby did not, and whether the standby is down. Errors that
+// a caller made are those of any server, and what took too long here takes as
+// long there.
+func (r *Replica) Blames(err error) (again, down bool) {
+	fault, is := domain.AsError(err)
+	if is && fault.Kind != domain.KindUnavailable || stopped(Translate(err)) {
+		return false, false
+	}
+	return true, unreachable(err)
+}
+
+const (
+	// written counts what is not on disk yet too, so that it also holds with
+	// synchronous_commit = off.
+	written = `SELECT pg_current_wal_insert_lsn()::text`
+	cluster = `SELECT system_identifier::text FROM pg_control_system()`
+)
+
+// Written returns the position of the primary, which is behind every write that
+// was committed before.
+func Written(ctx context.Context, pool *sqlx.DB) (domain.Position, error) {
+	var text string
+	if err := pool.GetContext(ctx, &text, written); err != nil {
+		return 0, Translate(err)
+	}
+	return domain.ParsePosition(text)
+}
+
+// Cluster names the cluster of the pool's server, which its standbys share.
+func Cluster(ctx context.Context, pool *sqlx.DB) (name string, err error) {
+	return name, Translate(pool.GetContext(ctx, &name, cluster))
+}
