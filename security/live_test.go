@@ -140,3 +140,19 @@ func TestForeignSubscribersCannotBeFollowed(t *testing.T) {
 		}
 	}
 }
+
+// A field of an event that may not be seen is told of with its whole path.
+func TestWhatIsForbiddenWithinAnEventIsNamedFromItsRoot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	listening := make(chan error, 1)
+	go func() { listening <- w.live.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-listening })
+	events := w.follow(t, w.tokenWithout(t, domain.ViewStatisticsOverview), "changed: subscriberChanged { physicalId usage { totals { total } } }")
+	n := 0
+	told := await(t, events, "FORBIDDEN", func() { n++; w.happen(t, own, n) })
+	if !strings.Contains(told, `"path":["changed","usage"`) {
+		t.Error(told)
+	}
+}

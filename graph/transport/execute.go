@@ -76,9 +76,9 @@ func (s *Server) subscribe(ctx context.Context, c *call) (next graphql.ResponseH
 	if errs := graphql.GetErrors(start); len(errs) > 0 {
 		return nil, errs
 	}
-	told := false
+	told, within := false, withinRoot(ctx, c)
 	return func(context.Context) *graphql.Response {
-		resp := s.event(ctx, events)
+		resp := s.event(within(ctx), events)
 		if resp == nil && !told {
 			told = true
 			resp = lastWords(ctx, start)
