@@ -10,39 +10,23 @@ import (
 )
 
 func (q queryRoot) Users(ctx context.Context, first *int32, after *string) (*model.UserConnection, error) {
-	page, err := connectionPage(first, after, nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	scope, err := wholeCompany(ctx, "users")
-	if err != nil {
-		return nil, err
-	}
-	slice, err := q.Access.Users(ctx, scope, page)
-	return connection(slice, nil), err
+	return forward(ctx, first, after, wholeCompany("users"), q.Access.Users)
 }
 
 func (q queryRoot) AccessKeys(ctx context.Context, first *int32, after *string) (*model.AccessKeyConnection, error) {
-	page, err := connectionPage(first, after, nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	scope, err := wholeCompany(ctx, "access keys")
-	if err != nil {
-		return nil, err
-	}
-	slice, err := q.Access.Keys(ctx, scope, page)
-	return connection(slice, nil), err
+	return forward(ctx, first, after, wholeCompany("access keys"), q.Access.Keys)
 }
 
 // wholeCompany returns the caller's scope, or Forbidden when it is restricted
 // to groups: what belongs to the company as a whole is not for it.
-func wholeCompany(ctx context.Context, what string) (domain.Scope, error) {
-	scope, err := scopeOf(ctx)
-	if err == nil && scope.Restricted() {
-		err = domain.Forbidden("%s belong to the whole company, and this user is attached to groups", what)
+func wholeCompany(what string) func(context.Context) (domain.Scope, error) {
+	return func(ctx context.Context) (domain.Scope, error) {
+		scope, err := scopeOf(ctx)
+		if err == nil && scope.Restricted() {
+			err = domain.Forbidden("%s belong to the whole company, and this user is attached to groups", what)
+		}
+		return scope, err
 	}
-	return scope, err
 }
 
 func (m mutation) CreateAccessKey(ctx context.Context, in input.CreateAccessKeyInput) (*model.CreateAccessKeyPayload, error) {
@@ -50,7 +34,7 @@ func (m mutation) CreateAccessKey(ctx context.Context, in input.CreateAccessKeyI
 	if err != nil {
 		return nil, err
 	}
-	scope, err := wholeCompany(ctx, "access keys")
+	scope, err := wholeCompany("access keys")(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +57,7 @@ func (m mutation) CreateAccessKey(ctx context.Context, in input.CreateAccessKeyI
 }
 
 func (m mutation) RevokeAccessKey(ctx context.Context, accessKeyID string) (*model.RevokeAccessKeyPayload, error) {
-	scope, err := wholeCompany(ctx, "access keys")
+	scope, err := wholeCompany("access keys")(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ func (q queryRoot) AuditLog(ctx context.Context, first *int32, after *string, la
 	if err != nil {
 		return nil, err
 	}
-	scope, err := wholeCompany(ctx, "the entries of the audit log")
+	scope, err := wholeCompany("the entries of the audit log")(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -56,6 +56,24 @@ func offsetPage(limit, offset *int32) (domain.Page, error) {
 	return page, nil
 }
 
+// forward lists a page of what a port lists one way only, within the scope.
+func forward[T any](
+	ctx context.Context, first *int32, after *string,
+	within func(context.Context) (domain.Scope, error),
+	from func(context.Context, domain.Scope, domain.Page) (domain.Slice[T], error),
+) (*model.Connection[T], error) {
+	page, err := connectionPage(first, after, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	scope, err := within(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slice, err := from(ctx, scope, page)
+	return connection(slice, nil), err
+}
+
 func connection[T any](slice domain.Slice[T], total func(context.Context) (int, error)) *model.Connection[T] {
 	return &model.Connection[T]{Slice: slice, Total: total}
 }
