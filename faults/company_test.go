@@ -20,9 +20,9 @@ const (
 	fleet = 40
 	// groups share the fleet evenly.
 	groups = 4
-	// lowerThreshold and upperThreshold are of each subscriber, by its own alert
-	// and by one of the company; those of groups are ten times as high.
-	lowerThreshold, upperThreshold = 20_000, 200_000
+	// stagger is the distance between thresholds in bytes: while records come,
+	// one subscriber after the other crosses one.
+	stagger = 1_500
 )
 
 var recipients = []string{"one@alerts.example", "two@alerts.example"}
@@ -44,11 +44,11 @@ func bundle() []byte {
 		line(`{"type":"subscriber","company":"acme","kind":"cellular","physicalId":%q,"subscriberId":"4470000%05d","imsi":"2341500000%05d",`+
 			`"nickname":"","operatorCode":"23415","tariffName":"IoT","connectionDate":"2024-01-01T00:00:00Z","expiryDate":"2037-01-01T00:00:00Z",`+
 			`"contractLength":36,"isBarred":false,"isActive":true,"groupId":%d,"subscriberType":"physical","networkState":{"isTransferring":false,"isOnline":true}}`, physicalID(i), i, i, 1+i%groups)
-		line(`{"type":"alert","company":"acme","ruleType":"sim","target":"4470000%05d","lowerThreshold":%d,"upperThreshold":%d}`, i, lowerThreshold, upperThreshold)
+		line(`{"type":"alert","company":"acme","ruleType":"sim","target":"4470000%05d","lowerThreshold":%d,"upperThreshold":%d}`, i, stagger*(i+1), stagger*(i+20))
 	}
-	line(`{"type":"alert","company":"acme","ruleType":"company","target":"","lowerThreshold":%d,"upperThreshold":%d}`, lowerThreshold, upperThreshold)
+	line(`{"type":"alert","company":"acme","ruleType":"company","target":"","lowerThreshold":%d,"upperThreshold":%d}`, 15*stagger, 30*stagger)
 	for g := 1; g <= groups; g++ {
-		line(`{"type":"alert","company":"acme","ruleType":"grouppr","target":"%d","lowerThreshold":%d,"upperThreshold":%d}`, g, 10*lowerThreshold, 10*upperThreshold)
+		line(`{"type":"alert","company":"acme","ruleType":"grouppr","target":"%d","lowerThreshold":%d,"upperThreshold":%d}`, g, 100*stagger*g, 200*stagger*g)
 	}
 	for _, email := range recipients {
 		line(`{"type":"recipient","company":"acme","email":%q}`, email)
