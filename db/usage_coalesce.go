@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"simgraph/domain"
@@ -36,6 +37,7 @@ type callQueue struct {
 }
 
 type recordCall struct {
+	ctx     context.Context
 	records []domain.UsageRecord
 	results []domain.Recorded
 	err     error
@@ -45,7 +47,7 @@ type recordCall struct {
 // record waits until the records are committed. When ctx ends earlier nothing
 // is known of them; to record them again is safe.
 func (c *coalescer) record(ctx context.Context, company domain.CompanyID, records []domain.UsageRecord) ([]domain.Recorded, error) {
-	call := &recordCall{records: records, done: make(chan struct{})}
+	call := &recordCall{ctx: ctx, records: records, done: make(chan struct{})}
 	if err := c.join(company, call); err != nil {
 		return nil, err
 	}
@@ -119,20 +121,31 @@ func (c *coalescer) bookTogether(company domain.CompanyID, calls []*recordCall) 
 	for _, call := range calls {
 		records = append(records, call.records...)
 	}
-	results, err := c.bookOnce(company, records)
+	results, err := c.bookOnce(company, records, calls...)
 	public, isPublic := domain.AsError(err)
 	if err == nil || len(calls) == 1 || isPublic && public.Kind == domain.KindUnavailable {
 		share(calls, results, err)
 		return
 	}
 	for _, call := range calls {
-		call.results, call.err = c.bookOnce(company, call.records)
+		call.results, call.err = c.bookOnce(company, call.records, call)
 	}
 }
 
-func (c *coalescer) bookOnce(company domain.CompanyID, records []domain.UsageRecord) ([]domain.Recorded, error) {
+// bookOnce gives up when none of the callers waits any longer.
+func (c *coalescer) bookOnce(company domain.CompanyID, records []domain.UsageRecord, callers ...*recordCall) ([]domain.Recorded, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), sharedTimeout)
 	defer cancel()
+	var waiting atomic.Int64
+	waiting.Store(int64(len(callers)))
+	for _, caller := range callers {
+		stop := context.AfterFunc(caller.ctx, func() {
+			if waiting.Add(-1) == 0 {
+				cancel()
+			}
+		})
+		defer stop()
+	}
 	return c.book(ctx, company, records)
 }
 

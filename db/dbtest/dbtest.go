@@ -26,14 +26,17 @@ const startupTime = 2 * time.Minute
 // Main runs the tests of a package and exits; call it from TestMain. The server
 // starts with the first test that asks for a database. Databases are cloned
 // from one that migrate, unless nil, has prepared.
-func Main(m *testing.M, migrate Migrate) {
+func Main(m *testing.M, migrate Migrate) { os.Exit(Run(m, migrate)) }
+
+// Run is Main for who has something to do before the exit: it returns the code.
+func Run(m *testing.M, migrate Migrate) int {
 	suite.migrate = migrate
 	code := m.Run()
 	if err := suite.close(); err != nil {
 		fmt.Fprintln(os.Stderr, "dbtest:", err)
 		code = max(code, 1)
 	}
-	os.Exit(code)
+	return code
 }
 
 // New returns a pool on a database of the test's own, which is dropped after
