@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"simgraph/httpd"
@@ -38,9 +37,7 @@ func (l *LifeCycle) timing(statement time.Duration) (httpd.Timing, error) {
 // closer ends the streams of the service when the server stops.
 func (v *service) closer(usage *ingest.Handler) func(context.Context) {
 	return func(ctx context.Context) {
-		var ending sync.WaitGroup
-		ending.Go(func() { v.engine.Drain(ctx) })
-		ending.Go(func() { usage.Close(ctx) })
-		ending.Wait()
+		usage.Close(ctx)
+		v.engine.Drain(ctx)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"simgraph/db/dbtest"
 )
 
 // program is the built simgraph, which these tests run as operators do.
@@ -24,7 +26,7 @@ var room string
 const roomNeeded = 2 << 30
 
 func TestMain(m *testing.M) {
-	os.Exit(withProgram(m.Run))
+	os.Exit(withProgram(func() int { return dbtest.Run(m, makeDemo) }))
 }
 
 func withProgram(run func() int) int {

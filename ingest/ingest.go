@@ -60,16 +60,16 @@ func New(cfg Config) *Handler {
 	return &Handler{Config: cfg, closing: make(chan struct{})}
 }
 
-// Close lets streams go on for half of the time that ctx has, so that short ones
-// come to their end. The others are told between two batches to come back.
+// Close ends streams, but does not wait for that. They may go on for half of the
+// time that ctx has, so that short ones come to their end; the others are told
+// between two batches to come back.
 func (h *Handler) Close(ctx context.Context) {
+	end := func() { h.once.Do(func() { close(h.closing) }) }
 	if until, limited := ctx.Deadline(); limited {
-		select {
-		case <-time.After(time.Until(until) / 2):
-		case <-ctx.Done():
-		}
+		time.AfterFunc(time.Until(until)/2, end)
+		return
 	}
-	h.once.Do(func() { close(h.closing) })
+	end()
 }
 
 // ServeHTTP implements http.Handler. Each line of the answer is the result of
