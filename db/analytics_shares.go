@@ -15,7 +15,10 @@ func (a *Analytics) Breakdown(ctx context.Context, scope domain.Scope, of []doma
 		return nil, nil
 	}
 	q := newUsageQuery(scope, of, span)
-	parts := q.parts(by, scope, a.usage.oldest())
+	parts, err := a.parts(ctx, scope, q, by)
+	if err != nil {
+		return nil, err
+	}
 	type row struct {
 		Subject int
 		domain.UsageShare
@@ -43,28 +46,36 @@ FROM (
 WHERE place <= {first}
 ORDER BY subject, place`
 
-// parts selects subject, value, label, last_seen and volumes. Attributes of
-// subscribers are joined to sums, not to days, where the scope shows them: the
-// usage of a group holds that of subscribers which have left it since.
-func (q *usageQuery) parts(by domain.Dimension, scope domain.Scope, ledger time.Time) string {
+// parts selects subject, value, label, last_seen and volumes.
+func (a *Analytics) parts(ctx context.Context, scope domain.Scope, q *usageQuery, by domain.Dimension) (string, error) {
 	switch by {
 	case domain.ByProtocol:
 		return `
 SELECT subject, protocol AS value, protocol AS label, NULL::timestamptz AS last_seen, mobile_originated, mobile_terminated
-FROM (` + q.protocols() + `) AS u`
+FROM (` + q.protocols() + `) AS u`, nil
 	case domain.ByIPAddress:
 		return `
 SELECT subject, host(ip_address) AS value, host(ip_address) AS label, last_seen, mobile_originated, mobile_terminated
-FROM (` + q.addresses(ledger) + `) AS u`
+FROM (` + q.addresses(a.usage.oldest()) + `) AS u`, nil
+	case domain.ByGroup:
+		return q.attributes(by, q.volumes(splitDays(q.span)), nil), nil
 	}
-	masked := ""
+	billing, err := a.billing(ctx, scope, q)
+	return q.attributes(by, q.shortVolumes(billing), scope.Masked), err
+}
+
+// attributes joins attributes of subscribers to sums, not to days, where the
+// scope shows them: the usage of a group holds that of subscribers which have
+// left it since.
+func (q *usageQuery) attributes(by domain.Dimension, volumes string, masked []int64) string {
+	tariffs := ""
 	if by == domain.ByTariff {
-		masked = q.arg(pq.Int64Array(scope.Masked), "bigint[]")
+		tariffs = q.arg(pq.Int64Array(masked), "bigint[]")
 	}
 	visible := fill(visibleMembers, "scope", q.scope)
-	return fill(attributeParts[by], "company", q.company, "scope", q.scope, "visible", visible, "masked", masked, "usage", `
+	return fill(attributeParts[by], "company", q.company, "scope", q.scope, "visible", visible, "masked", tariffs, "usage", `
   SELECT subject, subscriber_key, group_id, sum(mobile_originated)::bigint AS mobile_originated, sum(mobile_terminated)::bigint AS mobile_terminated
-  FROM (`+q.volumes(splitDays(q.span))+`) AS u
+  FROM (`+volumes+`) AS u
   GROUP BY subject, subscriber_key, group_id`)
 }
 
