@@ -15,11 +15,11 @@ import (
 // It matches columns to fields as sqlx does, whose reflection on every value
 // costs more than all the rest of a large page.
 func selectAll[T any](ctx context.Context, in sqlx.QueryerContext, query string, args ...any) ([]*T, error) {
-	found, err := in.QueryxContext(ctx, query, args...)
+	found, done, err := queryRows(ctx, in, query, args...)
 	if err != nil {
 		return nil, Translate(err)
 	}
-	defer found.Close() // its error, if any, is that of the last row
+	defer done()
 	rows, err := scanAll[T](found)
 	return rows, Translate(err)
 }

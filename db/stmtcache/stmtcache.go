@@ -56,7 +56,14 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		_ = inner.Close()
 		return nil, fmt.Errorf("stmtcache: lib/pq's %T lacks a method", inner)
 	}
-	return &conn{pqConn: full, size: c.size, observe: c.observe, byQuery: map[string]*list.Element{}, recent: list.New()}, nil
+	made := &conn{pqConn: full, inner: c.Connector, size: c.size, observe: c.observe, byQuery: map[string]*list.Element{}, recent: list.New()}
+	if c.size > 0 {
+		made.backend, err = backendOf(ctx, full)
+	}
+	if err != nil {
+		return nil, errors.Join(err, inner.Close())
+	}
+	return made, nil
 }
 
 // pqConn is all that lib/pq's connections can do. What conn does not override
@@ -82,6 +89,9 @@ type pqStmt interface {
 // conn is used by one goroutine at a time, as database/sql promises.
 type conn struct {
 	pqConn
+	inner *pq.Connector
+	// backend is the server's process; not known behind a pooler.
+	backend int64
 	size    int
 	observe Observer
 	byQuery map[string]*list.Element
@@ -97,15 +107,20 @@ type entry struct {
 // lib/pq does: they may be several in one text.
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	return observed(ctx, c, query, func() (driver.Rows, error) {
+		of := original(ctx)
 		if len(args) == 0 || c.size <= 0 {
-			rows, err := c.pqConn.QueryContext(ctx, query, args)
-			return rows, explain(ctx, err)
+			rows, err := c.pqConn.QueryContext(of, query, args)
+			return rows, explain(of, err)
+		}
+		if of != ctx {
+			return c.watched(ctx, of, query, args)
 		}
 		return prepared(ctx, c, query, func(s pqStmt) (driver.Rows, error) { return s.QueryContext(ctx, args) })
 	})
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	ctx = original(ctx)
 	return observed(ctx, c, query, func() (driver.Result, error) {
 		if len(args) == 0 || c.size <= 0 {
 			result, err := c.pqConn.ExecContext(ctx, query, args)

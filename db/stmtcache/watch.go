@@ -1,0 +1,146 @@
+package stmtcache
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// Watched returns the context to run a query with whose end the connection
+// looks out for by itself, and which otherwise holds what ctx holds. With ctx
+// itself database/sql and lib/pq start a goroutine each for every query, which
+// cost about as much as a short query.
+//
+// database/sql does not see ctx end, so who may have to wait for a connection
+// takes it first, by [database/sql.DB.Conn].
+func Watched(ctx context.Context) context.Context {
+	if ctx.Done() == nil {
+		return ctx
+	}
+	return watched{ctx}
+}
+
+// watched hides the end of a context from those who would watch for it.
+type watched struct{ of context.Context }
+
+type watchedKey struct{}
+
+func (watched) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (watched) Done() <-chan struct{}       { return nil }
+func (watched) Err() error                  { return nil }
+
+func (w watched) Value(key any) any {
+	if key == (watchedKey{}) {
+		return w.of
+	}
+	return w.of.Value(key)
+}
+
+// original returns the context that ends.
+func original(ctx context.Context) context.Context {
+	if of, ok := ctx.Value(watchedKey{}).(context.Context); ok {
+		return of
+	}
+	return ctx
+}
+
+// pqRows is all that lib/pq's rows can do.
+type pqRows interface {
+	driver.RowsNextResultSet
+	driver.RowsColumnTypeDatabaseTypeName
+	driver.RowsColumnTypeLength
+	driver.RowsColumnTypePrecisionScale
+	driver.RowsColumnTypeScanType
+}
+
+// watchedRows are the rows of a query that ends with its context.
+type watchedRows struct {
+	pqRows
+	ctx  context.Context
+	stop func() bool
+	// interrupting is an interruption on its way.
+	interrupting sync.WaitGroup
+}
+
+// watched runs a query until of ends. ctx is of without its end.
+func (c *conn) watched(ctx, of context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if err := of.Err(); err != nil {
+		return nil, err
+	}
+	w := &watchedRows{ctx: of}
+	w.interrupting.Add(1)
+	w.stop = context.AfterFunc(of, func() {
+		defer w.interrupting.Done()
+		c.interrupt()
+	})
+	rows, err := prepared(ctx, c, query, func(s pqStmt) (driver.Rows, error) { return s.QueryContext(ctx, args) })
+	if err != nil {
+		w.end()
+		return nil, explain(of, err)
+	}
+	full, ok := rows.(pqRows)
+	if !ok {
+		w.end()
+		return nil, errors.Join(fmt.Errorf("stmtcache: lib/pq's %T lacks a method", rows), rows.Close())
+	}
+	w.pqRows = full
+	return w, nil
+}
+
+// Next implements driver.Rows.
+func (w *watchedRows) Next(values []driver.Value) error {
+	err := w.pqRows.Next(values)
+	if err == nil || errors.Is(err, io.EOF) {
+		return err
+	}
+	return explain(w.ctx, err)
+}
+
+// Close implements driver.Rows.
+func (w *watchedRows) Close() error {
+	err := w.pqRows.Close()
+	w.end()
+	return err
+}
+
+// end waits for an interruption that is on its way: it would meet the
+// connection's next statement.
+func (w *watchedRows) end() {
+	if !w.stop() {
+		w.interrupting.Wait()
+	}
+}
+
+// interruptTime is how long an interruption may take.
+const interruptTime = 10 * time.Second
+
+// interrupt cancels what the connection runs. Where that fails, the statement
+// ends by itself or by the server's time limit.
+func (c *conn) interrupt() {
+	ctx, cancel := context.WithTimeout(context.Background(), interruptTime)
+	defer cancel()
+	other, err := c.inner.Connect(ctx)
+	if err != nil {
+		return
+	}
+	defer func() { _ = other.Close() }()
+	if execer, ok := other.(driver.ExecerContext); ok {
+		_, _ = execer.ExecContext(ctx, fmt.Sprintf("SELECT pg_cancel_backend(%d)", c.backend), nil)
+	}
+}
+
+// backendOf asks for the process that serves a connection.
+func backendOf(ctx context.Context, conn pqConn) (pid int64, err error) {
+	rows, err := conn.QueryContext(ctx, "SELECT pg_backend_pid()", nil)
+	if err != nil {
+		return 0, err
+	}
+	value := make([]driver.Value, 1)
+	err = errors.Join(rows.Next(value), rows.Close())
+	pid, _ = value[0].(int64)
+	return pid, err
+}

@@ -1,0 +1,130 @@
+package stmtcache_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"simgraph/db/dbtest"
+	"simgraph/db/stmtcache"
+)
+
+// running counts the statements that begin like text and that the server runs.
+const running = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() AND query LIKE $1"
+
+// eventually waits until the server runs that many.
+func eventually(t *testing.T, watcher *sql.DB, text string, want int) {
+	t.Helper()
+	for number(t, watcher, running, text) != want {
+		select {
+		case <-t.Context().Done():
+			t.Fatalf("the server never ran %d of %s", want, text)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func watchedRows(ctx context.Context, db *sql.DB, query string, args ...any) (read int, err error) {
+	rows, err := db.QueryContext(stmtcache.Watched(ctx), query, args...)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		read++
+	}
+	return read, rows.Err()
+}
+
+func TestAWatchedQueryEndsInTheServerWhenItsContextDoes(t *testing.T) {
+	t.Parallel()
+	for name, size := range map[string]int{"prepared": 8, "not prepared": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address := dbtest.URL(t)
+			db, watcher := open(t, address, size), open(t, address, 8)
+			before := number(t, db, "SELECT pg_backend_pid()")
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error)
+			go func() {
+				_, err := watchedRows(ctx, db, "SELECT pg_sleep($1)", 600)
+				ended <- err
+			}()
+			eventually(t, watcher, "SELECT pg_sleep%", 1)
+			cancel()
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("got %v", err)
+			}
+			eventually(t, watcher, "SELECT pg_sleep%", 0)
+			if after := number(t, db, "SELECT pg_backend_pid()"); size > 0 && after != before {
+				t.Error("the connection was given up")
+			}
+		})
+	}
+}
+
+func TestAWatchedQueryEndsAmongItsRows(t *testing.T) {
+	t.Parallel()
+	db := open(t, dbtest.URL(t), 8)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	rows, err := db.QueryContext(stmtcache.Watched(ctx), "SELECT repeat('x', 1000), generate_series(1, $1::bigint)", 1_000_000_000)
+	must(t, err)
+	defer rows.Close()
+	for range 10 {
+		if !rows.Next() {
+			t.Fatal(rows.Err())
+		}
+	}
+	cancel()
+	for rows.Next() {
+	}
+	if err := rows.Err(); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	must(t, rows.Close())
+	if got := number(t, db, "SELECT $1::int", 1); got != 1 {
+		t.Errorf("got %d", got)
+	}
+}
+
+func TestAContextThatHasEndedRunsNoWatchedQuery(t *testing.T) {
+	t.Parallel()
+	db := open(t, dbtest.URL(t), 8)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := watchedRows(ctx, db, "SELECT pg_sleep($1)", 600); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnInterruptionNeverMeetsTheNextStatement(t *testing.T) {
+	t.Parallel()
+	db := open(t, dbtest.URL(t), 8)
+	for i := range 100 {
+		// Ends at any moment of the query, and after it.
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i*20)*time.Microsecond)
+		if _, err := watchedRows(ctx, db, "SELECT g, pg_sleep(0.0001) FROM generate_series(1, $1::int) g", 5); err != nil && ctx.Err() == nil {
+			t.Fatal(err)
+		}
+		cancel()
+		if got := number(t, db, "SELECT $1::int", i); got != i {
+			t.Fatalf("got %d", got)
+		}
+	}
+}
+
+func TestWatchedKeepsWhatTheContextHolds(t *testing.T) {
+	t.Parallel()
+	type key struct{}
+	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "held"))
+	defer cancel()
+	if got := stmtcache.Watched(ctx).Value(key{}); got != "held" {
+		t.Errorf("got %v", got)
+	}
+	if endless := context.WithoutCancel(ctx); stmtcache.Watched(endless) != endless {
+		t.Error("a context without an end is wrapped")
+	}
+}
