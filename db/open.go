@@ -79,7 +79,7 @@ func Open(ctx context.Context, url string, opt Options) (*sqlx.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool, err := newPool(cfg, opt, nil)
+	pool, err := newPool(cfg, opt, listening(opt.StatementTimeout))
 	if err != nil {
 		return nil, err
 	}
