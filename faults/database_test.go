@@ -120,6 +120,16 @@ func (d *database) crash(signal syscall.Signal) {
 	_ = d.server.Close() // it has ended already
 }
 
+// ended tells whether the server ends by itself within a while.
+func (d *database) ended(within time.Duration) bool {
+	select {
+	case <-d.server.Done():
+		return true
+	case <-time.After(within):
+		return false
+	}
+}
+
 // signal sends the signal to all processes of the server.
 func (d *database) signal(signal syscall.Signal) {
 	for _, pid := range family(postmaster(d.t, d.dir)) {
