@@ -3,6 +3,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,10 +22,23 @@ type Database struct {
 	DatabaseURL string        `name:"database-url" env:"SIMGRAPH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Use this PostgreSQL (14 or newer) instead of the embedded one."`
 	DataDir     string        `type:"path" default:"${dataDir}" help:"Where the embedded PostgreSQL keeps its data."`
 	MaxConns    int           `default:"8" help:"Most connections to the database."`
-	Pooler      bool          `help:"A pooler that hands out connections by transaction, such as PgBouncer, stands before the database."`
+	Pooler      bool          `help:"A pooler that hands out connections by transaction, such as PgBouncer, stands before the database; needs --direct-url."`
+	DirectURL   string        `name:"direct-url" placeholder:"URL" help:"The database without the pooler before it, for all but requests: migrations, commands, live events, long work."`
 	Timeout     time.Duration `name:"statement-timeout" default:"30s" help:"The longest that a statement of a request may run."`
 	NoMigrate   bool          `help:"Do not bring the schema up to date."`
 }
+
+// Validate is called by kong.
+func (d *Database) Validate() error {
+	if d.Pooler && (d.DatabaseURL == "" || d.DirectURL == "") {
+		return errors.New("--pooler needs --database-url with the address of the pooler, and --direct-url with that of the database")
+	}
+	return nil
+}
+
+// past returns the address of the database without a pooler before it: sessions
+// have no meaning behind one, and with them LISTEN and the locks of migrations.
+func (d *Database) past(url string) string { return cmp.Or(d.DirectURL, url) }
 
 // Env is what the commands share.
 type Env struct {
@@ -40,7 +54,7 @@ type Env struct {
 // that name. Call done when the command is through. Statements of commands may
 // run as long as they need.
 func (e *Env) Open(ctx context.Context, command string) (pool *sqlx.DB, done func(), err error) {
-	url := e.DatabaseURL
+	url := e.past(e.DatabaseURL)
 	stop := func() {}
 	if url == "" {
 		server, err := embedded.Attach(ctx, embedded.Config{Dir: e.DataDir, Log: e.Log, Purpose: command})
@@ -50,7 +64,7 @@ func (e *Env) Open(ctx context.Context, command string) (pool *sqlx.DB, done fun
 		url = server.URL()
 		stop = func() { e.warn("stop the database", server.Close()) }
 	}
-	pool, err = e.Connect(ctx, url, 0)
+	pool, err = e.connect(ctx, url, db.Options{MaxConns: e.MaxConns, Trace: e.Trace})
 	if err != nil {
 		stop()
 		return nil, nil, err
@@ -58,20 +72,24 @@ func (e *Env) Open(ctx context.Context, command string) (pool *sqlx.DB, done fun
 	return pool, func() { e.warn("close the database", pool.Close()); stop() }, nil
 }
 
-// Connect opens a pool on the database and brings the schema up to date.
-func (e *Env) Connect(ctx context.Context, url string, statementTimeout time.Duration) (*sqlx.DB, error) {
+// Connect opens the pool that answers requests, on a schema that is up to date.
+func (e *Env) Connect(ctx context.Context, url string) (*sqlx.DB, error) {
+	return e.connect(ctx, url, db.Options{MaxConns: e.MaxConns, Pooler: e.Pooler, StatementTimeout: e.Timeout, Trace: e.Trace})
+}
+
+func (e *Env) connect(ctx context.Context, url string, options db.Options) (*sqlx.DB, error) {
 	if !e.NoMigrate {
-		if err := migrate(ctx, url, e.Pooler); err != nil {
+		if err := migrate(ctx, e.past(url)); err != nil {
 			return nil, err
 		}
 	}
-	return db.Open(ctx, url, db.Options{MaxConns: e.MaxConns, Pooler: e.Pooler, StatementTimeout: statementTimeout, Trace: e.Trace})
+	return db.Open(ctx, url, options)
 }
 
 // migrate uses a pool of its own: after a change of the schema, statements that
 // a connection had prepared would fail once.
-func migrate(ctx context.Context, url string, pooler bool) error {
-	pool, err := db.Open(ctx, url, db.Options{MaxConns: 2, Pooler: pooler})
+func migrate(ctx context.Context, url string) error {
+	pool, err := db.Open(ctx, url, db.Options{MaxConns: 2})
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +22,6 @@ type Serve struct {
 	Demo           bool   `help:"Fill an empty database with a demo company, and print a token of it."`
 	Retention      int    `default:"13" help:"How many months of usage records are kept, at least 3; totals stay."`
 	AuditRetention uint   `default:"0" placeholder:"MONTHS" help:"How many months of the audit log are kept; 0 keeps it for ever."`
-	DirectURL      string `name:"direct-url" placeholder:"URL" help:"The database without the pooler before it, for LISTEN; needed with --pooler."`
 
 	Mailing
 	Replicas
@@ -61,18 +59,18 @@ func (s *Serve) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer done()
-	pool, err := env.Connect(ctx, url, env.Timeout)
+	pool, err := env.Connect(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer func() { env.warn("close the database", pool.Close()) }()
-	upkeep, err := db.Open(ctx, url, db.Options{MaxConns: 2, Pooler: env.Pooler})
+	upkeep, err := db.Open(ctx, env.past(url), db.Options{MaxConns: 2})
 	if err != nil {
 		return err
 	}
 	defer func() { env.warn("close the database", upkeep.Close()) }()
 	telemetry.watch(pool, upkeep)
-	v, err := s.newService(ctx, env, telemetry, pool, upkeep, cmp.Or(s.DirectURL, url))
+	v, err := s.newService(ctx, env, telemetry, pool, upkeep, env.past(url))
 	if err != nil {
 		return err
 	}

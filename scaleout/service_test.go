@@ -84,7 +84,7 @@ func serve(t *testing.T, direct string, flags ...string) *service {
 	if s.base == "" || s.token == "" || s.admin == "" {
 		t.Fatal("the service did not start")
 	}
-	s.direct = open(t, direct)
+	s.direct = open(t, direct, db.Options{})
 	return s
 }
 
@@ -118,9 +118,9 @@ func sent(to chan string, text string) chan string {
 	return to
 }
 
-func open(t *testing.T, url string) *sqlx.DB {
+func open(t *testing.T, url string, options db.Options) *sqlx.DB {
 	t.Helper()
-	pool, err := db.Open(t.Context(), url, db.Options{})
+	pool, err := db.Open(t.Context(), url, options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"simgraph/db"
 	"simgraph/db/dbtest"
 	"simgraph/replica"
 )
@@ -27,7 +28,7 @@ type replicated struct {
 func serveReplicated(t *testing.T, flags ...string) *replicated {
 	t.Helper()
 	pair := dbtest.NewPair(t)
-	r := &replicated{pair: pair, standby: open(t, pair.Standby)}
+	r := &replicated{pair: pair, standby: open(t, pair.Standby, db.Options{})}
 	r.service = serve(t, pair.Primary, append([]string{"--database-url", pair.Primary, "--database-replica-url", pair.Standby}, flags...)...)
 	if err := r.direct.GetContext(t.Context(), &r.physicalID, "SELECT min(physical_id) FROM subscribers"); err != nil {
 		t.Fatal(err)
