@@ -20,6 +20,8 @@ type answers struct {
 	file, against   string
 	simgraph        string
 	profile, only   string
+	steady          time.Duration
+	scaling         bool
 
 	token     string
 	workloads []*workload
@@ -40,7 +42,9 @@ func parseAnswers(args []string) (*answers, error) {
 	flags.StringVar(&a.file, "o", "bench-answers.json", "where the figures are written")
 	flags.StringVar(&a.against, "against", "", "the `file` of an earlier run to compare with")
 	flags.StringVar(&a.only, "only", "", "measure only the workloads whose name holds this")
-	flags.StringVar(&a.profile, "cpuprofile", "", "write a CPU profile of the handlers in process instead, fit for default.pgo")
+	flags.DurationVar(&a.steady, "steady", time.Minute, "how long the server's memory is watched under all workloads; 0 for not at all")
+	flags.BoolVar(&a.scaling, "scaling", false, "instead compare 10,000 subscribers with 1,000,000, and few rows with many")
+	flags.StringVar(&a.profile, "cpuprofile", "", "instead write a CPU profile of the doors to this `file`, fit for default.pgo")
 	return a, flags.Parse(args)
 }
 
@@ -59,6 +63,9 @@ func runAnswers(ctx context.Context, args []string) error {
 		return err
 	}
 	defer func() { _ = a.pool.Close() }()
+	if a.scaling {
+		return a.scale(ctx)
+	}
 	if err := a.prepareFleet(ctx); err != nil {
 		return err
 	}
@@ -99,8 +106,12 @@ func (a *answers) measure(ctx context.Context) error {
 	}
 	for _, w := range a.workloads {
 		row := r.row(w)
-		row.Half = a.load(ctx, server, w.request, median(row.Server, rate)/2)
+		half := median(row.Server, rate) / 2
+		row.Half, row.BareHalf = a.load(ctx, server, w.request, half), a.load(ctx, bare, w.bareRequest, half)
 		row.Allocations, row.Bytes = a.allocations(ctx, w)
+	}
+	if a.steady > 0 {
+		r.SteadyMB, r.SteadySeconds = a.keepOn(ctx, server), int(a.steady.Seconds())
 	}
 	r.ResidentMB = resident(server.pid)
 	if err := r.write(a.file); err != nil {

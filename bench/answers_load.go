@@ -2,16 +2,9 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,11 +21,15 @@ type figures struct {
 
 // load asks over all connections, as fast as answers come, or at a rate.
 func (a *answers) load(ctx context.Context, p *program, request func(string) *http.Request, perSecond float64) figures {
+	return a.loadFor(ctx, a.duration, p, request, perSecond)
+}
+
+func (a *answers) loadFor(ctx context.Context, d time.Duration, p *program, request func(string) *http.Request, perSecond float64) figures {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: a.connections, DisableCompression: true}}
 	defer client.CloseIdleConnections()
-	a.during(ctx, a.duration/4, client, p, request, perSecond) // connections, plans and caches
+	a.during(ctx, d/4, client, p, request, perSecond) // connections, plans and caches
 	server, postgres, begun := p.cpu(), a.cpu.total(), time.Now()
-	latencies, failures := a.during(ctx, a.duration, client, p, request, perSecond)
+	latencies, failures := a.during(ctx, d, client, p, request, perSecond)
 	n := float64(max(1, len(latencies)))
 	slices.Sort(latencies)
 	return figures{
@@ -91,76 +88,3 @@ func quantile(sorted []time.Duration, q float64) float64 {
 }
 
 func microseconds(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
-
-// pgbench runs the statements of a workload, prepared, without any server; 0
-// where the program is missing.
-func (a *answers) pgbench(ctx context.Context, w *workload) figures {
-	folder, err := os.MkdirTemp("", "simgraph-pgbench-")
-	if err != nil {
-		return figures{}
-	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	script := filepath.Join(folder, "script")
-	args := []string{"-n", "-M", "prepared", "-c", "8", "-j", "2", "-T", strconv.Itoa(max(1, int(a.duration.Seconds()))), "-f", script}
-	var text strings.Builder
-	for i, s := range w.Statements {
-		names := make([]string, len(s.Args))
-		for n, value := range s.Args {
-			if names[n] = "NULL"; parameter(value) != "" { // pgbench has neither NULL nor empty texts
-				names[n] = fmt.Sprintf(":s%d_%d", i, n)
-				args = append(args, "-D", names[n][1:]+"="+parameter(value))
-			}
-		}
-		line := placeholder.ReplaceAllStringFunc(s.SQL, func(name string) string {
-			n, _ := strconv.Atoi(name[1:])
-			return names[n-1]
-		})
-		text.WriteString(strings.ReplaceAll(line, "\n", " ") + ";\n")
-	}
-	if os.WriteFile(script, []byte(text.String()), 0o600) != nil {
-		return figures{}
-	}
-	before := a.cpu.total()
-	printed, err := exec.CommandContext(ctx, "pgbench", append(args, a.url)...).Output()
-	if err != nil {
-		return figures{Failures: 1}
-	}
-	return a.pgbenchFigures(string(printed), before)
-}
-
-var (
-	placeholder  = regexp.MustCompile(`\$\d+`)
-	transactions = regexp.MustCompile(`actually processed: (\d+)`)
-	tps          = regexp.MustCompile(`tps = ([0-9.]+)`)
-)
-
-func (a *answers) pgbenchFigures(printed string, before time.Duration) figures {
-	number := func(of *regexp.Regexp) float64 {
-		match := of.FindStringSubmatch(printed)
-		if match == nil {
-			return 0
-		}
-		n, _ := strconv.ParseFloat(match[1], 64)
-		return n
-	}
-	return figures{PerSecond: number(tps), PostgreSQL: microseconds(a.cpu.total()-before) / max(1, number(transactions))}
-}
-
-// parameter is a value as PostgreSQL reads it.
-func parameter(value any) string {
-	switch value := value.(type) {
-	case string:
-		return value
-	case []byte:
-		return string(value)
-	case int64:
-		return strconv.FormatInt(value, 10)
-	case bool:
-		return strconv.FormatBool(value)
-	case float64:
-		return strconv.FormatFloat(value, 'g', -1, 64)
-	case time.Time:
-		return value.Format(time.RFC3339Nano)
-	}
-	return ""
-}

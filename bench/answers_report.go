@@ -16,15 +16,19 @@ type report struct {
 	At                            time.Time
 	Subscribers, Groups, Records  int
 	Connections, CPUs, ResidentMB int
-	Rows                          []*reportRow
+	// SteadyMB is the memory in the course of SteadySeconds of load.
+	SteadyMB      []int
+	SteadySeconds int
+	Rows          []*reportRow
 }
 
 type reportRow struct {
 	Workload string
 	// A figure for each round.
 	Server, Bare, PostgreSQL []figures
-	// Half is the server at half of its highest rate.
-	Half figures
+	// Half is the server at half of its highest rate, BareHalf the bare handler
+	// at the same rate.
+	Half, BareHalf figures
 	// Allocations and Bytes are those of one request.
 	Allocations, Bytes uint64
 }
@@ -76,10 +80,13 @@ func (r *report) print(out io.Writer, against string) error {
 	}
 	fmt.Fprintf(out, "%d subscribers, %d groups, %d usage records, %d connections, %d CPUs; server resident %d MB.\n\n",
 		r.Subscribers, r.Groups, r.Records, r.Connections, r.CPUs, r.ResidentMB)
-	fmt.Fprintln(out, "| workload | requests/s | of bare | p50 | p99 | server CPU | of bare | PostgreSQL CPU | of bare | of pgbench | p99/p50 at half | allocations | earlier CPU |")
-	fmt.Fprintln(out, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
+	fmt.Fprintln(out, "| workload | requests/s | of bare | p50 | p99 | server CPU | of bare | PostgreSQL CPU | of bare | of pgbench | p99/p50 at half | that of bare | allocations | earlier CPU |")
+	fmt.Fprintln(out, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
 	for _, row := range r.Rows {
 		fmt.Fprintln(out, row.line(earlier))
+	}
+	if memory := r.memory(); memory != "" {
+		fmt.Fprintf(out, "\n%s", memory)
 	}
 	return nil
 }
@@ -90,10 +97,10 @@ func (row *reportRow) line(earlier *report) string {
 	if then := earlier.find(row.Workload); then != nil {
 		before = quotient(median(row.Server, server1), median(then.Server, server1)) + " ×"
 	}
-	return fmt.Sprintf("| %s | %.0f | %s | %s | %s | %s | %s | %s | %s | %s | %s | %d, %d kB | %s |",
+	return fmt.Sprintf("| %s | %.0f | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %d, %d kB | %s |",
 		row.Workload, median(row.Server, rate), of(rate), inMillis(median(row.Server, p50)), inMillis(median(row.Server, p99)),
 		inMillis(median(row.Server, server1)), of(server1), inMillis(median(row.Server, postgres)), of(postgres),
-		quotient(median(row.Server, postgres), median(row.PostgreSQL, postgres)), quotient(row.Half.P99, row.Half.P50),
+		quotient(median(row.Server, postgres), median(row.PostgreSQL, postgres)), quotient(row.Half.P99, row.Half.P50), quotient(row.BareHalf.P99, row.BareHalf.P50),
 		row.Allocations, row.Bytes>>10, cmp.Or(before, "–"))
 }
 

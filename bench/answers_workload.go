@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"runtime"
-	"runtime/pprof"
 	"slices"
 	"strings"
 	"time"
@@ -46,21 +44,27 @@ const (
   topSubscribers(first: 10) { total subscriber { physicalId nickname } } } } }`
 )
 
+// end is where the usage ends that is asked for.
+func (a *answers) end() time.Time { return a.month.Start.AddDate(0, 0, 28) }
+
+// one is the subscriber that is asked for.
+func (a *answers) one() string { return fmt.Sprintf("8944%015d", a.subscribers/2) }
+
+func (a *answers) graph(name, query string, start time.Time) *workload {
+	body, _ := json.Marshal(map[string]any{"query": query, "variables": map[string]any{"id": a.one(), "start": start, "end": a.end()}})
+	return &workload{Name: name, Query: string(body), token: a.token}
+}
+
 func (a *answers) newWorkloads() []*workload {
-	id := fmt.Sprintf("8944%015d", a.subscribers/2)
-	end := a.month.Start.AddDate(0, 0, 28)
-	graph := func(name, query string, start time.Time) *workload {
-		body, _ := json.Marshal(map[string]any{"query": query, "variables": map[string]any{"id": id, "start": start, "end": end}})
-		return &workload{Name: name, Query: string(body), token: a.token}
-	}
+	end := a.end()
 	rest := func(path string) *workload { return &workload{Name: "GET " + path, Path: path, token: a.token} }
 	days := func(t time.Time) string { return t.Format("2006-01-02") }
 	return []*workload{
-		graph("Q1: one subscriber with group and tags", oneSubscriber, end),
-		graph("Q2: 100 subscribers, 12 fields, group, tags, state", hundredSubscribers, end),
-		graph("Q3: 20 groups × 20 subscribers × tags × usage of 7 days", groupsOfSubscribers, end.AddDate(0, 0, -7)),
-		graph("Q4: company usage by hour and top 10", usageByHour, a.month.Start),
-		rest("/subscribers/" + id),
+		a.graph("Q1: one subscriber with group and tags", oneSubscriber, end),
+		a.graph("Q2: 100 subscribers, 12 fields, group, tags, state", hundredSubscribers, end),
+		a.graph("Q3: 20 groups × 20 subscribers × tags × usage of 7 days", groupsOfSubscribers, end.AddDate(0, 0, -7)),
+		a.graph("Q4: company usage by hour and top 10", usageByHour, a.month.Start),
+		rest("/subscribers/" + a.one()),
 		rest("/subscribers?limit=100"),
 		rest("/analytics/data-usage?startDate=" + days(a.month.Start) + "&endDate=" + days(end)),
 	}
@@ -132,29 +136,4 @@ func (a *answers) allocations(ctx context.Context, w *workload) (number, size ui
 	}
 	runtime.ReadMemStats(&after)
 	return (after.Mallocs - before.Mallocs) / runs, (after.TotalAlloc - before.TotalAlloc) / runs
-}
-
-// profiled runs the workloads in process and writes a CPU profile of it.
-func (a *answers) profiled(ctx context.Context) error {
-	handler, err := doors(a.pool)
-	if err != nil {
-		return err
-	}
-	file, err := os.Create(a.profile)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }()
-	if err := pprof.StartCPUProfile(file); err != nil {
-		return err
-	}
-	defer pprof.StopCPUProfile()
-	for _, w := range a.workloads {
-		for start := time.Now(); time.Since(start) < a.duration; {
-			if err := serve(ctx, handler, w); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

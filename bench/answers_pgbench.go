@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// pgbench runs the statements of a workload, prepared, without any server; 0
+// where the program is missing.
+func (a *answers) pgbench(ctx context.Context, w *workload) figures {
+	folder, err := os.MkdirTemp("", "simgraph-pgbench-")
+	if err != nil {
+		return figures{}
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	script := filepath.Join(folder, "script")
+	text, variables := preparedScript(w.Statements)
+	if os.WriteFile(script, []byte(text), 0o600) != nil {
+		return figures{}
+	}
+	args := []string{"-n", "-M", "prepared", "-c", "8", "-j", "2", "-T", strconv.Itoa(max(1, int(a.duration.Seconds()))), "-f", script}
+	before := a.cpu.total()
+	printed, err := exec.CommandContext(ctx, "pgbench", append(append(args, variables...), a.url)...).Output()
+	if refused, is := errors.AsType[*exec.ExitError](err); is && ctx.Err() == nil {
+		fmt.Fprintf(os.Stderr, "pgbench refuses %s: %.300s\n", w.Name, refused.Stderr)
+	}
+	if err != nil {
+		return figures{Failures: 1}
+	}
+	return a.pgbenchFigures(string(printed), before)
+}
+
+// preparedScript writes statements for pgbench, and the flags of their parameters.
+func preparedScript(statements []statement) (script string, variables []string) {
+	var text strings.Builder
+	for i, s := range statements {
+		names := make([]string, len(s.Args))
+		for n, value := range s.Args {
+			if names[n] = "NULL"; parameter(value) != "" { // pgbench has neither NULL nor empty texts
+				names[n] = fmt.Sprintf(":s%d_%d", i, n)
+				variables = append(variables, "-D", names[n][1:]+"="+parameter(value))
+			}
+		}
+		line := literal.ReplaceAllStringFunc(s.SQL, withoutColons)
+		line = placeholder.ReplaceAllStringFunc(line, func(name string) string {
+			n, _ := strconv.Atoi(name[1:])
+			return names[n-1]
+		})
+		text.WriteString(strings.ReplaceAll(line, "\n", " ") + ";\n")
+	}
+	return text.String(), variables
+}
+
+var (
+	literal      = regexp.MustCompile(`'[^']*'`)
+	placeholder  = regexp.MustCompile(`\$\d+`)
+	transactions = regexp.MustCompile(`actually processed: (\d+)`)
+	tps          = regexp.MustCompile(`tps = ([0-9.]+)`)
+)
+
+// withoutColons writes a literal otherwise: pgbench takes the minutes of
+// 'HH24:MI' for a variable.
+func withoutColons(literal string) string {
+	if !strings.Contains(literal, ":") {
+		return literal
+	}
+	return "E" + strings.NewReplacer(`\`, `\\`, ":", `\x3a`).Replace(literal)
+}
+
+func (a *answers) pgbenchFigures(printed string, before time.Duration) figures {
+	number := func(of *regexp.Regexp) float64 {
+		match := of.FindStringSubmatch(printed)
+		if match == nil {
+			return 0
+		}
+		n, _ := strconv.ParseFloat(match[1], 64)
+		return n
+	}
+	return figures{PerSecond: number(tps), PostgreSQL: microseconds(a.cpu.total()-before) / max(1, number(transactions))}
+}
+
+// parameter is a value as PostgreSQL reads it.
+func parameter(value any) string {
+	switch value := value.(type) {
+	case string:
+		return value
+	case []byte:
+		return string(value)
+	case int64:
+		return strconv.FormatInt(value, 10)
+	case bool:
+		return strconv.FormatBool(value)
+	case float64:
+		return strconv.FormatFloat(value, 'g', -1, 64)
+	case time.Time:
+		return value.Format(time.RFC3339Nano)
+	}
+	return ""
+}
