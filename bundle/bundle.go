@@ -32,13 +32,17 @@ const (
 	Tag        Type = "tag"
 	Alert      Type = "alert"
 	Recipient  Type = "recipient"
-	Usage      Type = "usage"
+	// Suppression tells of a recipient that gets no mail any more.
+	Suppression Type = "suppression"
+	// AlertLog tells of an alert that fired, so that it does not again.
+	AlertLog Type = "alert-log"
+	Usage    Type = "usage"
 )
 
 // Types returns the types in an order in which every line follows those that it
 // names.
 func Types() []Type {
-	return []Type{Company, Operator, Tariff, Group, User, Subscriber, Membership, Tag, Alert, Recipient, Usage}
+	return []Type{Company, Operator, Tariff, Group, User, Subscriber, Membership, Tag, Alert, Recipient, Suppression, AlertLog, Usage}
 }
 
 // Item is what one line says, checked by the rules of the domain.
@@ -50,7 +54,7 @@ type Item struct {
 	// Value is, by Type, a *domain.Company, *domain.Operator, *domain.Tariff,
 	// *domain.Group, *domain.UserImport, *domain.Subscriber, domain.Membership,
 	// domain.TagImport, domain.AlertSpec, the e-mail address of a recipient as a
-	// string, or a domain.UsageRecord.
+	// string, a domain.Suppression, domain.Firing or domain.UsageRecord.
 	Value any
 }
 

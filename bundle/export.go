@@ -7,8 +7,8 @@ import (
 	"simgraph/domain"
 )
 
-// Export writes a company, all that Import restores: the state of every noun
-// and the usage ledger, but no access keys, tokens, log of alerts or mails. The
+// Export writes a company, all that Import restores: the state of every noun,
+// the log of alerts and the usage ledger, but no access keys, tokens or mails. The
 // same company gives the same text. progress, unless nil, is told of every line.
 func Export(ctx context.Context, from domain.Snapshot, w *Writer, progress func()) error {
 	company, err := from.Company(ctx)
@@ -29,6 +29,8 @@ func Export(ctx context.Context, from domain.Snapshot, w *Writer, progress func(
 		func() error { return lineAll(e, Tag, from.Tags(ctx)) },
 		func() error { return lineAll(e, Alert, from.Alerts(ctx)) },
 		func() error { return lineAll(e, Recipient, from.Recipients(ctx)) },
+		func() error { return lineAll(e, Suppression, from.Suppressions(ctx)) },
+		func() error { return lineAll(e, AlertLog, from.AlertLog(ctx)) },
 		func() error { return lineAll(e, Usage, from.Usage(ctx)) },
 		w.Flush,
 	} {

@@ -14,9 +14,13 @@ type Stores struct {
 	}
 	Alerts interface {
 		Keep(ctx context.Context, scope domain.Scope, specs []domain.AlertSpec) ([]domain.Imported, error)
+		// KeepLog adds what alerts told, which they then do not tell again.
+		KeepLog(ctx context.Context, scope domain.Scope, firings []domain.Firing) ([]domain.Imported, error)
 	}
 	Recipients interface {
 		Keep(ctx context.Context, scope domain.Scope, emails []string) ([]domain.Imported, error)
+		// Suppress stops mail to recipients.
+		Suppress(ctx context.Context, scope domain.Scope, suppressions []domain.Suppression) ([]domain.Imported, error)
 	}
 	Usage interface {
 		Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error)

@@ -43,6 +43,12 @@ var keepers = map[Type]keeper{
 	Recipient: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []string) ([]domain.Imported, error) {
 		return s.Recipients.Keep(ctx, scope, v)
 	}),
+	Suppression: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []domain.Suppression) ([]domain.Imported, error) {
+		return s.Recipients.Suppress(ctx, scope, v)
+	}),
+	AlertLog: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []domain.Firing) ([]domain.Imported, error) {
+		return s.Alerts.KeepLog(ctx, scope, v)
+	}),
 	Usage: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []domain.UsageRecord) ([]domain.Imported, error) {
 		return s.usage(ctx, scope, v)
 	}),

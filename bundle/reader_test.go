@@ -36,6 +36,8 @@ var goodLines = []string{
 	`{"type":"tag","company":"acme","physicalId":"8944","tagName":"fleet"}`,
 	`{"type":"alert","company":"acme","ruleType":"sim","target":"4477","lowerThreshold":1000,"upperThreshold":2000}`,
 	`{"type":"recipient","company":"acme","email":"alerts@acme.example"}`,
+	`{"type":"suppression","company":"acme","email":"alerts@acme.example","since":"2026-11-01T10:00:00Z","reason":"refused","detail":"550 no such user"}`,
+	`{"type":"alert-log","company":"acme","ruleType":"sim","target":"4477","limitBoundary":"lower","physicalId":"8944","groupId":null,"targetGroupId":null,"periodStart":"2026-11-01T00:00:00Z","periodEnd":"2026-12-01T00:00:00Z","threshold":1000,"usage":1200,"isLate":false,"notificationId":null,"dateCreated":"2026-11-02T00:00:00Z","alert":{"target":"4477","lowerThreshold":1000,"upperThreshold":2000},"former":null}`,
 	goodUsage,
 }
 

@@ -78,6 +78,10 @@ func identify(item Item) (identity, bool) {
 		id.id = v.PhysicalID + "\x1f" + string(v.TagName)
 	case domain.AlertSpec:
 		id.id = fmt.Sprint(v)
+	case domain.Suppression:
+		id.id = strings.ToLower(v.Email)
+	case domain.Firing:
+		id.id = identifyFiring(v)
 	case string:
 		id.id = strings.ToLower(v)
 	}

@@ -57,6 +57,10 @@ func recordOf(item Item) (any, error) {
 		return newAlertRecord(item.Company, v)
 	case string:
 		return newRecipientRecord(item.Company, v), nil
+	case domain.Suppression:
+		return newSuppressionRecord(item.Company, v), nil
+	case domain.Firing:
+		return newFiringRecord(item.Company, v), nil
 	case domain.UsageRecord:
 		return newUsageRecord(item.Company, v), nil
 	}

@@ -121,8 +121,7 @@ func (q *usageQuery) days(table string, days []time.Time) (from, where string) {
 	if q.isWhole() {
 		return fill(`
 FROM unnest({subjects}) WITH ORDINALITY AS m(id, subject)
-CROSS JOIN unnest({dates}) AS w(day)
-JOIN {table} d ON d.company_id = {company} AND d.day = w.day`,
+JOIN {table} d ON d.company_id = {company} AND d.day = ANY({dates})`,
 			"table", table, "dates", dates, "company", q.company, "subjects", q.subjects), q.scope + " IS NULL"
 	}
 	from = fill(`

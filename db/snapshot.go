@@ -216,6 +216,22 @@ func (s *snapshot) Recipients(ctx context.Context) iter.Seq2[string, error] {
 	return turn(stream[row](ctx, s, exportRecipients), func(r row) string { return r.Email })
 }
 
+const exportSuppressions = `
+SELECT email, suppressed_since AS since, suppressed_reason AS reason, suppressed_detail AS detail
+FROM alert_recipients
+WHERE company_id = $1 AND suppressed_since IS NOT NULL
+ORDER BY email_key`
+
+// Suppressions implements domain.Snapshot.
+func (s *snapshot) Suppressions(ctx context.Context) iter.Seq2[domain.Suppression, error] {
+	return stream[domain.Suppression](ctx, s, exportSuppressions)
+}
+
+// AlertLog implements domain.Snapshot.
+func (s *snapshot) AlertLog(ctx context.Context) iter.Seq2[domain.Firing, error] {
+	return turn(stream[exportedFiring](ctx, s, exportAlertLog), exportedFiring.firing)
+}
+
 const exportUsage = `
 SELECT u.record_id, u.source, s.physical_id, u.session_id, u.sequence, u.started_at, u.ended_at,
   u.mobile_originated, u.mobile_terminated, u.protocol, coalesce(host(u.ip_address), '') AS ip_address

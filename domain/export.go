@@ -21,6 +21,10 @@ type Snapshot interface {
 	Tags(ctx context.Context) iter.Seq2[TagImport, error]
 	Alerts(ctx context.Context) iter.Seq2[AlertSpec, error]
 	Recipients(ctx context.Context) iter.Seq2[string, error]
+	// Suppressions are the recipients that get no mail any more.
+	Suppressions(ctx context.Context) iter.Seq2[Suppression, error]
+	// AlertLog is what fired, the oldest first.
+	AlertLog(ctx context.Context) iter.Seq2[Firing, error]
 	// Usage is the ledger in the order of time, then what is in quarantine.
 	Usage(ctx context.Context) iter.Seq2[UsageRecord, error]
 	// Close ends the snapshot.
