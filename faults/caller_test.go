@@ -28,6 +28,8 @@ type caller struct {
 	// mayCut tells that connections may break: the service is killed, or the
 	// network in front of it fails.
 	mayCut bool
+	// expires tells that tokens expire: a clock jumps.
+	expires bool
 
 	mu sync.Mutex
 	// codes counts answers by "ok", the code of a typed error, or "cut".
@@ -56,27 +58,68 @@ func newCaller(t *testing.T, base string) *caller {
 // aim sends what follows to another address.
 func (c *caller) aim(base string) { c.base.Store(&base) }
 
-// authenticate exchanges the access key for a token.
+// authenticate exchanges the access key for the token of what follows.
 func (c *caller) authenticate(t *testing.T) {
+	t.Helper()
+	token := c.grant(t)
+	c.token.Store(&token)
+}
+
+// grant exchanges the access key for a token.
+func (c *caller) grant(t *testing.T) string {
 	t.Helper()
 	if _, err := prepared(); err != nil {
 		t.Fatal(err)
 	}
-	form := url.Values{
-		"grant_type": {"client_credentials"}, "client_id": {preparation.key.AccessKeyID}, "client_secret": {preparation.key.Secret},
-	}
-	response, err := c.http.PostForm(*c.base.Load()+"/oauth/token", form)
+	token, err := c.exchange()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("no token: %v", err)
 	}
-	defer response.Body.Close()
+	return token
+}
+
+func (c *caller) exchange() (string, error) {
 	var grant struct {
 		AccessToken string `json:"access_token"`
 	}
-	if err := json.NewDecoder(response.Body).Decode(&grant); err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("no token: %s %v", response.Status, err)
+	err := c.form("/oauth/token", url.Values{"grant_type": {"client_credentials"}}, &grant)
+	return grant.AccessToken, err
+}
+
+// revoke ends a token.
+func (c *caller) revoke(t *testing.T, token string) {
+	t.Helper()
+	var answer any
+	if err := c.form("/oauth/revoke", url.Values{"token": {token}}, &answer); err != nil {
+		t.Fatal(err)
 	}
-	c.token.Store(&grant.AccessToken)
+}
+
+// form sends a form with the access key.
+func (c *caller) form(path string, values url.Values, into any) error {
+	values.Set("client_id", preparation.key.AccessKeyID)
+	values.Set("client_secret", preparation.key.Secret)
+	response, err := c.http.PostForm(*c.base.Load()+path, values)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", path, response.Status)
+	}
+	return json.NewDecoder(response.Body).Decode(into)
+}
+
+// renew gets another token where this one has expired, as applications do.
+func (c *caller) renew(code string) bool {
+	if !c.expires || code != "INVALID_TOKEN" {
+		return false
+	}
+	if token, err := c.exchange(); err == nil {
+		c.token.Store(&token)
+	}
+	c.count("expired")
+	return true
 }
 
 func (c *caller) count(code string) {
@@ -151,6 +194,9 @@ func (c *caller) refusal(what string, response *http.Response, text []byte) outc
 	if err := json.Unmarshal(text, &p); err != nil || p.Error == nil {
 		return c.breaks("%s: %s with the body %.300s", what, response.Status, text)
 	}
+	if c.renew(p.Error.Code) {
+		return refused
+	}
 	if response.StatusCode != http.StatusServiceUnavailable && response.StatusCode != http.StatusTooManyRequests {
 		return c.breaks("%s: %s %.300s", what, response.Status, text)
 	}
@@ -168,6 +214,9 @@ var secrets = regexp.MustCompile(`(?i)pq:|sql:|sqlstate|driver|dial|tcp|socket|r
 
 // typed judges the code and the text of an error.
 func (c *caller) typed(what, code, message string) outcome {
+	if c.renew(code) {
+		return refused
+	}
 	if !passing[code] {
 		return c.breaks("%s: the error %s: %s", what, code, message)
 	}
