@@ -1,0 +1,39 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"testing"
+)
+
+func TestTheMemoryOfAContainerBoundsGarbage(t *testing.T) {
+	for text, want := range map[string]int64{
+		"1073741824\n": 512 << 20,
+		"max\n":        math.MaxInt64,
+		"":             math.MaxInt64,
+	} {
+		file := filepath.Join(t.TempDir(), "memory.max")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := memoryLimit([]string{"/does/not/exist", file}); got != want {
+			t.Errorf("%q: got %d", text, got)
+		}
+	}
+}
+
+func TestTheEnvironmentDecidesAboutMemory(t *testing.T) {
+	percent, limit := debug.SetGCPercent(70), debug.SetMemoryLimit(-1)
+	t.Cleanup(func() { debug.SetGCPercent(percent); debug.SetMemoryLimit(limit) })
+	debug.SetMemoryLimit(3 << 30)
+	tuneMemory(func(string) string { return "set" }, nil)
+	if debug.SetMemoryLimit(-1) != 3<<30 || debug.SetGCPercent(70) != 70 {
+		t.Error("settings of the environment were changed")
+	}
+	tuneMemory(func(string) string { return "" }, nil)
+	if debug.SetMemoryLimit(-1) != math.MaxInt64 || debug.SetGCPercent(70) != garbagePercent {
+		t.Error("nothing was set")
+	}
+}
