@@ -1,0 +1,111 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lib/pq"
+
+	"simgraph/db"
+	"simgraph/db/dbtest"
+	"simgraph/domain"
+)
+
+func TestAReplicaIsAStandbyOfTheSameCluster(t *testing.T) {
+	t.Parallel()
+	pair := dbtest.NewPair(t)
+	primary, err := db.Open(t.Context(), pair.Primary, db.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = primary.Close() })
+	cluster, err := db.Cluster(t.Context(), primary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []struct{ address, cluster, complaint string }{
+		{pair.Standby, cluster, ""},
+		{pair.Primary, cluster, "no standby"},
+		{pair.Standby, "7", "another database"},
+		{"postgres://nobody@127.0.0.1:1/none", cluster, "refused"},
+	} {
+		standby := openReplica(t, of.address, of.cluster)
+		written, err := db.Written(t.Context(), primary)
+		if err != nil {
+			t.Fatal(err)
+		}
+		replayed, err := standby.Replayed(t.Context())
+		for deadline := time.Now().Add(time.Minute); err == nil && replayed < written && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+			replayed, err = standby.Replayed(t.Context())
+		}
+		if of.complaint == "" && (err != nil || replayed < written) || of.complaint != "" && (err == nil || !strings.Contains(fmt.Sprint(errors.Unwrap(err), err), of.complaint)) {
+			t.Errorf("%s: %v, %v of %v, want %q", of.address, err, replayed, written, of.complaint)
+		}
+	}
+}
+
+func openReplica(t *testing.T, address, cluster string) *db.Replica {
+	t.Helper()
+	standby, err := db.OpenReplica(address, cluster, db.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = standby.Close() })
+	return standby
+}
+
+// A read that waits for an answer which does not come ends when the standby is
+// cut, although its context goes on.
+func TestReadsOfACutReplicaEndAtOnce(t *testing.T) {
+	t.Parallel()
+	standby := openReplica(t, dbtest.URL(t), "")
+	began, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		conn, err := standby.Pool().Conn(context.WithoutCancel(t.Context()))
+		if err != nil {
+			ended <- err
+			close(began)
+			return
+		}
+		close(began)
+		_, err = conn.ExecContext(context.WithoutCancel(t.Context()), "SELECT pg_sleep(600)")
+		ended <- errors.Join(err, conn.Close())
+	}()
+	<-began
+	standby.Cut()
+	err := <-ended
+	if again, down := standby.Blames(err); !again || !down {
+		t.Errorf("of %v the standby is not blamed: %t, %t", err, again, down)
+	}
+	if err := standby.Pool().PingContext(t.Context()); err == nil {
+		t.Error("a cut standby takes reads")
+	}
+	standby.Mend()
+	if _, err := standby.Pool().ExecContext(t.Context(), "SELECT 1"); err != nil {
+		t.Errorf("a mended standby takes no reads: %v", err)
+	}
+}
+
+func TestAReplicaIsBlamedForWhatThePrimaryCouldDo(t *testing.T) {
+	t.Parallel()
+	standby := openReplica(t, "postgres://nobody@127.0.0.1:1/none", "")
+	for _, of := range []struct {
+		err         error
+		again, down bool
+	}{
+		{domain.NotFound("physicalId", "subscriber", "1"), false, false},
+		{db.Translate(&pq.Error{Code: "57014"}), false, false},
+		{context.Canceled, false, false},
+		{&pq.Error{Code: "40001"}, true, false},
+		{&pq.Error{Code: "25006"}, true, false},
+		{db.Translate(&pq.Error{Code: "57P01"}), true, true},
+	} {
+		if again, down := standby.Blames(of.err); again != of.again || down != of.down {
+			t.Errorf("%v: %t, %t", of.err, again, down)
+		}
+	}
+}
