@@ -5,7 +5,7 @@ SHELL := /bin/bash
 GOLANGCI_LINT := bin/golangci-lint-v2.15.0
 GOVULNCHECK := bin/govulncheck-v1.8.0
 
-.PHONY: help postgres build run test race lint vuln generate check-generated e2e bench pgo web check-web ci
+.PHONY: help postgres build run test race lint vuln generate check-generated e2e bench soak pgo web check-web ci
 
 help: ## List the targets.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -61,6 +61,9 @@ e2e: postgres build ## Audit the real server with Node's GraphQL clients.
 
 bench: postgres build ## Measure, beside the ceilings of the same machine.
 	go run ./bench
+
+soak: postgres build ## Run the server for ten minutes under load, and look for what grows.
+	go run ./bench soak
 
 pgo: postgres ## Profile the server anew for its compiler; go build uses default.pgo by itself.
 	go run ./bench answers -cpuprofile default.pgo

@@ -49,6 +49,8 @@ func command(ctx context.Context, args []string) error {
 	switch {
 	case name == "answers":
 		return runAnswers(ctx, args)
+	case name == "soak":
+		return runSoak(ctx, args)
 	case name == "bare" && len(args) == 2:
 		listener, err := net.Listen("tcp", args[1])
 		if err != nil {
@@ -60,7 +62,7 @@ func command(ctx context.Context, args []string) error {
 			return err
 		}
 	case name != "" && name != "usage":
-		return fmt.Errorf("there is no %q: name answers or usage", name)
+		return fmt.Errorf("there is no %q: name answers, usage or soak", name)
 	}
 	opt, err := parse(args)
 	if err != nil {
