@@ -23,31 +23,36 @@ var _ domain.Outbox = (*Outbox)(nil)
 // NewOutbox returns the outbox on the pool; now tells the time.
 func NewOutbox(pool *sqlx.DB, now func() time.Time) *Outbox { return &Outbox{pool, now} }
 
+// putOff is longer than any mail is put off. What is due later, like what was
+// made in the future, comes of a clock that was set back since: it is due now.
+const putOff = 2 * time.Hour
+
 const pendingCompanies = `
 SELECT m.company_id FROM mails m
-WHERE m.state = 'queued' AND m.due_at <= $1
+WHERE m.state = 'queued' AND (m.due_at <= $1 OR m.due_at > $3)
 UNION
 SELECT d.company_id FROM alert_deliveries d
-WHERE d.mail_id IS NULL AND NOT d.suppressed AND d.created_at <= $2
+WHERE d.mail_id IS NULL AND NOT d.suppressed AND (d.created_at <= $2 OR d.created_at > $1)
 LIMIT 1000`
 
 // Pending implements domain.Outbox.
 func (o *Outbox) Pending(ctx context.Context, digest domain.Digest) (companies []domain.CompanyID, err error) {
 	at := o.now()
-	err = o.pool.SelectContext(ctx, &companies, pendingCompanies, at, at.Add(-digest.Wait))
+	err = o.pool.SelectContext(ctx, &companies, pendingCompanies, at, at.Add(-digest.Wait), at.Add(putOff))
 	return companies, Translate(err)
 }
 
 // readyRecipient is the condition that what waits for the recipient r has
-// waited long enough (since $2), and that there were few mails to it (less than
-// $4 since $3).
+// waited long enough (since $2, at $5), and that there were few mails to it (less
+// than $4 since $3).
 const readyRecipient = `r.company_id = $1 AND r.suppressed_since IS NULL
   AND EXISTS (
     SELECT FROM alert_deliveries d
-    WHERE d.company_id = $1 AND d.recipient_id = r.recipient_id AND d.mail_id IS NULL AND NOT d.suppressed AND d.created_at <= $2)
+    WHERE d.company_id = $1 AND d.recipient_id = r.recipient_id AND d.mail_id IS NULL AND NOT d.suppressed
+      AND (d.created_at <= $2 OR d.created_at > $5))
   AND (
     SELECT count(*) FROM mails m
-    WHERE m.company_id = $1 AND m.recipient_id = r.recipient_id AND m.kind = 'alerts' AND m.created_at > $3) < $4`
+    WHERE m.company_id = $1 AND m.recipient_id = r.recipient_id AND m.kind = 'alerts' AND m.created_at > $3 AND m.created_at <= $5) < $4`
 
 const lockReady = `
 SELECT r.recipient_id FROM alert_recipients r
@@ -59,7 +64,7 @@ FOR UPDATE SKIP LOCKED`
 const gatherMails = `
 WITH ready AS (
   SELECT w.recipient_id, w.mail_id, r.email
-  FROM unnest($5::bigint[], $6::uuid[]) AS w(recipient_id, mail_id)
+  FROM unnest($6::bigint[], $7::uuid[]) AS w(recipient_id, mail_id)
   JOIN alert_recipients r ON r.recipient_id = w.recipient_id
   WHERE ` + readyRecipient + `
 ), taken AS (
@@ -68,20 +73,20 @@ WITH ready AS (
   WHERE d.company_id = $1 AND d.recipient_id = ready.recipient_id AND d.mail_id IS NULL AND NOT d.suppressed
 )
 INSERT INTO mails (company_id, mail_id, recipient_id, email, kind, due_at, created_at)
-SELECT $1, mail_id, recipient_id, email, 'alerts', $7, $7
+SELECT $1, mail_id, recipient_id, email, 'alerts', $5, $5
 FROM ready`
 
 // Gather implements domain.Outbox.
 func (o *Outbox) Gather(ctx context.Context, company domain.CompanyID, digest domain.Digest) error {
 	return inTx(ctx, o.pool, func(tx *sqlx.Tx) error {
 		at := o.now()
-		ready := []any{company, at.Add(-digest.Wait), at.Add(-time.Hour), digest.HourlyCap}
+		ready := []any{company, at.Add(-digest.Wait), at.Add(-time.Hour), digest.HourlyCap, at}
 		var recipients pq.Int64Array
 		if err := tx.SelectContext(ctx, &recipients, lockReady, ready...); err != nil || len(recipients) == 0 {
 			return err
 		}
 		ids := pluck(recipients, func(int64) string { return uuid.Must(uuid.NewV7()).String() })
-		_, err := affected(ctx, tx, gatherMails, append(ready, recipients, pq.StringArray(ids), at)...)
+		_, err := affected(ctx, tx, gatherMails, append(ready, recipients, pq.StringArray(ids))...)
 		return err
 	})
 }
@@ -90,9 +95,9 @@ func (o *Outbox) Gather(ctx context.Context, company domain.CompanyID, digest do
 // the subquery and its lock.
 const claimMails = `
 UPDATE mails m SET attempts = m.attempts + 1, due_at = $3
-WHERE m.company_id = $1 AND m.state = 'queued' AND m.due_at <= $2 AND m.mail_id IN (
+WHERE m.company_id = $1 AND m.state = 'queued' AND (m.due_at <= $2 OR m.due_at > $5) AND m.mail_id IN (
   SELECT q.mail_id FROM mails q
-  WHERE q.company_id = $1 AND q.state = 'queued' AND q.due_at <= $2
+  WHERE q.company_id = $1 AND q.state = 'queued' AND (q.due_at <= $2 OR q.due_at > $5)
   ORDER BY q.due_at
   LIMIT $4
   FOR UPDATE SKIP LOCKED)
@@ -101,7 +106,7 @@ RETURNING ` + mailSelect
 // Claim implements domain.Outbox.
 func (o *Outbox) Claim(ctx context.Context, company domain.CompanyID, digest domain.Digest, limit int, lease time.Duration) ([]*domain.Letter, error) {
 	at := o.now()
-	mails, err := selectAll[domain.Mail](ctx, o.pool, claimMails, company, at, at.Add(lease), limit)
+	mails, err := selectAll[domain.Mail](ctx, o.pool, claimMails, company, at, at.Add(lease), limit, at.Add(putOff))
 	if err != nil || len(mails) == 0 {
 		return nil, err
 	}

@@ -1,0 +1,40 @@
+package mail_test
+
+import (
+	"testing"
+	"time"
+
+	"simgraph/domain"
+)
+
+// A clock that was a day ahead is set right: what was done meanwhile seems to
+// lie in the future.
+func TestAClockThatIsSetBackHoldsNoMailUp(t *testing.T) {
+	t.Parallel()
+	digest := domain.Digest{Wait: 30 * time.Second, HourlyCap: 1, MaxEntries: 9}
+	for name, before := range map[string]func(*office){
+		"before the alert is mailed": func(*office) {},
+		"after a mail was made": func(o *office) {
+			o.pass(31 * time.Second)
+			o.must(o.outbox.Gather(t.Context(), 1, digest))
+		},
+		"while a worker has the mail": func(o *office) {
+			o.pass(31 * time.Second)
+			o.must(o.outbox.Gather(t.Context(), 1, digest))
+			_, err := o.outbox.Claim(t.Context(), 1, digest, 9, time.Minute)
+			o.must(err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newMailServer(t, nil)
+			o := newOffice(t, server)
+			o.pass(24 * time.Hour)
+			o.fire(100, 2000)
+			before(o)
+			o.pass(-24 * time.Hour)
+			o.start()
+			o.untilStates("ops@acme.example alerts sent")
+		})
+	}
+}
