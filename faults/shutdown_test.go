@@ -78,8 +78,10 @@ func TestTheTimeToDrainIsBounded(t *testing.T) {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	n.awaitExit(20 * time.Second)
+	over := time.Since(began)
 	eventually(t, "no statement is left", func() bool { return working(t, pool) == 0 })
-	t.Logf("stop with --drain-time 1s and a statement that waits for ever: over after %v, no statement left in PostgreSQL", time.Since(began).Round(10*time.Millisecond))
+	t.Logf("stop with --drain-time 1s and a statement that waits for ever: over after %v, no statement left in PostgreSQL after %v",
+		over.Round(10*time.Millisecond), time.Since(began).Round(10*time.Millisecond))
 }
 
 func TestASecondSignalEndsAtOnce(t *testing.T) {

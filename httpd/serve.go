@@ -3,11 +3,11 @@ package httpd
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"log/slog"
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,6 +17,9 @@ const (
 	readTimeout   = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	headerBytes   = 64 << 10
+	// cutTime is how long requests that are cut off may take to cancel what
+	// they have running in the database.
+	cutTime = 2 * time.Second
 )
 
 // Timing is how long what concerns single requests may take.
@@ -47,8 +50,12 @@ type Server struct {
 // Run serves until ctx ends, then turns unready, lets requests in flight finish
 // and returns. The listener is closed in any case.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
+	base, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	var handlers inFlight
 	server := &http.Server{
-		Handler:           s.Health.leaving(s.Handler),
+		BaseContext:       func(net.Listener) context.Context { return base },
+		Handler:           handlers.counted(s.Health.leaving(s.Handler)),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      s.Request,
@@ -70,7 +77,13 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		return err
 	case <-time.After(s.Delay):
 	}
-	return s.drain(context.WithoutCancel(ctx), server)
+	if err := s.drain(base, server); err != nil {
+		s.Log.Warn("requests were cut off", "error", err)
+		cut()
+		handlers.await(cutTime)
+		return server.Close()
+	}
+	return nil
 }
 
 // drain waits for what is in flight, as long as it may take.
@@ -80,11 +93,25 @@ func (s *Server) drain(ctx context.Context, server *http.Server) error {
 	var streams sync.WaitGroup
 	streams.Go(func() { s.Close(ctx) })
 	defer streams.Wait()
-	if err := server.Shutdown(ctx); err != nil && !errors.Is(err, http.ErrServerClosed) {
-		s.Log.Warn("requests were cut off", "error", err)
-		return server.Close()
+	return server.Shutdown(ctx)
+}
+
+// inFlight counts the requests that are being handled.
+type inFlight struct{ n atomic.Int64 }
+
+func (f *inFlight) counted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.n.Add(1)
+		defer f.n.Add(-1)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// await waits until no request is being handled, but not for long.
+func (f *inFlight) await(most time.Duration) {
+	for begun := time.Now(); f.n.Load() > 0 && time.Since(begun) < most; {
+		time.Sleep(10 * time.Millisecond)
 	}
-	return nil
 }
 
 func (s *Server) accept(server *http.Server, listener net.Listener) error {
