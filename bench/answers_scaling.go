@@ -33,8 +33,9 @@ func (a *answers) scale(ctx context.Context) error {
 		fleets = append(fleets, one)
 	}
 	for round := range a.rounds {
-		for _, one := range fleets {
-			for i, w := range one.workloads {
+		for i := range fleets[0].workloads {
+			for _, one := range fleets {
+				w := one.workloads[i]
 				fmt.Fprintf(os.Stderr, "round %d of %d: %s of %d\n", round+1, a.rounds, w.Name, one.subscribers)
 				one.rounds[i] = append(one.rounds[i], one.load(ctx, one.server, w.request, 0))
 			}
@@ -50,10 +51,8 @@ func (a *answers) scale(ctx context.Context) error {
 // scaledTo makes a fleet of that size in a database of its own.
 func (a *answers) scaledTo(ctx context.Context, subscribers int) (*scaled, error) {
 	name := fmt.Sprintf("bench_answers_%d", subscribers)
-	for _, sql := range []string{"DROP DATABASE IF EXISTS " + name + " WITH (FORCE)", "CREATE DATABASE " + name} {
-		if _, err := a.pool.ExecContext(ctx, sql); err != nil {
-			return nil, err
-		}
+	if err := a.createDatabase(ctx, name); err != nil {
+		return nil, err
 	}
 	at, err := url.Parse(a.url)
 	if err != nil {
@@ -72,6 +71,16 @@ func (a *answers) scaledTo(ctx context.Context, subscribers int) (*scaled, error
 	one.workloads = slices.Concat(one.newWorkloads()[:2], one.pages())
 	server, err := one.startServer(ctx)
 	return &scaled{answers: &one, server: server, rounds: make([][]figures, len(one.workloads))}, err
+}
+
+// createDatabase leaves one of an earlier run as it is.
+func (a *answers) createDatabase(ctx context.Context, name string) error {
+	var exists bool
+	err := a.pool.GetContext(ctx, &exists, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name)
+	if err == nil && !exists {
+		_, err = a.pool.ExecContext(ctx, "CREATE DATABASE "+name)
+	}
+	return err
 }
 
 func (s *scaled) close() {
