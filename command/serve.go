@@ -21,6 +21,7 @@ type Serve struct {
 	Addr           string `default:"127.0.0.1:8080" help:"The address to listen on."`
 	Demo           bool   `help:"Fill an empty database with a demo company, and print a token of it."`
 	Retention      int    `default:"13" help:"How many months of usage records are kept, at least 3; totals stay."`
+	MailRetention  uint   `default:"90" placeholder:"DAYS" help:"How many days sent mails are kept; 0 keeps them for ever."`
 	AuditRetention uint   `default:"0" placeholder:"MONTHS" help:"How many months of the audit log are kept; 0 keeps it for ever."`
 
 	Mailing

@@ -36,8 +36,11 @@ type service struct {
 	// audit is pruned to auditMonths; 0 keeps it for ever.
 	audit       *db.AuditLog
 	auditMonths int
-	telemetry   *observed
-	limits      *limit.Limits
+	// outbox loses mails after mailDays; 0 keeps them for ever.
+	outbox    *db.Outbox
+	mailDays  int
+	telemetry *observed
+	limits    *limit.Limits
 	// replicas take queries; nil without standbys.
 	replicas *replica.Set
 	standbys []*db.Replica
@@ -56,6 +59,7 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 		log: env.Log, access: db.NewAccess(pool), usage: newUsage(pool, options), upkeep: newUsage(upkeep, options),
 		live: db.NewLive(pool, direct, env.Log), mail: worker, telemetry: telemetry, limits: s.limits(telemetry.Metrics),
 	}
+	v.outbox, v.mailDays = db.NewOutbox(upkeep, time.Now), int(s.MailRetention)
 	v.audit, v.auditMonths = db.NewAuditLog(upkeep), int(s.AuditRetention)
 	v.graph = v.newGraph(pool, v.access, v.usage)
 	if err := s.openReplicas(ctx, env, v, pool); err != nil {

@@ -76,7 +76,7 @@ func (v *service) retain(ctx context.Context) error {
 	if dropped > 0 {
 		v.log.Info("dropped old months of the usage ledger", "months", dropped)
 	}
-	return errors.Join(err, dropErr, v.noteDropped(ctx, dropped), v.prune(ctx))
+	return errors.Join(err, dropErr, v.noteDropped(ctx, dropped), v.prune(ctx), v.pruneMails(ctx))
 }
 
 // noteDropped tells the audit log that months of the ledger are gone.
@@ -97,6 +97,18 @@ func (v *service) prune(ctx context.Context) error {
 	pruned, err := v.audit.Prune(ctx, time.Now().AddDate(0, -v.auditMonths, 0), actor("serve"))
 	if pruned > 0 {
 		v.log.Info("removed old entries of the audit log", "entries", pruned)
+	}
+	return err
+}
+
+// pruneMails removes old mails, unless they are kept for ever.
+func (v *service) pruneMails(ctx context.Context) error {
+	if v.mailDays == 0 {
+		return nil
+	}
+	pruned, err := v.outbox.Prune(ctx, time.Now().AddDate(0, 0, -v.mailDays))
+	if pruned > 0 {
+		v.log.Info("removed old mails", "mails", pruned)
 	}
 	return err
 }

@@ -1,0 +1,69 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"simgraph/domain"
+)
+
+// pruneMails and pruneSuppressed take the oldest first: their ids begin with the
+// time. $3 bounds how many go at once.
+const (
+	prunableMails = `
+SELECT company_id FROM mails WHERE state <> 'queued' AND created_at < $1
+UNION
+SELECT company_id FROM alert_deliveries WHERE mail_id IS NULL AND suppressed AND created_at < $1`
+	pruneMails = `
+WITH old AS (
+  SELECT mail_id FROM mails
+  WHERE company_id = $1 AND state <> 'queued' AND created_at < $2
+  ORDER BY mail_id
+  LIMIT $3
+), told AS (
+  DELETE FROM alert_deliveries d USING old WHERE d.company_id = $1 AND d.mail_id = old.mail_id
+)
+DELETE FROM mails m USING old WHERE m.company_id = $1 AND m.mail_id = old.mail_id`
+	pruneSuppressed = `
+WITH old AS (
+  SELECT notification_id, recipient_id FROM alert_deliveries
+  WHERE company_id = $1 AND mail_id IS NULL AND suppressed AND created_at < $2
+  ORDER BY notification_id
+  LIMIT $3
+)
+DELETE FROM alert_deliveries d USING old
+WHERE d.company_id = $1 AND d.notification_id = old.notification_id AND d.recipient_id = old.recipient_id`
+	prunedAtOnce = 1000
+)
+
+// Prune removes the mails of all companies that were made before a time, with
+// which notifications they told of, and returns how many. The log of alerts
+// stays, and so does who unsubscribed; so does mail that waits.
+func (o *Outbox) Prune(ctx context.Context, before time.Time) (int, error) {
+	var companies []domain.CompanyID
+	if err := o.pool.SelectContext(ctx, &companies, prunableMails, before); err != nil {
+		return 0, Translate(err)
+	}
+	pruned := 0
+	for _, company := range companies {
+		mails, err := o.prune(ctx, pruneMails, company, before)
+		pruned += mails
+		if err != nil {
+			return pruned, err
+		}
+		if _, err := o.prune(ctx, pruneSuppressed, company, before); err != nil {
+			return pruned, err
+		}
+	}
+	return pruned, nil
+}
+
+func (o *Outbox) prune(ctx context.Context, sql string, company domain.CompanyID, before time.Time) (int, error) {
+	for pruned := 0; ; {
+		n, err := affected(ctx, o.pool, sql, company, before, prunedAtOnce)
+		pruned += n
+		if err != nil || n < prunedAtOnce {
+			return pruned, err
+		}
+	}
+}
