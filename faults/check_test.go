@@ -158,6 +158,9 @@ LEFT JOIN mails m ON m.company_id = d.company_id AND m.mail_id = d.mail_id`
 			x.t.Errorf("the mail %s to %s never came", r.Mail, r.Email)
 		}
 	}
+	if _, copies := x.box.mails(); copies > 0 && !x.load.mayCut {
+		x.t.Errorf("%d mails came twice, though simgraph was not killed", copies)
+	}
 }
 
 // checkTotals demands that every total agrees with the ledger, and the audit

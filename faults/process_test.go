@@ -70,7 +70,7 @@ func (l launch) flags() []string {
 	flags := []string{
 		"serve", "--addr", cmp.Or(l.addr, "127.0.0.1:0"), "--admin-addr", "127.0.0.1:0",
 		// Mail goes out while the fault lasts, and not half a minute later.
-		"--mail-wait", "500ms", "--mails-per-hour", "10000", "--mail-timeout", "2s",
+		"--mail-wait", "500ms", "--mails-per-hour", "10000", "--mail-timeout", "5s",
 	}
 	return append(append(flags, l.database()...), l.extra...)
 }

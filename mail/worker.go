@@ -205,7 +205,7 @@ func (w *Worker) deliver(ctx context.Context, letter *domain.Letter) error {
 	switch outcome := judge(err); {
 	case err == nil:
 		w.Tried(Sent)
-		return w.Outbox.Sent(ctx, company, mail)
+		return w.insist(ctx, func() error { return w.Outbox.Sent(ctx, company, mail) })
 	case outcome == permanent, outcome == refused:
 		w.Tried(Failed)
 		w.Log.Warn("mail: given up", "mail", mail.MailID, "error", err)
@@ -218,6 +218,25 @@ func (w *Worker) deliver(ctx context.Context, letter *domain.Letter) error {
 	w.Tried(Retried)
 	w.Log.Info("mail: to be tried again", "mail", mail.MailID, "attempts", mail.Attempts, "error", err)
 	return w.Outbox.Retry(ctx, company, mail, reason(err), w.Now().Add(w.pause(mail.Attempts)))
+}
+
+// noteEvery is the time between two attempts to record that a mail was taken.
+const noteEvery = 200 * time.Millisecond
+
+// insist records that a mail was taken, while the lease on it lasts: were the
+// database away just now, the mail would be sent once more.
+func (w *Worker) insist(ctx context.Context, note func() error) error {
+	for {
+		err := note()
+		if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindUnavailable {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(noteEvery):
+		}
+	}
 }
 
 // pause is how long to wait after that many attempts. Jitter keeps mails that
