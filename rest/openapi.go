@@ -29,6 +29,7 @@ func (all router) contract(schema *ast.Schema) ([]byte, error) {
 		}
 		item[strings.ToLower(e.method)] = d.operation(e)
 	}
+	paths[UsageStream] = object{"post": usageStream()}
 	return json.Marshal(object{
 		"openapi": "3.1.0",
 		"info": object{
@@ -191,10 +192,7 @@ func errorResponses() object {
 		"500": "INTERNAL_ERROR: a fault of the service.",
 		"503": "UNAVAILABLE: the service cannot answer now; Retry-After tells when to come back.",
 	} {
-		responses[status] = object{
-			"description": description,
-			"content":     object{"application/json": object{"schema": object{"$ref": "#/components/schemas/Error"}}},
-		}
+		responses[status] = failure(description)
 	}
 	return responses
 }
