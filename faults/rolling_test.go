@@ -202,7 +202,7 @@ func (f *follower) follow(ctx context.Context, n *node, base string) error {
 func TestARollingRestartFailsNoRequest(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	flags := []string{"--drain-delay", "500ms", "--max-conns", "4"}
+	flags := []string{"--drain-delay", "2s", "--max-conns", "4"}
 	nodes := []*node{startNode(t, url, flags...), startNode(t, url, flags...)}
 	b := newBalancer(t, nodes[0].addr, nodes[1].addr)
 	load := newTraffic(nodes[0], b.URL)

@@ -33,7 +33,7 @@ func (n *node) pending() chan answer {
 func TestAServerThatStopsIsUnreadyFirstAndAnswersWhatItHasTaken(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	n := startNode(t, url, "--drain-delay", "1s", "--mail-wait", "1h")
+	n := startNode(t, url, "--drain-delay", "3s", "--mail-wait", "1h")
 	pool := open(t, url)
 	release := hold(t, pool)
 	defer release()

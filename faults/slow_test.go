@@ -70,14 +70,17 @@ func (b *bystander) String() string {
 	return fmt.Sprintf("others had %d answers, p50 %v, p99 %v", len(b.took), b.quantile(0.5).Round(100*time.Microsecond), b.quantile(0.99).Round(100*time.Microsecond))
 }
 
-// fine demands that nobody else was harmed. The bound is wide: machines that
-// test are busy, and an answer that was held up would take a deadline longer.
+// heldUp is longer than an answer takes on the busiest machine, and shorter than
+// the deadlines that one would wait for that is held up.
+const heldUp = 4 * time.Second
+
+// fine demands that nobody else was harmed.
 func (b *bystander) fine(t *testing.T) {
 	t.Helper()
 	if len(b.failed) > 0 || len(b.took) == 0 {
 		t.Errorf("others failed: %d, %.3q", len(b.failed), b.failed)
 	}
-	if p99 := b.quantile(0.99); p99 > time.Second {
+	if p99 := b.quantile(0.99); p99 > heldUp {
 		t.Errorf("others waited %v", p99)
 	}
 }

@@ -96,7 +96,7 @@ func TestAServerThatStopsAnswersWhileItIsUnready(t *testing.T) {
 	closed := make(chan struct{})
 	server := &httpd.Server{
 		Handler: named("answered"), Health: &httpd.Health{}, Log: slog.New(slog.DiscardHandler),
-		Timing: httpd.Timing{Delay: time.Second, Drain: time.Minute}, Close: func(context.Context) { close(closed) },
+		Timing: httpd.Timing{Delay: 3 * time.Second, Drain: time.Minute}, Close: func(context.Context) { close(closed) },
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(ctx, listener) }()
