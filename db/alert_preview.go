@@ -10,7 +10,7 @@ import (
 )
 
 // maxPreviewed bounds for how many subjects, each once per billing period, the
-// hours are looked through.
+// hours are looked through. Of more, these are the sample.
 const maxPreviewed = 5000
 
 // The statements of a preview. Parameters are the company, the starts and the
@@ -27,7 +27,8 @@ WITH period AS (
   JOIN subscriber_periods u ON u.company_id = $1 AND u.period_start = p.period_start
   JOIN subscribers s ON s.company_id = $1 AND s.key = u.subscriber_key
   WHERE u.mobile_originated + u.mobile_terminated > $4 AND (s.key = $8 OR s.group_id = $9 OR COALESCE($8, $9) IS NULL)
-  LIMIT 5001
+  ORDER BY p.period_start, u.subscriber_key
+  LIMIT 5000
 ), hourly AS (
   SELECT c.*, (d.day + make_interval(hours => cell.hour)) AT TIME ZONE 'UTC' AS hour,
     cell.mobile_originated + cell.mobile_terminated AS bytes
@@ -62,8 +63,7 @@ WITH period AS (
 ), fired AS (
   SELECT * FROM crossed WHERE at >= $6 AND at < $7
 )
-SELECT f.*, count(*) OVER () AS total, (SELECT count(DISTINCT subscriber_key) + count(DISTINCT group_id) FROM fired) AS subjects,
-  (SELECT count(*) FROM candidate) AS candidates
+SELECT f.*, count(*) OVER () AS total, (SELECT count(DISTINCT subscriber_key) + count(DISTINCT group_id) FROM fired) AS subjects
 FROM fired f
 ORDER BY f.at, f.subscriber_key, f.boundary
 LIMIT 100`
@@ -105,7 +105,30 @@ func (a *Alerts) preview(ctx context.Context, company *domain.Company, alert ale
 	if err != nil {
 		return nil, err
 	}
-	return previewOf(rows)
+	preview := previewOf(rows)
+	if alert.RuleType == domain.RuleCompany || alert.RuleType == domain.RuleGroupMember {
+		err = a.countAbove(ctx, preview, company.CompanyID, starts, alert, group)
+	}
+	return preview, err
+}
+
+const countAbove = `
+SELECT count(*) AS candidates, count(*) + count(*) FILTER (WHERE u.mobile_originated + u.mobile_terminated > $4) AS total,
+  count(DISTINCT u.subscriber_key) AS subjects
+FROM subscriber_periods u
+JOIN subscribers s ON s.company_id = $1 AND s.key = u.subscriber_key
+WHERE u.company_id = $1 AND u.period_start = ANY($2) AND u.mobile_originated + u.mobile_terminated > $3
+  AND ($5::bigint IS NULL OR s.group_id = $5)`
+
+// countAbove makes a preview a sample when there are more candidates than it
+// looked at: then it counts who went above the thresholds in the whole periods.
+func (a *Alerts) countAbove(ctx context.Context, preview *domain.AlertPreview, company domain.CompanyID, starts []time.Time, alert alertKey, group any) error {
+	var above struct{ Candidates, Total, Subjects int }
+	err := a.pool.GetContext(ctx, &above, countAbove, company, pq.Array(starts), alert.LowerThreshold, alert.UpperThreshold, group)
+	if err == nil && above.Candidates > maxPreviewed {
+		preview.IsSample, preview.Total, preview.Subjects = true, above.Total, above.Subjects
+	}
+	return Translate(err)
 }
 
 // periodsOver returns the starts and ends of the billing periods in the range.
@@ -126,15 +149,11 @@ type previewRow struct {
 	Usage         int64
 	Total         int
 	Subjects      int
-	Candidates    int
 }
 
-func previewOf(rows []*previewRow) (*domain.AlertPreview, error) {
+func previewOf(rows []*previewRow) *domain.AlertPreview {
 	if len(rows) == 0 {
-		return &domain.AlertPreview{}, nil
-	}
-	if rows[0].Candidates > maxPreviewed {
-		return nil, domain.Invalid("input", "the alert would have fired for more than %d subscribers; choose a higher threshold or a shorter range", maxPreviewed)
+		return &domain.AlertPreview{}
 	}
 	return &domain.AlertPreview{
 		Total: rows[0].Total, Subjects: rows[0].Subjects,
@@ -144,5 +163,5 @@ func previewOf(rows []*previewRow) (*domain.AlertPreview, error) {
 				Period: domain.Period{Start: row.PeriodStart, End: row.PeriodEnd}, At: row.At, Usage: row.Usage,
 			}
 		}),
-	}, nil
+	}
 }

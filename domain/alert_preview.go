@@ -10,6 +10,11 @@ type AlertPreview struct {
 	Firings []*AlertFiring
 	// Subjects counts for how many subscribers or groups it would have fired.
 	Subjects int
+	// IsSample tells that there were too many to look at each hour of all. Then
+	// Total and Subjects count who went above the thresholds in the billing
+	// periods that the range touches, also outside of the range, and Firings are
+	// those of the first 5,000 of them.
+	IsSample bool
 }
 
 // AlertFiring is a threshold that past usage exceeded.

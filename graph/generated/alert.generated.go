@@ -1055,6 +1055,29 @@ func (ec *executionContext) fieldContext_AlertPreview_firings(_ context.Context,
 	return fc, nil
 }
 
+func (ec *executionContext) _AlertPreview_isSample(ctx context.Context, field graphql.CollectedField, obj *domain.AlertPreview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AlertPreview_isSample(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsSample, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AlertPreview_isSample(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AlertPreview", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _AlertState_alert(ctx context.Context, field graphql.CollectedField, obj *domain.AlertState) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2644,6 +2667,11 @@ func (ec *executionContext) _AlertPreview(ctx context.Context, sel ast.Selection
 			}
 		case "firings":
 			out.Values[i] = ec._AlertPreview_firings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "isSample":
+			out.Values[i] = ec._AlertPreview_isSample(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

@@ -1210,6 +1210,16 @@ func (e *executableSchema) planAlertPreview() *plan.Object {
 				},
 				Shape: plan.List[*domain.AlertFiring](true, plan.Pointer[domain.AlertFiring](true, "AlertFiring")),
 			},
+			"isSample": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AlertPreview_isSample(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AlertPreview)
+					return appendNBoolean2bool(b, obj.IsSample)
+				},
+			},
 		},
 	}
 }

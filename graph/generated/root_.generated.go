@@ -159,6 +159,7 @@ type ComplexityRoot struct {
 
 	AlertPreview struct {
 		Firings  func(childComplexity int) int
+		IsSample func(childComplexity int) int
 		Subjects func(childComplexity int) int
 		Total    func(childComplexity int) int
 	}
@@ -1114,6 +1115,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AlertPreview.Firings(childComplexity), true
+	case "AlertPreview.isSample":
+		if e.ComplexityRoot.AlertPreview.IsSample == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertPreview.IsSample(childComplexity), true
 	case "AlertPreview.subjects":
 		if e.ComplexityRoot.AlertPreview.Subjects == nil {
 			break
@@ -3692,6 +3699,11 @@ type AlertPreview {
   subjects: Int!
   "The first 100 times."
   firings: [AlertFiring!]!
+  """
+  Whether more than 5,000 subscribers went above the thresholds. Then total and subjects count all of them, in the whole billing periods that
+  the range touches, and firings are a sample: from 5,000 of them.
+  """
+  isSample: Boolean!
 }
 
 "A threshold that usage of the past exceeded."
@@ -5670,6 +5682,8 @@ func (ec *executionContext) childFields_AlertPreview(ctx context.Context, field 
 		return ec.fieldContext_AlertPreview_subjects(ctx, field)
 	case "firings":
 		return ec.fieldContext_AlertPreview_firings(ctx, field)
+	case "isSample":
+		return ec.fieldContext_AlertPreview_isSample(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AlertPreview", field.Name)
 }
