@@ -2,7 +2,9 @@ package db
 
 import (
 	"context"
+	"errors"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -100,7 +102,7 @@ func (c *listened) Read(b []byte) (int, error) {
 	if n > 0 {
 		c.heard.Store(int64(time.Since(c.of.born)))
 	}
-	if late, ok := err.(net.Error); ok && late.Timeout() {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
 		c.of.suspect(began)
 	}
 	return n, err

@@ -128,12 +128,19 @@ func (c *caller) count(code string) {
 	c.codes[code]++
 }
 
+// counted is how many requests ended that way.
+func (c *caller) counted(code string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.codes[code]
+}
+
 func (c *caller) breaks(format string, args ...any) outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.codes["wrong"]++
 	if len(c.wrong) < 20 {
-		c.wrong = append(c.wrong, time.Now().Format("05.000 ")+fmt.Sprintf(format, args...))
+		c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
 	}
 	return broken
 }

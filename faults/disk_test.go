@@ -25,11 +25,7 @@ func TestTheDiskOfTheDatabaseIsFull(t *testing.T) {
 	x.begin()
 	ballast := filepath.Join(dir, "ballast")
 	fillDisk(t, ballast)
-	eventually(t, "somebody is told that the service cannot write", func() bool {
-		x.load.caller.mu.Lock()
-		defer x.load.caller.mu.Unlock()
-		return x.load.codes["UNAVAILABLE"] > 10
-	})
+	eventually(t, "callers are told that the service cannot write", func() bool { return x.load.counted("UNAVAILABLE") > 10 })
 	time.Sleep(2 * time.Second) // the fault lasts
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
