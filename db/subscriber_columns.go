@@ -92,20 +92,63 @@ func (l *subscriberList) columnOf(field string) listColumn {
 	return c
 }
 
-// sel is the select list of a subscriber; it needs all joins but the period.
-func (l *subscriberList) sel() string {
-	for _, join := range []string{"operator", "tariff", "parent"} {
-		l.joins[join] = true
+// subscriberField is a field of domain.Subscriber: by its column's name, where
+// that does not say more, or by the field of a list that holds it.
+type subscriberField struct {
+	name, sql, join, listed string
+	wanted                  domain.Wanted
+}
+
+// subscriberFields are selected when they are wanted; the first two always are.
+var subscriberFields = wantable([]subscriberField{
+	{name: "key"}, {name: "physical_id"},
+	{name: "kind"}, {name: "subscriber_id"}, {name: "data_number"}, {name: "imsi"}, {name: "nickname"},
+	{name: "operator_code"}, {name: "operator_name", sql: "o.name", join: "operator"},
+	{name: "tariff_name", listed: "tariffName"}, {name: "line_rental", listed: "lineRental"}, {name: "contract_length", listed: "contractLength"},
+	{name: "connection_date"}, {name: "expiry_date"}, {name: "terminate_date"},
+	{name: "is_barred"}, {name: "is_active"}, {name: "is_transferring"}, {name: "is_online"},
+	{name: "subscriber_type"}, {name: "group_id"}, {name: "eid"}, {name: "smdp_provider"},
+	{name: "parent_key", sql: "parent.key", join: "parent"},
+	{name: "parent_physical_id", sql: "parent.physical_id", join: "parent"},
+	{name: "is_enabled_on_parent", listed: "related.parent.isEnabledOnParent"},
+})
+
+func wantable(fields []subscriberField) []subscriberField {
+	for i := range fields {
+		f := &fields[i]
+		f.wanted, _ = domain.Want(strings.ReplaceAll(f.name, "_", ""))
+		if f.sql == "" {
+			f.sql = "s." + f.name
+		}
 	}
-	return `s.key, s.kind, s.physical_id, s.subscriber_id, s.data_number, s.imsi, s.nickname, s.operator_code,
-       o.name AS operator_name, ` +
-		l.columnOf("tariffName").value() + ` AS tariff_name, ` +
-		l.columnOf("lineRental").value() + ` AS line_rental, ` +
-		l.columnOf("contractLength").value() + ` AS contract_length,
-       s.connection_date, s.expiry_date, s.terminate_date, s.is_barred, s.is_active, s.is_transferring, s.is_online,
-       s.subscriber_type, s.group_id, s.eid, s.smdp_provider,
-       parent.key AS parent_key, parent.physical_id AS parent_physical_id,
-       CASE WHEN parent.key IS NOT NULL THEN s.is_enabled_on_parent END AS is_enabled_on_parent`
+	return fields
+}
+
+// sel is the select list of a subscriber, and adds the joins that it needs.
+func (l *subscriberList) sel(wanted domain.Wanted) string {
+	var b strings.Builder
+	for i, f := range subscriberFields {
+		if i >= 2 && !wanted.Any(f.wanted) {
+			continue
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(l.valueOf(f))
+		b.WriteString(" AS ")
+		b.WriteString(f.name)
+	}
+	return b.String()
+}
+
+func (l *subscriberList) valueOf(f subscriberField) string {
+	if f.listed != "" {
+		return l.column(f.listed).value()
+	}
+	if f.join != "" {
+		l.joins[f.join] = true
+	}
+	return f.sql
 }
 
 // from is FROM subscribers with the joins that were needed so far; it comes

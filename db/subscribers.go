@@ -18,8 +18,8 @@ var _ domain.Subscribers = (*Subscribers)(nil)
 func NewSubscribers(pool *sqlx.DB) *Subscribers { return &Subscribers{pool} }
 
 // Find implements domain.Subscribers.
-func (s *Subscribers) Find(ctx context.Context, scope domain.Scope, physicalID string) (*domain.Subscriber, error) {
-	found, err := s.FindMany(ctx, scope, []string{physicalID})
+func (s *Subscribers) Find(ctx context.Context, scope domain.Scope, physicalID string, wanted domain.Wanted) (*domain.Subscriber, error) {
+	found, err := s.FindMany(ctx, scope, []string{physicalID}, wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -30,9 +30,9 @@ func (s *Subscribers) Find(ctx context.Context, scope domain.Scope, physicalID s
 }
 
 // FindMany implements domain.Subscribers.
-func (s *Subscribers) FindMany(ctx context.Context, scope domain.Scope, physicalIDs []string) (map[string]*domain.Subscriber, error) {
+func (s *Subscribers) FindMany(ctx context.Context, scope domain.Scope, physicalIDs []string, wanted domain.Wanted) (map[string]*domain.Subscriber, error) {
 	l := newSubscriberList(scope, noPeriod, pq.StringArray(physicalIDs))
-	rows, err := s.selectWhere(ctx, l, "s.physical_id = ANY($2)")
+	rows, err := s.selectWhere(ctx, l, wanted, "s.physical_id = ANY($2)")
 	if err != nil {
 		return nil, err
 	}
@@ -40,9 +40,9 @@ func (s *Subscribers) FindMany(ctx context.Context, scope domain.Scope, physical
 }
 
 // OfKeys implements domain.Subscribers.
-func (s *Subscribers) OfKeys(ctx context.Context, scope domain.Scope, keys []int64) (map[int64]*domain.Subscriber, error) {
+func (s *Subscribers) OfKeys(ctx context.Context, scope domain.Scope, keys []int64, wanted domain.Wanted) (map[int64]*domain.Subscriber, error) {
 	l := newSubscriberList(scope, noPeriod, pq.Int64Array(keys))
-	rows, err := s.selectWhere(ctx, l, "s.key = ANY($2)")
+	rows, err := s.selectWhere(ctx, l, wanted, "s.key = ANY($2)")
 	if err != nil {
 		return nil, err
 	}
@@ -50,24 +50,24 @@ func (s *Subscribers) OfKeys(ctx context.Context, scope domain.Scope, keys []int
 }
 
 // ProfilesOf implements domain.Subscribers.
-func (s *Subscribers) ProfilesOf(ctx context.Context, scope domain.Scope, parents []int64) (map[int64][]*domain.Subscriber, error) {
+func (s *Subscribers) ProfilesOf(ctx context.Context, scope domain.Scope, parents []int64, wanted domain.Wanted) (map[int64][]*domain.Subscriber, error) {
 	l := newSubscriberList(scope, noPeriod, pq.Int64Array(parents))
-	sql := `SELECT profile.* FROM unnest($2::bigint[]) AS wanted(parent) CROSS JOIN LATERAL (
-SELECT ` + l.sel() + "\n" + l.from() + "\nWHERE " + l.visible + ` AND s.parent_key = wanted.parent
+	sql := `SELECT * FROM unnest($2::bigint[]) AS wanted(of_parent) CROSS JOIN LATERAL (
+SELECT ` + l.sel(wanted) + "\n" + l.from() + "\nWHERE " + l.visible + ` AND s.parent_key = wanted.of_parent
 ORDER BY s.physical_id LIMIT 100) profile`
-	rows, err := selectAll[domain.Subscriber](ctx, s.pool, sql, l.args...)
+	rows, err := selectAll[subscriberRow](ctx, s.pool, sql, l.args...)
 	if err != nil {
 		return nil, err
 	}
 	profiles := make(map[int64][]*domain.Subscriber, len(parents))
 	for _, row := range rows {
-		profiles[*row.ParentKey] = append(profiles[*row.ParentKey], row)
+		profiles[row.OfParent] = append(profiles[row.OfParent], &row.Subscriber)
 	}
 	return profiles, nil
 }
 
-func (s *Subscribers) selectWhere(ctx context.Context, l *subscriberList, where string) ([]*domain.Subscriber, error) {
-	sql := "SELECT " + l.sel() + "\n" + l.from() + "\nWHERE " + l.visible + " AND " + where
+func (s *Subscribers) selectWhere(ctx context.Context, l *subscriberList, wanted domain.Wanted, where string) ([]*domain.Subscriber, error) {
+	sql := "SELECT " + l.sel(wanted) + "\n" + l.from() + "\nWHERE " + l.visible + " AND " + where
 	return selectAll[domain.Subscriber](ctx, s.pool, sql, l.args...)
 }
 
@@ -76,6 +76,7 @@ func (s *Subscribers) selectWhere(ctx context.Context, l *subscriberList, where 
 type subscriberRow struct {
 	domain.Subscriber
 	OfGroup    int64
+	OfParent   int64
 	OfTag      string
 	CursorKeys nullableTexts
 }
@@ -101,7 +102,7 @@ func (l *subscriberList) page(listing domain.Listing, also string) (sql, order s
 	if err != nil {
 		return "", "", err
 	}
-	sel := l.sel()
+	sel := l.sel(listing.Wanted)
 	if len(listing.Order) > 0 {
 		sel += ", " + p.cursor + " AS cursor_keys"
 	}
@@ -231,5 +232,5 @@ func (s *Subscribers) EditNickname(ctx context.Context, scope domain.Scope, phys
 	if err != nil {
 		return nil, err
 	}
-	return s.Find(ctx, scope, physicalID)
+	return s.Find(ctx, scope, physicalID, domain.Everything)
 }

@@ -46,6 +46,8 @@ type Listing struct {
 	Page   Page
 	// PeriodStart begins the billing period that the field dataUsage is about.
 	PeriodStart time.Time
+	// Wanted are the fields of subscribers that are looked at.
+	Wanted Wanted
 }
 
 // String is equal for equal listings only.
@@ -54,5 +56,5 @@ func (l Listing) String() string {
 	if l.Filter != nil {
 		filter = l.Filter.String()
 	}
-	return fmt.Sprintf("%q %v %+v %d", filter, l.Order, l.Page, l.PeriodStart.Unix())
+	return fmt.Sprintf("%q %v %+v %d %d", filter, l.Order, l.Page, l.PeriodStart.Unix(), l.Wanted)
 }

@@ -35,7 +35,7 @@ func (g *Graph) subscriberIn(ctx context.Context, physicalID, startDate, endDate
 	if err != nil {
 		return of, span, err
 	}
-	subscriber, err := g.Ports.Subscribers.Find(ctx, scope, physicalID)
+	subscriber, err := g.Ports.Subscribers.Find(ctx, scope, physicalID, onlyKey)
 	if err != nil {
 		return of, span, err
 	}

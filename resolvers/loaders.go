@@ -83,8 +83,8 @@ func (g *Graph) newLoaders(scope domain.Scope, periodStart time.Time) *loaders {
 	return &loaders{
 		graph: g,
 
-		subscriber: newRelation(in(scope, g.Subscribers.OfKeys)),
-		profiles:   newRelation(in(scope, g.Subscribers.ProfilesOf)),
+		subscriber: newRelation(wanting(scope, g.Subscribers.OfKeys)),
+		profiles:   newRelation(wanting(scope, g.Subscribers.ProfilesOf)),
 		operator:   newRelation(in(scope, g.Catalogue.OperatorsOf)),
 		tariff:     newRelation(in(scope, g.Catalogue.TariffsOf)),
 		tags:       newRelation(eachPage(scope, g.Tags.OfMany)),
@@ -129,6 +129,14 @@ func in[K comparable, V any](scope domain.Scope, load func(context.Context, doma
 	return func(ctx context.Context, keys []K) (map[K]V, error) {
 		tellBatch(ctx, len(keys))
 		return load(ctx, scope, keys)
+	}
+}
+
+// wanting is in for subscribers: it loads the fields that the operation wants.
+func wanting[V any](scope domain.Scope, load func(context.Context, domain.Scope, []int64, domain.Wanted) (map[int64]V, error)) func(context.Context, []int64) (map[int64]V, error) {
+	return func(ctx context.Context, keys []int64) (map[int64]V, error) {
+		tellBatch(ctx, len(keys))
+		return load(ctx, scope, keys, wanted(ctx))
 	}
 }
 

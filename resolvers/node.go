@@ -103,7 +103,7 @@ func (g *Graph) findNodes(ctx context.Context, kind nodeType, ids []string) (map
 }
 
 func (g *Graph) subscriberNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Subscribers.FindMany(ctx, scope, ids)
+	found, err := g.Ports.Subscribers.FindMany(ctx, scope, ids, wanted(ctx))
 	return asNodes(found, func(id string) string { return id }), err
 }
 

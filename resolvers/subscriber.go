@@ -16,7 +16,7 @@ func (q queryRoot) Subscriber(ctx context.Context, physicalID string) (*domain.S
 	if err := domain.CheckPhysicalID(physicalID); err != nil {
 		return nil, err
 	}
-	found, err := q.Ports.Subscribers.Find(ctx, scope, physicalID)
+	found, err := q.Ports.Subscribers.Find(ctx, scope, physicalID, wanted(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (q queryRoot) SubscriberList(ctx context.Context, limit, offset *int32, fil
 	if err != nil {
 		return nil, err
 	}
-	listing := domain.Listing{Filter: expr, Order: order, Page: page, PeriodStart: q.periodStart(ctx)}
+	listing := domain.Listing{Filter: expr, Order: order, Page: page, PeriodStart: q.periodStart(ctx), Wanted: wanted(ctx)}
 	slice, total, err := q.listSubscribers(ctx, listing)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (g *Graph) subscriberListing(ctx context.Context, first *int32, after *stri
 		return domain.Listing{}, err
 	}
 	order, err := ordersOf(orderBy, domain.SubscriberFields)
-	return domain.Listing{Filter: expr, Order: order, Page: page, PeriodStart: g.periodStart(ctx)}, err
+	return domain.Listing{Filter: expr, Order: order, Page: page, PeriodStart: g.periodStart(ctx), Wanted: wanted(ctx)}, err
 }
 
 func (g *Graph) listSubscribers(ctx context.Context, listing domain.Listing) (domain.Slice[*domain.Subscriber], func(context.Context) (int, error), error) {

@@ -138,7 +138,7 @@ func (g *Graph) named(ctx context.Context, scope domain.Scope, physicalIDs []str
 	if !selected(ctx).has("subscribers") {
 		return nil, nil
 	}
-	found, err := g.Ports.Subscribers.FindMany(ctx, scope, physicalIDs)
+	found, err := g.Ports.Subscribers.FindMany(ctx, scope, physicalIDs, wanted(ctx))
 	if err != nil {
 		return nil, err
 	}
