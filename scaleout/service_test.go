@@ -102,7 +102,8 @@ func watch(to io.Writer, patterns ...*regexp.Regexp) (io.WriteCloser, []chan str
 			_, _ = fmt.Fprintln(to, lines.Text())
 			for i, pattern := range patterns {
 				if match := pattern.FindStringSubmatch(lines.Text()); match != nil && !seen[i] {
-					seen[i], found[i] = true, sent(found[i], match[len(match)-1])
+					seen[i] = true
+					found[i] <- match[len(match)-1]
 				}
 			}
 		}
@@ -111,11 +112,6 @@ func watch(to io.Writer, patterns ...*regexp.Regexp) (io.WriteCloser, []chan str
 		}
 	}()
 	return in, found
-}
-
-func sent(to chan string, text string) chan string {
-	to <- text
-	return to
 }
 
 func open(t *testing.T, url string, options db.Options) *sqlx.DB {
