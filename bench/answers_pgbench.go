@@ -49,10 +49,15 @@ func preparedScript(statements []statement) (script string, variables []string) 
 				variables = append(variables, "-D", names[n][1:]+"="+parameter(value))
 			}
 		}
+		// Each use is a parameter of its own to pgbench, so a cast holds for all.
+		casts := map[string]string{}
+		for _, found := range cast.FindAllStringSubmatch(s.SQL, -1) {
+			casts[found[1]] = found[2]
+		}
 		line := literal.ReplaceAllStringFunc(s.SQL, withoutColons)
 		line = placeholder.ReplaceAllStringFunc(line, func(name string) string {
 			n, _ := strconv.Atoi(name[1:])
-			return names[n-1]
+			return names[n-1] + casts[name]
 		})
 		text.WriteString(strings.ReplaceAll(line, "\n", " ") + ";\n")
 	}
@@ -61,6 +66,7 @@ func preparedScript(statements []statement) (script string, variables []string) 
 
 var (
 	literal      = regexp.MustCompile(`'[^']*'`)
+	cast         = regexp.MustCompile(`(\$\d+)(::[a-z]+(?:\[\])?)`)
 	placeholder  = regexp.MustCompile(`\$\d+`)
 	transactions = regexp.MustCompile(`actually processed: (\d+)`)
 	tps          = regexp.MustCompile(`tps = ([0-9.]+)`)
