@@ -1,0 +1,233 @@
+package scaleout
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"simgraph/db"
+	"simgraph/db/dbtest"
+)
+
+// poolSize is how few connections the pooler has, so that requests share them.
+const poolSize = 2
+
+// pgbouncer runs PgBouncer by transaction before the database at the address,
+// with the settings of docs/operations.md, and returns its own address.
+func pgbouncer(t *testing.T, direct string) string {
+	t.Helper()
+	program := pgbouncerProgram(t)
+	at, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, owner := poolerDir(t, at.Query().Get("host"))
+	password, _ := at.User.Password()
+	name := strings.TrimPrefix(at.Path, "/")
+	write(t, filepath.Join(dir, "users"), fmt.Sprintf("%q %q\n", at.User.Username(), password))
+	write(t, filepath.Join(dir, "ini"), fmt.Sprintf(`[databases]
+%[1]s = host=%[2]s port=%[3]s dbname=%[1]s connect_query='SET statement_timeout = 30000'
+[pgbouncer]
+pool_mode = transaction
+ignore_startup_parameters = extra_float_digits
+default_pool_size = %[4]d
+max_client_conn = 100
+unix_socket_dir = %[5]s
+listen_port = 6432
+auth_type = plain
+auth_file = %[5]s/users
+`, name, at.Query().Get("host"), at.Query().Get("port"), poolSize, dir))
+	cmd := exec.Command(program, filepath.Join(dir, "ini"))
+	cmd.Stderr, cmd.Stdout = t.Output(), t.Output()
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	if os.Geteuid() == 0 {
+		cmd.SysProcAttr.Credential = owner
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	pooled := *at
+	pooled.RawQuery = url.Values{"host": {dir}, "port": {"6432"}, "sslmode": {"disable"}, "application_name": {"pooled"}}.Encode()
+	eventually(t, "the pooler answers", func() bool {
+		pool, err := db.Open(t.Context(), pooled.String(), db.Options{MaxConns: 1, Pooler: true})
+		return err == nil && pool.Close() == nil
+	})
+	return pooled.String()
+}
+
+func pgbouncerProgram(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"pgbouncer", "/usr/sbin/pgbouncer"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("PgBouncer is missing: apt-get install pgbouncer, then this is tested too")
+	return ""
+}
+
+// poolerDir makes a short path, for a socket, which the owner of the database's
+// sockets can use: PgBouncer refuses root as PostgreSQL does.
+func poolerDir(t *testing.T, sockets string) (string, *syscall.Credential) {
+	t.Helper()
+	info, err := os.Stat(sockets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stat := info.Sys().(*syscall.Stat_t)
+	dir, err := os.MkdirTemp("/tmp", "pooler-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chown(dir, int(stat.Uid), int(stat.Gid)); err != nil {
+		t.Fatal(err)
+	}
+	return dir, &syscall.Credential{Uid: stat.Uid, Gid: stat.Gid}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// events follows a subscription by server-sent events until the test ends.
+func (s *service) events(document string) <-chan string {
+	s.t.Helper()
+	body, err := json.Marshal(map[string]any{"query": document})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
+	s.t.Cleanup(cancel)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+"/graphql", bytes.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header = http.Header{"Authorization": {"Bearer " + s.token}, "Content-Type": {"application/json"}, "Accept": {"text/event-stream"}}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	found := make(chan string, 100)
+	go func() {
+		defer resp.Body.Close()
+		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+			if data, is := strings.CutPrefix(lines.Text(), "data: "); is {
+				found <- data
+			}
+		}
+	}()
+	return found
+}
+
+// await returns the next event.
+func (s *service) await(events <-chan string) string {
+	s.t.Helper()
+	select {
+	case event := <-events:
+		return event
+	case <-time.After(patience):
+		s.t.Fatal("no event came")
+		return ""
+	}
+}
+
+func TestTheWholeServiceRunsBehindAPooler(t *testing.T) {
+	t.Parallel()
+	direct := dbtest.URL(t)
+	pooled := pgbouncer(t, direct)
+	s := serve(t, direct, "--database-url", pooled, "--direct-url", direct, "--pooler", "--max-conns", "8", "--mail-wait", "100ms")
+	var physicalID, subscriberID string
+	if err := s.direct.QueryRowContext(t.Context(), "SELECT physical_id, subscriber_id FROM subscribers ORDER BY 1 LIMIT 1").Scan(&physicalID, &subscriberID); err != nil {
+		t.Fatal(err)
+	}
+	fired := s.events(`subscription { alertTriggered { threshold } }`)
+
+	s.must(ask(everyQuery, map[string]any{"id": physicalID}))
+	s.must(ask(writeNickname, map[string]any{"id": physicalID, "to": "behind a pooler"}))
+	if got := s.must(ask(readNickname, map[string]any{"id": physicalID})); !got.shows("behind a pooler") {
+		t.Errorf("the write is not read: %s", got.body)
+	}
+	threshold := s.fire(physicalID, subscriberID)
+	for !strings.Contains(s.await(fired), fmt.Sprint(threshold)) {
+		continue // one of the demo's own
+	}
+	sent := regexp.MustCompile(fmt.Sprintf(`"threshold":"?%d"?,"deliveries":\[\{"state":"SENT"`, threshold))
+	eventually(t, "the mail of the alert is sent", func() bool {
+		return sent.Match(s.must(ask(`{ alertLog(first: 20) { nodes { threshold deliveries { state } } } }`, nil)).body)
+	})
+	s.many(physicalID)
+	var limit string
+	if err := open(t, pooled, db.Options{Pooler: true}).GetContext(t.Context(), &limit, "SHOW statement_timeout"); err != nil || limit != "30s" {
+		t.Errorf("statements behind the pooler are ended after %q, %v", limit, err)
+	}
+	var backends int
+	if err := s.direct.GetContext(t.Context(), &backends, behindPooler); err != nil {
+		t.Fatal(err)
+	}
+	if backends != poolSize {
+		t.Errorf("the requests had %d connections, not the %d of the pooler", backends, poolSize)
+	}
+}
+
+// behindPooler counts the server's connections of the pooler.
+const behindPooler = `SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pooled'`
+
+// fire sets an alert and records usage above its threshold, which it returns.
+func (s *service) fire(physicalID, subscriberID string) (threshold int64) {
+	s.t.Helper()
+	used := s.dataUsage(physicalID)
+	threshold = used + 1_001
+	s.must(ask(`mutation Set($sim: String!, $at: BigInt!) { createAlert(input: {ruleType: SIM, target: $sim, lowerThreshold: $at, upperThreshold: "900000000000000"}) { alert { alertId } } }`,
+		map[string]any{"sim": subscriberID, "at": fmt.Sprint(threshold)}))
+	s.must(request{method: http.MethodPost, path: "/usage/records", body: record(physicalID, "r-1", 5_000)})
+	if now := s.dataUsage(physicalID); now != used+5_000 {
+		s.t.Errorf("%d bytes are booked, not %d", now, used+5_000)
+	}
+	return threshold
+}
+
+// many sends reads and writes at once, more than the pooler has connections.
+func (s *service) many(physicalID string) {
+	s.t.Helper()
+	var clients sync.WaitGroup
+	failed := make(chan error, 1_000)
+	for client := range 8 {
+		clients.Go(func() {
+			for i := range 10 {
+				for _, one := range []request{
+					ask(readNickname, map[string]any{"id": physicalID}),
+					ask(writeNickname, map[string]any{"id": physicalID, "to": fmt.Sprintf("%d of %d", i, client)}),
+					{method: http.MethodGet, path: "/subscribers?limit=20"},
+					{method: http.MethodPost, path: "/usage/records", body: record(physicalID, fmt.Sprintf("m-%d-%d", client, i), 1)},
+				} {
+					if _, err := s.send(one); err != nil {
+						failed <- err
+					}
+				}
+			}
+		})
+	}
+	clients.Wait()
+	close(failed)
+	for err := range failed {
+		s.t.Error(err)
+	}
+}
