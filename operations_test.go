@@ -18,6 +18,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/coder/websocket"
+
+	"simgraph/db/dbtest"
 )
 
 var update = flag.Bool("update", false, "write the tables of the documentation anew")
@@ -104,6 +106,8 @@ func TestDashboardsAskForWhatIsServed(t *testing.T) {
 	t.Setenv("SIMGRAPH_COST_RATE", "1")
 	t.Setenv("SIMGRAPH_COST_BURST", "1000")
 	t.Setenv("SIMGRAPH_CONCURRENCY", "4")
+	t.Setenv("SIMGRAPH_DATABASE_URL", dbtest.URL(t))
+	t.Setenv("SIMGRAPH_DATABASE_REPLICA_URL", "postgres://127.0.0.1:1/gone")
 	s := start(t, dataDir(t), nil)
 	s.exercise()
 	metrics := s.fetch("http://"+admin+"/metrics", nil)

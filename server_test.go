@@ -20,13 +20,16 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"simgraph/db"
+	"simgraph/db/dbtest"
 )
 
 // program is the built simgraph; these tests run it as a user would.
 var program string
 
 func TestMain(m *testing.M) {
-	os.Exit(withProgram(m.Run))
+	os.Exit(withProgram(func() int { return dbtest.Run(m, db.Migrate) }))
 }
 
 func withProgram(run func() int) int {

@@ -27,15 +27,20 @@ type contract struct {
 	Paths map[string]map[string]struct {
 		Security    []map[string][]string
 		Parameters  []parameter
-		RequestBody struct {
-			Content map[string]struct {
-				Schema struct {
-					Properties map[string]any
-					Required   []string
-				}
-			}
-		}
+		RequestBody struct{ Content map[string]media }
 	}
+}
+
+type media struct {
+	Schema struct {
+		Properties map[string]any
+		Required   []string
+	}
+}
+
+func hasJSON(content map[string]media) bool {
+	_, ok := content["application/json"]
+	return ok
 }
 
 func (w *world) endpoints(t *testing.T) []endpoint {
@@ -47,6 +52,9 @@ func (w *world) endpoints(t *testing.T) []endpoint {
 	var all []endpoint
 	for path, methods := range c.Paths {
 		for method, op := range methods {
+			if body := op.RequestBody.Content; len(body) > 0 && !hasJSON(body) {
+				continue // a stream: the rows are those of recordUsage, the door has its tests in ingest
+			}
 			e := endpoint{method: strings.ToUpper(method), path: path, permissions: op.Security[0]["oauth"], parameters: op.Parameters}
 			schema := op.RequestBody.Content["application/json"].Schema
 			for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {

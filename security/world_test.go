@@ -79,7 +79,7 @@ func (w *world) load(t *testing.T) {
 	}
 	stores := bundle.Stores{
 		Importer: db.NewImporter(w.pool), Companies: db.NewCompanies(w.pool), Usage: w.usage,
-		Alerts: w.ports.Alerts, Recipients: w.ports.Recipients,
+		Alerts: db.NewAlerts(w.pool, clock), Recipients: db.NewRecipients(w.pool, clock),
 	}
 	counts, err := stores.Import(t.Context(), bundle.NewReader(strings.NewReader(companies())), bundle.Options{
 		BadLine: func(bad *bundle.LineError) { t.Error(bad) },
