@@ -45,11 +45,25 @@ type commandLine struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	ctx, stop := context.WithCancel(context.Background())
+	go stopOnSignal(stop)
 	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
+}
+
+// stopOnSignal stops the program in order at the first signal; a second one ends
+// it at once, as if nobody had asked for signals.
+func stopOnSignal(stop func()) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	<-signals
+	stop()
+	second := <-signals
+	signal.Reset(os.Interrupt, syscall.SIGTERM)
+	if self, err := os.FindProcess(os.Getpid()); err != nil || self.Signal(second) != nil {
+		os.Exit(exitFailed)
+	}
 }
 
 // run is the program on given arguments and streams; it returns the exit status.
