@@ -13,9 +13,7 @@ import (
 // question is one of analytics.
 type question struct {
 	name string
-	ask  func(ctx context.Context) error
-	// ceiling asks PostgreSQL for the same by hand; "" where there is none.
-	ceiling string
+	ask  func(ctx context.Context, a *db.Analytics) error
 }
 
 // analytics asks every question at every size.
@@ -35,10 +33,10 @@ func (b *bench) analytics(ctx context.Context) error {
 		}
 		fmt.Fprintf(b.out, "\n## Analytics over %d records of %d subscribers in a month\n\nLedger filled and totals rebuilt in %s.\n\n",
 			size, b.subscribers, time.Since(began).Round(time.Second))
-		fmt.Fprintln(b.out, "| question | median | CPU of the database | the same SQL by hand | ratio |")
-		fmt.Fprintln(b.out, "|:--|--:|--:|--:|--:|")
-		for _, q := range b.questions(db.NewAnalytics(usage)) {
-			if err := b.answer(ctx, q); err != nil {
+		fmt.Fprintln(b.out, "| question | median | CPU of the database | the same SQL by pgbench | CPU of the database | CPU ratio |")
+		fmt.Fprintln(b.out, "|:--|--:|--:|--:|--:|--:|")
+		for _, q := range b.questions() {
+			if err := b.answer(ctx, q, db.NewAnalytics(usage)); err != nil {
 				return fmt.Errorf("%s: %w", q.name, err)
 			}
 		}
@@ -50,7 +48,7 @@ const clearUsage = `
 TRUNCATE usage_ids, usage_records, usage_sources, usage_sessions, company_hours, company_sessions, group_hours, group_sessions,
   subscriber_days, ip_days, subscriber_periods, group_periods, ids_alone, ledger_alone`
 
-func (b *bench) questions(a *db.Analytics) []question {
+func (b *bench) questions() []question {
 	month := domain.Range{Start: b.month.Start, End: b.month.End, Offset: time.UTC}
 	days := domain.Range{Start: month.Start.Add(time.Hour), End: month.End.Add(-time.Hour), Offset: time.UTC}
 	company := domain.Subject{}
@@ -62,75 +60,92 @@ func (b *bench) questions(a *db.Analytics) []question {
 	group := domain.Subject{Kind: domain.GroupSubject, ID: 7}
 	hourly := domain.Interval{Unit: domain.Hourly, Zone: time.UTC}
 	daily := domain.Interval{Unit: domain.Daily, Zone: time.UTC}
-	series := func(span domain.Range, by domain.Interval, of ...domain.Subject) func(context.Context) error {
-		return func(ctx context.Context) error { _, err := a.Series(ctx, b.scope, of, span, by); return err }
-	}
-	breakdown := func(of domain.Subject, by domain.Dimension) func(context.Context) error {
-		return func(ctx context.Context) error {
-			_, err := a.Breakdown(ctx, b.scope, []domain.Subject{of}, month, by, 10)
-			return err
-		}
-	}
-	subscribers := func(span domain.Range) func(context.Context) error {
-		return func(ctx context.Context) error {
-			return a.Subscribers(ctx, b.scope, span, func(domain.SubscriberUsage) error { return nil })
-		}
-	}
-	addresses := func(of domain.Subject, span domain.Range) func(context.Context) error {
-		return func(ctx context.Context) error {
-			return a.Addresses(ctx, b.scope, of, span, func(domain.AddressUsage) error { return nil })
-		}
-	}
 	return []question{
-		{"company by hour, a month", series(month, hourly, company), companyByHand},
-		{"company by protocol and hour, a month", func(ctx context.Context) error { _, err := a.ProtocolHours(ctx, b.scope, month); return err }, ""},
-		{"company by subscriber, whole month", subscribers(month), ""},
-		{"company by subscriber, days and hours", subscribers(days), ""},
-		{"company by IP address, a month", addresses(company, month), addressesByHand},
-		{"one subscriber by hour, a month", series(month, hourly, one), ""},
-		{"one subscriber by IP address, a month", addresses(one, month), ""},
-		{"100 subscribers by day, a month", series(month, daily, hundred...), ""},
-		{"one group by hour, a month", series(month, hourly, group), ""},
-		{"top 10 subscribers, a month", func(ctx context.Context) error {
-			_, err := a.Top(ctx, b.scope, []domain.Subject{company}, month, 10)
+		{"company by hour, a month", b.series(month, hourly, company)},
+		{"company by protocol and hour, a month", func(ctx context.Context, a *db.Analytics) error {
+			_, err := a.ProtocolHours(ctx, b.scope, month)
 			return err
-		}, ""},
-		{"company by operator, a month", breakdown(company, domain.ByOperator), ""},
-		{"company by group, a month", breakdown(company, domain.ByGroup), ""},
-		{"one group by tariff, a month", breakdown(group, domain.ByTariff), ""},
+		}},
+		{"company by subscriber, whole month", b.bySubscriber(month)},
+		{"company by subscriber, days and hours", b.bySubscriber(days)},
+		{"company by IP address, a month", b.byAddress(company, month)},
+		{"one subscriber by hour, a month", b.series(month, hourly, one)},
+		{"one subscriber by IP address, a month", b.byAddress(one, month)},
+		{"100 subscribers by day, a month", b.series(month, daily, hundred...)},
+		{"one group by hour, a month", b.series(month, hourly, group)},
+		{"top 10 subscribers, a month", b.top(month)},
+		{"top 10 subscribers, days and hours", b.top(days)},
+		{"company by operator, a month", b.breakdown(company, month, domain.ByOperator)},
+		{"company by group, a month", b.breakdown(company, month, domain.ByGroup)},
+		{"one group by tariff, a month", b.breakdown(group, month, domain.ByTariff)},
 	}
 }
 
-const (
-	companyByHand = `
-SELECT hour, sum(mobile_originated), sum(mobile_terminated) FROM company_hours
-WHERE company_id = $1 AND hour >= $2 AND hour < $3 GROUP BY hour ORDER BY hour`
-	addressesByHand = `
-SELECT ip_address, max(last_seen), sum(mobile_originated), sum(mobile_terminated) FROM ip_days
-WHERE company_id = $1 AND day >= $2 AND day < $3 GROUP BY ip_address ORDER BY ip_address`
-)
+type asking = func(context.Context, *db.Analytics) error
 
-func (b *bench) answer(ctx context.Context, q question) error {
-	own, err := b.repeat(ctx, q.ask)
+func (b *bench) series(span domain.Range, by domain.Interval, of ...domain.Subject) asking {
+	return func(ctx context.Context, a *db.Analytics) error {
+		_, err := a.Series(ctx, b.scope, of, span, by)
+		return err
+	}
+}
+
+func (b *bench) bySubscriber(span domain.Range) asking {
+	return func(ctx context.Context, a *db.Analytics) error {
+		return a.Subscribers(ctx, b.scope, span, func(domain.SubscriberUsage) error { return nil })
+	}
+}
+
+func (b *bench) byAddress(of domain.Subject, span domain.Range) asking {
+	return func(ctx context.Context, a *db.Analytics) error {
+		return a.Addresses(ctx, b.scope, of, span, func(domain.AddressUsage) error { return nil })
+	}
+}
+
+func (b *bench) top(span domain.Range) asking {
+	return func(ctx context.Context, a *db.Analytics) error {
+		_, err := a.Top(ctx, b.scope, []domain.Subject{{}}, span, 10)
+		return err
+	}
+}
+
+func (b *bench) breakdown(of domain.Subject, span domain.Range, by domain.Dimension) asking {
+	return func(ctx context.Context, a *db.Analytics) error {
+		_, err := a.Breakdown(ctx, b.scope, []domain.Subject{of}, span, by, 10)
+		return err
+	}
+}
+
+// answer prints what a question costs, and what its statements alone do.
+func (b *bench) answer(ctx context.Context, q question, a *db.Analytics) error {
+	own, err := b.repeat(ctx, func(ctx context.Context) error { return q.ask(ctx, a) })
 	if err != nil {
 		return err
 	}
-	if q.ceiling == "" {
-		fmt.Fprintf(b.out, "| %s | %s | %s | | |\n", q.name, millis(own.wall), millis(own.cpu))
-		return nil
+	statements, err := b.statementsOf(ctx, q)
+	if err != nil {
+		return err
 	}
-	byHand, err := b.repeat(ctx, func(ctx context.Context) error {
-		rows, err := b.pool.QueryContext(ctx, q.ceiling, b.scope.Company, b.month.Start, b.month.End)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
-		}
-		return rows.Err()
-	})
-	fmt.Fprintf(b.out, "| %s | %s | %s | %s | %s |\n", q.name, millis(own.wall), millis(own.cpu), millis(byHand.wall), ratio(own.wall, byHand.wall))
-	return err
+	alone := b.pgbench(ctx, q.name, statements, 1)
+	if alone.Failures > 0 {
+		fmt.Fprintf(b.out, "| %s | %s | %s | – | – | – |\n", q.name, millis(own.wall), millis(own.cpu))
+		return ctx.Err()
+	}
+	wall := time.Duration(float64(time.Second) / alone.PerSecond)
+	cpu := time.Duration(alone.PostgreSQL * float64(time.Microsecond))
+	fmt.Fprintf(b.out, "| %s | %s | %s | %s | %s | %s |\n", q.name, millis(own.wall), millis(own.cpu), millis(wall), millis(cpu), ratio(own.cpu, cpu))
+	return nil
+}
+
+// statementsOf asks once more and notes what the store runs.
+func (b *bench) statementsOf(ctx context.Context, q question) ([]statement, error) {
+	recorder, pool, err := newRecorder(b.url, b.pool.Mapper)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = pool.Close() }()
+	err = q.ask(ctx, db.NewAnalytics(db.NewUsage(pool, nil, db.UsageOptions{})))
+	return recorder.statements, err
 }
 
 // repeat asks again and again, after a first time that fills the caches, and

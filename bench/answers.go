@@ -18,7 +18,6 @@ type answers struct {
 	rounds          int
 	connections     int
 	file, against   string
-	simgraph        string
 	profile, only   string
 	steady          time.Duration
 	scaling         bool
@@ -98,7 +97,7 @@ func (a *answers) measure(ctx context.Context) error {
 			row := r.row(w)
 			row.Server = append(row.Server, a.load(ctx, server, w.request, 0))
 			row.Bare = append(row.Bare, a.load(ctx, bare, w.bareRequest, 0))
-			row.PostgreSQL = append(row.PostgreSQL, a.pgbench(ctx, w))
+			row.PostgreSQL = append(row.PostgreSQL, a.pgbench(ctx, w.Name, w.Statements, 8))
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}

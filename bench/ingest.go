@@ -134,15 +134,15 @@ func (b *bench) singles(ctx context.Context) error {
 	}
 	fmt.Fprintf(b.out, "\nSingle records of %d clients: %.0f/s with shared transactions, %.0f/s each in its own: %.1f ×.\n",
 		clients, shared.rate(), apart.rate(), shared.rate()/apart.rate())
-	return b.pgbench(ctx)
+	return b.singlesByPgbench(ctx)
 }
 
 const pgbenchScript = `\set n random(1, 9223372036854775806)
 INSERT INTO ledger_alone VALUES (1, now(), md5(:n::text)::uuid, 1, now(), 1, 1, 0, '10.0.0.1', 'TCP', 's', 'p', :n::text);
 `
 
-// pgbench says what single inserts cost the database itself.
-func (b *bench) pgbench(ctx context.Context) error {
+// singlesByPgbench says what single inserts cost the database itself.
+func (b *bench) singlesByPgbench(ctx context.Context) error {
 	path, err := exec.LookPath("pgbench")
 	if err != nil {
 		fmt.Fprintln(b.out, "\npgbench is not installed: no ceiling for single inserts.")

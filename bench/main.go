@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -28,13 +29,16 @@ type options struct {
 	duration    time.Duration
 	databaseURL string
 	dir         string
+	// stream is the number of records of one stream to the program simgraph.
+	stream   int
+	simgraph string
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := command(ctx, os.Args[1:])
 	stop()
-	if err != nil {
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -77,6 +81,8 @@ func parse(args []string) (opt options, err error) {
 	flags.IntVar(&opt.subscribers, "subscribers", 100_000, "number of subscribers")
 	flags.DurationVar(&opt.duration, "duration", 5*time.Second, "how long each kind of ingest is measured")
 	flags.StringVar(&opt.databaseURL, "database-url", "", "an empty database; default a private server in a temporary folder")
+	flags.IntVar(&opt.stream, "stream", 10_000_000, "number of records of one stream to the server; 0 for none")
+	flags.StringVar(&opt.simgraph, "simgraph", "./simgraph", "the server's program")
 	flags.StringVar(&opt.dir, "dir", "", "where the temporary folder is made")
 	if err := flags.Parse(args); err != nil {
 		return opt, err
@@ -112,7 +118,7 @@ func run(ctx context.Context, out io.Writer, opt options) error {
 		return err
 	}
 	defer func() { _ = b.pool.Close() }()
-	for _, step := range []func(context.Context) error{b.prepare, b.ingest, b.alerts, b.analytics} {
+	for _, step := range []func(context.Context) error{b.prepare, b.ingest, b.alerts, b.analytics, b.streamed} {
 		if err := step(ctx); err != nil {
 			return err
 		}

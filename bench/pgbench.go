@@ -13,30 +13,37 @@ import (
 	"time"
 )
 
-// pgbench runs the statements of a workload, prepared, without any server; 0
-// where the program is missing.
-func (a *answers) pgbench(ctx context.Context, w *workload) figures {
+// pgbench runs statements, prepared, without any server. Failures tell that it
+// is missing or refuses them.
+func (b *bench) pgbench(ctx context.Context, name string, statements []statement, clients int) figures {
 	folder, err := os.MkdirTemp("", "simgraph-pgbench-")
 	if err != nil {
-		return figures{}
+		return figures{Failures: 1}
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	script := filepath.Join(folder, "script")
-	text, variables := preparedScript(w.Statements)
+	text, variables := preparedScript(statements)
 	if os.WriteFile(script, []byte(text), 0o600) != nil {
-		return figures{}
+		return figures{Failures: 1}
 	}
-	args := []string{"-n", "-M", "prepared", "-c", "8", "-j", "2", "-T", strconv.Itoa(max(1, int(a.duration.Seconds()))), "-f", script}
-	before := a.cpu.total()
-	printed, err := exec.CommandContext(ctx, "pgbench", append(append(args, variables...), a.url)...).Output()
+	args := []string{"-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", strconv.Itoa(min(2, clients)),
+		"-T", strconv.Itoa(max(1, int(b.duration.Seconds()))), "-f", script}
+	before := b.cpu.total()
+	printed, err := exec.CommandContext(ctx, "pgbench", append(append(args, variables...), b.url)...).Output()
 	if refused, is := errors.AsType[*exec.ExitError](err); is && ctx.Err() == nil {
-		fmt.Fprintf(os.Stderr, "pgbench refuses %s: %.300s\n", w.Name, refused.Stderr)
+		fmt.Fprintf(os.Stderr, "pgbench refuses %s: %.300s\n", name, refused.Stderr)
 	}
 	if err != nil {
 		return figures{Failures: 1}
 	}
-	return a.pgbenchFigures(string(printed), before)
+	time.Sleep(sessionsEnd)
+	return b.pgbenchFigures(string(printed), before)
 }
+
+// sessionsEnd is what PostgreSQL may take to end the sessions of a client that
+// is gone: while they end, /proc may tell their time neither as theirs nor as
+// that of ended children.
+const sessionsEnd = 100 * time.Millisecond
 
 // preparedScript writes statements for pgbench, and the flags of their parameters.
 func preparedScript(statements []statement) (script string, variables []string) {
@@ -81,7 +88,7 @@ func withoutColons(literal string) string {
 	return "E" + strings.NewReplacer(`\`, `\\`, ":", `\x3a`).Replace(literal)
 }
 
-func (a *answers) pgbenchFigures(printed string, before time.Duration) figures {
+func (b *bench) pgbenchFigures(printed string, before time.Duration) figures {
 	number := func(of *regexp.Regexp) float64 {
 		match := of.FindStringSubmatch(printed)
 		if match == nil {
@@ -90,7 +97,7 @@ func (a *answers) pgbenchFigures(printed string, before time.Duration) figures {
 		n, _ := strconv.ParseFloat(match[1], 64)
 		return n
 	}
-	return figures{PerSecond: number(tps), PostgreSQL: microseconds(a.cpu.total()-before) / max(1, number(transactions))}
+	return figures{PerSecond: number(tps), PostgreSQL: microseconds(b.cpu.total()-before) / max(1, number(transactions))}
 }
 
 // parameter is a value as PostgreSQL reads it.
