@@ -102,7 +102,7 @@ func (b *bench) writeStream(to io.Writer) error {
 	for range b.stream {
 		r := records.records(1)[0]
 		err := lines.Encode(streamLine{
-			r.Source, r.RecordID, r.PhysicalID, r.SessionID, int(r.Sequence), r.StartedAt, r.EndedAt,
+			r.Source, r.RecordID, r.PhysicalID, r.SessionID, r.Sequence, r.StartedAt, r.EndedAt,
 			r.MobileOriginated, r.MobileTerminated, r.Protocol, r.IPAddress,
 		})
 		if err != nil {
