@@ -51,14 +51,16 @@ const keepAlive = 15 * time.Second
 // DialContext implements pq.DialerContext.
 func (w *wires) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	life := w.current()
-	if life.Err() != nil {
-		return nil, &net.OpError{Op: "dial", Net: network, Err: errCut} // as of a server that is down
-	}
-	ctx, cancel := context.WithCancel(ctx)
+	dialing, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(life, cancel)()
-	conn, err := (&net.Dialer{KeepAlive: keepAlive}).DialContext(ctx, network, address)
-	if err != nil {
+	conn, err := (&net.Dialer{KeepAlive: keepAlive}).DialContext(dialing, network, address)
+	switch {
+	case err == nil:
+	case life.Err() != nil && ctx.Err() == nil:
+		// As of a server that is down: the caller has not given up.
+		return nil, &net.OpError{Op: "dial", Net: network, Err: errCut}
+	default:
 		return nil, err
 	}
 	return &wire{conn, context.AfterFunc(life, func() { _ = conn.Close() })}, nil
