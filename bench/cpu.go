@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -44,6 +45,15 @@ func (m *meter) total() time.Duration {
 		}
 	}
 	return time.Duration(ticks) * time.Second / clockTicks
+}
+
+// ownCPU is the CPU time of this process so far.
+func ownCPU() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 type process struct{ parent, ticks, ended int }

@@ -23,9 +23,6 @@ CREATE TABLE ids_alone (LIKE usage_ids INCLUDING ALL);
 CREATE TABLE ledger_alone (LIKE usage_records INCLUDING ALL)`
 
 func newLedgerAlone(ctx context.Context, b *bench) (*ledgerAlone, error) {
-	if _, err := b.pool.ExecContext(ctx, ledgerTables); err != nil {
-		return nil, err
-	}
 	l := &ledgerAlone{pool: b.pool, company: b.scope.Company, keys: make(map[string]int64, b.subscribers)}
 	rows, err := b.pool.QueryContext(ctx, "SELECT physical_id, key FROM subscribers WHERE company_id = $1", l.company)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,7 +33,11 @@ type options struct {
 	// stream is the number of records of one stream to the program simgraph.
 	stream   int
 	simgraph string
+	parts    []string
 }
+
+// parts are what a run measures.
+var parts = []string{"ingest", "singles", "alerts", "analytics", "stream"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -84,6 +89,7 @@ func parse(args []string) (opt options, err error) {
 	flags.IntVar(&opt.stream, "stream", 10_000_000, "number of records of one stream to the server; 0 for none")
 	flags.StringVar(&opt.simgraph, "simgraph", "./simgraph", "the server's program")
 	flags.StringVar(&opt.dir, "dir", "", "where the temporary folder is made")
+	only := flags.String("only", strings.Join(parts, ","), "the `parts` to measure")
 	if err := flags.Parse(args); err != nil {
 		return opt, err
 	}
@@ -93,6 +99,12 @@ func parse(args []string) (opt options, err error) {
 			return opt, fmt.Errorf("%q is no number of records", text)
 		}
 		opt.sizes = append(opt.sizes, n)
+	}
+	for part := range strings.SplitSeq(*only, ",") {
+		if !slices.Contains(parts, part) {
+			return opt, fmt.Errorf("there is no part %q: name some of %s", part, strings.Join(parts, ", "))
+		}
+		opt.parts = append(opt.parts, part)
 	}
 	return opt, nil
 }
@@ -118,8 +130,14 @@ func run(ctx context.Context, out io.Writer, opt options) error {
 		return err
 	}
 	defer func() { _ = b.pool.Close() }()
-	for _, step := range []func(context.Context) error{b.prepare, b.ingest, b.alerts, b.analytics, b.streamed} {
-		if err := step(ctx); err != nil {
+	if err := b.prepare(ctx); err != nil {
+		return err
+	}
+	steps := map[string]func(context.Context) error{
+		"ingest": b.ingest, "singles": b.singles, "alerts": b.alerts, "analytics": b.analytics, "stream": b.streamed,
+	}
+	for _, part := range opt.parts {
+		if err := steps[part](ctx); err != nil {
 			return err
 		}
 	}
@@ -157,6 +175,9 @@ func (b *bench) prepare(ctx context.Context) error {
 	b.pool.SetMaxIdleConns(0)
 	b.pool.SetMaxIdleConns(8)
 	if err := b.seed(ctx, b.pool, b.subscribers); err != nil {
+		return err
+	}
+	if _, err := b.pool.ExecContext(ctx, ledgerTables); err != nil {
 		return err
 	}
 	return b.cpu.find(ctx, b.pool)
