@@ -3,8 +3,6 @@ package db
 import (
 	"context"
 
-	"github.com/jmoiron/sqlx"
-
 	"simgraph/domain"
 )
 
@@ -27,9 +25,7 @@ func (a *Analytics) Subscribers(ctx context.Context, scope domain.Scope, span do
 // ProtocolHours implements domain.Analytics.
 func (a *Analytics) ProtocolHours(ctx context.Context, scope domain.Scope, span domain.Range) ([]domain.ProtocolHour, error) {
 	q := newUsageQuery(scope, []domain.Subject{{Kind: domain.CompanySubject}}, span)
-	var hours []domain.ProtocolHour
-	err := sqlx.SelectContext(ctx, a.pool, &hours, fill(listProtocolHours, "usage", q.protocols()), q.args...)
-	return hours, Translate(err)
+	return selectValues[domain.ProtocolHour](ctx, a.pool, fill(listProtocolHours, "usage", q.protocols()), q.args...)
 }
 
 const listProtocolHours = `
@@ -51,23 +47,4 @@ ORDER BY u.ip_address`
 func (a *Analytics) Addresses(ctx context.Context, scope domain.Scope, of domain.Subject, span domain.Range, each func(domain.AddressUsage) error) error {
 	q := newUsageQuery(scope, []domain.Subject{of}, span)
 	return eachRow(ctx, a.pool, fill(listAddresses, "usage", q.addresses(a.usage.oldest())), q.args, each)
-}
-
-// eachRow calls each with one row after the other.
-func eachRow[T any](ctx context.Context, in sqlx.QueryerContext, sql string, args []any, each func(T) error) error {
-	rows, err := in.QueryxContext(ctx, sql, args...)
-	if err != nil {
-		return Translate(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var row T
-		if err := rows.StructScan(&row); err != nil {
-			return Translate(err)
-		}
-		if err := each(row); err != nil {
-			return err
-		}
-	}
-	return Translate(rows.Err())
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lib/pq"
-
 	"simgraph/domain"
 )
 
@@ -118,9 +116,9 @@ WHERE most.bytes >= $3
 LIMIT $4`
 
 func (r race) run(ctx context.Context) ([]domain.SubscriberUsage, bool, error) {
-	var leaders, rivals pq.Int64Array
-	if err := r.pool.SelectContext(ctx, &leaders, findLeaders, r.scope.Company, r.periods, max(minLeaders, leadersPerPlace*r.first)); err != nil {
-		return nil, false, Translate(err)
+	leaders, err := selectValues[int64](ctx, r.pool, findLeaders, r.scope.Company, r.periods, max(minLeaders, leadersPerPlace*r.first))
+	if err != nil {
+		return nil, false, err
 	}
 	top, err := r.count(ctx, leaders)
 	if err != nil {
@@ -130,8 +128,9 @@ func (r race) run(ctx context.Context) ([]domain.SubscriberUsage, bool, error) {
 	if len(top) == r.first {
 		least = top[len(top)-1].Total()
 	}
-	if err := r.pool.SelectContext(ctx, &rivals, findRivals, r.scope.Company, r.periods, least, maxRivals+1); err != nil {
-		return nil, false, Translate(err)
+	rivals, err := selectValues[int64](ctx, r.pool, findRivals, r.scope.Company, r.periods, least, maxRivals+1)
+	if err != nil {
+		return nil, false, err
 	}
 	if len(rivals) > maxRivals {
 		return nil, false, nil

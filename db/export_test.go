@@ -1,5 +1,11 @@
 package db
 
+import (
+	"context"
+
+	"github.com/jmoiron/sqlx"
+)
+
 // Names for the tests of package db_test.
 type Column = column
 
@@ -12,3 +18,15 @@ var VerifyAuditIn = verifyAudit
 
 // RefusalsCounted is how many counts the store remembers.
 func RefusalsCounted(a *Access) int { return len(a.refused.counted) }
+
+func SelectAll[T any](ctx context.Context, in sqlx.QueryerContext, query string, args ...any) ([]*T, error) {
+	return selectAll[T](ctx, in, query, args...)
+}
+
+func SelectValues[T any](ctx context.Context, in sqlx.QueryerContext, query string, args ...any) ([]T, error) {
+	return selectValues[T](ctx, in, query, args...)
+}
+
+func EachRow[T any](ctx context.Context, in sqlx.QueryerContext, query string, args []any, each func(T) error) error {
+	return eachRow(ctx, in, query, args, each)
+}

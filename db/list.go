@@ -242,19 +242,18 @@ func (k listKey) after(value string, backward bool) string {
 // listByKey lists rows in the order of their unique key alone. sql ends in its
 // WHERE clause, whose parameters are args.
 func listByKey[T any](ctx context.Context, in sqlx.QueryerContext, sql string, key query.Field, column string, page domain.Page,
-	value func(T) string, args ...any,
-) (domain.Slice[T], error) {
+	value func(*T) string, args ...any,
+) (domain.Slice[*T], error) {
 	l := newList(func(string) listColumn { return listColumn{sql: column} }, key, args...)
 	p, err := l.pieces(domain.Listing{Page: page})
 	if err != nil {
-		return domain.Slice[T]{}, err
+		return domain.Slice[*T]{}, err
 	}
-	var rows []T
-	err = sqlx.SelectContext(ctx, in, &rows, sql+" AND "+p.where+"\nORDER BY "+p.orderBy+"\n"+p.limit, l.args...)
+	rows, err := selectAll[T](ctx, in, sql+" AND "+p.where+"\nORDER BY "+p.orderBy+"\n"+p.limit, l.args...)
 	if err != nil {
-		return domain.Slice[T]{}, Translate(err)
+		return domain.Slice[*T]{}, err
 	}
-	return slice(page, rows, func(row T) string { return cursor{Values: []*string{new(value(row))}}.String() }), nil
+	return slice(page, rows, func(row *T) string { return cursor{Values: []*string{new(value(row))}}.String() }), nil
 }
 
 func mapSlice[A, B any](s domain.Slice[A], to func(A) B) domain.Slice[B] {

@@ -17,7 +17,6 @@ import (
 	"unicode"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/jmoiron/sqlx/reflectx"
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
 
@@ -103,7 +102,7 @@ func newPool(cfg pq.Config, opt Options, dialer pq.Dialer) (*sqlx.DB, error) {
 		size = 0
 	}
 	pool := sqlx.NewDb(sql.OpenDB(stmtcache.New(inner, size, opt.observer())), "postgres")
-	pool.Mapper = reflectx.NewMapperFunc("db", columnName)
+	pool.Mapper = fieldNames
 	conns := cmp.Or(opt.MaxConns, defaultMaxConns)
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)

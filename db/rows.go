@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"strconv"
 	"time"
 
@@ -16,15 +15,14 @@ var noPeriod = time.Time{}
 
 // getOne runs a query of at most one row; absent is the error for none.
 func getOne[T any](ctx context.Context, in sqlx.QueryerContext, absent error, query string, args ...any) (*T, error) {
-	var row T
-	err := sqlx.GetContext(ctx, in, &row, query, args...)
-	if errors.Is(err, sql.ErrNoRows) {
+	rows, err := selectAll[T](ctx, in, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
 		return nil, absent
 	}
-	if err != nil {
-		return nil, Translate(err)
-	}
-	return &row, nil
+	return rows[0], nil
 }
 
 func keyed[K comparable, T any](rows []*T, key func(*T) K) map[K]*T {
@@ -54,9 +52,11 @@ func (n nullableTexts) values() []*string {
 }
 
 func count(ctx context.Context, in sqlx.QueryerContext, query string, args ...any) (int, error) {
-	var n int
-	err := sqlx.GetContext(ctx, in, &n, query, args...)
-	return n, Translate(err)
+	n, err := getOne[int](ctx, in, sql.ErrNoRows, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return *n, nil
 }
 
 // countEach runs a query of the columns parent and number.
@@ -65,15 +65,12 @@ func countEach[K comparable](ctx context.Context, in sqlx.QueryerContext, query 
 		Parent K
 		Number int
 	}
-	rows, err := selectAll[row](ctx, in, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	counts := make(map[K]int, len(rows))
-	for _, r := range rows {
+	counts := map[K]int{}
+	err := eachRow(ctx, in, query, args, func(r row) error {
 		counts[r.Parent] = r.Number
-	}
-	return counts, nil
+		return nil
+	})
+	return counts, err
 }
 
 func formatInt(n int64) string { return strconv.FormatInt(n, 10) }

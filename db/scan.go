@@ -2,201 +2,152 @@ package db
 
 import (
 	"context"
-	"database/sql"
+	"database/sql/driver"
 	"fmt"
 	"reflect"
-	"time"
+	"sync"
 	"unsafe"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/jmoiron/sqlx/reflectx"
 )
 
-// selectAll runs a query and scans every row, so the statement must be bounded.
+// selectAll runs a query and keeps every row, so the statement must be bounded.
 // It matches columns to fields as sqlx does, whose reflection on every value
 // costs more than all the rest of a large page.
 func selectAll[T any](ctx context.Context, in sqlx.QueryerContext, query string, args ...any) ([]*T, error) {
-	found, done, err := queryRows(ctx, in, query, args...)
-	if err != nil {
-		return nil, Translate(err)
+	var to rowCollector[T]
+	err := readRows(ctx, in, query, args, &to)
+	return to.rows, Translate(err)
+}
+
+// selectValues is selectAll for rows that are used as values.
+func selectValues[T any](ctx context.Context, in sqlx.QueryerContext, query string, args ...any) (values []T, err error) {
+	err = eachRow(ctx, in, query, args, func(value T) error {
+		values = append(values, value)
+		return nil
+	})
+	return values, err
+}
+
+// eachRow calls each with one row after the other, and ends with its error.
+func eachRow[T any](ctx context.Context, in sqlx.QueryerContext, query string, args []any, each func(T) error) error {
+	to := rowVisitor[T]{each: each}
+	if err := readRows(ctx, in, query, args, &to); to.refused == nil {
+		return Translate(err)
 	}
-	defer done()
-	rows, err := scanAll[T](found)
-	return rows, Translate(err)
+	return to.refused
 }
 
 // largestBlock bounds how many rows are allocated together.
 const largestBlock = 128
 
-func scanAll[T any](found *sqlx.Rows) ([]*T, error) {
-	var rows []*T
-	var block []T
-	var s *rowScanner
-	for size := 4; found.Next(); {
-		if s == nil {
-			var err error
-			if s, err = newRowScanner(found, reflect.TypeFor[T]()); err != nil {
-				return nil, err
-			}
-		}
-		if len(block) == cap(block) {
-			block = make([]T, 0, size)
-			size = min(2*size, largestBlock)
-		}
-		block = block[:len(block)+1]
-		row := &block[len(block)-1]
-		if err := s.scan(found, unsafe.Pointer(row)); err != nil {
-			return nil, err
-		}
-		rows = append(rows, row)
-	}
-	return rows, found.Err()
+// rowCollector keeps a T of every row.
+type rowCollector[T any] struct {
+	rowType[T]
+	rows  []*T
+	block []T
 }
 
-// rowScanner scans rows of the same columns into values of the same type.
-type rowScanner struct {
-	columns []columnField
-	// destinations are the targets, which stay while the row changes, or else
-	// pointers to the fields of one row.
-	destinations []any
+func (c *rowCollector[T]) row(values []driver.Value) error {
+	if len(c.block) == cap(c.block) {
+		c.block = make([]T, 0, max(4, min(2*cap(c.block), largestBlock)))
+	}
+	c.block = c.block[:len(c.block)+1]
+	row := &c.block[len(c.block)-1]
+	c.rows = append(c.rows, row)
+	return c.set(row, values)
 }
 
-// columnField is where the values of a column go. Its offset within the row comes
-// from reflection, once for all rows.
-type columnField struct {
-	target target
-	of     reflect.Type
-	offset uintptr
+// rowVisitor makes a T of every row.
+type rowVisitor[T any] struct {
+	rowType[T]
+	each    func(T) error
+	refused error
 }
 
-func newRowScanner(found *sqlx.Rows, row reflect.Type) (*rowScanner, error) {
-	names, err := found.Columns()
-	if err != nil {
-		return nil, err
-	}
-	s := &rowScanner{columns: make([]columnField, len(names)), destinations: make([]any, len(names))}
-	if row.Kind() != reflect.Struct && len(names) == 1 {
-		s.columns[0].of = row
-		return s, nil
-	}
-	for i, path := range found.Mapper.TraversalsByName(row, names) {
-		if len(path) == 0 {
-			return nil, fmt.Errorf("the column %q has no field in %s", names[i], row)
-		}
-		if s.columns[i], err = fieldAt(row, path); err != nil {
-			return nil, err
-		}
-		s.destinations[i] = s.columns[i].target
-	}
-	return s, nil
-}
-
-func fieldAt(row reflect.Type, path []int) (columnField, error) {
-	c := columnField{of: row}
-	for _, index := range path {
-		if c.of.Kind() != reflect.Struct {
-			return c, fmt.Errorf("%s holds fields behind a pointer", row)
-		}
-		field := c.of.Field(index)
-		c.of, c.offset = field.Type, c.offset+field.Offset
-	}
-	c.target = targetOf(c.of)
-	return c, nil
-}
-
-func (s *rowScanner) scan(found *sqlx.Rows, row unsafe.Pointer) error {
-	for i := range s.columns {
-		c := &s.columns[i]
-		field := unsafe.Add(row, c.offset)
-		if c.target == nil {
-			s.destinations[i] = reflect.NewAt(c.of, field).Interface()
-		} else {
-			c.target.aim(field)
-		}
-	}
-	return found.Scan(s.destinations...)
-}
-
-// target takes the values of a column without the conversions of database/sql.
-type target interface {
-	sql.Scanner
-	// aim tells where the next value goes: to a field of the type that the target
-	// is for.
-	aim(field unsafe.Pointer)
-}
-
-// targetOf returns nil for types that database/sql is left with.
-func targetOf(t reflect.Type) target {
-	switch reflect.Zero(t).Interface().(type) {
-	case string:
-		return &required[string]{}
-	case *string:
-		return &optional[string]{}
-	case bool:
-		return &required[bool]{}
-	case *bool:
-		return &optional[bool]{}
-	case int64:
-		return &required[int64]{}
-	case *int64:
-		return &optional[int64]{}
-	case float64:
-		return &required[float64]{}
-	case *float64:
-		return &optional[float64]{}
-	case time.Time:
-		return &required[time.Time]{}
-	case *time.Time:
-		return &optional[time.Time]{}
-	case sql.Scanner:
-		return nil
-	}
-	if t.Kind() == reflect.String && !reflect.PointerTo(t).Implements(reflect.TypeFor[sql.Scanner]()) {
-		return &required[string]{}
-	}
-	return nil
-}
-
-// required is a column without NULL, or whose NULL is an error.
-type required[T any] struct{ field *T }
-
-func (r *required[T]) aim(field unsafe.Pointer) { r.field = (*T)(field) }
-
-func (r *required[T]) Scan(v any) error {
-	if value, ok := v.(T); ok {
-		*r.field = value
-		return nil
-	}
-	return converted(r.field, v)
-}
-
-// optional is a column with NULL.
-type optional[T any] struct{ field **T }
-
-func (o *optional[T]) aim(field unsafe.Pointer) { o.field = (**T)(field) }
-
-func (o *optional[T]) Scan(v any) error {
-	if v == nil {
-		*o.field = nil
-		return nil
-	}
-	value := new(T)
-	*o.field = value
-	if same, ok := v.(T); ok {
-		*value = same
-		return nil
-	}
-	return converted(value, v)
-}
-
-// converted has database/sql convert what did not fit.
-func converted[T any](to *T, v any) error {
-	var value sql.Null[T]
-	if err := value.Scan(v); err != nil {
+func (v *rowVisitor[T]) row(values []driver.Value) error {
+	var row T
+	if err := v.set(&row, values); err != nil {
 		return err
 	}
-	if !value.Valid {
-		return fmt.Errorf("NULL does not fit %T", *to)
+	v.refused = v.each(row)
+	return v.refused
+}
+
+// rowType sets the fields of a T to the columns of a query.
+type rowType[T any] struct{ fields []fieldOfRow }
+
+func (r *rowType[T]) columns(names []string) (err error) {
+	r.fields, err = fieldsFor(reflect.TypeFor[T](), names)
+	return err
+}
+
+func (r *rowType[T]) set(row *T, values []driver.Value) error {
+	for i := range r.fields {
+		f := &r.fields[i]
+		if err := f.set(unsafe.Add(unsafe.Pointer(row), f.offset), values[i]); err != nil {
+			return fmt.Errorf("column %d of the answer: %w", i+1, err)
+		}
 	}
-	*to = value.V
 	return nil
+}
+
+// fieldOfRow is where the values of a column go. Its offset within the row comes
+// from reflection, once for all rows of the type.
+type fieldOfRow struct {
+	offset uintptr
+	set    setter
+}
+
+// fieldNames matches the names of columns to fields.
+var fieldNames = reflectx.NewMapperFunc("db", columnName)
+
+// rowTypes has, for each type that was read, its fields by the names of columns.
+var rowTypes sync.Map // map[reflect.Type]map[string]fieldOfRow
+
+func fieldsFor(row reflect.Type, names []string) ([]fieldOfRow, error) {
+	if row.Kind() != reflect.Struct && len(names) == 1 {
+		set, err := setterOf(row)
+		return []fieldOfRow{{set: set}}, err
+	}
+	byName := fieldsOf(row)
+	fields := make([]fieldOfRow, len(names))
+	for i, name := range names {
+		field, known := byName[name]
+		if !known {
+			return nil, fmt.Errorf("the column %q has no field in %s", name, row)
+		}
+		fields[i] = field
+	}
+	return fields, nil
+}
+
+func fieldsOf(row reflect.Type) map[string]fieldOfRow {
+	if known, ok := rowTypes.Load(row); ok {
+		return known.(map[string]fieldOfRow)
+	}
+	fields := map[string]fieldOfRow{}
+	for name, info := range fieldNames.TypeMap(row).Names {
+		if field, ok := fieldAt(row, info.Index); ok {
+			fields[name] = field
+		}
+	}
+	rowTypes.Store(row, fields)
+	return fields
+}
+
+// fieldAt returns false for what no column can be read into.
+func fieldAt(row reflect.Type, path []int) (f fieldOfRow, ok bool) {
+	of := row
+	for _, index := range path {
+		if of.Kind() != reflect.Struct {
+			return f, false // behind a pointer
+		}
+		field := of.Field(index)
+		of, f.offset = field.Type, f.offset+field.Offset
+	}
+	var err error
+	f.set, err = setterOf(of)
+	return f, err == nil
 }

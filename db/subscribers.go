@@ -124,9 +124,7 @@ func subscriberSlice(page domain.Page, rows []*subscriberRow, order string) doma
 func (s *Subscribers) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
 	l := newSubscriberList(scope, listing.PeriodStart)
 	where := l.filter(listing.Filter)
-	var n int
-	err := s.pool.GetContext(ctx, &n, "SELECT count(*) "+l.from()+"\nWHERE "+l.visible+" AND "+where, l.args...)
-	return n, Translate(err)
+	return count(ctx, s.pool, "SELECT count(*) "+l.from()+"\nWHERE "+l.visible+" AND "+where, l.args...)
 }
 
 // OfGroups implements domain.Subscribers.

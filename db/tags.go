@@ -35,8 +35,9 @@ WHERE st.company_id = $1 AND s.group_id = ANY($2)`
 func (t *Tags) List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[domain.TagCount], error) {
 	sql := "SELECT * FROM (" + tagCounts(scope) + " GROUP BY st.tag_name) tag WHERE TRUE"
 	byName := query.Field{Name: "name", Type: query.Text}
-	return listByKey(ctx, t.pool, sql, byName, "tag.name", page,
-		func(tag domain.TagCount) string { return string(tag.Name) }, scope.Company, groupsOf(scope))
+	tags, err := listByKey(ctx, t.pool, sql, byName, "tag.name", page,
+		func(tag *domain.TagCount) string { return string(tag.Name) }, scope.Company, groupsOf(scope))
+	return mapSlice(tags, func(tag *domain.TagCount) domain.TagCount { return *tag }), err
 }
 
 // Count implements domain.Tags.
