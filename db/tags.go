@@ -53,30 +53,31 @@ func (t *Tags) CountsOf(ctx context.Context, scope domain.Scope, tags []domain.T
 	return countEach[domain.TagName](ctx, t.pool, sql, []any{scope.Company, groupsOf(scope), pq.Array(tags)})
 }
 
+// tagsOfSubscribers has a row for each subscriber: three times as many, with a tag
+// each, took the server as long to read as the subscribers themselves.
 const tagsOfSubscribers = `
-SELECT wanted.key, tag.tag_name
-FROM unnest($2::bigint[]) AS wanted(key)
-CROSS JOIN LATERAL (
+SELECT wanted.key, ARRAY(
   SELECT st.tag_name FROM subscriber_tags st
   WHERE st.company_id = $1 AND st.subscriber_key = wanted.key
-  ORDER BY st.tag_name LIMIT $3 OFFSET $4) tag`
+  ORDER BY st.tag_name LIMIT $3 OFFSET $4) AS tags
+FROM unnest($2::bigint[]) AS wanted(key)`
 
 // OfMany implements domain.Tags. The keys come from subscribers that the scope
 // showed.
 func (t *Tags) OfMany(ctx context.Context, scope domain.Scope, subscribers []int64, page domain.Page) (map[int64][]domain.TagName, error) {
 	type row struct {
-		Key     int64
-		TagName domain.TagName
-	}
-	rows, err := selectAll[row](ctx, t.pool, tagsOfSubscribers, scope.Company, pq.Int64Array(subscribers), page.Limit, page.Offset)
-	if err != nil {
-		return nil, err
+		Key  int64
+		Tags textList[domain.TagName]
 	}
 	tags := make(map[int64][]domain.TagName, len(subscribers))
-	for _, r := range rows {
-		tags[r.Key] = append(tags[r.Key], r.TagName)
-	}
-	return tags, nil
+	args := []any{scope.Company, pq.Int64Array(subscribers), page.Limit, page.Offset}
+	err := eachRow(ctx, t.pool, tagsOfSubscribers, args, func(r row) error {
+		if len(r.Tags) > 0 {
+			tags[r.Key] = r.Tags
+		}
+		return nil
+	})
+	return tags, err
 }
 
 const numberOfTags = `

@@ -1,0 +1,72 @@
+package db
+
+import (
+	"fmt"
+	"strings"
+)
+
+// textList is an array of texts without NULL, of one dimension. An empty array
+// is nil.
+type textList[T ~string] []T
+
+// Scan implements sql.Scanner. The texts share the memory of one.
+func (l *textList[T]) Scan(v any) error {
+	var array string
+	switch v := v.(type) {
+	case []byte:
+		array = string(v)
+	case string:
+		array = v
+	}
+	body, opened := strings.CutPrefix(array, "{")
+	body, closed := strings.CutSuffix(body, "}")
+	if !opened || !closed {
+		return fmt.Errorf("%.100v is no array of texts", v)
+	}
+	*l = nil
+	if body != "" {
+		*l = make([]T, 0, 1+strings.Count(body, ","))
+	}
+	for body != "" {
+		var text string
+		var err error
+		if text, body, err = nextText(body); err != nil {
+			return err
+		}
+		*l = append(*l, T(text))
+	}
+	return nil
+}
+
+// nextText cuts the first text off the elements of an array, as PostgreSQL prints
+// them: those with signs of the syntax, and the word NULL, stand in quotes.
+func nextText(elements string) (text, rest string, err error) {
+	if elements[0] == '"' {
+		return nextQuoted(elements)
+	}
+	text, rest, more := strings.Cut(elements, ",")
+	if text == "" || text == "NULL" || strings.ContainsAny(text, `{}"\`) || more && rest == "" {
+		return "", "", fmt.Errorf("%.100q are no texts of an array", elements)
+	}
+	return text, rest, nil
+}
+
+func nextQuoted(elements string) (text, rest string, err error) {
+	var b strings.Builder
+	for i := 1; i < len(elements); i++ {
+		switch elements[i] {
+		case '"':
+			after, more := strings.CutPrefix(elements[i+1:], ",")
+			if more != (after != "") {
+				return "", "", fmt.Errorf("%.100q are no texts of an array", elements)
+			}
+			return b.String(), after, nil
+		case '\\':
+			if i++; i == len(elements) {
+				continue
+			}
+		}
+		b.WriteByte(elements[i])
+	}
+	return "", "", fmt.Errorf("%.100q does not end its quotes", elements)
+}
