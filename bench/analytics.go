@@ -63,8 +63,7 @@ func (b *bench) questions() []question {
 	return []question{
 		{"company by hour, a month", b.series(month, hourly, company)},
 		{"company by protocol and hour, a month", func(ctx context.Context, a *db.Analytics) error {
-			_, err := a.ProtocolHours(ctx, b.scope, month)
-			return err
+			return a.ProtocolHours(ctx, b.scope, []domain.Subject{company}, month, func(domain.Subject, domain.ProtocolHour) error { return nil })
 		}},
 		{"company by subscriber, whole month", b.bySubscriber(month)},
 		{"company by subscriber, days and hours", b.bySubscriber(days)},
@@ -92,13 +91,13 @@ func (b *bench) series(span domain.Range, by domain.Interval, of ...domain.Subje
 
 func (b *bench) bySubscriber(span domain.Range) asking {
 	return func(ctx context.Context, a *db.Analytics) error {
-		return a.Subscribers(ctx, b.scope, span, func(domain.SubscriberUsage) error { return nil })
+		return a.Subscribers(ctx, b.scope, []domain.Subject{{}}, span, func(domain.Subject, domain.SubscriberUsage) error { return nil })
 	}
 }
 
 func (b *bench) byAddress(of domain.Subject, span domain.Range) asking {
 	return func(ctx context.Context, a *db.Analytics) error {
-		return a.Addresses(ctx, b.scope, of, span, func(domain.AddressUsage) error { return nil })
+		return a.Addresses(ctx, b.scope, []domain.Subject{of}, span, func(domain.Subject, domain.AddressUsage) error { return nil })
 	}
 }
 

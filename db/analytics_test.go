@@ -308,33 +308,43 @@ func (u *usageTruth) checkBreakdown(t *rapid.T, q question, by domain.Dimension)
 	sameTotals(t, "breakdown by "+string(by), got, want)
 }
 
-// checkLists compares the answers of the REST paths.
+// checkLists compares what the documented shapes are written from.
 func (u *usageTruth) checkLists(t *rapid.T, q question) {
 	subscribers, addresses, hours := map[string]domain.Volume{}, map[string]domain.Volume{}, map[string]domain.Volume{}
-	for _, r := range u.records {
-		if !u.counts(r, domain.Subject{}, q.scope, q.span) {
-			continue
+	for _, of := range q.of {
+		for _, r := range u.records {
+			if !u.counts(r, of, q.scope, q.span) {
+				continue
+			}
+			book := func(list map[string]domain.Volume, key ...any) {
+				text := fmt.Sprint(of, key)
+				list[text] = plus(list[text], volumeOf(r))
+			}
+			if present := groupNow(r); q.scope.Shows(&present) {
+				book(subscribers, "n-"+r.PhysicalID)
+			}
+			if r.IPAddress.IsValid() {
+				book(addresses, r.IPAddress.String())
+			}
+			book(hours, r.Protocol, r.StartedAt.Truncate(time.Hour).UTC())
 		}
-		subscribers["n-"+r.PhysicalID] = plus(subscribers["n-"+r.PhysicalID], volumeOf(r))
-		if r.IPAddress.IsValid() {
-			addresses[r.IPAddress.String()] = plus(addresses[r.IPAddress.String()], volumeOf(r))
-		}
-		key := fmt.Sprint(r.Protocol, r.StartedAt.Truncate(time.Hour).UTC())
-		hours[key] = plus(hours[key], volumeOf(r))
 	}
-	gotSubscribers, gotAddresses, gotHours := map[string]domain.Volume{}, map[string]domain.Volume{}, map[string]domain.Volume{}
-	mustGet(0, u.analytics.Subscribers(t.Context(), q.scope, q.span, func(s domain.SubscriberUsage) error {
-		gotSubscribers[s.SubscriberID] = s.Volume
+	got := map[string]domain.Volume{}
+	mustGet(0, u.analytics.Subscribers(t.Context(), q.scope, q.of, q.span, func(of domain.Subject, s domain.SubscriberUsage) error {
+		got[fmt.Sprint(of, []any{s.SubscriberID})] = s.Volume
 		return nil
 	}))(t)
-	mustGet(0, u.analytics.Addresses(t.Context(), q.scope, domain.Subject{}, q.span, func(a domain.AddressUsage) error {
-		gotAddresses[a.IPAddress] = a.Volume
+	sameTotals(t, "by subscriber", got, subscribers)
+	clear(got)
+	mustGet(0, u.analytics.Addresses(t.Context(), q.scope, q.of, q.span, func(of domain.Subject, a domain.AddressUsage) error {
+		got[fmt.Sprint(of, []any{a.IPAddress})] = a.Volume
 		return nil
 	}))(t)
-	for _, h := range mustGet(u.analytics.ProtocolHours(t.Context(), q.scope, q.span))(t) {
-		gotHours[fmt.Sprint(h.Protocol, h.Hour.UTC())] = h.Volume
-	}
-	sameTotals(t, "by subscriber", gotSubscribers, subscribers)
-	sameTotals(t, "by address", gotAddresses, addresses)
-	sameTotals(t, "by protocol", gotHours, hours)
+	sameTotals(t, "by address", got, addresses)
+	clear(got)
+	mustGet(0, u.analytics.ProtocolHours(t.Context(), q.scope, q.of, q.span, func(of domain.Subject, h domain.ProtocolHour) error {
+		got[fmt.Sprint(of, []any{h.Protocol, h.Hour.UTC()})] = h.Volume
+		return nil
+	}))(t)
+	sameTotals(t, "by protocol", got, hours)
 }

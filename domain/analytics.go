@@ -8,8 +8,8 @@ import (
 const (
 	// MaxUsagePoints bounds a typed series.
 	MaxUsagePoints = 2_400
-	// MaxSeriesPoints bounds the series of several subjects that are asked for
-	// together.
+	// MaxSeriesPoints bounds the series and lists of several subjects that are
+	// asked for together.
 	MaxSeriesPoints = 100_000
 	// MaxShares bounds a breakdown, and how many subscribers are named as those
 	// with the most usage.
@@ -140,13 +140,15 @@ type Analytics interface {
 	// Top returns the subscribers with the most usage of each subject.
 	Top(ctx context.Context, scope Scope, of []Subject, span Range, first int) (map[Subject][]SubscriberUsage, error)
 
-	// ProtocolHours returns the usage of the company by protocol and hour, in
-	// that order.
-	ProtocolHours(ctx context.Context, scope Scope, span Range) ([]ProtocolHour, error)
-	// Subscribers calls each for every subscriber that had usage, ordered by
-	// SubscriberID. There may be a great many.
-	Subscribers(ctx context.Context, scope Scope, span Range, each func(SubscriberUsage) error) error
-	// Addresses calls each for every IP address that had usage, ordered by the
-	// address.
-	Addresses(ctx context.Context, scope Scope, of Subject, span Range, each func(AddressUsage) error) error
+	// The lists call each for whatever has usage, subject by subject. There may be
+	// a great many, but of several subjects at most MaxSeriesPoints together, and
+	// else an error of KindInvalid.
+
+	// ProtocolHours lists protocols and hours, in that order.
+	ProtocolHours(ctx context.Context, scope Scope, of []Subject, span Range, each func(Subject, ProtocolHour) error) error
+	// Subscribers lists the subscribers that the scope shows now, ordered by
+	// SubscriberID.
+	Subscribers(ctx context.Context, scope Scope, of []Subject, span Range, each func(Subject, SubscriberUsage) error) error
+	// Addresses lists IP addresses, in their order.
+	Addresses(ctx context.Context, scope Scope, of []Subject, span Range, each func(Subject, AddressUsage) error) error
 }

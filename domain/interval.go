@@ -102,6 +102,11 @@ func (i Interval) CheckAll(span Range, subjects int) error {
 	return nil
 }
 
+// TooManyEntries is the error for lists of more than MaxSeriesPoints together.
+func TooManyEntries(subjects int) error {
+	return Invalid("start", "the answers of %d at once have more than %d entries; ask for fewer at a time, or a shorter span", subjects, MaxSeriesPoints)
+}
+
 // TooManyPoints is the error for series of more than MaxSeriesPoints together.
 func TooManyPoints(subjects int) error {
 	return Invalid("interval", "the series of %d at once have more than %d points; ask for fewer at a time, a shorter span, a longer interval or without zeroFill",

@@ -47,7 +47,10 @@ func ParseRange(start, end string) (Range, error) {
 
 // hours widens a span to whole hours, an empty one excepted.
 func hours(start, end time.Time) Range {
-	r := Range{Start: start.UTC().Truncate(time.Hour), Offset: start.Location()}
+	// Package time takes an offset that happens to be the machine's now for its
+	// time zone, in which other hours have another one.
+	_, offset := start.Zone()
+	r := Range{Start: start.UTC().Truncate(time.Hour), Offset: time.FixedZone("", offset)}
 	r.End = r.Start
 	if end.After(start) {
 		r.End = end.UTC().Add(time.Hour - 1).Truncate(time.Hour)

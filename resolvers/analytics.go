@@ -42,11 +42,10 @@ func (g *Graph) subscriberIn(ctx context.Context, physicalID, startDate, endDate
 	return domain.Subject{Kind: domain.SubscriberSubject, ID: subscriber.Key}, span, nil
 }
 
-// hours returns the hours of a span that have usage or sessions. An empty span
-// has none.
+// hours returns the hours of a span that have usage or sessions.
 func (g *Graph) hours(ctx context.Context, of domain.Subject, span domain.Range) ([]domain.UsagePoint, error) {
 	scope, err := scopeOf(ctx)
-	if err != nil || span.Start.Equal(span.End) {
+	if err != nil {
 		return nil, err
 	}
 	hourly, err := domain.NewInterval(domain.Hourly, "UTC")
@@ -62,21 +61,7 @@ func (g *Graph) byDirection(ctx context.Context, of domain.Subject, span domain.
 	if err != nil {
 		return nil, err
 	}
-	usage := &model.DataUsageByDirection{MobileTerminated: &model.UsageMap{}, MobileOriginated: &model.UsageMap{}}
-	for _, p := range points {
-		key := span.Key(p.Start)
-		addHour(usage.MobileTerminated, key, p.MobileTerminated)
-		addHour(usage.MobileOriginated, key, p.MobileOriginated)
-	}
-	return usage, nil
-}
-
-// addHour leaves out hours with nothing.
-func addHour(m *model.UsageMap, key string, n int64) {
-	if n > 0 {
-		m.Key(key)
-		m.Int(n)
-	}
+	return directionMaps(points, span), nil
 }
 
 func (q queryRoot) SessionCount(ctx context.Context, startDate, endDate string) (*model.SessionCount, error) {
@@ -100,97 +85,52 @@ func (g *Graph) sessions(ctx context.Context, of domain.Subject, span domain.Ran
 	if err != nil {
 		return nil, err
 	}
-	count := &model.SessionCount{Sessions: &model.UsageMap{}}
-	for _, p := range points {
-		addHour(count.Sessions, span.Key(p.Start), p.Sessions)
-	}
-	return count, nil
+	return sessionMap(points, span), nil
 }
 
 func (q queryRoot) DataUsageByNetworkProtocol(ctx context.Context, startDate, endDate string) (*model.DataUsageByNetworkProtocol, error) {
-	span, err := domain.ParseRange(startDate, endDate)
+	list := &protocolList{usage: &model.UsageMap{}}
+	err := q.ofCompany(ctx, startDate, endDate, func(scope domain.Scope, span domain.Range) error {
+		list.span = span
+		return q.Analytics.ProtocolHours(ctx, scope, theCompany, span, func(_ domain.Subject, h domain.ProtocolHour) error {
+			list.add(h)
+			return nil
+		})
+	})
 	if err != nil {
 		return nil, err
 	}
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	hours, err := q.Analytics.ProtocolHours(ctx, scope, span)
-	if err != nil {
-		return nil, err
-	}
-	usage := &model.UsageMap{}
-	for i, h := range hours {
-		if i == 0 || hours[i-1].Protocol != h.Protocol {
-			usage.Key(h.Protocol)
-			usage.Open()
-		}
-		addHour(usage, span.Key(h.Hour), h.Total())
-		if i == len(hours)-1 || hours[i+1].Protocol != h.Protocol {
-			usage.Close()
-		}
-	}
-	return &model.DataUsageByNetworkProtocol{Usage: usage}, nil
+	return list.answer(), nil
 }
 
 func (q queryRoot) DataUsageBySubscriber(ctx context.Context, startDate, endDate string) (*model.DataUsageBySubscriber, error) {
-	span, err := domain.ParseRange(startDate, endDate)
+	list := &subscriberList{usage: &model.UsageMap{}}
+	err := q.ofCompany(ctx, startDate, endDate, func(scope domain.Scope, span domain.Range) error {
+		list.span = span
+		return q.Analytics.Subscribers(ctx, scope, theCompany, span, func(_ domain.Subject, s domain.SubscriberUsage) error {
+			list.add(s)
+			return nil
+		})
+	})
 	if err != nil {
 		return nil, err
+	}
+	return list.answer(), nil
+}
+
+var theCompany = []domain.Subject{{Kind: domain.CompanySubject}}
+
+// ofCompany asks for what the caller sees of the company in a span.
+func (g *Graph) ofCompany(ctx context.Context, startDate, endDate string, ask func(domain.Scope, domain.Range) error) error {
+	span, err := domain.ParseRange(startDate, endDate)
+	if err != nil {
+		return err
 	}
 	scope, err := scopeOf(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	list := &subscriberList{span: span, usage: &model.UsageMap{}}
-	if err := q.Analytics.Subscribers(ctx, scope, span, list.add); err != nil {
-		return nil, err
-	}
-	list.end()
-	return &model.DataUsageBySubscriber{SubscriberDataUsage: list.usage, TotalDataUsage: list.total}, nil
-}
-
-// subscriberList writes the usage of subscribers that come in the order of
-// their ids. A number may have been given to another subscriber since: then
-// both are listed under it, and added up where they were last seen at once.
-type subscriberList struct {
-	span     domain.Range
-	usage    *model.UsageMap
-	total    int64
-	isOpen   bool
-	id, seen string
-	bytes    int64
-}
-
-func (l *subscriberList) add(s domain.SubscriberUsage) error {
-	l.total += s.Total()
-	seen := l.span.Key(s.LastSeen)
-	if l.isOpen && s.SubscriberID == l.id && seen == l.seen {
-		l.bytes += s.Total()
-		return nil
-	}
-	if l.isOpen && s.SubscriberID == l.id {
-		l.endTime()
-	} else {
-		l.end()
-		l.usage.Key(s.SubscriberID)
-		l.usage.Open()
-	}
-	l.isOpen, l.id, l.seen, l.bytes = true, s.SubscriberID, seen, s.Total()
-	return nil
-}
-
-func (l *subscriberList) endTime() {
-	l.usage.Key(l.seen)
-	l.usage.Int(l.bytes)
-}
-
-func (l *subscriberList) end() {
-	if l.isOpen {
-		l.endTime()
-		l.usage.Close()
-	}
+	return ask(scope, span)
 }
 
 func (q queryRoot) DataUsageByIPAddress(ctx context.Context, startDate, endDate string) (*model.DataUsageByIPAddress, error) {
@@ -215,16 +155,8 @@ func (g *Graph) byAddress(ctx context.Context, of domain.Subject, span domain.Ra
 		return nil, err
 	}
 	usage := &model.DataUsageByIPAddress{DataUsageByIP: &model.UsageMap{}}
-	err = g.Analytics.Addresses(ctx, scope, of, span, func(a domain.AddressUsage) error {
-		m := usage.DataUsageByIP
-		m.Key(a.IPAddress)
-		m.Open()
-		m.Key("lastSeen")
-		m.Text(span.Key(a.LastSeen))
-		m.Key("bytes")
-		m.Int(a.Total())
-		m.Close()
-		usage.TotalData += a.Total()
+	err = g.Analytics.Addresses(ctx, scope, []domain.Subject{of}, span, func(_ domain.Subject, a domain.AddressUsage) error {
+		addAddress(usage, a, span)
 		return nil
 	})
 	return usage, err

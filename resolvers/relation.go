@@ -8,6 +8,7 @@ import (
 
 	"github.com/graph-gophers/dataloader/v7"
 
+	"simgraph/domain"
 	"simgraph/graph/plan"
 )
 
@@ -29,6 +30,9 @@ type relation[K comparable, V any] struct {
 	loader *dataloader.Loader[K, V]
 	// primed are the values that were loaded ahead.
 	primed map[K]V
+	// refused are the errors of what was too much for one batch. Loading that
+	// again would split it over batches that a bound lets pass one by one.
+	refused map[K]error
 }
 
 func newRelation[K comparable, V any](load func(ctx context.Context, keys []K) (map[K]V, error)) *relation[K, V] {
@@ -48,9 +52,10 @@ func (r *relation[K, V]) batch(ctx context.Context, keys []K) []*dataloader.Resu
 func (r *relation[K, V]) of(ctx context.Context, key K) (V, error) {
 	r.mu.Lock()
 	value, ok := r.primed[key]
+	refused := r.refused[key]
 	r.mu.Unlock()
-	if ok {
-		return value, nil
+	if ok || refused != nil {
+		return value, refused
 	}
 	if err := plan.Postpone(ctx); err != nil {
 		return value, err
@@ -76,6 +81,7 @@ func (r *relation[K, V]) ahead(ctx context.Context, keys []K) map[K]V {
 	for chunk := range slices.Chunk(missing, batchCap) {
 		loaded, err := r.load(ctx, chunk)
 		if err != nil {
+			r.refuse(chunk, err)
 			return values
 		}
 		for _, key := range chunk {
@@ -118,6 +124,21 @@ func (r *relation[K, V]) keep(keys []K, values map[K]V) {
 	}
 }
 
+// refuse remembers an error that would be the same again.
+func (r *relation[K, V]) refuse(keys []K, err error) {
+	if public, ok := domain.AsError(err); !ok || public.Kind != domain.KindInvalid {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.refused == nil {
+		r.refused = make(map[K]error, len(keys))
+	}
+	for _, key := range keys {
+		r.refused[key] = err
+	}
+}
+
 // prime tells a value that came with something else.
 func (r *relation[K, V]) prime(key K, value V) { r.keep([]K{key}, map[K]V{key: value}) }
 
@@ -125,6 +146,7 @@ func (r *relation[K, V]) clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	clear(r.primed)
+	clear(r.refused)
 	if r.loader != nil {
 		r.loader.ClearAll()
 	}

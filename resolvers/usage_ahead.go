@@ -47,6 +47,7 @@ func (u usageAhead) load(ctx context.Context, s selection, usage *model.Usage) {
 	if s.has("totals") {
 		u.usageTotals.ahead(ctx, each(u.of, key.on))
 	}
+	u.maps(ctx, s, usage)
 	for _, field := range s.fields("series") {
 		u.series(ctx, usage, field.ArgumentMap(s.op.Variables))
 	}
@@ -60,6 +61,23 @@ func (u usageAhead) load(ctx context.Context, s selection, usage *model.Usage) {
 		if previous, err := previousUsage(u.caller, usage); err == nil {
 			u.load(ctx, below(s, field), previous)
 		}
+	}
+}
+
+// maps loads what the documented shapes are written from.
+func (u usageAhead) maps(ctx context.Context, s selection, usage *model.Usage) {
+	key := newUsageKey(usage)
+	if s.has("dataUsage") || s.has("sessionCount") {
+		u.usageSeries.ahead(ctx, each(u.of, newHoursKey(usage).on))
+	}
+	if s.has("dataUsageByNetworkProtocol") {
+		u.usageProtocols.ahead(ctx, each(u.of, key.on))
+	}
+	if s.has("dataUsageBySubscriber") {
+		u.usageSubscribers.ahead(ctx, each(u.of, key.on))
+	}
+	if s.has("dataUsageByIpAddress") {
+		u.usageAddresses.ahead(ctx, each(u.of, key.on))
 	}
 }
 

@@ -55,6 +55,12 @@ func newSeriesKey(caller *domain.Caller, of *model.Usage, unit domain.Unit, time
 	return seriesKey{newUsageKey(of), unit, interval.Zone.String(), zeroFill}, interval.Check(of.Span)
 }
 
+// newHoursKey asks for the hours that have anything: as many as the span has,
+// since the documented shapes have no other bound.
+func newHoursKey(of *model.Usage) seriesKey {
+	return seriesKey{usageKey: newUsageKey(of), unit: domain.Hourly, zone: "UTC"}
+}
+
 func (k seriesKey) on(of domain.Subject) seriesKey { k.of = of; return k }
 func (k sharesKey) on(of domain.Subject) sharesKey { k.of = of; return k }
 func (k topKey) on(of domain.Subject) topKey       { k.of = of; return k }
@@ -93,6 +99,10 @@ type usageRelations struct {
 	usageSeries *relation[seriesKey, []domain.UsagePoint]
 	usageShares *relation[sharesKey, []domain.UsageShare]
 	usageTop    *relation[topKey, []domain.SubscriberUsage]
+
+	usageProtocols   *relation[usageKey, []domain.ProtocolHour]
+	usageSubscribers *relation[usageKey, []domain.SubscriberUsage]
+	usageAddresses   *relation[usageKey, []domain.AddressUsage]
 	// sources has one key.
 	sources *relation[struct{}, []*domain.UsageSource]
 }
@@ -111,11 +121,28 @@ func newUsageRelations(g *Graph, scope domain.Scope) usageRelations {
 		usageTop: newRelation(eachUsage(topKey.subject, topKey.on, func(ctx context.Context, of []domain.Subject, k topKey) (map[domain.Subject][]domain.SubscriberUsage, error) {
 			return g.Analytics.Top(ctx, scope, of, k.span(), k.first)
 		})),
+		usageProtocols:   newListRelation(scope, g.Analytics.ProtocolHours),
+		usageSubscribers: newListRelation(scope, g.Analytics.Subscribers),
+		usageAddresses:   newListRelation(scope, g.Analytics.Addresses),
 		sources: newRelation(func(ctx context.Context, _ []struct{}) (map[struct{}][]*domain.UsageSource, error) {
 			sources, err := g.Ports.Usage.Sources(ctx, scope)
 			return map[struct{}][]*domain.UsageSource{{}: sources}, err
 		}),
 	}
+}
+
+// newListRelation gathers a list of Analytics by its subjects.
+func newListRelation[T any](
+	scope domain.Scope, list func(context.Context, domain.Scope, []domain.Subject, domain.Range, func(domain.Subject, T) error) error,
+) *relation[usageKey, []T] {
+	return newRelation(eachUsage(usageKey.subject, usageKey.on, func(ctx context.Context, of []domain.Subject, k usageKey) (map[domain.Subject][]T, error) {
+		entries := make(map[domain.Subject][]T, len(of))
+		err := list(ctx, scope, of, k.span(), func(subject domain.Subject, entry T) error {
+			entries[subject] = append(entries[subject], entry)
+			return nil
+		})
+		return entries, err
+	}))
 }
 
 // series loads the series of subjects. Zeros are filled in here, where it shows
@@ -148,7 +175,9 @@ func (u usageRelations) usageSources(ctx context.Context) ([]*domain.UsageSource
 }
 
 func (u usageRelations) clear() {
-	for _, r := range []interface{ clear() }{u.usageTotals, u.usageSeries, u.usageShares, u.usageTop, u.sources} {
+	for _, r := range []interface{ clear() }{
+		u.usageTotals, u.usageSeries, u.usageShares, u.usageTop, u.usageProtocols, u.usageSubscribers, u.usageAddresses, u.sources,
+	} {
 		r.clear()
 	}
 }

@@ -91,6 +91,10 @@ func TestThePeriodThatIsAskedForByDefaultIsTheCurrentOne(t *testing.T) {
 const everyUsage = `{period {start} totals {total sessions} series(zeroFill: false) {total sessions}
   breakdown(by: PROTOCOL) {total} topSubscribers(first: 3) {total subscriber {physicalId}} dataCompleteUntil}`
 
+// everyMap selects the documented shapes.
+const everyMap = `{dataUsage {mobileTerminated mobileOriginated} sessionCount {sessions} dataUsageByNetworkProtocol {usage}
+  dataUsageByIpAddress {dataUsageByIp totalData} dataUsageBySubscriber {subscriberDataUsage totalDataUsage}}`
+
 // threeDays is less than what billing periods are looked at for, which would be
 // one statement more.
 const threeDays = `start: "2026-11-18T00:00:00Z", end: "2026-11-21T00:00:00Z"`
@@ -109,7 +113,14 @@ func TestTheUsageOfManyIsAStatementForEachField(t *testing.T) {
 			`{topSubscribers(first: 3) {subscriber {physicalId tags {name}}}}`:                  3,
 			`{totals {total} previous {totals {total} previous {totals {total}}}}`:              3,
 			`{dataCompleteUntil}`: 1,
-			everyUsage:            6,
+			`{dataUsage {mobileTerminated} sessionCount {sessions}}`:       1,
+			`{dataUsageByNetworkProtocol {usage}}`:                         1,
+			`{dataUsageByIpAddress {dataUsageByIp totalData}}`:             1,
+			`{dataUsageBySubscriber {subscriberDataUsage}}`:                1,
+			`{previous {dataUsageByIpAddress {totalData}}}`:                1,
+			`{dataUsage {mobileOriginated} series(interval: DAY) {start}}`: 2,
+			everyMap:   4,
+			everyUsage: 6,
 		} {
 			query := fmt.Sprintf("{%s {nodes {usage(%s) %s}}}", list, threeDays, usage)
 			if got, want := s.mustAsk(t, query).Statements, 1+statements; got != want {

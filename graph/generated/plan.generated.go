@@ -4172,6 +4172,66 @@ func (e *executableSchema) planUsage() *plan.Object {
 					return b, ok, nil
 				},
 			},
+			"dataUsage": {
+				NonNull:    true,
+				Concurrent: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Usage_dataUsage(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Usage)
+					return e.Resolvers.Usage().DataUsage(ctx, obj)
+				},
+				Shape: plan.Pointer[model.DataUsageByDirection](true, "DataUsageByDirection"),
+			},
+			"sessionCount": {
+				NonNull:    true,
+				Concurrent: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Usage_sessionCount(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Usage)
+					return e.Resolvers.Usage().SessionCount(ctx, obj)
+				},
+				Shape: plan.Pointer[model.SessionCount](true, "SessionCount"),
+			},
+			"dataUsageByNetworkProtocol": {
+				NonNull:    true,
+				Concurrent: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Usage_dataUsageByNetworkProtocol(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Usage)
+					return e.Resolvers.Usage().DataUsageByNetworkProtocol(ctx, obj)
+				},
+				Shape: plan.Pointer[model.DataUsageByNetworkProtocol](true, "DataUsageByNetworkProtocol"),
+			},
+			"dataUsageByIpAddress": {
+				NonNull:    true,
+				Concurrent: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Usage_dataUsageByIpAddress(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Usage)
+					return e.Resolvers.Usage().DataUsageByIPAddress(ctx, obj)
+				},
+				Shape: plan.Pointer[model.DataUsageByIPAddress](true, "DataUsageByIpAddress"),
+			},
+			"dataUsageBySubscriber": {
+				NonNull:    true,
+				Concurrent: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Usage_dataUsageBySubscriber(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Usage)
+					return e.Resolvers.Usage().DataUsageBySubscriber(ctx, obj)
+				},
+				Shape: plan.Pointer[model.DataUsageBySubscriber](true, "DataUsageBySubscriber"),
+			},
 		},
 	}
 }

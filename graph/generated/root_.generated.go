@@ -596,13 +596,18 @@ type ComplexityRoot struct {
 	}
 
 	Usage struct {
-		Breakdown         func(childComplexity int, by domain.Dimension, first int32) int
-		DataCompleteUntil func(childComplexity int) int
-		Period            func(childComplexity int) int
-		Previous          func(childComplexity int) int
-		Series            func(childComplexity int, interval domain.Unit, timeZone *string, zeroFill bool) int
-		TopSubscribers    func(childComplexity int, first int32) int
-		Totals            func(childComplexity int) int
+		Breakdown                  func(childComplexity int, by domain.Dimension, first int32) int
+		DataCompleteUntil          func(childComplexity int) int
+		DataUsage                  func(childComplexity int) int
+		DataUsageByIPAddress       func(childComplexity int) int
+		DataUsageByNetworkProtocol func(childComplexity int) int
+		DataUsageBySubscriber      func(childComplexity int) int
+		Period                     func(childComplexity int) int
+		Previous                   func(childComplexity int) int
+		Series                     func(childComplexity int, interval domain.Unit, timeZone *string, zeroFill bool) int
+		SessionCount               func(childComplexity int) int
+		TopSubscribers             func(childComplexity int, first int32) int
+		Totals                     func(childComplexity int) int
 	}
 
 	UsagePoint struct {
@@ -3025,6 +3030,30 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Usage.DataCompleteUntil(childComplexity), true
+	case "Usage.dataUsage":
+		if e.ComplexityRoot.Usage.DataUsage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.DataUsage(childComplexity), true
+	case "Usage.dataUsageByIpAddress":
+		if e.ComplexityRoot.Usage.DataUsageByIPAddress == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.DataUsageByIPAddress(childComplexity), true
+	case "Usage.dataUsageByNetworkProtocol":
+		if e.ComplexityRoot.Usage.DataUsageByNetworkProtocol == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.DataUsageByNetworkProtocol(childComplexity), true
+	case "Usage.dataUsageBySubscriber":
+		if e.ComplexityRoot.Usage.DataUsageBySubscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.DataUsageBySubscriber(childComplexity), true
 	case "Usage.period":
 		if e.ComplexityRoot.Usage.Period == nil {
 			break
@@ -3048,6 +3077,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Usage.Series(childComplexity, args["interval"].(domain.Unit), args["timeZone"].(*string), args["zeroFill"].(bool)), true
+	case "Usage.sessionCount":
+		if e.ComplexityRoot.Usage.SessionCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.SessionCount(childComplexity), true
 	case "Usage.topSubscribers":
 		if e.ComplexityRoot.Usage.TopSubscribers == nil {
 			break
@@ -5297,6 +5332,20 @@ type Usage {
   previous: Usage!
   "Up to when usage is known: the least of the sources that report. Null when none did yet."
   dataCompleteUntil: DateTime
+  """
+  By direction and hour, as the REST paths write it. The keys of this and the fields below
+  are in the offset of start, or else in UTC. Of several objects together each of these fields
+  has at most 100,000 entries.
+  """
+  dataUsage: DataUsageByDirection!
+  "The number of sessions that began in each hour, as the REST paths write it."
+  sessionCount: SessionCount!
+  "By network protocol and hour, as the REST paths write it."
+  dataUsageByNetworkProtocol: DataUsageByNetworkProtocol!
+  "By IP address, as the REST paths write it."
+  dataUsageByIpAddress: DataUsageByIpAddress!
+  "By subscriber, as the REST paths write it: those that the caller sees now, all of them in one answer."
+  dataUsageBySubscriber: DataUsageBySubscriber!
 }
 
 "Sums of usage."
@@ -6442,6 +6491,16 @@ func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql
 		return ec.fieldContext_Usage_previous(ctx, field)
 	case "dataCompleteUntil":
 		return ec.fieldContext_Usage_dataCompleteUntil(ctx, field)
+	case "dataUsage":
+		return ec.fieldContext_Usage_dataUsage(ctx, field)
+	case "sessionCount":
+		return ec.fieldContext_Usage_sessionCount(ctx, field)
+	case "dataUsageByNetworkProtocol":
+		return ec.fieldContext_Usage_dataUsageByNetworkProtocol(ctx, field)
+	case "dataUsageByIpAddress":
+		return ec.fieldContext_Usage_dataUsageByIpAddress(ctx, field)
+	case "dataUsageBySubscriber":
+		return ec.fieldContext_Usage_dataUsageBySubscriber(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Usage", field.Name)
 }
