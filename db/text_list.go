@@ -52,21 +52,21 @@ func nextText(elements string) (text, rest string, err error) {
 }
 
 func nextQuoted(elements string) (text, rest string, err error) {
-	var b strings.Builder
-	for i := 1; i < len(elements); i++ {
-		switch elements[i] {
-		case '"':
-			after, more := strings.CutPrefix(elements[i+1:], ",")
-			if more != (after != "") {
-				return "", "", fmt.Errorf("%.100q are no texts of an array", elements)
-			}
-			return b.String(), after, nil
-		case '\\':
-			if i++; i == len(elements) {
-				continue
-			}
+	from := elements[1:]
+	for {
+		sign := strings.IndexAny(from, `"\`)
+		if sign < 0 || from[sign] == '\\' && sign+1 == len(from) {
+			return "", "", fmt.Errorf("%.100q does not end its quotes", elements)
 		}
-		b.WriteByte(elements[i])
+		if from[sign] == '"' {
+			text, from = text+from[:sign], from[sign+1:]
+			break
+		}
+		text, from = text+from[:sign]+from[sign+1:sign+2], from[sign+2:]
 	}
-	return "", "", fmt.Errorf("%.100q does not end its quotes", elements)
+	rest, more := strings.CutPrefix(from, ",")
+	if more != (rest != "") {
+		return "", "", fmt.Errorf("%.100q are no texts of an array", elements)
+	}
+	return text, rest, nil
 }

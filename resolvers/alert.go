@@ -223,10 +223,10 @@ func (l *loaders) aheadOfAlerts(ctx context.Context, s selection, of []*domain.A
 // aheadOfSubjects loads what is selected of subscribers and groups.
 func (l *loaders) aheadOfSubjects(ctx context.Context, s selection, keys, groups []int64) {
 	if below := s.below("subscriber"); !below.empty() {
-		l.aheadOfSubscribers(ctx, below, found(l.subscriber.ahead(ctx, keys)))
+		l.aheadOfSubscribers(ctx, below, found(l.subscriber.aheadValues(ctx, keys)))
 	}
 	if below := s.below("group"); !below.empty() {
-		l.aheadOfGroups(ctx, below, found(l.group.ahead(ctx, groups)))
+		l.aheadOfGroups(ctx, below, found(l.group.aheadValues(ctx, groups)))
 	}
 }
 

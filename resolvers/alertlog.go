@@ -105,7 +105,7 @@ func (l *loaders) aheadOfAlertLog(ctx context.Context, s selection, of []*domain
 	l.aheadOfSubjects(ctx, s, present(of, func(e *domain.AlertLogEntry) *int64 { return e.SubscriberKey }),
 		present(of, func(e *domain.AlertLogEntry) *int64 { return e.TargetGroupID }))
 	if below := s.below("alert"); !below.empty() {
-		alerts := l.alert.ahead(ctx, each(of, func(e *domain.AlertLogEntry) int64 { return e.AlertID }))
+		alerts := l.alert.aheadValues(ctx, each(of, func(e *domain.AlertLogEntry) int64 { return e.AlertID }))
 		l.aheadOfAlerts(ctx, below, found(alerts))
 	}
 	if s.has("deliveries") {

@@ -31,7 +31,7 @@ func (v viewerOf) Groups(ctx context.Context, of *domain.Caller) ([]*domain.Grou
 func (g *Graph) groupsNamed(ctx context.Context, ids []int64) ([]*domain.Group, error) {
 	groups := make([]*domain.Group, 0, len(ids))
 	l := loadersFrom(ctx)
-	l.aheadOfGroups(ctx, selected(ctx), slices.Collect(maps.Values(l.group.ahead(ctx, ids))))
+	l.aheadOfGroups(ctx, selected(ctx), slices.Collect(maps.Values(l.group.aheadValues(ctx, ids))))
 	for _, id := range ids {
 		group, err := l.group.of(ctx, id)
 		if err != nil {

@@ -130,7 +130,7 @@ func aheadOfParts[P comparable](ctx context.Context, l *loaders, s selection, pa
 		}
 		keys := each(parents, func(parent P) partOf[P] { return partOf[P]{parent, listing} })
 		var all []*domain.Subscriber
-		for _, slice := range parts.ahead(ctx, keys) {
+		for _, slice := range parts.aheadValues(ctx, keys) {
 			all = append(all, slice.Items...)
 		}
 		below := selection{s.op, []ast.SelectionSet{field.Selections}}

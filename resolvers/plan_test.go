@@ -78,6 +78,15 @@ func (f *faultyCatalogue) OperatorsOf(ctx context.Context, scope domain.Scope, c
 	return f.Catalogue.OperatorsOf(ctx, scope, codes)
 }
 
+// Operators holds an item that is none.
+func (f *faultyCatalogue) Operators(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*domain.Operator], error) {
+	operators, err := f.Catalogue.Operators(ctx, scope, page)
+	if f.fault == "nothing" && len(operators.Items) > 0 {
+		operators.Items[len(operators.Items)/2] = nil
+	}
+	return operators, err
+}
+
 // callers are the administrator, and others who may do or see less.
 func (p *pair) callers() map[string]*domain.Caller {
 	restricted, poor, monitor := *p.caller, *p.caller, *p.caller
@@ -212,6 +221,8 @@ var atFaults = []string{
 	`{subscribers(first: 3) {edges {node {nickname a: operator {name} b: operator {code}}}}}`,
 	`{groups(first: 2) {nodes {subscribers(first: 2) {nodes {operator {name} tags {name}}}}}}`,
 	`{subscribers(first: 9) {nodes {profiles {operator {name}}}}}`,
+	`{operators {nodes {code name __typename}}}`,
+	`{operators(first: 1) {pageInfo {hasNextPage} nodes {n: name}}}`,
 	`{company {name fleet {total} currentPeriod {start}} viewer {company {fleet {active}}}}`,
 }
 

@@ -76,46 +76,57 @@ func (r *relation[K, V]) batching() *dataloader.Loader[K, V] {
 // ahead loads the values of many objects at once, before their fields are
 // resolved, so that no field has to wait for a batch to fill. When it fails the
 // fields load for themselves and report the error.
-func (r *relation[K, V]) ahead(ctx context.Context, keys []K) map[K]V {
-	values, missing := r.known(keys)
-	for chunk := range slices.Chunk(missing, batchCap) {
+func (r *relation[K, V]) ahead(ctx context.Context, keys []K) {
+	for chunk := range slices.Chunk(r.missing(keys), batchCap) {
 		loaded, err := r.load(ctx, chunk)
 		if err != nil {
 			r.refuse(chunk, err)
-			return values
-		}
-		for _, key := range chunk {
-			values[key] = loaded[key]
+			return
 		}
 		r.keep(chunk, loaded)
+	}
+}
+
+// aheadValues is ahead for who goes on to what is below: it returns the values
+// that are known then.
+func (r *relation[K, V]) aheadValues(ctx context.Context, keys []K) map[K]V {
+	r.ahead(ctx, keys)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	values := make(map[K]V, len(keys))
+	for _, key := range keys {
+		if value, ok := r.primed[key]; ok {
+			values[key] = value
+		}
 	}
 	return values
 }
 
-// known splits keys into those with a value and the rest, each once.
-func (r *relation[K, V]) known(keys []K) (values map[K]V, missing []K) {
+// missing returns the keys without a value, each once.
+func (r *relation[K, V]) missing(keys []K) []K {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	values = make(map[K]V, len(keys))
+	missing := make([]K, 0, len(keys))
 	seen := make(map[K]struct{}, len(keys))
 	for _, key := range keys {
-		if _, again := seen[key]; again {
+		if _, known := r.primed[key]; known {
 			continue
 		}
-		seen[key] = struct{}{}
-		if value, ok := r.primed[key]; ok {
-			values[key] = value
-		} else {
+		if seen[key] = struct{}{}; len(seen) > len(missing) {
 			missing = append(missing, key)
 		}
 	}
-	return values, missing
+	return missing
 }
 
-// keep remembers that those are the values of the keys.
+// keep remembers that those are the values of the keys. The map is the relation's
+// from then on.
 func (r *relation[K, V]) keep(keys []K, values map[K]V) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.primed == nil && values != nil {
+		r.primed = values
+	}
 	if r.primed == nil {
 		r.primed = make(map[K]V, len(keys))
 	}

@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -49,6 +50,18 @@ func (s selection) below(names ...string) selection {
 func (s selection) nodes() selection {
 	nodes, inEdges := s.below("nodes"), s.below("edges").below("node")
 	return selection{s.op, append(nodes.sets, inEdges.sets...)}
+}
+
+// only tells that nothing but the fields of those names is selected.
+func (s selection) only(names ...string) bool {
+	for _, set := range s.sets {
+		for _, field := range graphql.CollectFields(s.op, set, nil) {
+			if !slices.Contains(names, field.Name) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func (s selection) empty() bool { return len(s.sets) == 0 }

@@ -16,10 +16,7 @@ func (l *loaders) aheadOfSubscribers(ctx context.Context, s selection, of []*dom
 	if len(of) == 0 || s.empty() {
 		return
 	}
-	if group := s.below("group"); !group.empty() {
-		groups := l.group.ahead(ctx, present(of, func(s *domain.Subscriber) *int64 { return s.GroupID }))
-		l.aheadOfGroups(ctx, group, slices.Collect(maps.Values(groups)))
-	}
+	l.aheadOfTheirGroups(ctx, s.below("group"), present(of, func(s *domain.Subscriber) *int64 { return s.GroupID }))
 	if s.has("operator") {
 		l.operator.ahead(ctx, each(of, func(s *domain.Subscriber) string { return s.OperatorCode }))
 	}
@@ -46,8 +43,21 @@ func (l *loaders) aheadOfTagLists(ctx context.Context, s selection, of []*domain
 		if err != nil {
 			continue // the field itself reports it
 		}
-		tags := l.tags.ahead(ctx, each(of, func(s *domain.Subscriber) pageKey { return pageKey{s.Key, page.Limit, page.Offset} }))
-		l.aheadOfTags(ctx, s.below("tags"), slices.Concat(slices.Collect(maps.Values(tags))...))
+		keys := each(of, func(s *domain.Subscriber) pageKey { return pageKey{s.Key, page.Limit, page.Offset} })
+		l.tags.ahead(ctx, keys)
+		if tag := s.below("tags"); !tag.only("name") {
+			l.aheadOfTags(ctx, tag, slices.Concat(slices.Collect(maps.Values(l.tags.aheadValues(ctx, keys)))...))
+		}
+	}
+}
+
+func (l *loaders) aheadOfTheirGroups(ctx context.Context, group selection, ids []int64) {
+	if group.empty() {
+		return
+	}
+	l.group.ahead(ctx, ids)
+	if !group.only("id", "groupId", "name") {
+		l.aheadOfGroups(ctx, group, found(l.group.aheadValues(ctx, ids)))
 	}
 }
 
@@ -57,13 +67,13 @@ func (l *loaders) aheadOfRelated(ctx context.Context, s selection, of []*domain.
 	parent := s.below("parent")
 	parent.sets = append(parent.sets, related.below("parent").sets...)
 	if above := parent.below("subscriber"); !above.empty() {
-		parents := l.subscriber.ahead(ctx, present(of, func(s *domain.Subscriber) *int64 { return s.ParentKey }))
+		parents := l.subscriber.aheadValues(ctx, present(of, func(s *domain.Subscriber) *int64 { return s.ParentKey }))
 		l.aheadOfSubscribers(ctx, above, slices.Collect(maps.Values(parents)))
 	}
 	profiles := s.below("profiles")
 	profiles.sets = append(profiles.sets, related.below("profiles").sets...)
 	if !profiles.empty() || !related.empty() {
-		below := l.profiles.ahead(ctx, subscriberKeys(of))
+		below := l.profiles.aheadValues(ctx, subscriberKeys(of))
 		l.aheadOfSubscribers(ctx, profiles, slices.Concat(slices.Collect(maps.Values(below))...))
 	}
 }

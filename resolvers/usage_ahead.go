@@ -103,7 +103,7 @@ func (u usageAhead) top(ctx context.Context, key usageKey, s selection, args map
 	if err != nil || !u.caller.May(domain.ViewSubscriber) {
 		return
 	}
-	tops := u.usageTop.ahead(ctx, each(u.of, topKey{key, first}.on))
+	tops := u.usageTop.aheadValues(ctx, each(u.of, topKey{key, first}.on))
 	named := s.below("subscriber")
 	if named.empty() {
 		return
@@ -112,7 +112,7 @@ func (u usageAhead) top(ctx context.Context, key usageKey, s selection, args map
 	for _, top := range tops {
 		keys = append(keys, each(top, func(t domain.SubscriberUsage) int64 { return t.SubscriberKey })...)
 	}
-	u.aheadOfSubscribers(ctx, named, slices.Collect(maps.Values(u.subscriber.ahead(ctx, keys))))
+	u.aheadOfSubscribers(ctx, named, slices.Collect(maps.Values(u.subscriber.aheadValues(ctx, keys))))
 }
 
 func firstArgument(args map[string]any) (int, error) {

@@ -41,6 +41,8 @@ type selection struct {
 	concurrent int
 	// waits tells that something may wait, here or below.
 	waits bool
+	// plain tells that no step has a resolver or something below.
+	plain bool
 }
 
 // step is a field of a selection.
@@ -107,7 +109,7 @@ func (b *builder) selection(name string, set ast.SelectionSet) *selection {
 	if object == nil {
 		return nil
 	}
-	sel := &selection{}
+	sel := &selection{plain: true}
 	seen := map[string]bool{}
 	for _, field := range graphql.CollectFields(b.op, set, object.Satisfies) {
 		s := b.step(name, object, field)
@@ -123,6 +125,7 @@ func (b *builder) selection(name string, set ast.SelectionSet) *selection {
 			sel.waits = true
 		}
 		sel.waits = sel.waits || s.value.waits()
+		sel.plain = sel.plain && (s.field == nil || s.field.Plain != nil)
 		sel.steps = append(sel.steps, s)
 	}
 	return sel

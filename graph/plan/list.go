@@ -4,6 +4,9 @@ import "sync"
 
 // list writes a list, null when an item is that must not be.
 func (w *writer) list(f *frame, p *value, v any) bool {
+	if p.item.object != nil && p.item.object.plain && w.plainItems(p, v) {
+		return true
+	}
 	if w.patient && p.item.waits() && p.length(v) > 1 {
 		return w.itemsTogether(f, p, v)
 	}

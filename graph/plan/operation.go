@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"sync"
@@ -83,10 +84,17 @@ func (r *root) marshaler(ctx context.Context, op *graphql.OperationContext, v an
 	return written(w.buf)
 }
 
+// closing is room for what ends a response: without it the response would be
+// copied once more, for a brace.
+const closing = 64
+
 // written is an answer that is marshaled once.
 type written []byte
 
 func (b written) MarshalGQL(w io.Writer) {
+	if response, ok := w.(*bytes.Buffer); ok {
+		response.Grow(len(b) + closing)
+	}
 	_, _ = w.Write(b) // the writer is the buffer of the response
 	release(b)
 }
