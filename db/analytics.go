@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,10 +70,31 @@ func (p *parameters) arg(value any, sqlType string) string {
 
 // fill replaces names in braces: fill(sql, "name", value, …).
 func fill(sql string, values ...string) string {
-	for i := 0; i < len(values); i += 2 {
-		values[i] = "{" + values[i] + "}"
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(sql, "{")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		name, rest, _ := strings.Cut(after, "}")
+		if value, named := valueOf(name, values); named {
+			b.WriteString(value)
+			sql = rest
+		} else {
+			b.WriteByte('{')
+			sql = after
+		}
 	}
-	return strings.NewReplacer(values...).Replace(sql)
+}
+
+func valueOf(name string, values []string) (value string, named bool) {
+	for pair := range slices.Chunk(values, 2) {
+		if pair[0] == name {
+			return pair[1], true
+		}
+	}
+	return "", false
 }
 
 // The members of subjects: the visible subscribers whose usage makes theirs up.

@@ -93,8 +93,13 @@ func (u usageOf) TopSubscribers(ctx context.Context, of *model.Usage, first int3
 	if err := checkFirst(first); err != nil {
 		return nil, err
 	}
-	top, err := loadersFrom(ctx).usageTop.of(ctx, topKey{newUsageKey(of), int(first)})
-	return pointers(top), err
+	l := loadersFrom(ctx)
+	top, err := l.usageTop.of(ctx, topKey{newUsageKey(of), int(first)})
+	if err != nil {
+		return nil, err
+	}
+	l.aheadOfTop(ctx, selected(ctx), top)
+	return pointers(top), nil
 }
 
 func checkFirst(first int32) error {

@@ -104,15 +104,15 @@ func (u usageAhead) top(ctx context.Context, key usageKey, s selection, args map
 		return
 	}
 	tops := u.usageTop.aheadValues(ctx, each(u.of, topKey{key, first}.on))
-	named := s.below("subscriber")
-	if named.empty() {
-		return
+	u.aheadOfTop(ctx, s, slices.Concat(slices.Collect(maps.Values(tops))...))
+}
+
+// aheadOfTop loads the selected subscribers of those with the most usage.
+func (l *loaders) aheadOfTop(ctx context.Context, s selection, top []domain.SubscriberUsage) {
+	if named := s.below("subscriber"); !named.empty() {
+		keys := each(top, func(t domain.SubscriberUsage) int64 { return t.SubscriberKey })
+		l.aheadOfSubscribers(ctx, named, found(l.subscriber.aheadValues(ctx, keys)))
 	}
-	var keys []int64
-	for _, top := range tops {
-		keys = append(keys, each(top, func(t domain.SubscriberUsage) int64 { return t.SubscriberKey })...)
-	}
-	u.aheadOfSubscribers(ctx, named, slices.Collect(maps.Values(u.subscriber.aheadValues(ctx, keys))))
 }
 
 func firstArgument(args map[string]any) (int, error) {

@@ -110,9 +110,10 @@ func (w *writer) together(f *frame, sel *selection, object any, at *progress) {
 }
 
 // part returns a writer for something that is written at the same time.
-func (w *writer) part() *writer { return &writer{run: w.run, patient: true} }
+func (w *writer) part() *writer { return &writer{run: w.run, patient: true, buf: buffer()} }
 
 func (w *writer) join(part *writer) {
 	w.buf = append(w.buf, part.buf...)
 	w.faults = append(w.faults, part.faults...)
+	release(part.buf)
 }

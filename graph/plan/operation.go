@@ -104,6 +104,8 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // largestKept bounds the buffers that are kept for later answers.
 const largestKept = 1 << 20
 
+func buffer() []byte { return (*buffers.Get().(*[]byte))[:0] }
+
 func release(b []byte) {
 	if cap(b) <= largestKept {
 		b = b[:0]
