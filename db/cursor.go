@@ -51,13 +51,27 @@ func (k listKey) reads(value *string) bool {
 	case query.Integer:
 		_, err = strconv.ParseInt(*value, 10, 64)
 	case query.Number:
-		_, err = strconv.ParseFloat(*value, 64)
+		return isDecimal(*value)
 	case query.Boolean:
 		_, err = strconv.ParseBool(*value)
 	case query.Time:
-		_, err = time.Parse(time.RFC3339Nano, *value)
+		at, wrong := time.Parse(cursorTime, *value)
+		return wrong == nil && at.Year() > 0 && at.Format(cursorTime) == *value
 	default:
 		return !strings.ContainsRune(*value, 0)
 	}
 	return err == nil
+}
+
+// cursorTime is how listKey.text has PostgreSQL write times.
+const cursorTime = "2006-01-02T15:04:05.000000Z"
+
+// longestDecimal is more than numbers of lists have.
+const longestDecimal = 64
+
+// isDecimal refuses exponents, hexadecimals and infinities, of which Go and
+// PostgreSQL do not read the same ones.
+func isDecimal(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil && len(text) <= longestDecimal && strings.Trim(text, "-.0123456789") == ""
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/jmoiron/sqlx"
+
+	"simgraph/domain/query"
 )
 
 // Names for the tests of package db_test.
@@ -29,4 +31,10 @@ func SelectValues[T any](ctx context.Context, in sqlx.QueryerContext, query stri
 
 func EachRow[T any](ctx context.Context, in sqlx.QueryerContext, query string, args []any, each func(T) error) error {
 	return eachRow(ctx, in, query, args, each)
+}
+
+// ReadsCursor tells whether a cursor may bring the value, and what it is then cast to.
+func ReadsCursor(of query.Type, value string) (sqlType string, taken bool) {
+	key := listKey{Order: query.Order{Field: query.Field{Type: of}}}
+	return key.sqlType(), key.reads(&value)
 }
