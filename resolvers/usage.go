@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
 	"time"
@@ -40,15 +41,12 @@ func (g *Graph) usageIn(ctx context.Context, of domain.Subject, start, end *time
 	if err != nil {
 		return nil, err
 	}
-	period := caller.Company.Billing().PeriodAt(g.now())
-	if start == nil && end == nil {
-		return usageOfPeriod(of, period)
-	}
-	if start == nil {
-		start = &period.Start
-	}
-	if end == nil {
-		end = &period.End
+	if start == nil || end == nil {
+		period := caller.Company.Billing().PeriodAt(g.now())
+		if start == nil && end == nil {
+			return usageOfPeriod(of, period)
+		}
+		start, end = cmp.Or(start, &period.Start), cmp.Or(end, &period.End)
 	}
 	span, err := domain.NewRange(*start, *end)
 	return &model.Usage{Of: of, Span: span}, err
