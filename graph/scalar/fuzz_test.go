@@ -1,0 +1,47 @@
+package scalar_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"simgraph/graph/scalar"
+)
+
+func FuzzBigInt(f *testing.F) {
+	for _, text := range []string{"0", "-0", "00", "+1", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "1e3", " 1", "0x1", "1_0", ""} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, value := range []any{text, json.Number(text)} {
+			n, err := scalar.UnmarshalBigInt(value)
+			if printed := string(scalar.AppendBigInt(nil, n)); err == nil && printed != `"`+text+`"` {
+				t.Errorf("%q is read as %s", text, printed)
+			}
+		}
+	})
+}
+
+func FuzzDateTime(f *testing.F) {
+	for _, text := range []string{
+		"2026-11-20T12:00:00Z", "2026-11-20T12:00:00.5+05:30", "2026-11-20T1:00:00Z", "2026-11-20T12:00:00,5Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999-23:59",
+		"2026-02-30T00:00:00Z", "2026-11-20 12:00:00Z", "2026-11-20T24:00:00Z", "2026-11-20T23:59:60Z", "",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		at, err := scalar.UnmarshalDateTime(text)
+		if err != nil {
+			return
+		}
+		var printed string
+		if err := json.Unmarshal(scalar.AppendDateTime(nil, at), &printed); err != nil {
+			t.Fatalf("%q is written so that nothing reads it: %v", text, err)
+		}
+		if year := at.UTC().Year(); year < 0 || year > 9999 {
+			return // its offset brought it there
+		}
+		if again, err := scalar.UnmarshalDateTime(printed); err != nil || !again.Equal(at) {
+			t.Errorf("%q is written %s, and read as %v, %v", text, printed, again, err)
+		}
+	})
+}
