@@ -56,7 +56,7 @@ func (a *Access) Keys(ctx context.Context, scope domain.Scope, page domain.Page)
 		return domain.Slice[*domain.AccessKey]{}, err
 	}
 	keys := slice(page, rows, func(r *keyRow) string {
-		return cursor{Order: p.order, Values: []*string{new(r.CreatedAt.UTC().Format(time.RFC3339Nano)), &r.AccessKeyID}}.String()
+		return cursor{Order: p.order, Values: []*string{new(r.CreatedAt.UTC().Format(cursorTime)), &r.AccessKeyID}}.String()
 	})
 	return mapSlice(keys, (*keyRow).key), nil
 }
