@@ -1,0 +1,62 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// written is how documents write operations: as curl sends them, and as such.
+var written = regexp.MustCompile("(?s)--data-urlencode 'query=(.*?)'\n|```graphql\n(.*?)```|-d '(\\{\"query\".*?\\})'\n")
+
+func TestOperationsOfTheDocumentsAreValid(t *testing.T) {
+	t.Parallel()
+	schema := loadSchema(t)
+	for _, name := range []string{"README.md", "docs/graphql.md"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := written.FindAllStringSubmatch(string(text), -1)
+		if len(found) == 0 {
+			t.Errorf("%s has no operations", name)
+		}
+		for _, match := range found {
+			body := struct{ Query string }{match[1] + match[2]}
+			if match[3] != "" {
+				err = json.Unmarshal([]byte(match[3]), &body)
+			}
+			if err != nil {
+				t.Errorf("%s: %v in %s", name, err, match[3])
+			} else if _, errs := gqlparser.LoadQueryWithRules(schema, body.Query, nil); errs != nil {
+				t.Errorf("%s: %v in %s", name, errs, body.Query)
+			}
+		}
+	}
+}
+
+func loadSchema(t *testing.T) *ast.Schema {
+	t.Helper()
+	files, err := filepath.Glob("graph/schema/*.graphqls")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sources []*ast.Source
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, &ast.Source{Name: file, Input: string(text)})
+	}
+	schema, err := gqlparser.LoadSchema(sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
