@@ -40,7 +40,7 @@ func FuzzParseProxies(f *testing.F) {
 	for _, text := range []string{"10.0.0.0/8", "::1", "fe80::1%eth0", "10.0.0.1/33", "", "10.0.0.0/08", "0.0.0.0/0"} {
 		f.Add(text, "10.0.0.1:80")
 	}
-	f.Fuzz(func(t *testing.T, text, peer string) {
+	f.Fuzz(func(_ *testing.T, text, peer string) {
 		if proxies, err := limit.ParseProxies([]string{text}); err == nil {
 			proxies.ClientOf(&http.Request{RemoteAddr: peer, Header: http.Header{"X-Forwarded-For": {peer, text}}})
 		}
