@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"testing"
 )
@@ -35,5 +36,24 @@ func TestTheEnvironmentDecidesAboutMemory(t *testing.T) {
 	tuneMemory(func(string) string { return "" }, nil)
 	if debug.SetMemoryLimit(-1) != math.MaxInt64 || debug.SetGCPercent(70) != garbagePercent {
 		t.Error("nothing was set")
+	}
+}
+
+func TestGarbageIsCollectedSeldomWhereThereIsRoom(t *testing.T) {
+	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(-1)
+	t.Cleanup(func() { debug.SetGCPercent(percent); debug.SetMemoryLimit(limit); ballast = nil })
+	file := filepath.Join(t.TempDir(), "memory.max")
+	for memory, seldom := range map[string]bool{"268435456": false, "4294967296": true} {
+		if err := os.WriteFile(file, []byte(memory), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ballast = nil
+		tuneMemory(func(string) string { return "" }, []string{file})
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		if got := stats.NextGC > 5*ballastBytes; got != seldom {
+			t.Errorf("with %s bytes of memory the next collection is at %d", memory, stats.NextGC)
+		}
 	}
 }
