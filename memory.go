@@ -37,7 +37,7 @@ func tuneMemory(getenv func(string) string, files []string) {
 		return
 	}
 	debug.SetGCPercent(garbagePercent)
-	if debug.SetMemoryLimit(-1) >= ballastFrom {
+	if ballast == nil && debug.SetMemoryLimit(-1) >= ballastFrom {
 		ballast = make([]byte, ballastBytes)
 	}
 }
