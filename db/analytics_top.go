@@ -11,8 +11,8 @@ import (
 const (
 	// minLeaders is how many subscribers a race counts first, per billing
 	// period, at least; leadersPerPlace per place that is asked for.
-	minLeaders      = 100
-	leadersPerPlace = 5
+	minLeaders      = 20
+	leadersPerPlace = 2
 	// maxRivals is for how many subscribers days are looked up one by one,
 	// which is dearer than to read the days of all when these are many.
 	maxRivals = 10_000
@@ -89,13 +89,15 @@ func (a *Analytics) race(ctx context.Context, scope domain.Scope, span domain.Ra
 	return race{a, scope, company.Billing(), span, timeArray(starts), first}.run(ctx)
 }
 
+// findLeaders sorts by usage what is of the same magnitude: were they any of
+// those, many more would have to be counted after them.
 const findLeaders = `
 SELECT DISTINCT l.subscriber_key
 FROM unnest($2::timestamptz[]) AS w(start)
 CROSS JOIN LATERAL (
   SELECT p.subscriber_key FROM subscriber_periods p
   WHERE p.company_id = $1 AND p.period_start = w.start
-  ORDER BY p.magnitude DESC
+  ORDER BY p.magnitude DESC, p.mobile_originated + p.mobile_terminated DESC
   LIMIT $3
 ) AS l`
 
@@ -107,6 +109,7 @@ FROM (
   SELECT DISTINCT p.subscriber_key
   FROM unnest($2::timestamptz[]) AS w(start)
   JOIN subscriber_periods p ON p.company_id = $1 AND p.period_start = w.start AND p.magnitude >= usage_magnitude($3::bigint / cardinality($2))
+    AND p.mobile_originated + p.mobile_terminated >= $3 / cardinality($2)
 ) AS near
 CROSS JOIN LATERAL (
   SELECT sum(p.mobile_originated + p.mobile_terminated) AS bytes FROM subscriber_periods p
