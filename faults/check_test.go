@@ -4,6 +4,7 @@ package faults_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -187,12 +188,24 @@ func (x *trial) checkErrors() {
 	}
 }
 
-// level is what a process holds.
+// level is what a process holds; memory is what is left after a collection.
 type level struct{ goroutines, connections, files, memory float64 }
+
+// collect makes the process collect its garbage.
+func (s *serving) collect() {
+	s.t.Helper()
+	response, err := http.Get(s.admin + "/debug/pprof/heap?gc=1")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, response.Body)
+	_ = response.Body.Close()
+}
 
 // level reads the metrics of the process.
 func (s *serving) level() level {
 	s.t.Helper()
+	s.collect()
 	response, err := http.Get(s.admin + "/metrics")
 	if err != nil {
 		s.t.Fatal(err)
@@ -209,14 +222,13 @@ func (s *serving) level() level {
 		}
 		return total
 	}
-	return level{sum("go_goroutines"), sum("go_sql_open_connections"), sum("process_open_fds"), sum("process_resident_memory_bytes")}
+	return level{sum("go_goroutines"), sum("go_sql_open_connections"), sum("process_open_fds"), sum("go_memstats_heap_alloc_bytes")}
 }
 
-// Slack for what comes and goes by itself, and for memory that the runtime has
-// not given back yet.
+// Slack for what comes and goes by itself.
 const (
 	slack       = 15
-	slackMemory = 64 << 20
+	slackMemory = 16 << 20
 )
 
 // checkLevel demands that the process comes back to what it held before.

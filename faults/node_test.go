@@ -142,12 +142,7 @@ func hasAll(text string, parts []string) bool {
 // heap is how many bytes live after a collection.
 func (n *node) heap() float64 {
 	n.Helper()
-	answer, err := http.Get(n.admin + "/debug/pprof/heap?gc=1")
-	if err != nil {
-		n.Fatal(err)
-	}
-	_, _ = io.Copy(io.Discard, answer.Body)
-	_ = answer.Body.Close()
+	n.collect()
 	return n.metric("go_memstats_heap_alloc_bytes")
 }
 

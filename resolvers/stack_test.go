@@ -157,6 +157,20 @@ func (s *stack) mustAsk(t testing.TB, query string, variables ...any) *answer {
 	return a
 }
 
+// mustTake demands that a query takes so many statements. Keys that come while a
+// busy machine misses the wait of a loader take one more: such are asked again.
+func (s *stack) mustTake(t testing.TB, want int, query string, variables ...any) {
+	t.Helper()
+	var took []int
+	for range 5 {
+		took = append(took, s.mustAsk(t, query, variables...).Statements)
+		if took[len(took)-1] == want {
+			return
+		}
+	}
+	t.Errorf("%s: %d statements, want %d", query, took, want)
+}
+
 // at follows names and indexes into the data.
 func (a *answer) at(path ...any) any {
 	var value any = a.Data
