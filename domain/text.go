@@ -22,6 +22,9 @@ const (
 // TagName is a valid tag name: see NewTagName.
 type TagName string
 
+// String returns the name as it is shown.
+func (n TagName) String() string { return string(n) }
+
 // NewTagName returns the name in NFC, or an Invalid error that says what is
 // wrong with it. Case is significant.
 func NewTagName(s string) (TagName, error) {

@@ -157,8 +157,6 @@ func (t tagOf) ID(_ context.Context, of *domain.TagName) (string, error) {
 	return globalID("Tag", string(*of)), nil
 }
 
-func (t tagOf) Name(_ context.Context, of *domain.TagName) (string, error) { return string(*of), nil }
-
 func (t tagOf) NumberOfSubscribers(ctx context.Context, of *domain.TagName) (int32, error) {
 	n, err := loadersFrom(ctx).tagCounts.of(ctx, *of)
 	return int32(n), err

@@ -3788,19 +3788,13 @@ func (e *executableSchema) planTag() *plan.Object {
 				},
 			},
 			"name": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Tag_name(ctx, field)
 				},
-				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.TagName)
-					v, err := e.Resolvers.Tag().Name(ctx, obj)
-					if err != nil {
-						return b, false, err
-					}
-					b, ok := appendNString2string(b, v)
-					return b, ok, nil
+					return appendNString2string(b, obj.String())
 				},
 			},
 			"numberOfSubscribers": {

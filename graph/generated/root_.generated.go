@@ -561,8 +561,8 @@ type ComplexityRoot struct {
 
 	Tag struct {
 		ID                  func(childComplexity int) int
-		Name                func(childComplexity int) int
 		NumberOfSubscribers func(childComplexity int) int
+		String              func(childComplexity int) int
 		Subscribers         func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Usage               func(childComplexity int, start *time.Time, end *time.Time) int
 	}
@@ -2895,18 +2895,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Tag.ID(childComplexity), true
-	case "Tag.name":
-		if e.ComplexityRoot.Tag.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Tag.Name(childComplexity), true
 	case "Tag.numberOfSubscribers":
 		if e.ComplexityRoot.Tag.NumberOfSubscribers == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Tag.NumberOfSubscribers(childComplexity), true
+	case "Tag.name":
+		if e.ComplexityRoot.Tag.String == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Tag.String(childComplexity), true
 	case "Tag.subscribers":
 		if e.ComplexityRoot.Tag.Subscribers == nil {
 			break

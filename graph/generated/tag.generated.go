@@ -21,7 +21,7 @@ import (
 
 type TagResolver interface {
 	ID(ctx context.Context, obj *domain.TagName) (string, error)
-	Name(ctx context.Context, obj *domain.TagName) (string, error)
+
 	NumberOfSubscribers(ctx context.Context, obj *domain.TagName) (int32, error)
 	Subscribers(ctx context.Context, obj *domain.TagName, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.Subscriber], error)
 	Usage(ctx context.Context, obj *domain.TagName, start *time.Time, end *time.Time) (*model.Usage, error)
@@ -262,7 +262,7 @@ func (ec *executionContext) _Tag_name(ctx context.Context, field graphql.Collect
 			return ec.fieldContext_Tag_name(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Tag().Name(ctx, obj)
+			return obj.String(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -273,7 +273,7 @@ func (ec *executionContext) _Tag_name(ctx context.Context, field graphql.Collect
 	)
 }
 func (ec *executionContext) fieldContext_Tag_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Tag", field, true, true, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("Tag", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Tag_numberOfSubscribers(ctx context.Context, field graphql.CollectedField, obj *domain.TagName) (ret graphql.Marshaler) {
@@ -820,43 +820,10 @@ func (ec *executionContext) _Tag(ctx context.Context, sel ast.SelectionSet, obj 
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "name":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Tag_name(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
+			out.Values[i] = ec._Tag_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
 			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "numberOfSubscribers":
 			field := field
 
