@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -49,12 +50,26 @@ type pageKey struct {
 	limit, offset int
 }
 
+func newPageKey(page domain.Page, parent int64) pageKey {
+	return pageKey{parent, page.Limit, page.Offset}
+}
+
+func (k pageKey) split() (domain.Page, int64) {
+	return domain.Page{Limit: k.limit, Offset: k.offset}, k.parent
+}
+
 // partOf asks for a part of a list that belongs to a parent. Equal listings of a
 // response are one pointer, so that equal parts are equal keys.
 type partOf[P comparable] struct {
 	parent  P
 	listing *domain.Listing
 }
+
+func newPartOf[P comparable](listing *domain.Listing, parent P) partOf[P] {
+	return partOf[P]{parent, listing}
+}
+
+func (p partOf[P]) split() (*domain.Listing, P) { return p.listing, p.parent }
 
 type loadersKey struct{}
 
@@ -124,72 +139,45 @@ func (l *loaders) clear() {
 	}
 }
 
+// loadMany loads the values of keys, such as a method of a port.
+type loadMany[K comparable, V any] func(context.Context, domain.Scope, []K) (map[K]V, error)
+
 // in binds a port's method to the scope of the response.
-func in[K comparable, V any](scope domain.Scope, load func(context.Context, domain.Scope, []K) (map[K]V, error)) func(context.Context, []K) (map[K]V, error) {
-	return func(ctx context.Context, keys []K) (map[K]V, error) {
+func in[K comparable, V any](scope domain.Scope, load loadMany[K, V]) loadInto[K, V] {
+	return func(ctx context.Context, keys []K, into map[K]V) error {
 		tellBatch(ctx, len(keys))
-		return load(ctx, scope, keys)
+		loaded, err := load(ctx, scope, keys)
+		maps.Copy(into, loaded)
+		return err
 	}
 }
 
 // wanting is in for subscribers: it loads the fields that the operation wants.
-func wanting[V any](scope domain.Scope, load func(context.Context, domain.Scope, []int64, domain.Wanted) (map[int64]V, error)) func(context.Context, []int64) (map[int64]V, error) {
-	return func(ctx context.Context, keys []int64) (map[int64]V, error) {
-		tellBatch(ctx, len(keys))
+func wanting[V any](scope domain.Scope, load func(context.Context, domain.Scope, []int64, domain.Wanted) (map[int64]V, error)) loadInto[int64, V] {
+	return in(scope, func(ctx context.Context, scope domain.Scope, keys []int64) (map[int64]V, error) {
 		return load(ctx, scope, keys, wanted(ctx))
-	}
+	})
 }
 
 // currentUsage loads the usage of the billing period that began then.
-func (g *Graph) currentUsage(scope domain.Scope, periodStart time.Time) func(context.Context, []int64) (map[int64]int64, error) {
-	return func(ctx context.Context, subscribers []int64) (map[int64]int64, error) {
+func (g *Graph) currentUsage(scope domain.Scope, periodStart time.Time) loadInto[int64, int64] {
+	return in(scope, func(ctx context.Context, scope domain.Scope, subscribers []int64) (map[int64]int64, error) {
 		return g.Ports.Usage.CurrentOf(ctx, scope, periodStart, subscribers)
-	}
+	})
 }
 
 // eachListing runs one statement for all parents that ask for the same part.
-func eachListing[P comparable, V any](scope domain.Scope, load func(context.Context, domain.Scope, []P, domain.Listing) (map[P]V, error)) func(context.Context, []partOf[P]) (map[partOf[P]]V, error) {
-	return func(ctx context.Context, keys []partOf[P]) (map[partOf[P]]V, error) {
-		parents := map[*domain.Listing][]P{}
-		for _, key := range keys {
-			parents[key.listing] = append(parents[key.listing], key.parent)
-		}
-		values := make(map[partOf[P]]V, len(keys))
-		for listing, of := range parents {
-			tellBatch(ctx, len(of))
-			loaded, err := load(ctx, scope, of, *listing)
-			if err != nil {
-				return nil, err
-			}
-			for parent, value := range loaded {
-				values[partOf[P]{parent, listing}] = value
-			}
-		}
-		return values, nil
-	}
+func eachListing[P comparable, V any](scope domain.Scope, load func(context.Context, domain.Scope, []P, domain.Listing) (map[P]V, error)) loadInto[partOf[P], V] {
+	return eachAlike(partOf[P].split, newPartOf[P], func(ctx context.Context, of []P, listing *domain.Listing) (map[P]V, error) {
+		return load(ctx, scope, of, *listing)
+	})
 }
 
 // eachPage runs one statement for all parents that ask for the same part.
-func eachPage[V any](scope domain.Scope, load func(context.Context, domain.Scope, []int64, domain.Page) (map[int64]V, error)) func(context.Context, []pageKey) (map[pageKey]V, error) {
-	return func(ctx context.Context, keys []pageKey) (map[pageKey]V, error) {
-		parents := map[domain.Page][]int64{}
-		for _, key := range keys {
-			page := domain.Page{Limit: key.limit, Offset: key.offset}
-			parents[page] = append(parents[page], key.parent)
-		}
-		values := make(map[pageKey]V, len(keys))
-		for page, of := range parents {
-			tellBatch(ctx, len(of))
-			loaded, err := load(ctx, scope, of, page)
-			if err != nil {
-				return nil, err
-			}
-			for parent, value := range loaded {
-				values[pageKey{parent, page.Limit, page.Offset}] = value
-			}
-		}
-		return values, nil
-	}
+func eachPage[V any](scope domain.Scope, load func(context.Context, domain.Scope, []int64, domain.Page) (map[int64]V, error)) loadInto[pageKey, V] {
+	return eachAlike(pageKey.split, newPageKey, func(ctx context.Context, of []int64, page domain.Page) (map[int64]V, error) {
+		return load(ctx, scope, of, page)
+	})
 }
 
 // listings are the listings of a response, each once.

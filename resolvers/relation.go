@@ -2,7 +2,7 @@ package resolvers
 
 import (
 	"context"
-	"slices"
+	"maps"
 	"sync"
 	"time"
 
@@ -23,7 +23,7 @@ const (
 // relation loads one relation of many objects with one statement. It lives as
 // long as a response.
 type relation[K comparable, V any] struct {
-	load func(ctx context.Context, keys []K) (map[K]V, error)
+	load loadInto[K, V]
 
 	mu sync.Mutex
 	// loader is made for the first key that was not loaded ahead.
@@ -35,12 +35,16 @@ type relation[K comparable, V any] struct {
 	refused map[K]error
 }
 
-func newRelation[K comparable, V any](load func(ctx context.Context, keys []K) (map[K]V, error)) *relation[K, V] {
+// loadInto puts the values that there are of the keys into a map.
+type loadInto[K comparable, V any] func(ctx context.Context, keys []K, into map[K]V) error
+
+func newRelation[K comparable, V any](load loadInto[K, V]) *relation[K, V] {
 	return &relation[K, V]{load: load}
 }
 
 func (r *relation[K, V]) batch(ctx context.Context, keys []K) []*dataloader.Result[V] {
-	values, err := r.load(ctx, keys)
+	values := make(map[K]V, len(keys))
+	err := r.load(ctx, keys, values)
 	results := make([]*dataloader.Result[V], len(keys))
 	for i, key := range keys {
 		results[i] = &dataloader.Result[V]{Data: values[key], Error: err}
@@ -77,14 +81,19 @@ func (r *relation[K, V]) batching() *dataloader.Loader[K, V] {
 // resolved, so that no field has to wait for a batch to fill. When it fails the
 // fields load for themselves and report the error.
 func (r *relation[K, V]) ahead(ctx context.Context, keys []K) {
-	for chunk := range slices.Chunk(r.missing(keys), batchCap) {
-		loaded, err := r.load(ctx, chunk)
-		if err != nil {
+	missing, values := r.missing(keys)
+	for len(missing) > 0 {
+		chunk := missing[:min(len(missing), batchCap)]
+		if err := r.load(ctx, chunk, values); err != nil {
 			r.refuse(chunk, err)
-			return
+			break
 		}
-		r.keep(chunk, loaded)
+		missing = missing[len(chunk):]
 	}
+	for _, key := range missing {
+		delete(values, key)
+	}
+	r.keep(values)
 }
 
 // aheadValues is ahead for who goes on to what is below: it returns the values
@@ -102,37 +111,33 @@ func (r *relation[K, V]) aheadValues(ctx context.Context, keys []K) map[K]V {
 	return values
 }
 
-// missing returns the keys without a value, each once.
-func (r *relation[K, V]) missing(keys []K) []K {
+// missing returns the keys without a value, each once, and a map that has the
+// zero value of each.
+func (r *relation[K, V]) missing(keys []K) ([]K, map[K]V) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	missing := make([]K, 0, len(keys))
-	seen := make(map[K]struct{}, len(keys))
+	missing, values := make([]K, 0, len(keys)), make(map[K]V, len(keys))
+	var none V
 	for _, key := range keys {
 		if _, known := r.primed[key]; known {
 			continue
 		}
-		if seen[key] = struct{}{}; len(seen) > len(missing) {
+		if values[key] = none; len(values) > len(missing) {
 			missing = append(missing, key)
 		}
 	}
-	return missing
+	return missing, values
 }
 
-// keep remembers that those are the values of the keys. The map is the relation's
-// from then on.
-func (r *relation[K, V]) keep(keys []K, values map[K]V) {
+// keep remembers the values. The map is the relation's from then on.
+func (r *relation[K, V]) keep(values map[K]V) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.primed == nil && values != nil {
-		r.primed = values
-	}
 	if r.primed == nil {
-		r.primed = make(map[K]V, len(keys))
+		r.primed = values
+		return
 	}
-	for _, key := range keys {
-		r.primed[key] = values[key]
-	}
+	maps.Copy(r.primed, values)
 }
 
 // refuse remembers an error that would be the same again.
@@ -151,7 +156,7 @@ func (r *relation[K, V]) refuse(keys []K, err error) {
 }
 
 // prime tells a value that came with something else.
-func (r *relation[K, V]) prime(key K, value V) { r.keep([]K{key}, map[K]V{key: value}) }
+func (r *relation[K, V]) prime(key K, value V) { r.keep(map[K]V{key: value}) }
 
 func (r *relation[K, V]) clear() {
 	r.mu.Lock()

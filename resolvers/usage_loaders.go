@@ -66,31 +66,21 @@ func (k sharesKey) on(of domain.Subject) sharesKey { k.of = of; return k }
 func (k topKey) on(of domain.Subject) topKey       { k.of = of; return k }
 func (k usageKey) on(of domain.Subject) usageKey   { k.of = of; return k }
 
+// asksOfUsage is a key of what may be asked of usage.
+type asksOfUsage[K any] interface {
+	comparable
+	subject() domain.Subject
+	on(of domain.Subject) K
+}
+
 // eachUsage runs one statement for all subjects of a kind of which the same is
 // asked in the same span.
-func eachUsage[K comparable, V any](
-	subject func(K) domain.Subject, on func(K, domain.Subject) K, load func(context.Context, []domain.Subject, K) (map[domain.Subject]V, error),
-) func(context.Context, []K) (map[K]V, error) {
-	return func(ctx context.Context, keys []K) (map[K]V, error) {
-		subjects := map[K][]domain.Subject{}
-		for _, key := range keys {
-			of := subject(key)
-			alike := on(key, domain.Subject{Kind: of.Kind})
-			subjects[alike] = append(subjects[alike], of)
-		}
-		values := make(map[K]V, len(keys))
-		for alike, asked := range subjects {
-			tellBatch(ctx, len(asked))
-			loaded, err := load(ctx, asked, alike)
-			if err != nil {
-				return nil, err
-			}
-			for of, value := range loaded {
-				values[on(alike, of)] = value
-			}
-		}
-		return values, nil
+func eachUsage[K asksOfUsage[K], V any](load func(context.Context, []domain.Subject, K) (map[domain.Subject]V, error)) loadInto[K, V] {
+	split := func(key K) (K, domain.Subject) {
+		of := key.subject()
+		return key.on(domain.Subject{Kind: of.Kind}), of
 	}
+	return eachAlike(split, K.on, load)
 }
 
 // usageRelations are the relations of usage.
@@ -109,24 +99,24 @@ type usageRelations struct {
 
 func newUsageRelations(g *Graph, scope domain.Scope) usageRelations {
 	return usageRelations{
-		usageTotals: newRelation(eachUsage(usageKey.subject, usageKey.on, func(ctx context.Context, of []domain.Subject, k usageKey) (map[domain.Subject]domain.UsageTotals, error) {
+		usageTotals: newRelation(eachUsage(func(ctx context.Context, of []domain.Subject, k usageKey) (map[domain.Subject]domain.UsageTotals, error) {
 			return g.Analytics.Totals(ctx, scope, of, k.span())
 		})),
-		usageSeries: newRelation(eachUsage(seriesKey.subject, seriesKey.on, func(ctx context.Context, of []domain.Subject, k seriesKey) (map[domain.Subject][]domain.UsagePoint, error) {
+		usageSeries: newRelation(eachUsage(func(ctx context.Context, of []domain.Subject, k seriesKey) (map[domain.Subject][]domain.UsagePoint, error) {
 			return g.series(ctx, scope, of, k)
 		})),
-		usageShares: newRelation(eachUsage(sharesKey.subject, sharesKey.on, func(ctx context.Context, of []domain.Subject, k sharesKey) (map[domain.Subject][]domain.UsageShare, error) {
+		usageShares: newRelation(eachUsage(func(ctx context.Context, of []domain.Subject, k sharesKey) (map[domain.Subject][]domain.UsageShare, error) {
 			return g.Analytics.Breakdown(ctx, scope, of, k.span(), k.by, k.first)
 		})),
-		usageTop: newRelation(eachUsage(topKey.subject, topKey.on, func(ctx context.Context, of []domain.Subject, k topKey) (map[domain.Subject][]domain.SubscriberUsage, error) {
+		usageTop: newRelation(eachUsage(func(ctx context.Context, of []domain.Subject, k topKey) (map[domain.Subject][]domain.SubscriberUsage, error) {
 			return g.Analytics.Top(ctx, scope, of, k.span(), k.first)
 		})),
 		usageProtocols:   newListRelation(scope, g.Analytics.ProtocolHours),
 		usageSubscribers: newListRelation(scope, g.Analytics.Subscribers),
 		usageAddresses:   newListRelation(scope, g.Analytics.Addresses),
-		sources: newRelation(func(ctx context.Context, _ []struct{}) (map[struct{}][]*domain.UsageSource, error) {
-			sources, err := g.Ports.Usage.Sources(ctx, scope)
-			return map[struct{}][]*domain.UsageSource{{}: sources}, err
+		sources: newRelation(func(ctx context.Context, _ []struct{}, into map[struct{}][]*domain.UsageSource) (err error) {
+			into[struct{}{}], err = g.Ports.Usage.Sources(ctx, scope)
+			return err
 		}),
 	}
 }
@@ -135,7 +125,7 @@ func newUsageRelations(g *Graph, scope domain.Scope) usageRelations {
 func newListRelation[T any](
 	scope domain.Scope, list func(context.Context, domain.Scope, []domain.Subject, domain.Range, func(domain.Subject, T) error) error,
 ) *relation[usageKey, []T] {
-	return newRelation(eachUsage(usageKey.subject, usageKey.on, func(ctx context.Context, of []domain.Subject, k usageKey) (map[domain.Subject][]T, error) {
+	return newRelation(eachUsage(func(ctx context.Context, of []domain.Subject, k usageKey) (map[domain.Subject][]T, error) {
 		entries := make(map[domain.Subject][]T, len(of))
 		err := list(ctx, scope, of, k.span(), func(subject domain.Subject, entry T) error {
 			entries[subject] = append(entries[subject], entry)
