@@ -103,6 +103,8 @@ func TestBadLinesOfTheAlertLogAreTold(t *testing.T) {
 		{`"revision":1`, `"revision":0`, "former"},
 		{`"ruleType":"company"`, `"ruleType":"x"`, "ruleType must be"},
 		{`2026-11-01T00:00:00Z`, `2026-09-01T00:00:00Z`, "periodEnd must be after"},
+		{`"former":{"alertId":7`, `"notificationId":"7","former":{"alertId":8`, "notificationId must be a UUID"},
+		{`"former":{"alertId":7`, `"notificationId":"00000000-0000-0000-0000-00000000000x","former":{"alertId":8`, "notificationId must be a UUID"},
 	} {
 		if got := d.load(strings.Replace(good, c.old, c.new, 1)); got != "alert-log !1" || !strings.Contains(d.bad[0], c.want) {
 			t.Errorf("%s: %s %v", c.new, got, d.bad)

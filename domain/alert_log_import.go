@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"regexp"
 	"slices"
 	"time"
 )
@@ -19,8 +20,7 @@ type Firing struct {
 	Revision int
 }
 
-// maxNotified bounds the text of an id.
-const maxNotified = 36
+var isUUID = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`).MatchString
 
 // Check refuses an impossible entry.
 func (f *Firing) Check() error {
@@ -48,7 +48,7 @@ func (f *Firing) checkFields() error {
 		return Invalid("periodEnd", "periodEnd must be after periodStart")
 	case f.Threshold < 0 || f.Usage < 0:
 		return Invalid("usage", "threshold and usage must not be negative")
-	case f.NotificationID != nil && len(*f.NotificationID) != maxNotified:
+	case f.NotificationID != nil && !isUUID(*f.NotificationID):
 		return Invalid("notificationId", "notificationId must be a UUID")
 	}
 	for _, id := range []*int64{f.GroupID, f.TargetGroupID} {
