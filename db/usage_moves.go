@@ -39,10 +39,19 @@ func noteMoves(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physi
 	return err
 }
 
+// A mark that was set again while usage moved is another version of its row, and
+// stays: it may be about days that were through by then.
 const (
-	movedUsage  = `SELECT company_id, since::timestamptz AS since FROM usage_moves ORDER BY company_id`
-	settledMove = `DELETE FROM usage_moves WHERE company_id = $1 AND since >= $2::date`
+	movedUsage  = `SELECT company_id, since::timestamptz AS since, xmin::text AS version FROM usage_moves ORDER BY company_id`
+	settledMove = `DELETE FROM usage_moves WHERE company_id = $1 AND xmin::text = $2`
 )
+
+// usageMove is a mark of noteMoves.
+type usageMove struct {
+	CompanyID domain.CompanyID
+	Since     time.Time
+	Version   string
+}
 
 // Settle books quarantined usage whose subscribers have appeared, and moves
 // usage to the groups that the subscribers were in by now. Call it after
@@ -51,31 +60,27 @@ func (u *Usage) Settle(ctx context.Context) error {
 	if _, err := u.ReplayAll(ctx); err != nil {
 		return err
 	}
-	type row struct {
-		CompanyID domain.CompanyID
-		Since     time.Time
-	}
-	moves, err := selectAll[row](ctx, u.pool, movedUsage)
+	moves, err := selectAll[usageMove](ctx, u.pool, movedUsage)
 	if err != nil {
 		return err
 	}
 	for _, move := range moves {
-		if err := u.regroup(ctx, move.CompanyID, dayOf(move.Since)); err != nil {
+		if err := u.regroup(ctx, move); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// regroup derives the totals of the days since then anew. Usage that is not in
+// regroup derives the totals of the days since a move anew. Usage that is not in
 // the ledger any more stays with the groups that it was booked to.
-func (u *Usage) regroup(ctx context.Context, company domain.CompanyID, since time.Time) error {
-	r := &rebuild{usage: u, company: company}
-	ledger, to, err := u.span(ctx, company)
+func (u *Usage) regroup(ctx context.Context, move *usageMove) error {
+	r := &rebuild{usage: u, company: move.CompanyID}
+	ledger, to, err := u.span(ctx, move.CompanyID)
 	if err != nil {
 		return err
 	}
-	from := since
+	from := dayOf(move.Since)
 	if from.Before(ledger) {
 		from = ledger
 	}
@@ -85,7 +90,7 @@ func (u *Usage) regroup(ctx context.Context, company domain.CompanyID, since tim
 	if err := r.periods(ctx, from, to, ledger); err != nil {
 		return err
 	}
-	_, err = affected(ctx, u.pool, settledMove, company, since)
+	_, err = affected(ctx, u.pool, settledMove, move.CompanyID, move.Version)
 	return err
 }
 

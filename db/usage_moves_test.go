@@ -63,3 +63,55 @@ func TestAnotherBillingDayMovesUsageToItsPeriods(t *testing.T) {
 	}
 	f.mustAgree()
 }
+
+// waitForWaiting waits until so many statements wait for locks.
+func (f *usageFleet) waitForWaiting(statements int64) {
+	f.Helper()
+	const waiting = `
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND wait_event_type = 'Lock' AND $1::bigint > 0`
+	for f.int(waiting) < statements {
+		select {
+		case <-f.Context().Done():
+			f.Fatalf("there never were %d statements waiting", statements)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func TestAMoveThatComesWhileOthersAreSettledIsSettledToo(t *testing.T) {
+	t.Parallel()
+	f := newUsageFleet(t, 5)
+	early, late := usageNow.Add(-100*time.Hour), usageNow.Add(-time.Hour)
+	f.record(usageOf("s1", "a", early), usageOf("s1", "b", late), usageOf("s4", "c", early))
+	move := func(physicalID string) {
+		answers, err := db.NewImporter(f.pool).Memberships(t.Context(), f.scope, []domain.Membership{
+			{PhysicalID: physicalID, Since: early.Add(-time.Hour), GroupID: new(int64(2))},
+		})
+		if err != nil || answers[0].Err != nil {
+			t.Error(answers, err)
+		}
+	}
+	move("s1")
+
+	// The late day cannot be derived anew before this ends.
+	tx := f.pool.MustBegin()
+	defer func() { _ = tx.Rollback() }()
+	tx.MustExec(`SELECT FROM group_hours WHERE company_id = $1 AND hour >= $2 FOR UPDATE`, f.scope.Company, late.Truncate(time.Hour))
+	settled, moved := make(chan error, 1), make(chan struct{})
+	go func() { settled <- f.usage.Settle(t.Context()) }()
+	f.waitForWaiting(1)
+	go func() { defer close(moved); move("s4") }()
+	f.waitForWaiting(2)
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	<-moved
+	if err := <-settled; err != nil {
+		t.Fatal(err)
+	}
+	if err := f.usage.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.mustAgree()
+}
