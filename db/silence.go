@@ -45,6 +45,7 @@ func (l *listeners) DialContext(ctx context.Context, network, address string) (n
 		return nil, err
 	}
 	c := &listened{Conn: conn, of: l}
+	c.hear() // it was answered
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.conns[c] = struct{}{}
@@ -100,13 +101,15 @@ func (c *listened) Read(b []byte) (int, error) {
 	}
 	n, err := c.Conn.Read(b)
 	if n > 0 {
-		c.heard.Store(int64(time.Since(c.of.born)))
+		c.hear()
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		c.of.suspect(began)
 	}
 	return n, err
 }
+
+func (c *listened) hear() { c.heard.Store(int64(time.Since(c.of.born))) }
 
 // Write implements net.Conn.
 func (c *listened) Write(b []byte) (int, error) {
