@@ -91,7 +91,7 @@ type conn struct {
 	pqConn
 	inner *pq.Connector
 	// backend is the server's process; not known behind a pooler.
-	backend int64
+	backend backend
 	size    int
 	observe Observer
 	byQuery map[string]*list.Element

@@ -129,18 +129,31 @@ func (c *conn) interrupt() {
 	}
 	defer func() { _ = other.Close() }()
 	if execer, ok := other.(driver.ExecerContext); ok {
-		_, _ = execer.ExecContext(ctx, fmt.Sprintf("SELECT pg_cancel_backend(%d)", c.backend), nil)
+		_, _ = execer.ExecContext(ctx, fmt.Sprintf(cancelBackend, c.backend.pid, c.backend.started), nil)
 	}
 }
 
+// backend is a process of the server. The address may lead to another server by
+// now, or to one that was started again, where the number alone is another's.
+type backend struct {
+	pid     int64
+	started string
+}
+
+const (
+	ownBackend    = `SELECT pid::bigint, backend_start::text FROM pg_stat_get_activity(pg_backend_pid())`
+	cancelBackend = `SELECT pg_cancel_backend(pid) FROM pg_stat_get_activity(%d) WHERE backend_start = '%s'`
+)
+
 // backendOf asks for the process that serves a connection.
-func backendOf(ctx context.Context, conn pqConn) (pid int64, err error) {
-	rows, err := conn.QueryContext(ctx, "SELECT pg_backend_pid()", nil)
+func backendOf(ctx context.Context, conn pqConn) (b backend, err error) {
+	rows, err := conn.QueryContext(ctx, ownBackend, nil)
 	if err != nil {
-		return 0, err
+		return b, err
 	}
-	value := make([]driver.Value, 1)
-	err = errors.Join(rows.Next(value), rows.Close())
-	pid, _ = value[0].(int64)
-	return pid, err
+	values := make([]driver.Value, 2)
+	err = rows.Next(values)
+	b.pid, _ = values[0].(int64)
+	b.started, _ = values[1].(string)
+	return b, errors.Join(err, rows.Close())
 }

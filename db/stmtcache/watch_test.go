@@ -116,6 +116,43 @@ func TestAnInterruptionNeverMeetsTheNextStatement(t *testing.T) {
 	}
 }
 
+func TestAProcessThatOnlyHasTheNumberIsNotInterrupted(t *testing.T) {
+	t.Parallel()
+	const lock, unlock = "SELECT count(pg_advisory_lock($1))", "SELECT count(pg_advisory_unlock($1))"
+	address := dbtest.URL(t)
+	db, other, watcher := open(t, address, 8), open(t, address, 8), open(t, address, 8)
+	pid := number(t, other, "SELECT pg_backend_pid()")
+	conn, err := db.Conn(t.Context())
+	must(t, err)
+	defer conn.Close()
+	must(t, conn.Raw(func(c any) error { stmtcache.ServedBy(c, int64(pid)); return nil }))
+
+	number(t, watcher, lock, 1)
+	number(t, watcher, lock, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	waited, others := make(chan error, 1), make(chan error, 1)
+	go func() {
+		rows, err := conn.QueryContext(stmtcache.Watched(ctx), lock, 1)
+		if err == nil {
+			err = rows.Close()
+		}
+		waited <- err
+	}()
+	go func() {
+		_, err := watchedRows(t.Context(), other, lock, 2)
+		others <- err
+	}()
+	eventually(t, watcher, "SELECT count(pg_advisory_lock%", 2)
+	cancel()
+	number(t, watcher, unlock, 1)
+	must(t, <-waited) // and with it for the interruption that is on its way
+	number(t, watcher, unlock, 2)
+	if err := <-others; err != nil {
+		t.Errorf("another connection was interrupted: %v", err)
+	}
+}
+
 func TestWatchedKeepsWhatTheContextHolds(t *testing.T) {
 	t.Parallel()
 	type key struct{}
