@@ -24,7 +24,8 @@ var _ domain.Outbox = (*Outbox)(nil)
 func NewOutbox(pool *sqlx.DB, now func() time.Time) *Outbox { return &Outbox{pool, now} }
 
 // putOff is longer than any mail is put off. What is due later, like what was
-// made in the future, comes of a clock that was set back since: it is due now.
+// made further in the future than alerts wait for one another, comes of a clock
+// that was set back since: it is due now.
 const putOff = 2 * time.Hour
 
 const pendingCompanies = `
@@ -32,24 +33,24 @@ SELECT m.company_id FROM mails m
 WHERE m.state = 'queued' AND (m.due_at <= $1 OR m.due_at > $3)
 UNION
 SELECT d.company_id FROM alert_deliveries d
-WHERE d.mail_id IS NULL AND NOT d.suppressed AND (d.created_at <= $2 OR d.created_at > $1)
+WHERE d.mail_id IS NULL AND NOT d.suppressed AND (d.created_at <= $2 OR d.created_at > $4)
 LIMIT 1000`
 
 // Pending implements domain.Outbox.
 func (o *Outbox) Pending(ctx context.Context, digest domain.Digest) (companies []domain.CompanyID, err error) {
 	at := o.now()
-	err = o.pool.SelectContext(ctx, &companies, pendingCompanies, at, at.Add(-digest.Wait), at.Add(putOff))
+	err = o.pool.SelectContext(ctx, &companies, pendingCompanies, at, at.Add(-digest.Wait), at.Add(putOff), at.Add(digest.Wait))
 	return companies, Translate(err)
 }
 
 // readyRecipient is the condition that what waits for the recipient r has
-// waited long enough (since $2, at $5), and that there were few mails to it (less
-// than $4 since $3).
+// waited long enough (since $2, or was made after $6), and that there were few
+// mails to it (less than $4 since $3, at $5).
 const readyRecipient = `r.company_id = $1 AND r.suppressed_since IS NULL
   AND EXISTS (
     SELECT FROM alert_deliveries d
     WHERE d.company_id = $1 AND d.recipient_id = r.recipient_id AND d.mail_id IS NULL AND NOT d.suppressed
-      AND (d.created_at <= $2 OR d.created_at > $5))
+      AND (d.created_at <= $2 OR d.created_at > $6))
   AND (
     SELECT count(*) FROM mails m
     WHERE m.company_id = $1 AND m.recipient_id = r.recipient_id AND m.kind = 'alerts' AND m.created_at > $3 AND m.created_at <= $5) < $4`
@@ -64,7 +65,7 @@ FOR UPDATE SKIP LOCKED`
 const gatherMails = `
 WITH ready AS (
   SELECT w.recipient_id, w.mail_id, r.email
-  FROM unnest($6::bigint[], $7::uuid[]) AS w(recipient_id, mail_id)
+  FROM unnest($7::bigint[], $8::uuid[]) AS w(recipient_id, mail_id)
   JOIN alert_recipients r ON r.recipient_id = w.recipient_id
   WHERE ` + readyRecipient + `
 ), taken AS (
@@ -80,7 +81,7 @@ FROM ready`
 func (o *Outbox) Gather(ctx context.Context, company domain.CompanyID, digest domain.Digest) error {
 	return inTx(ctx, o.pool, func(tx *sqlx.Tx) error {
 		at := o.now()
-		ready := []any{company, at.Add(-digest.Wait), at.Add(-time.Hour), digest.HourlyCap, at}
+		ready := []any{company, at.Add(-digest.Wait), at.Add(-time.Hour), digest.HourlyCap, at, at.Add(digest.Wait)}
 		var recipients pq.Int64Array
 		if err := tx.SelectContext(ctx, &recipients, lockReady, ready...); err != nil || len(recipients) == 0 {
 			return err

@@ -38,3 +38,24 @@ func TestAClockThatIsSetBackHoldsNoMailUp(t *testing.T) {
 		})
 	}
 }
+
+// Processes share the outbox, and no two clocks are the same.
+func TestAClockThatIsALittleAheadSparesNobodyTheDigest(t *testing.T) {
+	t.Parallel()
+	digest := domain.Digest{Wait: 30 * time.Second, HourlyCap: 9, MaxEntries: 9}
+	o := newOffice(t, nil)
+	o.pass(2 * time.Second)
+	o.fire(100, 2000)
+	o.pass(-2 * time.Second)
+	companies, err := o.outbox.Pending(t.Context(), digest)
+	o.must(err)
+	o.must(o.outbox.Gather(t.Context(), 1, digest))
+	if states := o.states(); len(states) > 0 || len(companies) > 0 {
+		t.Errorf("before the alert has waited for others there are %v to send, pending for %v", states, companies)
+	}
+	o.pass(33 * time.Second)
+	o.must(o.outbox.Gather(t.Context(), 1, digest))
+	if states := o.states(); len(states) != 1 {
+		t.Errorf("after it has waited there are %v", states)
+	}
+}
