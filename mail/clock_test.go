@@ -59,3 +59,20 @@ func TestAClockThatIsALittleAheadSparesNobodyTheDigest(t *testing.T) {
 		t.Errorf("after it has waited there are %v", states)
 	}
 }
+
+func TestAMailThatIsBeingSentIsNotHandedOutAgain(t *testing.T) {
+	t.Parallel()
+	digest := domain.Digest{Wait: time.Second, HourlyCap: 9, MaxEntries: 9}
+	o := newOffice(t, nil)
+	o.fire(100, 2000)
+	o.pass(2 * time.Second)
+	o.must(o.outbox.Gather(t.Context(), 1, digest))
+	const longest = 2 * 30 * time.Minute // the lease of a worker whose attempts take the longest that they may
+	for _, want := range []int{1, 0} {
+		letters, err := o.outbox.Claim(t.Context(), 1, digest, 9, longest)
+		o.must(err)
+		if len(letters) != want {
+			t.Errorf("%d mails were handed out, want %d", len(letters), want)
+		}
+	}
+}

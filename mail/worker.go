@@ -40,7 +40,7 @@ type Config struct {
 	Now func() time.Time
 	// Every is the time between two looks into the outbox: 1 s.
 	Every time.Duration
-	// Timeout bounds one attempt: 30 s.
+	// Timeout bounds one attempt: 30 s. It is at most half an hour.
 	Timeout time.Duration
 	// Backoff is the time to the second attempt, doubled for each further one
 	// up to an hour, give or take half: 1 min.
@@ -66,6 +66,9 @@ const (
 	// atOnce is how many mails a worker sends at a time.
 	atOnce     = 4
 	maxBackoff = time.Hour
+	// maxTimeout keeps a mail that is being sent from being due so late that the
+	// outbox blames a clock for it, and hands it out again.
+	maxTimeout = 30 * time.Minute
 	maxReason  = 500
 )
 
@@ -89,6 +92,9 @@ func New(cfg Config) (*Worker, error) {
 	from, err := netmail.ParseAddress(cfg.From)
 	if err != nil {
 		return nil, fmt.Errorf("the sender of mail %q: %w", cfg.From, err)
+	}
+	if cfg.Timeout > maxTimeout {
+		return nil, fmt.Errorf("an attempt to send a mail may take %v at most, not %v", maxTimeout, cfg.Timeout)
 	}
 	w := &Worker{Config: cfg, writer: writer{from: from}}
 	if cfg.PublicURL != "" {

@@ -485,6 +485,7 @@ func TestBadSettingsAreRefused(t *testing.T) {
 		{From: "a@b.example", SMTPURL: "smtp://mx.example?starttls=perhaps"},
 		{From: "a@b.example", SMTPURL: "smtp://mx.example:99999"},
 		{From: "a@b.example", PublicURL: "sim.example"},
+		{From: "a@b.example", Timeout: 61 * time.Minute},
 	} {
 		if _, err := mail.New(cfg); err == nil {
 			t.Errorf("%+v was taken", cfg)
