@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	netmail "net/mail"
 	"net/url"
+	"strings"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
@@ -259,7 +260,7 @@ func (w *Worker) pause(attempts int) time.Duration {
 func reason(err error) string {
 	text := clean(err.Error())
 	if len(text) > maxReason {
-		text = text[:maxReason]
+		text = strings.ToValidUTF8(text[:maxReason], "") // no part of a letter
 	}
 	return text
 }

@@ -295,6 +295,31 @@ func TestAnAddressThatIsRefusedForGoodIsSuppressed(t *testing.T) {
 	}
 }
 
+func TestALongRefusalInAnyLanguageIsKept(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"letters of two bytes":   "x" + strings.Repeat("Я", 400),
+		"letters of three bytes": strings.Repeat("信", 400),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newMailServer(t, func(stage string, _ int) error {
+				return when(stage == "to", &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: text})
+			})
+			o := newOffice(t, server)
+			o.fire(100, 2000)
+			o.pass(31 * time.Second)
+			o.start()
+			o.untilStates("ops@acme.example alerts failed")
+			r, err := o.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
+			o.must(err)
+			if detail := r.Items[0].SuppressedDetail; !strings.Contains(detail, text[:120]) {
+				t.Errorf("it is kept as %q", detail)
+			}
+		})
+	}
+}
+
 // deliveries are the states of all deliveries, sorted.
 func (o *office) deliveries() []string {
 	o.t.Helper()
