@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	netmail "net/mail"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -215,15 +216,15 @@ func (w *Worker) deliver(ctx context.Context, letter *domain.Letter) error {
 		return w.insist(ctx, func() error { return w.Outbox.Sent(ctx, company, mail) })
 	case outcome == permanent, outcome == refused:
 		w.Tried(Failed)
-		w.Log.Warn("mail: given up", "mail", mail.MailID, "error", err)
+		w.Log.Warn("mail: given up", "mail", mail.MailID, "error", impersonal(err, mail))
 		return w.Outbox.Fail(ctx, company, mail, reason(err), outcome == refused)
 	case w.Now().Sub(mail.CreatedAt) > w.GiveUp:
 		w.Tried(Failed)
-		w.Log.Warn("mail: given up after many attempts", "mail", mail.MailID, "attempts", mail.Attempts, "error", err)
+		w.Log.Warn("mail: given up after many attempts", "mail", mail.MailID, "attempts", mail.Attempts, "error", impersonal(err, mail))
 		return w.Outbox.Fail(ctx, company, mail, reason(err), false)
 	}
 	w.Tried(Retried)
-	w.Log.Info("mail: to be tried again", "mail", mail.MailID, "attempts", mail.Attempts, "error", err)
+	w.Log.Info("mail: to be tried again", "mail", mail.MailID, "attempts", mail.Attempts, "error", impersonal(err, mail))
 	return w.Outbox.Retry(ctx, company, mail, reason(err), w.Now().Add(w.pause(mail.Attempts)))
 }
 
@@ -257,8 +258,16 @@ func (w *Worker) pause(attempts int) time.Duration {
 }
 
 // reason is what recipients' owners are shown of an error.
-func reason(err error) string {
-	text := clean(err.Error())
+func reason(err error) string { return shortened(err.Error()) }
+
+// impersonal is reason for the log, which names nobody.
+func impersonal(err error, mail *domain.Mail) string {
+	address := regexp.MustCompile(`(?i)` + regexp.QuoteMeta(mail.Email))
+	return shortened(address.ReplaceAllLiteralString(err.Error(), "the recipient"))
+}
+
+func shortened(text string) string {
+	text = clean(text)
 	if len(text) > maxReason {
 		text = strings.ToValidUTF8(text[:maxReason], "") // no part of a letter
 	}

@@ -1,6 +1,7 @@
 package mail_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -292,6 +293,33 @@ func TestAnAddressThatIsRefusedForGoodIsSuppressed(t *testing.T) {
 	_, err = o.recipients.SendTest(t.Context(), scope, &first.RecipientID)
 	if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindInvalid {
 		t.Fatalf("got %v", err)
+	}
+}
+
+func TestTheLogNamesNoRecipient(t *testing.T) {
+	t.Parallel()
+	for name, code := range map[string]int{"given up": 550, "to be tried again": 451} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newMailServer(t, func(stage string, _ int) error {
+				return when(stage == "to", &smtp.SMTPError{Code: code, Message: "no room for <Ops@acme.example>"})
+			})
+			o := newOffice(t, server)
+			var log bytes.Buffer
+			o.cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+			o.fire(100, 2000)
+			o.pass(31 * time.Second)
+			stop := o.start()
+			o.until("the attempt is noted", func() bool {
+				var noted bool
+				o.must(o.pool.Get(&noted, `SELECT bool_or(last_error <> '') IS TRUE FROM mails`))
+				return noted
+			})
+			stop()
+			if told := log.String(); !strings.Contains(told, name) || !strings.Contains(told, "no room for") || strings.Contains(strings.ToLower(told), "ops@acme.example") {
+				t.Errorf("the log tells %s", told)
+			}
+		})
 	}
 }
 
