@@ -87,6 +87,39 @@ func TestARestoredCompanyIsNotToldTheSameAgain(t *testing.T) {
 	}
 }
 
+func TestAnExportChangesNothingInItsOwnCompany(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	d.fired()
+	text := d.export("acme")
+	if got := d.load(text); strings.ContainsAny(got, "+~!") || len(d.bad) > 0 {
+		t.Errorf("%s %v", got, d.bad)
+	}
+	if again := d.export("acme"); again != text {
+		t.Errorf("exported\n%s\nand then\n%s", text, again)
+	}
+}
+
+func TestAFormerAlertIsNoOtherThatHasItsNumberNow(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	d.load(alerting...)
+	var entry string
+	for line := range strings.Lines(d.export("acme")) {
+		if strings.Contains(line, `"ruleType":"company"`) && strings.Contains(line, `"type":"alert-log"`) {
+			entry = line
+		}
+	}
+	before, after, _ := strings.Cut(entry, `"alert":{`)
+	_, after, _ = strings.Cut(after, `},"former":null`)
+	number := d.get(`SELECT alert_id FROM alerts WHERE rule_type = 'company'`)
+	elsewhere := before + `"former":{"alertId":` + number + `,"revision":1}` + after
+	elsewhere = strings.Replace(elsewhere, `"dateCreated":"2026-11-`, `"dateCreated":"2026-10-`, 1)
+	if got := d.load(elsewhere); got != "alert-log +1" {
+		t.Errorf("%s %v\n%s", got, d.bad, elsewhere)
+	}
+}
+
 func TestBadLinesOfTheAlertLogAreTold(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)

@@ -13,7 +13,8 @@ import (
 
 // importAlertLog gives a firing the key under which its alert would fire the
 // same. Alerts that were changed or removed since get ids below 0, which no
-// alert has.
+// alert has; in the company that they were exported from, their entries still
+// have the ids of then, and are told from those of other alerts by their moment.
 const importAlertLog = `
 WITH line AS (
   SELECT l.*, s.key, CASE WHEN l.former > 0 THEN -l.former ELSE a.alert_id END AS alert_id,
@@ -39,8 +40,9 @@ WITH line AS (
     WHEN l.alert_id IS NULL THEN 'alert'
     WHEN EXISTS (
       SELECT FROM alert_log g
-      WHERE g.company_id = $1 AND g.alert_id = l.alert_id AND g.limit_boundary = l.boundary AND g.revision = l.revision
-        AND g.period_start = l.period_start AND g.subject_id = COALESCE(l.key, l.group_id)) THEN 'unchanged'
+      WHERE g.company_id = $1 AND g.alert_id IN (l.alert_id, l.former) AND g.limit_boundary = l.boundary AND g.revision = l.revision
+        AND g.period_start = l.period_start AND g.subject_id = COALESCE(l.key, l.group_id)
+        AND (g.alert_id = l.alert_id OR g.date_created = l.date_created)) THEN 'unchanged'
     ELSE 'created' END AS outcome
   FROM line l
 ), written AS (
