@@ -24,18 +24,22 @@ func (c cursor) String() string {
 }
 
 // parseCursor refuses what is no cursor of a list with that order and keys.
-func parseCursor(text, order string, keys []listKey) (cursor, error) {
+func parseCursor(page domain.Page, order string, keys []listKey) (cursor, error) {
 	var c cursor
-	raw, err := base64.RawURLEncoding.DecodeString(text)
+	field := "after"
+	if page.Backward {
+		field = "before"
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(page.Cursor)
 	if err != nil || json.Unmarshal(raw, &c) != nil {
-		return c, domain.Invalid("cursor", "this is not a cursor of a list")
+		return c, domain.Invalid(field, "this is not a cursor of a list")
 	}
 	if c.Order != order || len(c.Values) != len(keys) {
-		return c, domain.Invalid("cursor", "this cursor belongs to a list in another order")
+		return c, domain.Invalid(field, "this cursor belongs to a list in another order")
 	}
 	for i, k := range keys {
 		if !k.reads(c.Values[i]) {
-			return c, domain.Invalid("cursor", "this is not a cursor of a list")
+			return c, domain.Invalid(field, "this is not a cursor of a list")
 		}
 	}
 	return c, nil

@@ -21,14 +21,14 @@ func FuzzCursor(f *testing.F) {
 		{Order: query.Order{Field: query.Field{Type: query.Integer}}},
 	}
 	f.Fuzz(func(t *testing.T, text, order string) {
-		c, err := parseCursor(text, order, keys)
+		c, err := parseCursor(domain.Page{Cursor: text}, order, keys)
 		if err != nil {
 			if public, ok := domain.AsError(err); !ok || public.Kind != domain.KindInvalid {
 				t.Errorf("%q: %v", text, err)
 			}
 			return
 		}
-		again, err := parseCursor(c.String(), order, keys)
+		again, err := parseCursor(domain.Page{Cursor: c.String()}, order, keys)
 		if err != nil || c.Order != order || !slices.EqualFunc(c.Values, again.Values, func(a, b *string) bool {
 			return (a == nil) == (b == nil) && (a == nil || *a == *b)
 		}) {

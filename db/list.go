@@ -99,7 +99,7 @@ func (l *list) pieces(listing domain.Listing) (pieces, error) {
 	keys := l.keys(listing.Order)
 	p := pieces{where: l.filter(listing.Filter), order: orderText(listing.Order)}
 	if listing.Page.Cursor != "" {
-		after, err := parseCursor(listing.Page.Cursor, p.order, keys)
+		after, err := parseCursor(listing.Page, p.order, keys)
 		if err != nil {
 			return p, err
 		}

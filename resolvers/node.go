@@ -45,23 +45,28 @@ var nodeTypes = map[string]nodeType{
 }
 
 func (q queryRoot) Node(ctx context.Context, id string) (model.Node, error) {
-	nodes, err := q.Nodes(ctx, []string{id})
+	nodes, err := q.nodes(ctx, "id", []string{id})
 	if err != nil {
 		return nil, err
 	}
 	return nodes[0], nil
 }
 
-// Nodes runs one statement for each type among the ids.
 func (q queryRoot) Nodes(ctx context.Context, ids []string) ([]model.Node, error) {
 	if len(ids) > domain.MaxLimit {
 		return nil, domain.Invalid("ids", "at most %d ids, not %d", domain.MaxLimit, len(ids))
 	}
+	return q.nodes(ctx, "ids", ids)
+}
+
+// nodes runs one statement for each type among the ids, which are the values of
+// the argument.
+func (q queryRoot) nodes(ctx context.Context, argument string, ids []string) ([]model.Node, error) {
 	wanted := map[string][]string{}
 	for _, id := range ids {
-		kind, of, err := parseGlobalID(id)
-		if err != nil {
-			return nil, err
+		kind, of, known := parseGlobalID(id)
+		if !known {
+			return nil, domain.Invalid(argument, "%q is not the id of an object", id)
 		}
 		wanted[kind] = append(wanted[kind], of)
 	}
@@ -82,13 +87,11 @@ func (q queryRoot) Nodes(ctx context.Context, ids []string) ([]model.Node, error
 	return nodes, nil
 }
 
-func parseGlobalID(id string) (kind, of string, err error) {
+func parseGlobalID(id string) (kind, of string, known bool) {
 	text, err := base64.RawURLEncoding.Strict().DecodeString(id)
 	kind, of, _ = strings.Cut(string(text), ":")
-	if _, known := nodeTypes[kind]; err != nil || !known || strings.ContainsRune(of, 0) || !utf8.ValidString(of) {
-		return "", "", domain.Invalid("id", "%q is not the id of an object", id)
-	}
-	return kind, of, nil
+	_, known = nodeTypes[kind]
+	return kind, of, known && err == nil && !strings.ContainsRune(of, 0) && utf8.ValidString(of)
 }
 
 func (g *Graph) findNodes(ctx context.Context, kind nodeType, ids []string) (map[string]model.Node, error) {
