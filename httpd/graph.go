@@ -13,10 +13,11 @@ import (
 )
 
 // Graph lets callers with a good token through to the engine. A WebSocket shows
-// its token in connection_init; a browser that wants the page needs none.
+// its token in connection_init; a browser that wants the page needs none, so the
+// engine must have an Explorer.
 func Graph(gate *access.Gate, engine http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") == "" && (isWebSocket(r) || wantsPage(r)) {
+		if r.Header.Get("Authorization") == "" && (isWebSocket(r) || transport.WantsPage(r)) {
 			engine.ServeHTTP(w, r)
 			return
 		}
@@ -31,11 +32,6 @@ func Graph(gate *access.Gate, engine http.Handler) http.Handler {
 
 func isWebSocket(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
-}
-
-// wantsPage tells a browser's address bar from a client that queries.
-func wantsPage(r *http.Request) bool {
-	return r.Method == http.MethodGet && strings.HasPrefix(r.Header.Get("Accept"), "text/html")
 }
 
 // refuse answers a request without a good token, in the shape of the graph.

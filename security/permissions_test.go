@@ -3,6 +3,7 @@ package security
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -171,4 +172,21 @@ func (w *world) way(typeName, without string) ([]*ast.FieldDefinition, bool) {
 		}
 	}
 	return nil, false
+}
+
+func TestWithoutATokenNothingIsExecutedWhateverIsAccepted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, accept := range []string{
+		"", "*/*", "application/json", "text/event-stream", "text/html", "text/html,application/xhtml+xml,*/*;q=0.8", "text/html, application/json",
+		"text/html;q=0, application/json", "text/html;q=0.1, application/graphql-response+json", "text/html;charset=latin1, text/event-stream",
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/graphql?query={__schema{types{name}}}", nil)
+		r.Header.Set("Accept", accept)
+		recorder := httptest.NewRecorder()
+		w.handler.ServeHTTP(recorder, r)
+		if body := recorder.Body.String(); body != thePage && recorder.Code != http.StatusUnauthorized {
+			t.Errorf("Accept %q: %d %.200s", accept, recorder.Code, body)
+		}
+	}
 }

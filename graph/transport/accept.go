@@ -15,6 +15,12 @@ const (
 	typeHTML    = "text/html"
 )
 
+// WantsPage reports that a Server answers the request with its Explorer, and
+// executes nothing.
+func WantsPage(r *http.Request) bool {
+	return r.Method == http.MethodGet && accepted(r.Header).page()
+}
+
 // acceptance is how much a client wants each media type: 0 (not at all) to 1.
 type acceptance struct{ json, graphql, stream, html float64 }
 
