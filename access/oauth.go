@@ -87,7 +87,7 @@ func (o *OAuth) grant(r *http.Request, c *client) (*domain.Grant, error) {
 	for _, scope := range strings.Fields(c.form.Get("scope")) {
 		p, err := domain.ParsePermission(scope)
 		if err != nil {
-			return nil, badRequest("invalid_scope", "there is no scope "+scope)
+			return nil, badRequest("invalid_scope", "there is no scope "+scope+"; name permissions as in VIEW_SUBSCRIBER, with blanks between them")
 		}
 		wanted = append(wanted, p)
 	}
@@ -180,5 +180,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // the client may be gone
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(body) // the client may be gone
 }

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -22,7 +23,7 @@ func (r *refusal) Error() string { return r.message }
 
 var (
 	errMethod   = &refusal{http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED", "this path serves POST", 0}
-	errMedia    = &refusal{http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", "the body must be application/x-ndjson, not compressed", 0}
+	errMedia    = &refusal{http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", "the body must be a record a line, not compressed, with the header Content-Type: application/x-ndjson", 0}
 	errStopping = &refusal{http.StatusServiceUnavailable, string(domain.KindUnavailable), "the server stops: send again what was not answered", 1}
 	errFault    = &refusal{http.StatusInternalServerError, "INTERNAL_ERROR", "an internal error occurred", 0}
 )
@@ -81,7 +82,10 @@ func (r *refusal) body(requestID string) []byte {
 		Code      string `json:"code"`
 		RequestID string `json:"requestId,omitempty"`
 	}
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false)
 	// Texts and nothing else: this cannot fail.
-	body, _ := json.Marshal(map[string]problem{"error": {r.message, r.code, requestID}})
-	return append(body, '\n')
+	_ = encoder.Encode(map[string]problem{"error": {r.message, r.code, requestID}})
+	return body.Bytes()
 }

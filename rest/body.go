@@ -33,7 +33,7 @@ func checkMedia(h http.Header) error {
 	media, params, err := mime.ParseMediaType(declared[0])
 	charset := params["charset"]
 	if err != nil || len(declared) > 1 || media != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
-		return newProblem(codeMedia, "", "a body must be application/json in UTF-8")
+		return newProblem(codeMedia, "", "a body must be JSON in UTF-8, with the header Content-Type: application/json")
 	}
 	return nil
 }

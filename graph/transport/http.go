@@ -89,7 +89,7 @@ func (e *exchange) get() {
 
 func (e *exchange) post() {
 	if !e.isJSON() {
-		e.refuse(http.StatusUnsupportedMediaType, coded(CodeMediaType, "the body must be application/json in UTF-8, not compressed"))
+		e.refuse(http.StatusUnsupportedMediaType, coded(CodeMediaType, "the body must be JSON in UTF-8, not compressed, with the header Content-Type: application/json"))
 		return
 	}
 	body := buffer()
