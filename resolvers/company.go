@@ -48,12 +48,14 @@ func (c companyOf) CurrentPeriod(_ context.Context, of *domain.Company) (*domain
 	return new(of.Billing().PeriodAt(c.now())), nil
 }
 
+// Fleet asks the graph of the response, which may be that of a standby: below
+// root fields the plan calls the resolvers of the primary's.
 func (c companyOf) Fleet(ctx context.Context, _ *domain.Company) (*domain.FleetCounts, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	counts, err := c.Ports.Subscribers.Fleet(ctx, scope)
+	counts, err := loadersFrom(ctx).graph.Ports.Subscribers.Fleet(ctx, scope)
 	return &counts, err
 }
 

@@ -311,9 +311,45 @@ func TestEveryQueryRunsOnTheStandby(t *testing.T) {
 	}
 }
 
+// The fields of an answer fit each other, so all of them come from the standby:
+// what is below root fields, too.
+func TestNoFieldOfAQueryIsReadOnThePrimary(t *testing.T) {
+	t.Parallel()
+	r := serveReplicated(t, "--replica-max-lag", "10m")
+	every := ask(everyQuery, map[string]any{"id": r.physicalID})
+	r.must(every)
+	r.pause()
+	defer r.resume()
+	eventually(t, "nothing more is replayed", func() (paused bool) {
+		err := r.standby.GetContext(t.Context(), &paused, "SELECT pg_get_wal_replay_pause_state() = 'paused'")
+		return err == nil && paused
+	})
+	r.hideTables()
+	before := r.reads(replica.OnStandby)
+	r.must(every)
+	if r.reads(replica.OnStandby) == before {
+		t.Error("the query was not sent to the standby")
+	}
+}
+
+// hideTables takes from the primary all tables but those of tokens.
+func (r *replicated) hideTables() {
+	r.t.Helper()
+	var tables []string
+	err := r.direct.SelectContext(r.t.Context(), &tables, `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace
+AND relkind IN ('r', 'p') AND NOT relispartition
+AND relname NOT IN ('access_tokens', 'access_keys', 'users', 'user_groups', 'groups', 'companies', 'goose_db_version')`)
+	if err != nil || len(tables) == 0 {
+		r.t.Fatal(tables, err)
+	}
+	for _, table := range tables {
+		r.direct.MustExecContext(r.t.Context(), fmt.Sprintf("ALTER TABLE %s RENAME TO hidden_%[1]s", table))
+	}
+}
+
 // everyQuery has most root fields, and what is below them.
 const everyQuery = `query Every($id: String!) {
-  viewer { email company { name fleet { __typename } } }
+  viewer { email company { name fleet { total } } }
   subscriber(physicalId: $id) { nickname dataUsage group { name } tags { name } usage { totals { mobileOriginated } } }
   subscribers(first: 5, filter: {}) { nodes { physicalId operator { name } } totalCount }
   groups(first: 5) { nodes { name numberOfUsers usage { totals { mobileOriginated } } subscribers(first: 2) { nodes { physicalId } } } }
