@@ -2,6 +2,7 @@ package input
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -214,9 +215,25 @@ func (c *Checker) bounded(f *faults, where *place, v any) {
 func number[T any](f *faults, where *place, v any, expected string, as func(any) (T, bool)) any {
 	n, ok := as(v)
 	if !ok {
-		f.add(where, "expected %s, got %s", expected, kind(v))
+		f.add(where, "expected %s, got %s", expected, told(v))
 	}
 	return n
+}
+
+// longestTold is enough for a number that people write.
+const longestTold = 40
+
+// told is the number where one was given, of another kind than expected, or else
+// what the value is.
+func told(v any) string {
+	what := kind(v)
+	if what != aNumber {
+		return what
+	}
+	if text := fmt.Sprint(v); len(text) <= longestTold {
+		return text
+	}
+	return what
 }
 
 // asInt takes 1.0 for 1, which are the same number in JSON.
@@ -274,6 +291,8 @@ func asID(v any) (string, bool) {
 	return strconv.FormatInt(n, 10), ok
 }
 
+const aNumber = "a number"
+
 // kind names what a value is in the words of JSON, never those of Go.
 func kind(v any) string {
 	switch v.(type) {
@@ -288,7 +307,7 @@ func kind(v any) string {
 	case map[string]any:
 		return "an object"
 	case json.Number, float64, int64, int32, int:
-		return "a number"
+		return aNumber
 	default:
 		return "another kind of value"
 	}

@@ -197,3 +197,22 @@ func TestAtMostTwentyFaultsOfVariablesAreNamed(t *testing.T) {
 		t.Error(got.body)
 	}
 }
+
+func TestANumberThatDoesNotFitIsTold(t *testing.T) {
+	b := newBench(t, nil)
+	const query = `query($v:Int){integer(must:$v)}`
+	for given, told := range map[string]string{
+		"2147483648":                  "got 2147483648",
+		"1.5":                         "got 1.5",
+		"1" + strings.Repeat("0", 50): "got a number",
+		`"1"`:                         "got a string",
+	} {
+		want := "$v: expected a whole number of 32 bits, " + told
+		if got := b.query(query, `{"v":`+given+`}`); !strings.Contains(got.body, want) {
+			t.Errorf("%s: %s, want %s", given, got.body, want)
+		}
+	}
+	if got := b.query(`{integer(must:2147483648)}`, ""); !strings.Contains(got.body, "got 2147483648") {
+		t.Error(got.body)
+	}
+}
