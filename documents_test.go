@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/vektah/gqlparser/v2"
@@ -35,6 +36,32 @@ func TestOperationsOfTheDocumentsAreValid(t *testing.T) {
 				t.Errorf("%s: %v in %s", name, err, match[3])
 			} else if _, errs := gqlparser.LoadQueryWithRules(schema, body.Query, nil); errs != nil {
 				t.Errorf("%s: %v in %s", name, errs, body.Query)
+			}
+		}
+	}
+}
+
+// code is how the engine declares the codes of its errors.
+var code = regexp.MustCompile(`= +"([A-Z]+(?:_[A-Z]+)*)"`)
+
+func TestTheCodesOfTheGraphAreDocumented(t *testing.T) {
+	t.Parallel()
+	read := func(name string) string {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	manual := read("docs/graphql.md")
+	for _, name := range []string{"graph/transport/codes.go", "graph/guard/measure.go", "graph/input/checker.go", "domain/error.go"} {
+		codes := code.FindAllStringSubmatch(read(name), -1)
+		if len(codes) == 0 {
+			t.Errorf("%s has no codes", name)
+		}
+		for _, c := range codes {
+			if !strings.Contains(manual, "`"+c[1]+"`") {
+				t.Errorf("%s of %s is not in docs/graphql.md", c[1], name)
 			}
 		}
 	}
