@@ -258,6 +258,32 @@ func TestANewcomerIsServedTheDemoByBothDoors(t *testing.T) {
 	s.awaitNoDatabase()
 }
 
+func TestWithoutACompanyTheNextCommandsArePrinted(t *testing.T) {
+	t.Parallel()
+	dir := dataDir(t)
+	cmd := exec.CommandContext(t.Context(), program, "serve", "--addr", "127.0.0.1:0", "--data-dir", dir)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var printed strings.Builder
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		printed.WriteString(lines.Text() + "\n")
+		if strings.HasSuffix(lines.Text(), "/docs") { // it serves, and has written all that it does
+			_ = cmd.Process.Signal(syscall.SIGTERM)
+		}
+	}
+	err = cmd.Wait()
+	for _, next := range []string{"simgraph import acme.ndjson --data-dir " + dir, "simgraph token --user ops@acme.example --data-dir " + dir} {
+		if !strings.Contains(printed.String(), next) {
+			t.Errorf("%q is not in %s (%v)", next, printed.String(), err)
+		}
+	}
+}
+
 func TestASecondServerOnTheDirectorySaysWhyNot(t *testing.T) {
 	t.Parallel()
 	s := start(t, dataDir(t), nil)

@@ -150,17 +150,44 @@ func (s *Serve) announce(ctx context.Context, env *Env, pool *sqlx.DB, addr net.
 	if s.TLSCert != "" {
 		base = "https://" + addr.String()
 	}
-	var try string
-	if s.Demo {
-		grant, err := demoToken(ctx, env, pool)
-		if err != nil {
-			return err
-		}
-		token := string(grant.Token)
-		try = fmt.Sprintf("\nLook around:\n  %s/#token=%s\n\nTry it:\n  curl -H 'Authorization: Bearer %s' '%s/subscribers?limit=3'\n", base, token, token, base)
+	try, err := s.invitation(ctx, env, pool, base)
+	if err != nil {
+		return err
 	}
 	env.printf("simgraph is ready\n  Page     %s/\n  GraphQL  %s/graphql\n  REST     %s/docs\n%s", base, base, base, try)
 	return nil
+}
+
+// invitation says what to do next.
+func (s *Serve) invitation(ctx context.Context, env *Env, pool *sqlx.DB, base string) (string, error) {
+	if !s.Demo {
+		return emptyHint(ctx, env, pool), nil
+	}
+	grant, err := demoToken(ctx, env, pool)
+	if err != nil {
+		return "", err
+	}
+	token := string(grant.Token)
+	return fmt.Sprintf("\nLook around:\n  %s/#token=%s\n\nTry it:\n  curl -H 'Authorization: Bearer %s' '%s/subscribers?limit=3'\n", base, token, token, base), nil
+}
+
+// hintTime bounds what is done for a hint, without which the server serves, too.
+const hintTime = 2 * time.Second
+
+// emptyHint is "" where there is a company, or the database does not tell.
+func emptyHint(ctx context.Context, env *Env, pool *sqlx.DB) string {
+	ctx, cancel := context.WithTimeout(ctx, hintTime)
+	defer cancel()
+	companies, err := db.NewCompanies(pool).List(ctx)
+	if err != nil || len(companies) > 0 {
+		return ""
+	}
+	on := ""
+	if env.DatabaseURL == "" {
+		on = " --data-dir " + env.DataDir
+	}
+	return fmt.Sprintf("\nThere is no company yet. Load one, and call as one of its users:\n"+
+		"  simgraph import acme.ndjson%[1]s\n  simgraph token --user ops@acme.example%[1]s\n", on)
 }
 
 // demoToken returns a token of the demo company, which it loads into an empty
