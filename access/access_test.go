@@ -255,3 +255,19 @@ func TestARevokedTokenIsRefused(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 }
+
+// RFC 6749 §5.2 leaves quotes, backslashes and all that is not ASCII out of
+// descriptions.
+func TestDescriptionsKeepToTheirCharacters(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t)
+	values := url.Values{"grant_type": {"client_credentials"}, "scope": {"a\"\\\u00e9\x00" + strings.Repeat("x", 1000)}}
+	_, answer, _ := d.send(t, d.oauth.Token, form{basic: [2]string{d.key.AccessKeyID, string(d.secret)}, values: values})
+	text, _ := answer["error_description"].(string)
+	if answer["error"] != "invalid_scope" || len(text) > 200 || !strings.Contains(text, "VIEW_SUBSCRIBER") {
+		t.Errorf("%v", answer)
+	}
+	if i := strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r > '~' }); i >= 0 {
+		t.Errorf("%q in %q", text[i], text)
+	}
+}

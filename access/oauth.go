@@ -87,7 +87,7 @@ func (o *OAuth) grant(r *http.Request, c *client) (*domain.Grant, error) {
 	for _, scope := range strings.Fields(c.form.Get("scope")) {
 		p, err := domain.ParsePermission(scope)
 		if err != nil {
-			return nil, badRequest("invalid_scope", "there is no scope "+scope+"; name permissions as in VIEW_SUBSCRIBER, with blanks between them")
+			return nil, badRequest("invalid_scope", "there is no scope "+described(scope)+"; name permissions as in VIEW_SUBSCRIBER, with blanks between them")
 		}
 		wanted = append(wanted, p)
 	}
@@ -96,6 +96,20 @@ func (o *OAuth) grant(r *http.Request, c *client) (*domain.Grant, error) {
 		return nil, badRequest("invalid_scope", fault.Message)
 	}
 	return grant, err
+}
+
+// longestDescribed is more than the names of permissions have.
+const longestDescribed = 64
+
+// described writes what a client sent as RFC 6749 §5.2 lets descriptions have it.
+func described(text string) string {
+	legible := strings.Map(func(r rune) rune {
+		if r < ' ' || r == '"' || r == '\\' || r > '~' {
+			return '?'
+		}
+		return r
+	}, text)
+	return legible[:min(len(legible), longestDescribed)]
 }
 
 // Revoke answers POST /oauth/revoke. An unknown token is no error.
