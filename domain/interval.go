@@ -64,11 +64,14 @@ func firstInstant(year int, month time.Month, day int, zone *time.Location) time
 }
 
 // Fill returns the points of every interval of the span, with zeros where there
-// was no usage. The points must be in order of time and begin at StartOf. It
-// refuses spans of more than MaxUsagePoints intervals.
+// was no usage; an empty span has none. The points must be in order of time and
+// begin at StartOf. It refuses spans of more than MaxUsagePoints intervals.
 func (i Interval) Fill(points []UsagePoint, span Range) ([]UsagePoint, error) {
 	if err := i.Check(span); err != nil {
 		return nil, err
+	}
+	if !span.Start.Before(span.End) {
+		return nil, nil
 	}
 	var filled []UsagePoint
 	for at := i.StartOf(span.Start); at.Before(span.End); at = i.Next(at) {

@@ -72,6 +72,17 @@ func TestASeriesIsFilledWithZeros(t *testing.T) {
 	}
 }
 
+func TestAnEmptySpanHasNoStepsWithinLongerOnes(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for _, unit := range []domain.Unit{domain.Hourly, domain.Daily, domain.Monthly} {
+		points, err := domain.Interval{Unit: unit, Zone: time.UTC}.Fill(nil, domain.Range{Start: noon, End: noon})
+		if len(points) > 0 || err != nil {
+			t.Errorf("%s: %v %v", unit, points, err)
+		}
+	}
+}
+
 func TestARangeHasBounds(t *testing.T) {
 	now := at(t, "2026-11-20T12:30:00Z")
 	span, err := domain.NewRange(now, now.Add(time.Minute))

@@ -197,7 +197,7 @@ func TestWrongQuestionsAboutUsageAreNamed(t *testing.T) {
 			t.Errorf("%s: %v", question, a.Errors)
 		}
 	}
-	empty := s.mustAsk(t, `{company {usage(start: "2026-11-02T00:00:00Z", end: "2026-11-02T00:00:00Z") {totals {total} series {total} breakdown(by: PROTOCOL) {total}}}}`)
+	empty := s.mustAsk(t, `{company {usage(start: "2026-11-02T10:00:00Z", end: "2026-11-02T10:00:00Z") {totals {total} series {total} breakdown(by: PROTOCOL) {total}}}}`)
 	if got := fmt.Sprint(empty.at("company", "usage")); got != "map[breakdown:[] series:[] totals:map[total:0]]" {
 		t.Errorf("an empty span has %s", got)
 	}
