@@ -58,7 +58,7 @@ func TestWhatWasAnsweredOutlivesTheProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pool.Close() })
-	f := newUsageFleetOn(t, pool, 5)
+	f := newUsageFleetOn(t, pool, "acme", 5)
 	for round := range 3 {
 		answered := f.killAfter(address, 20+round)
 		for n := range answered + 1 {

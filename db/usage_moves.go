@@ -2,6 +2,8 @@ package db
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -55,21 +57,22 @@ type usageMove struct {
 
 // Settle books quarantined usage whose subscribers have appeared, and moves
 // usage to the groups that the subscribers were in by now. Call it after
-// imports, and now and then.
+// imports, and now and then. What goes wrong with one company does not hold up
+// the others.
 func (u *Usage) Settle(ctx context.Context) error {
-	if _, err := u.ReplayAll(ctx); err != nil {
-		return err
-	}
+	_, err := u.ReplayAll(ctx)
+	failures := []error{err}
 	moves, err := selectAll[usageMove](ctx, u.pool, movedUsage)
-	if err != nil {
-		return err
-	}
+	failures = append(failures, err)
 	for _, move := range moves {
 		if err := u.regroup(ctx, move); err != nil {
-			return err
+			failures = append(failures, fmt.Errorf("company %d: %w", move.CompanyID, err))
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return nil
+	return errors.Join(failures...)
 }
 
 // regroup derives the totals of the days since a move anew. Usage that is not in

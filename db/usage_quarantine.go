@@ -2,6 +2,8 @@ package db
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/netip"
 
 	"github.com/google/uuid"
@@ -147,12 +149,16 @@ func (u *Usage) ReplayAll(ctx context.Context) (int, error) {
 		return 0, Translate(err)
 	}
 	replayed := 0
+	var failures []error
 	for _, company := range companies {
 		n, err := u.Replay(ctx, domain.Whole(company))
 		replayed += n
 		if err != nil {
-			return replayed, err
+			failures = append(failures, fmt.Errorf("company %d: %w", company, err))
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return replayed, nil
+	return replayed, errors.Join(failures...)
 }

@@ -29,20 +29,20 @@ type usageFleet struct {
 
 const seedFleet = `
 WITH company AS (
-  INSERT INTO company_lookup (external_id) VALUES ('acme') RETURNING company_id
+  INSERT INTO company_lookup (external_id) VALUES ($1) RETURNING company_id
 ), companies AS (
-  INSERT INTO companies (company_id, external_id, name) SELECT company_id, 'acme', 'Acme' FROM company
+  INSERT INTO companies (company_id, external_id, name) SELECT company_id, $1, $1 FROM company
 )
 SELECT company_id FROM company`
 
 func newUsageFleet(t *testing.T, subscribers int) *usageFleet {
-	return newUsageFleetOn(t, dbtest.New(t), subscribers)
+	return newUsageFleetOn(t, dbtest.New(t), "acme", subscribers)
 }
 
-func newUsageFleetOn(t *testing.T, pool *sqlx.DB, subscribers int) *usageFleet {
+func newUsageFleetOn(t *testing.T, pool *sqlx.DB, company string, subscribers int) *usageFleet {
 	f := &usageFleet{T: t, pool: pool, keys: map[string]int64{}}
 	f.usage = db.NewUsage(f.pool, nil, db.UsageOptions{Now: func() time.Time { return usageNow }})
-	if err := f.pool.Get(&f.scope.Company, seedFleet); err != nil {
+	if err := f.pool.Get(&f.scope.Company, seedFleet, company); err != nil {
 		t.Fatal(err)
 	}
 	f.pool.MustExec(`INSERT INTO operators VALUES ('23415', 'One') ON CONFLICT DO NOTHING`)
@@ -275,6 +275,36 @@ func TestQuarantinedUsageIsBookedWhenItsSubscriberAppears(t *testing.T) {
 		t.Errorf("the audit log tells of it %d times", n)
 	}
 	f.mustAgree()
+}
+
+// refuse makes the database refuse what is written of the company to a table.
+func (f *usageFleet) refuse(table string) {
+	f.Helper()
+	f.pool.MustExec(fmt.Sprintf(`ALTER TABLE %s ADD CHECK (company_id <> %d) NOT VALID`, table, f.scope.Company))
+}
+
+func TestUsageOfACompanySettlesThoughThatOfAnotherFails(t *testing.T) {
+	t.Parallel()
+	broken := newUsageFleet(t, 1)
+	sound := newUsageFleetOn(t, broken.pool, "zenith", 1)
+	for _, f := range []*usageFleet{broken, sound} {
+		f.record(usageOf("s0", "moved", usageNow.Add(-time.Hour)), usageOf("late", "late", usageNow.Add(-time.Hour)))
+		f.add("late", 1)
+		answers, err := db.NewImporter(f.pool).Memberships(t.Context(), f.scope, []domain.Membership{
+			{PhysicalID: "s0", Since: usageNow.Add(-2 * time.Hour), GroupID: new(int64(2))},
+		})
+		if err != nil || answers[0].Err != nil {
+			t.Fatal(answers, err)
+		}
+	}
+	broken.refuse("group_hours")
+	if err := sound.usage.Settle(t.Context()); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("company %d:", broken.scope.Company)) {
+		t.Errorf("the failure is not told: %v", err)
+	}
+	if late, moved := sound.bytesOfGroup(1), sound.bytesOfGroup(2); late != 110 || moved != 110 {
+		t.Errorf("the groups of the other company have %d and %d bytes", late, moved)
+	}
+	sound.mustAgree()
 }
 
 func TestDroppedMonthsLeaveTheirTotals(t *testing.T) {

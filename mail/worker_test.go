@@ -434,6 +434,29 @@ func TestWorkersShareTheOutbox(t *testing.T) {
 	}
 }
 
+func TestMailsOfACompanyAreSentThoughThoseOfAnotherFail(t *testing.T) {
+	t.Parallel()
+	server := newMailServer(t, nil)
+	o := newOffice(t, server)
+	o.fire(100, 2000)
+	o.pass(31 * time.Second)
+	o.pool.MustExec(`ALTER TABLE mails ADD CHECK (company_id <> 1)`)
+	o.pool.MustExec(`INSERT INTO companies VALUES (2, 'zenith', 'Zenith', 1, 'UTC')`)
+	zenith := domain.Whole(2)
+	_, err := o.recipients.Create(t.Context(), zenith, "ops@zenith.example")
+	o.must(err)
+	_, err = o.recipients.SendTest(t.Context(), zenith, nil)
+	o.must(err)
+	var log bytes.Buffer
+	o.cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+	stop := o.start()
+	o.untilStates("ops@zenith.example test sent")
+	stop()
+	if !strings.Contains(log.String(), "company 1:") {
+		t.Errorf("the log tells %s", &log)
+	}
+}
+
 func TestNamesCannotInjectHeadersOrMarkup(t *testing.T) {
 	t.Parallel()
 	server := newMailServer(t, nil)
