@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -13,6 +14,10 @@ import (
 const (
 	garbagePercent = 400
 	containerShare = 0.5
+	// profiledBytes are between two allocations that profiles see. Go's half a
+	// megabyte, which a page of 100 allocates, takes 3 % of the server's time.
+	profiledBytes   = 8 << 20
+	profiledBytesGo = 512 << 10
 	// ballastBytes are worth it from this much memory on.
 	ballastBytes = 32 << 20
 	ballastFrom  = 512 << 20
@@ -26,7 +31,12 @@ var ballast []byte
 // The memory that a container may use, by version 2 and 1 of control groups.
 var memoryFiles = []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}
 
-func init() { tuneMemory(os.Getenv, memoryFiles) }
+func init() {
+	if runtime.MemProfileRate == profiledBytesGo { // GODEBUG may set another
+		runtime.MemProfileRate = profiledBytes
+	}
+	tuneMemory(os.Getenv, memoryFiles)
+}
 
 // tuneMemory leaves alone what GOGC and GOMEMLIMIT set.
 func tuneMemory(getenv func(string) string, files []string) {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"strconv"
 	"sync"
 	"time"
@@ -33,6 +34,7 @@ func (w *workload) number() string { return strconv.Itoa(w.Number) }
 // of the workloads on standard input, on the same pool, and encodes every row by
 // hand. It knows no schema, checks nobody and puts nothing together.
 func runBare(ctx context.Context, url string, listener net.Listener) error {
+	runtime.MemProfileRate = 8 << 20 // as the server
 	var workloads []*workload
 	if err := gob.NewDecoder(os.Stdin).Decode(&workloads); err != nil {
 		return err
