@@ -3,7 +3,8 @@ package db
 import (
 	"context"
 	"errors"
-	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -57,22 +58,15 @@ type usageMove struct {
 
 // Settle books quarantined usage whose subscribers have appeared, and moves
 // usage to the groups that the subscribers were in by now. Call it after
-// imports, and now and then. What goes wrong with one company does not hold up
-// the others.
+// imports, and now and then.
 func (u *Usage) Settle(ctx context.Context) error {
-	_, err := u.ReplayAll(ctx)
-	failures := []error{err}
+	_, replayed := u.ReplayAll(ctx)
 	moves, err := selectAll[usageMove](ctx, u.pool, movedUsage)
-	failures = append(failures, err)
-	for _, move := range moves {
-		if err := u.regroup(ctx, move); err != nil {
-			failures = append(failures, fmt.Errorf("company %d: %w", move.CompanyID, err))
-		}
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	return errors.Join(failures...)
+	moved := keyed(moves, func(m *usageMove) domain.CompanyID { return m.CompanyID })
+	settled := domain.TryCompanies(ctx, slices.Sorted(maps.Keys(moved)), func(company domain.CompanyID) error {
+		return u.regroup(ctx, moved[company])
+	})
+	return errors.Join(replayed, err, settled)
 }
 
 // regroup derives the totals of the days since a move anew. Usage that is not in

@@ -2,8 +2,6 @@ package db
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/netip"
 
 	"github.com/google/uuid"
@@ -149,16 +147,10 @@ func (u *Usage) ReplayAll(ctx context.Context) (int, error) {
 		return 0, Translate(err)
 	}
 	replayed := 0
-	var failures []error
-	for _, company := range companies {
+	err := domain.TryCompanies(ctx, companies, func(company domain.CompanyID) error {
 		n, err := u.Replay(ctx, domain.Whole(company))
 		replayed += n
-		if err != nil {
-			failures = append(failures, fmt.Errorf("company %d: %w", company, err))
-		}
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	return replayed, errors.Join(failures...)
+		return err
+	})
+	return replayed, err
 }

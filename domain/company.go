@@ -1,6 +1,10 @@
 package domain
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+)
 
 // Company is the tenant: the account holder whose fleet simgraph keeps.
 type Company struct {
@@ -32,4 +36,19 @@ type Companies interface {
 	// List returns every company, ordered by external id; for the operator's
 	// commands, never for a caller of the graph.
 	List(ctx context.Context) ([]*Company, error)
+}
+
+// TryCompanies does something for one company after the other, until ctx ends.
+// What goes wrong with one does not hold up the others: the error tells of all.
+func TryCompanies(ctx context.Context, companies []CompanyID, try func(CompanyID) error) error {
+	var failures []error
+	for _, company := range companies {
+		if err := try(company); err != nil {
+			failures = append(failures, fmt.Errorf("company %d: %w", company, err))
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return errors.Join(failures...)
 }

@@ -4,7 +4,6 @@ package mail
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -166,24 +165,17 @@ func (w *Worker) Run(ctx context.Context) error {
 }
 
 // round looks at each company once, and tells whether there may be more to do.
-// What goes wrong with one company does not hold up the others.
 func (w *Worker) round(ctx context.Context) (more bool, err error) {
 	companies, err := w.Outbox.Pending(ctx, w.Digest)
 	if err != nil {
 		return false, err
 	}
-	var failures []error
-	for _, company := range companies {
+	err = domain.TryCompanies(ctx, companies, func(company domain.CompanyID) error {
 		n, err := w.work(ctx, company)
-		if err != nil {
-			failures = append(failures, fmt.Errorf("company %d: %w", company, err))
-		}
-		if ctx.Err() != nil {
-			break
-		}
 		more = more || n == atOnce
-	}
-	return more, errors.Join(failures...)
+		return err
+	})
+	return more, err
 }
 
 // work sends a handful of mails of a company, and returns how many.
