@@ -100,6 +100,11 @@ func (r *relation[K, V]) ahead(ctx context.Context, keys []K) {
 // that are known then.
 func (r *relation[K, V]) aheadValues(ctx context.Context, keys []K) map[K]V {
 	r.ahead(ctx, keys)
+	return r.known(keys)
+}
+
+// known returns the values that were loaded ahead.
+func (r *relation[K, V]) known(keys []K) map[K]V {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	values := make(map[K]V, len(keys))

@@ -46,7 +46,7 @@ func (l *loaders) aheadOfTagLists(ctx context.Context, s selection, of []*domain
 		keys := each(of, func(s *domain.Subscriber) pageKey { return pageKey{s.Key, page.Limit, page.Offset} })
 		l.tags.ahead(ctx, keys)
 		if tag := s.below("tags"); !tag.only("name") {
-			l.aheadOfTags(ctx, tag, slices.Concat(slices.Collect(maps.Values(l.tags.aheadValues(ctx, keys)))...))
+			l.aheadOfTags(ctx, tag, slices.Concat(slices.Collect(maps.Values(l.tags.known(keys)))...))
 		}
 	}
 }
@@ -57,7 +57,7 @@ func (l *loaders) aheadOfTheirGroups(ctx context.Context, group selection, ids [
 	}
 	l.group.ahead(ctx, ids)
 	if !group.only("id", "groupId", "name") {
-		l.aheadOfGroups(ctx, group, found(l.group.aheadValues(ctx, ids)))
+		l.aheadOfGroups(ctx, group, found(l.group.known(ids)))
 	}
 }
 
