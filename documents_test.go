@@ -3,13 +3,13 @@ package main
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/vektah/gqlparser/v2"
-	"github.com/vektah/gqlparser/v2/ast"
+
+	"simgraph/graph/generated"
 )
 
 // written is how documents write operations: as curl sends them, and as such.
@@ -17,7 +17,7 @@ var written = regexp.MustCompile("(?s)--data-urlencode 'query=(.*?)'\n|```graphq
 
 func TestOperationsOfTheDocumentsAreValid(t *testing.T) {
 	t.Parallel()
-	schema := loadSchema(t)
+	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
 	for _, name := range []string{"README.md", "docs/graphql.md"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -65,25 +65,4 @@ func TestTheCodesOfTheGraphAreDocumented(t *testing.T) {
 			}
 		}
 	}
-}
-
-func loadSchema(t *testing.T) *ast.Schema {
-	t.Helper()
-	files, err := filepath.Glob("graph/schema/*.graphqls")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var sources []*ast.Source
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sources = append(sources, &ast.Source{Name: file, Input: string(text)})
-	}
-	schema, err := gqlparser.LoadSchema(sources...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return schema
 }

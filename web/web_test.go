@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/vektah/gqlparser/v2"
-	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
+	"simgraph/graph/generated"
 	"simgraph/web"
 	"simgraph/web/sources"
 )
@@ -116,7 +116,7 @@ func TestFilesAreServedAsClientsAsk(t *testing.T) {
 
 // A ready question that the schema has outgrown would greet people with an error.
 func TestReadyQuestionsFitTheSchema(t *testing.T) {
-	schema := loadSchema(t)
+	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
 	text, err := os.ReadFile("app/explore/examples.ts")
 	if err != nil {
 		t.Fatal(err)
@@ -130,27 +130,6 @@ func TestReadyQuestionsFitTheSchema(t *testing.T) {
 			t.Errorf("%v in\n%s", err, question[1])
 		}
 	}
-}
-
-func loadSchema(t *testing.T) *ast.Schema {
-	t.Helper()
-	names, err := filepath.Glob("../graph/schema/*.graphqls")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var parts []*ast.Source
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts = append(parts, &ast.Source{Name: name, Input: string(text)})
-	}
-	schema, err := gqlparser.LoadSchema(parts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return schema
 }
 
 func files(t *testing.T) map[string]http.Handler {
