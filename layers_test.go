@@ -40,10 +40,11 @@ var layers = map[string][]string{
 	"web":                   {},
 	"web/sources":           {},
 	"web/pack":              {"web/sources"},
-	"db/stmtcache":          {},
+	"db/rowtap":             {},
+	"db/stmtcache":          {"db/rowtap"},
 	"db/embedded":           {},
 	"db/dbtest":             {"db", "db/embedded"},
-	"db":                    {"db/stmtcache", "domain", "domain/query"},
+	"db":                    {"db/rowtap", "db/stmtcache", "domain", "domain/query"},
 }
 
 // outermost may import everything.

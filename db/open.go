@@ -20,6 +20,7 @@ import (
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
 
+	"simgraph/db/rowtap"
 	"simgraph/db/stmtcache"
 )
 
@@ -88,15 +89,13 @@ func Open(ctx context.Context, url string, opt Options) (*sqlx.DB, error) {
 	return pool, nil
 }
 
-// newPool connects to nothing yet; a nil dialer is lib/pq's own.
-func newPool(cfg pq.Config, opt Options, dialer pq.Dialer) (*sqlx.DB, error) {
+// newPool connects to nothing yet.
+func newPool(cfg pq.Config, opt Options, dialer rowtap.ContextDialer) (*sqlx.DB, error) {
 	inner, err := pq.NewConnectorConfig(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("the database address: %w", err)
 	}
-	if dialer != nil {
-		inner.Dialer(dialer)
-	}
+	inner.Dialer(&rowtap.Dialer{Inner: dialer})
 	size := stmtcache.DefaultSize
 	if opt.Pooler {
 		size = 0

@@ -65,13 +65,15 @@ func everyValue() everyKind {
 	}
 }
 
-// eachDoor runs do on a pool, on one behind a pooler and in a transaction: rows
-// take other ways to each.
+// eachDoor runs do on a pool, again on its connection, which has the statements
+// prepared then, on one behind a pooler and in a transaction: rows take other
+// ways to each.
 func eachDoor(t *testing.T, do func(t *testing.T, in sqlx.QueryerContext)) {
 	address := dbtest.URL(t)
-	for name, opt := range map[string]db.Options{"pool": {}, "pooler": {Pooler: true}} {
+	for name, opt := range map[string]db.Options{"pool": {MaxConns: 1}, "pooler": {Pooler: true}} {
 		pool := openWith(t, address, opt)
 		t.Run(name, func(t *testing.T) { do(t, pool) })
+		t.Run(name+" again", func(t *testing.T) { do(t, pool) })
 	}
 	t.Run("transaction", func(t *testing.T) {
 		tx := openWith(t, address, db.Options{}).MustBeginTx(t.Context(), nil)
@@ -270,6 +272,24 @@ func TestArgumentsAreThoseOfDatabaseSQL(t *testing.T) {
 		}
 		if _, err := db.SelectAll[string](t.Context(), in, "SELECT $1::text", loud{netip.Addr{}}); err == nil {
 			t.Error("a struct was an argument")
+		}
+	})
+}
+
+func TestTypesThatOnlyLibPQReadsAreLeftToIt(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		Moment time.Time
+		Raw    []byte
+		Text   *string
+	}
+	eachDoor(t, func(t *testing.T, in sqlx.QueryerContext) {
+		rows, err := db.SelectAll[row](t.Context(), in, "SELECT DATE '2026-02-28' AS moment, 'infinity'::timestamp AS raw, 'x' AS text"+numbered, 3)
+		if err != nil || len(rows) != 3 {
+			t.Fatal(len(rows), err)
+		}
+		if got := rows[2]; !got.Moment.Equal(time.Date(2026, 2, 28, 0, 0, 0, 0, time.UTC)) || string(got.Raw) != "infinity" || *got.Text != "x" {
+			t.Errorf("got %+v", *got)
 		}
 	})
 }

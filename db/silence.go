@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/lib/pq"
+	"simgraph/db/rowtap"
 )
 
 // silenceGrace is for the way of an answer, and for a busy server.
@@ -30,15 +30,15 @@ type listeners struct {
 	conns map[*listened]struct{}
 }
 
-// listening returns lib/pq's own dialer when statements have no limit.
-func listening(statementTimeout time.Duration) pq.Dialer {
+// listening returns a plain dialer when statements have no limit.
+func listening(statementTimeout time.Duration) rowtap.ContextDialer {
 	if statementTimeout <= 0 {
-		return nil
+		return new(net.Dialer)
 	}
 	return &listeners{limit: statementTimeout + silenceGrace, born: time.Now(), conns: map[*listened]struct{}{}}
 }
 
-// DialContext implements pq.DialerContext.
+// DialContext implements rowtap.ContextDialer.
 func (l *listeners) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := l.Dialer.DialContext(ctx, network, address)
 	if err != nil {
@@ -50,18 +50,6 @@ func (l *listeners) DialContext(ctx context.Context, network, address string) (n
 	defer l.mu.Unlock()
 	l.conns[c] = struct{}{}
 	return c, nil
-}
-
-// Dial implements pq.Dialer.
-func (l *listeners) Dial(network, address string) (net.Conn, error) {
-	return l.DialContext(context.Background(), network, address)
-}
-
-// DialTimeout implements pq.Dialer.
-func (l *listeners) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	return l.DialContext(ctx, network, address)
 }
 
 // suspect closes the connections that were not heard since a moment from which

@@ -3,6 +3,7 @@ package db
 import (
 	"fmt"
 	"strings"
+	"unsafe"
 )
 
 // textList is an array of texts without NULL, of one dimension. An empty array
@@ -11,17 +12,24 @@ type textList[T ~string] []T
 
 // Scan implements sql.Scanner. The texts share the memory of one.
 func (l *textList[T]) Scan(v any) error {
-	var array string
 	switch v := v.(type) {
 	case []byte:
-		array = string(v)
+		return l.read(string(v))
 	case string:
-		array = v
+		return l.read(v)
 	}
+	return l.read("")
+}
+
+func (l *textList[T]) readColumn(value []byte) error {
+	return l.read(unsafe.String(unsafe.SliceData(value), len(value)))
+}
+
+func (l *textList[T]) read(array string) error {
 	body, opened := strings.CutPrefix(array, "{")
 	body, closed := strings.CutSuffix(body, "}")
 	if !opened || !closed {
-		return fmt.Errorf("%.100v is no array of texts", v)
+		return fmt.Errorf("%.100q is no array of texts", array)
 	}
 	*l = nil
 	if body != "" {
@@ -51,10 +59,20 @@ func nextText(elements string) (text, rest string, err error) {
 	return text, rest, nil
 }
 
+// quoting is strings.IndexAny for the signs of quoted texts, which are short.
+func quoting(text string) int {
+	for i := range len(text) {
+		if text[i] == '"' || text[i] == '\\' {
+			return i
+		}
+	}
+	return -1
+}
+
 func nextQuoted(elements string) (text, rest string, err error) {
 	from := elements[1:]
 	for {
-		sign := strings.IndexAny(from, `"\`)
+		sign := quoting(from)
 		if sign < 0 || from[sign] == '\\' && sign+1 == len(from) {
 			return "", "", fmt.Errorf("%.100q does not end its quotes", elements)
 		}

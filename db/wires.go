@@ -48,7 +48,7 @@ var errCut = errors.New("the server is left out for now")
 
 const keepAlive = 15 * time.Second
 
-// DialContext implements pq.DialerContext.
+// DialContext implements rowtap.ContextDialer.
 func (w *wires) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	life := w.current()
 	dialing, cancel := context.WithCancel(ctx)
@@ -64,18 +64,6 @@ func (w *wires) DialContext(ctx context.Context, network, address string) (net.C
 		return nil, err
 	}
 	return &wire{conn, context.AfterFunc(life, func() { _ = conn.Close() })}, nil
-}
-
-// Dial implements pq.Dialer.
-func (w *wires) Dial(network, address string) (net.Conn, error) {
-	return w.DialContext(context.Background(), network, address)
-}
-
-// DialTimeout implements pq.Dialer.
-func (w *wires) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	return w.DialContext(ctx, network, address)
 }
 
 type wire struct {

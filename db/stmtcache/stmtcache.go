@@ -15,6 +15,8 @@ import (
 
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
+
+	"simgraph/db/rowtap"
 )
 
 // DefaultSize suits a program with some hundred statements of its own: each
@@ -22,11 +24,12 @@ import (
 const DefaultSize = 256
 
 // New returns a connector whose connections keep the size statements used last
-// prepared. With size 0 nothing is kept.
+// prepared, and are Conns. With size 0 nothing is kept.
 //
 // observe, unless nil, is told of every statement that is run, with the context
 // of the call and before the server sees it; what it returns, unless nil, is
-// called when the server has begun to answer.
+// called when the server has begun to answer, or at the end of what ReadRows
+// reads.
 //
 // On all its connections an error that comes of the context matches both the
 // context's error and lib/pq's, which is a bare query_canceled otherwise.
@@ -47,6 +50,7 @@ type connector struct {
 }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	ctx, wire := rowtap.Last(ctx)
 	inner, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -56,7 +60,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		_ = inner.Close()
 		return nil, fmt.Errorf("stmtcache: lib/pq's %T lacks a method", inner)
 	}
-	made := &conn{pqConn: full, inner: c.Connector, size: c.size, observe: c.observe, byQuery: map[string]*list.Element{}, recent: list.New()}
+	made := &conn{pqConn: full, wire: *wire, inner: c.Connector, size: c.size, observe: c.observe, byQuery: map[string]*list.Element{}, recent: list.New()}
 	if c.size > 0 {
 		made.backend, err = backendOf(ctx, full)
 	}
@@ -89,6 +93,8 @@ type pqStmt interface {
 // conn is used by one goroutine at a time, as database/sql promises.
 type conn struct {
 	pqConn
+	// wire is nil where the connector has another dialer than rowtap's.
+	wire  *rowtap.Conn
 	inner *pq.Connector
 	// backend is the server's process; not known behind a pooler.
 	backend backend
@@ -101,6 +107,8 @@ type conn struct {
 type entry struct {
 	query string
 	stmt  pqStmt
+	// columns is nil until rows were read.
+	columns *Columns
 }
 
 // QueryContext uses the simple protocol for statements without arguments, as
@@ -179,7 +187,7 @@ func (c *conn) prepare(ctx context.Context, query string) (pqStmt, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("stmtcache: %T takes no context", prepared), prepared.Close())
 	}
-	c.byQuery[query] = c.recent.PushFront(&entry{query, stmt})
+	c.byQuery[query] = c.recent.PushFront(&entry{query: query, stmt: stmt})
 	return stmt, nil
 }
 

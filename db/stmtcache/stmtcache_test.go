@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/lib/pq/pqerror"
 
 	"simgraph/db/dbtest"
+	"simgraph/db/rowtap"
 	"simgraph/db/stmtcache"
 )
 
@@ -23,6 +25,7 @@ func open(t testing.TB, address string, size int) *sql.DB {
 	t.Helper()
 	inner, err := pq.NewConnector(address)
 	must(t, err)
+	inner.Dialer(&rowtap.Dialer{Inner: new(net.Dialer)})
 	db := sql.OpenDB(stmtcache.New(inner, size, nil))
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { db.Close() })

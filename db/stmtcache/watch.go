@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// Watched returns the context to run a query with whose end the connection
+// withoutEnd returns the context to run a query with whose end the connection
 // looks out for by itself, and which otherwise holds what ctx holds. With ctx
 // itself database/sql and lib/pq start a goroutine each for every query, which
 // cost about as much as a short query.
 //
 // database/sql does not see ctx end, so who may have to wait for a connection
 // takes it first, by [database/sql.DB.Conn].
-func Watched(ctx context.Context) context.Context {
+func withoutEnd(ctx context.Context) context.Context {
 	if ctx.Done() == nil {
 		return ctx
 	}
@@ -57,13 +57,37 @@ type pqRows interface {
 	driver.RowsColumnTypeScanType
 }
 
-// watchedRows are the rows of a query that ends with its context.
-type watchedRows struct {
-	pqRows
-	ctx  context.Context
+// watch looks out for the end of a context.
+type watch struct {
 	stop func() bool
 	// interrupting is an interruption on its way.
 	interrupting sync.WaitGroup
+}
+
+// watch has what the connection runs end with a context.
+func (c *conn) watch(of context.Context) *watch {
+	w := new(watch)
+	w.interrupting.Add(1)
+	w.stop = context.AfterFunc(of, func() {
+		defer w.interrupting.Done()
+		c.interrupt()
+	})
+	return w
+}
+
+// end waits for an interruption that is on its way: it would meet the
+// connection's next statement.
+func (w *watch) end() {
+	if !w.stop() {
+		w.interrupting.Wait()
+	}
+}
+
+// watchedRows are the rows of a query that ends with its context.
+type watchedRows struct {
+	pqRows
+	*watch
+	ctx context.Context
 }
 
 // watched runs a query until of ends. ctx is of without its end.
@@ -71,12 +95,7 @@ func (c *conn) watched(ctx, of context.Context, query string, args []driver.Name
 	if err := of.Err(); err != nil {
 		return nil, err
 	}
-	w := &watchedRows{ctx: of}
-	w.interrupting.Add(1)
-	w.stop = context.AfterFunc(of, func() {
-		defer w.interrupting.Done()
-		c.interrupt()
-	})
+	w := &watchedRows{watch: c.watch(of), ctx: of}
 	rows, err := prepared(ctx, c, query, func(s pqStmt) (driver.Rows, error) { return s.QueryContext(ctx, args) })
 	if err != nil {
 		w.end()
@@ -105,14 +124,6 @@ func (w *watchedRows) Close() error {
 	err := w.pqRows.Close()
 	w.end()
 	return err
-}
-
-// end waits for an interruption that is on its way: it would meet the
-// connection's next statement.
-func (w *watchedRows) end() {
-	if !w.stop() {
-		w.interrupting.Wait()
-	}
 }
 
 // interruptTime is how long an interruption may take.
