@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"slices"
 
 	"simgraph/domain"
 	"simgraph/graph/generated/input"
@@ -166,7 +167,7 @@ func (a alertOf) Subjects(ctx context.Context, of *domain.Alert, limit, offset *
 	if err != nil {
 		return nil, err
 	}
-	return loadersFrom(ctx).subjects.of(ctx, pageKey{of.AlertID, page.Limit, page.Offset})
+	return loadersFrom(ctx).subjects.of(ctx, page, of.AlertID)
 }
 
 func (s alertStateOf) Subscriber(ctx context.Context, of *domain.AlertState) (*domain.Subscriber, error) {
@@ -231,12 +232,6 @@ func (l *loaders) aheadOfSubjects(ctx context.Context, s selection, keys, groups
 }
 
 // found returns the values that are there.
-func found[K comparable, V any](loaded map[K]*V) []*V {
-	values := make([]*V, 0, len(loaded))
-	for _, v := range loaded {
-		if v != nil {
-			values = append(values, v)
-		}
-	}
-	return values
+func found[V any](loaded []*V) []*V {
+	return slices.DeleteFunc(loaded, func(v *V) bool { return v == nil })
 }

@@ -2,7 +2,6 @@ package resolvers
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"simgraph/domain"
@@ -15,7 +14,7 @@ func (l *loaders) aheadOfWatching(ctx context.Context, s selection, of []*domain
 	if below.empty() || !mayMonitor(ctx) {
 		return
 	}
-	states := slices.Concat(slices.Collect(maps.Values(l.watching.aheadValues(ctx, subscriberKeys(of))))...)
+	states := slices.Concat(l.watching.aheadValues(ctx, subscriberKeys(of))...)
 	l.aheadOfAlerts(ctx, below.below("alert"), each(states, func(s *domain.AlertState) *domain.Alert { return s.Alert }))
 }
 
@@ -25,7 +24,7 @@ func (l *loaders) aheadOfGroupAlerts(ctx context.Context, s selection, groups []
 	if below.empty() || !mayMonitor(ctx) {
 		return
 	}
-	l.aheadOfAlerts(ctx, below, slices.Concat(slices.Collect(maps.Values(l.groupAlerts.aheadValues(ctx, groups)))...))
+	l.aheadOfAlerts(ctx, below, slices.Concat(l.groupAlerts.aheadValues(ctx, groups)...))
 }
 
 func mayMonitor(ctx context.Context) bool {

@@ -2,8 +2,6 @@ package resolvers
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"simgraph/domain"
@@ -31,7 +29,7 @@ func (v viewerOf) Groups(ctx context.Context, of *domain.Caller) ([]*domain.Grou
 func (g *Graph) groupsNamed(ctx context.Context, ids []int64) ([]*domain.Group, error) {
 	groups := make([]*domain.Group, 0, len(ids))
 	l := loadersFrom(ctx)
-	l.aheadOfGroups(ctx, selected(ctx), slices.Collect(maps.Values(l.group.aheadValues(ctx, ids))))
+	l.aheadOfGroups(ctx, selected(ctx), found(l.group.aheadValues(ctx, ids)))
 	for _, id := range ids {
 		group, err := l.group.of(ctx, id)
 		if err != nil {

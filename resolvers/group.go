@@ -92,17 +92,17 @@ func (g groupOf) Subscribers(ctx context.Context, of *domain.Group, first *int32
 		return nil, err
 	}
 	l := loadersFrom(ctx)
-	return partConnection(ctx, partOf[int64]{of.GroupID, l.listings.once(listing)}, l.groupSubscribers, l.groupTotals)
+	return partConnection(ctx, of.GroupID, l.listings.once(listing), &l.groupSubscribers, &l.groupTotals)
 }
 
 // partConnection is the connection of the subscribers of one parent, loaded
 // with those of all others.
-func partConnection[P comparable](ctx context.Context, key partOf[P], slices *relation[partOf[P], domain.Slice[*domain.Subscriber]], totals *relation[partOf[P], int]) (*model.SubscriberConnection, error) {
-	slice, err := slices.of(ctx, key)
+func partConnection[P comparable](ctx context.Context, of P, listing *domain.Listing, parts *partOf[P, domain.Slice[*domain.Subscriber]], totals *partOf[P, int]) (*model.SubscriberConnection, error) {
+	slice, err := parts.of(ctx, listing, of)
 	if err != nil {
 		return nil, err
 	}
-	return connection(slice, func(ctx context.Context) (int, error) { return totals.of(ctx, key) }), nil
+	return connection(slice, func(ctx context.Context) (int, error) { return totals.of(ctx, listing, of) }), nil
 }
 
 // aheadOfGroups loads the selected relations of all the groups.
@@ -118,24 +118,23 @@ func (l *loaders) aheadOfGroups(ctx context.Context, s selection, of []*domain.G
 		l.aheadOfUsage(ctx, s, subjects(domain.GroupSubject, of, func(g *domain.Group) int64 { return g.GroupID }))
 	}
 	l.aheadOfGroupAlerts(ctx, s, ids)
-	aheadOfParts(ctx, l, s, ids, l.groupSubscribers, l.groupTotals)
+	aheadOfParts(ctx, l, s, ids, &l.groupSubscribers, &l.groupTotals)
 }
 
 // aheadOfParts loads the selected parts of the subscribers of all parents.
-func aheadOfParts[P comparable](ctx context.Context, l *loaders, s selection, parents []P, parts *relation[partOf[P], domain.Slice[*domain.Subscriber]], totals *relation[partOf[P], int]) {
+func aheadOfParts[P comparable](ctx context.Context, l *loaders, s selection, parents []P, parts *partOf[P, domain.Slice[*domain.Subscriber]], totals *partOf[P, int]) {
 	for _, field := range s.fields("subscribers") {
 		listing, err := l.listingOf(ctx, s.op, field)
 		if err != nil {
 			continue // the field itself reports it
 		}
-		keys := each(parents, func(parent P) partOf[P] { return partOf[P]{parent, listing} })
 		var all []*domain.Subscriber
-		for _, slice := range parts.aheadValues(ctx, keys) {
+		for _, slice := range parts.aheadValues(ctx, listing, parents) {
 			all = append(all, slice.Items...)
 		}
 		below := selection{s.op, []ast.SelectionSet{field.Selections}}
 		if below.has("totalCount") {
-			totals.ahead(ctx, keys)
+			totals.ahead(ctx, listing, parents)
 		}
 		l.aheadOfSubscribers(ctx, below.nodes(), all)
 	}

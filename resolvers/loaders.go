@@ -2,7 +2,6 @@ package resolvers
 
 import (
 	"context"
-	"maps"
 	"sync"
 	"time"
 
@@ -13,63 +12,40 @@ import (
 type loaders struct {
 	graph *Graph
 
-	subscriber *relation[int64, *domain.Subscriber]
-	profiles   *relation[int64, []*domain.Subscriber]
-	operator   *relation[string, *domain.Operator]
-	tariff     *relation[string, *domain.Tariff]
-	tags       *relation[pageKey, []domain.TagName]
-	tagNumber  *relation[int64, int]
-	dataUsage  *relation[int64, int64]
+	subscriber relation[int64, *domain.Subscriber]
+	profiles   relation[int64, []*domain.Subscriber]
+	operator   relation[string, *domain.Operator]
+	tariff     relation[string, *domain.Tariff]
+	tags       relationBy[domain.Page, int64, []domain.TagName]
+	tagNumber  relation[int64, int]
+	dataUsage  relation[int64, int64]
 
-	group            *relation[int64, *domain.Group]
-	groupCounts      *relation[int64, domain.GroupCounts]
-	groupSubscribers *relation[partOf[int64], domain.Slice[*domain.Subscriber]]
-	groupTotals      *relation[partOf[int64], int]
+	group            relation[int64, *domain.Group]
+	groupCounts      relation[int64, domain.GroupCounts]
+	groupSubscribers partOf[int64, domain.Slice[*domain.Subscriber]]
+	groupTotals      partOf[int64, int]
 
-	tagCounts      *relation[domain.TagName, int]
-	tagSubscribers *relation[partOf[domain.TagName], domain.Slice[*domain.Subscriber]]
-	tagTotals      *relation[partOf[domain.TagName], int]
+	tagCounts      relation[domain.TagName, int]
+	tagSubscribers partOf[domain.TagName, domain.Slice[*domain.Subscriber]]
+	tagTotals      partOf[domain.TagName, int]
 
-	alert       *relation[int64, *domain.Alert]
-	exceeded    *relation[int64, int]
-	subjects    *relation[pageKey, []*domain.AlertState]
-	watching    *relation[int64, []*domain.AlertState]
-	groupAlerts *relation[int64, []*domain.Alert]
-	deliveries  *relation[string, []*domain.AlertDelivery]
-	recipient   *relation[int64, *domain.Recipient]
-	mails       *relation[pageKey, []*domain.Mail]
+	alert       relation[int64, *domain.Alert]
+	exceeded    relation[int64, int]
+	subjects    relationBy[domain.Page, int64, []*domain.AlertState]
+	watching    relation[int64, []*domain.AlertState]
+	groupAlerts relation[int64, []*domain.Alert]
+	deliveries  relation[string, []*domain.AlertDelivery]
+	recipient   relation[int64, *domain.Recipient]
+	mails       relationBy[domain.Page, int64, []*domain.Mail]
 
 	usageRelations
 
 	listings listings
 }
 
-// pageKey asks for a part of what belongs to a parent.
-type pageKey struct {
-	parent        int64
-	limit, offset int
-}
-
-func newPageKey(page domain.Page, parent int64) pageKey {
-	return pageKey{parent, page.Limit, page.Offset}
-}
-
-func (k pageKey) split() (domain.Page, int64) {
-	return domain.Page{Limit: k.limit, Offset: k.offset}, k.parent
-}
-
-// partOf asks for a part of a list that belongs to a parent. Equal listings of a
-// response are one pointer, so that equal parts are equal keys.
-type partOf[P comparable] struct {
-	parent  P
-	listing *domain.Listing
-}
-
-func newPartOf[P comparable](listing *domain.Listing, parent P) partOf[P] {
-	return partOf[P]{parent, listing}
-}
-
-func (p partOf[P]) split() (*domain.Listing, P) { return p.listing, p.parent }
+// partOf is a part of a list that belongs to a parent, or something about it.
+// Equal listings of a response are one pointer, so that the same is asked.
+type partOf[P comparable, V any] = relationBy[*domain.Listing, P, V]
 
 type loadersKey struct{}
 
@@ -102,27 +78,27 @@ func (g *Graph) newLoaders(scope domain.Scope, periodStart time.Time) *loaders {
 		profiles:   newRelation(wanting(scope, g.Subscribers.ProfilesOf)),
 		operator:   newRelation(in(scope, g.Catalogue.OperatorsOf)),
 		tariff:     newRelation(in(scope, g.Catalogue.TariffsOf)),
-		tags:       newRelation(eachPage(scope, g.Tags.OfMany)),
+		tags:       paged(scope, g.Tags.OfMany),
 		tagNumber:  newRelation(in(scope, g.Tags.NumberOf)),
 		dataUsage:  newRelation(g.currentUsage(scope, periodStart)),
 
 		group:            newRelation(in(scope, g.Groups.FindMany)),
 		groupCounts:      newRelation(in(scope, g.Groups.CountsOf)),
-		groupSubscribers: newRelation(eachListing(scope, g.Subscribers.OfGroups)),
-		groupTotals:      newRelation(eachListing(scope, g.Subscribers.CountOfGroups)),
+		groupSubscribers: parts(scope, g.Subscribers.OfGroups),
+		groupTotals:      parts(scope, g.Subscribers.CountOfGroups),
 
 		tagCounts:      newRelation(in(scope, g.Tags.CountsOf)),
-		tagSubscribers: newRelation(eachListing(scope, g.Subscribers.OfTags)),
-		tagTotals:      newRelation(eachListing(scope, g.Subscribers.CountOfTags)),
+		tagSubscribers: parts(scope, g.Subscribers.OfTags),
+		tagTotals:      parts(scope, g.Subscribers.CountOfTags),
 
 		alert:       newRelation(in(scope, g.Alerts.FindMany)),
 		exceeded:    newRelation(in(scope, g.Alerts.Exceeded)),
-		subjects:    newRelation(eachPage(scope, g.Alerts.SubjectsOf)),
+		subjects:    paged(scope, g.Alerts.SubjectsOf),
 		watching:    newRelation(in(scope, g.Alerts.WatchingSubscribers)),
 		groupAlerts: newRelation(in(scope, g.Alerts.OfGroups)),
 		deliveries:  newRelation(in(scope, g.AlertLog.Deliveries)),
 		recipient:   newRelation(in(scope, g.Recipients.FindMany)),
-		mails:       newRelation(eachPage(scope, g.Recipients.Mails)),
+		mails:       paged(scope, g.Recipients.Mails),
 
 		usageRelations: newUsageRelations(g, scope),
 	}
@@ -130,10 +106,10 @@ func (g *Graph) newLoaders(scope domain.Scope, periodStart time.Time) *loaders {
 
 func (l *loaders) clear() {
 	for _, r := range []interface{ clear() }{
-		l.subscriber, l.profiles, l.operator, l.tariff, l.tags, l.tagNumber, l.dataUsage,
-		l.group, l.groupCounts, l.groupSubscribers, l.groupTotals,
-		l.tagCounts, l.tagSubscribers, l.tagTotals,
-		l.alert, l.exceeded, l.subjects, l.watching, l.groupAlerts, l.deliveries, l.recipient, l.mails, l.usageRelations,
+		&l.subscriber, &l.profiles, &l.operator, &l.tariff, &l.tags, &l.tagNumber, &l.dataUsage,
+		&l.group, &l.groupCounts, &l.groupSubscribers, &l.groupTotals,
+		&l.tagCounts, &l.tagSubscribers, &l.tagTotals,
+		&l.alert, &l.exceeded, &l.subjects, &l.watching, &l.groupAlerts, &l.deliveries, &l.recipient, &l.mails, &l.usageRelations,
 	} {
 		r.clear()
 	}
@@ -143,41 +119,35 @@ func (l *loaders) clear() {
 type loadMany[K comparable, V any] func(context.Context, domain.Scope, []K) (map[K]V, error)
 
 // in binds a port's method to the scope of the response.
-func in[K comparable, V any](scope domain.Scope, load loadMany[K, V]) loadInto[K, V] {
-	return func(ctx context.Context, keys []K, into map[K]V) error {
-		tellBatch(ctx, len(keys))
-		loaded, err := load(ctx, scope, keys)
-		maps.Copy(into, loaded)
-		return err
-	}
+func in[K comparable, V any](scope domain.Scope, load loadMany[K, V]) loadOf[K, V] {
+	return func(ctx context.Context, keys []K) (map[K]V, error) { return load(ctx, scope, keys) }
 }
 
 // wanting is in for subscribers: it loads the fields that the operation wants.
-func wanting[V any](scope domain.Scope, load func(context.Context, domain.Scope, []int64, domain.Wanted) (map[int64]V, error)) loadInto[int64, V] {
-	return in(scope, func(ctx context.Context, scope domain.Scope, keys []int64) (map[int64]V, error) {
+func wanting[V any](scope domain.Scope, load func(context.Context, domain.Scope, []int64, domain.Wanted) (map[int64]V, error)) loadOf[int64, V] {
+	return func(ctx context.Context, keys []int64) (map[int64]V, error) {
 		return load(ctx, scope, keys, wanted(ctx))
-	})
+	}
 }
 
 // currentUsage loads the usage of the billing period that began then.
-func (g *Graph) currentUsage(scope domain.Scope, periodStart time.Time) loadInto[int64, int64] {
-	return in(scope, func(ctx context.Context, scope domain.Scope, subscribers []int64) (map[int64]int64, error) {
+func (g *Graph) currentUsage(scope domain.Scope, periodStart time.Time) loadOf[int64, int64] {
+	return func(ctx context.Context, subscribers []int64) (map[int64]int64, error) {
 		return g.Ports.Usage.CurrentOf(ctx, scope, periodStart, subscribers)
-	})
+	}
 }
 
-// eachListing runs one statement for all parents that ask for the same part.
-func eachListing[P comparable, V any](scope domain.Scope, load func(context.Context, domain.Scope, []P, domain.Listing) (map[P]V, error)) loadInto[partOf[P], V] {
-	return eachAlike(partOf[P].split, newPartOf[P], func(ctx context.Context, of []P, listing *domain.Listing) (map[P]V, error) {
+func parts[P comparable, V any](scope domain.Scope, load func(context.Context, domain.Scope, []P, domain.Listing) (map[P]V, error)) partOf[P, V] {
+	return partOf[P, V]{load: func(ctx context.Context, of []P, listing *domain.Listing) (map[P]V, error) {
 		return load(ctx, scope, of, *listing)
-	})
+	}}
 }
 
-// eachPage runs one statement for all parents that ask for the same part.
-func eachPage[V any](scope domain.Scope, load func(context.Context, domain.Scope, []int64, domain.Page) (map[int64]V, error)) loadInto[pageKey, V] {
-	return eachAlike(pageKey.split, newPageKey, func(ctx context.Context, of []int64, page domain.Page) (map[int64]V, error) {
+// paged is for a part, by limit and offset, of what belongs to a parent.
+func paged[V any](scope domain.Scope, load func(context.Context, domain.Scope, []int64, domain.Page) (map[int64]V, error)) relationBy[domain.Page, int64, V] {
+	return relationBy[domain.Page, int64, V]{load: func(ctx context.Context, of []int64, page domain.Page) (map[int64]V, error) {
 		return load(ctx, scope, of, page)
-	})
+	}}
 }
 
 // listings are the listings of a response, each once.

@@ -91,5 +91,5 @@ func (r recipientOf) Mails(ctx context.Context, of *domain.Recipient, limit *int
 	if err != nil {
 		return nil, err
 	}
-	return loadersFrom(ctx).mails.of(ctx, pageKey{of.RecipientID, page.Limit, page.Offset})
+	return loadersFrom(ctx).mails.of(ctx, page, of.RecipientID)
 }

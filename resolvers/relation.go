@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,155 +21,251 @@ const (
 	batchCap = 1000
 )
 
-// relation loads one relation of many objects with one statement. It lives as
-// long as a response.
-type relation[K comparable, V any] struct {
-	load loadInto[K, V]
+// relationBy loads one relation of many objects O, of which A is asked, with one
+// statement for all of which the same is asked. It lives as long as a response.
+type relationBy[A, O comparable, V any] struct {
+	load loadBy[A, O, V]
 
 	mu sync.Mutex
-	// loader is made for the first key that was not loaded ahead.
-	loader *dataloader.Loader[K, V]
-	// primed are the values that were loaded ahead.
-	primed map[K]V
+	// loader is made for the first object that was not loaded ahead.
+	loader *dataloader.Loader[question[A, O], V]
+	// primed is what was loaded ahead. Little is asked of the same relation in
+	// one response, mostly one thing.
+	primed []*answers[A, O, V]
+}
+
+// loadBy returns the values that there are of the objects, in a map that is the
+// caller's.
+type loadBy[A, O comparable, V any] func(ctx context.Context, of []O, asked A) (map[O]V, error)
+
+// question is what is asked of an object.
+type question[A, O comparable] struct {
+	asked A
+	of    O
+}
+
+// answers are the values of objects of which the same is asked.
+type answers[A, O comparable, V any] struct {
+	asked  A
+	values map[O]V
 	// refused are the errors of what was too much for one batch. Loading that
 	// again would split it over batches that a bound lets pass one by one.
-	refused map[K]error
+	refused map[O]error
 }
 
-// loadInto puts the values that there are of the keys into a map.
-type loadInto[K comparable, V any] func(ctx context.Context, keys []K, into map[K]V) error
-
-func newRelation[K comparable, V any](load loadInto[K, V]) *relation[K, V] {
-	return &relation[K, V]{load: load}
-}
-
-func (r *relation[K, V]) batch(ctx context.Context, keys []K) []*dataloader.Result[V] {
-	values := make(map[K]V, len(keys))
-	err := r.load(ctx, keys, values)
-	results := make([]*dataloader.Result[V], len(keys))
-	for i, key := range keys {
-		results[i] = &dataloader.Result[V]{Data: values[key], Error: err}
+func (r *relationBy[A, O, V]) batch(ctx context.Context, questions []question[A, O]) []*dataloader.Result[V] {
+	results := make([]*dataloader.Result[V], len(questions))
+	for i, q := range questions {
+		if results[i] != nil {
+			continue
+		}
+		var of []O
+		for _, other := range questions[i:] {
+			if other.asked == q.asked {
+				of = append(of, other.of)
+			}
+		}
+		values, err := r.loadTold(ctx, of, q.asked)
+		for j, other := range questions[i:] {
+			if other.asked == q.asked {
+				results[i+j] = &dataloader.Result[V]{Data: values[other.of], Error: err}
+			}
+		}
 	}
 	return results
 }
 
-// of returns the value of a key; the zero value when there is none.
-func (r *relation[K, V]) of(ctx context.Context, key K) (V, error) {
+func (r *relationBy[A, O, V]) loadTold(ctx context.Context, of []O, asked A) (map[O]V, error) {
+	tellBatch(ctx, len(of))
+	return r.load(ctx, of, asked)
+}
+
+// of returns what is asked of an object; the zero value when there is nothing.
+func (r *relationBy[A, O, V]) of(ctx context.Context, asked A, of O) (value V, err error) {
 	r.mu.Lock()
-	value, ok := r.primed[key]
-	refused := r.refused[key]
+	known := false
+	if a := r.answersTo(asked); a != nil {
+		value, known = a.values[of]
+		err = a.refused[of]
+	}
 	r.mu.Unlock()
-	if ok || refused != nil {
-		return value, refused
+	if known || err != nil {
+		return value, err
 	}
 	if err := plan.Postpone(ctx); err != nil {
 		return value, err
 	}
-	return r.batching().Load(ctx, key)()
+	return r.batching().Load(ctx, question[A, O]{asked, of})()
 }
 
-func (r *relation[K, V]) batching() *dataloader.Loader[K, V] {
+func (r *relationBy[A, O, V]) batching() *dataloader.Loader[question[A, O], V] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.loader == nil {
 		r.loader = dataloader.NewBatchedLoader(r.batch,
-			dataloader.WithWait[K, V](batchWait), dataloader.WithBatchCapacity[K, V](batchCap))
+			dataloader.WithWait[question[A, O], V](batchWait), dataloader.WithBatchCapacity[question[A, O], V](batchCap))
 	}
 	return r.loader
 }
 
-// ahead loads the values of many objects at once, before their fields are
+// ahead loads what is asked of many objects at once, before their fields are
 // resolved, so that no field has to wait for a batch to fill. When it fails the
 // fields load for themselves and report the error.
-func (r *relation[K, V]) ahead(ctx context.Context, keys []K) {
-	missing, values := r.missing(keys)
-	for len(missing) > 0 {
-		chunk := missing[:min(len(missing), batchCap)]
-		if err := r.load(ctx, chunk, values); err != nil {
-			r.refuse(chunk, err)
-			break
+func (r *relationBy[A, O, V]) ahead(ctx context.Context, asked A, of []O) {
+	for chunk := range slices.Chunk(r.missing(asked, of), batchCap) {
+		values, err := r.loadTold(ctx, chunk, asked)
+		if err != nil {
+			r.refuse(asked, chunk, err)
+			return
 		}
-		missing = missing[len(chunk):]
+		r.keep(asked, chunk, values)
 	}
-	for _, key := range missing {
-		delete(values, key)
-	}
-	r.keep(values)
 }
 
 // aheadValues is ahead for who goes on to what is below: it returns the values
 // that are known then.
-func (r *relation[K, V]) aheadValues(ctx context.Context, keys []K) map[K]V {
-	r.ahead(ctx, keys)
-	return r.known(keys)
+func (r *relationBy[A, O, V]) aheadValues(ctx context.Context, asked A, of []O) []V {
+	r.ahead(ctx, asked, of)
+	return r.known(asked, of)
 }
 
-// known returns the values that were loaded ahead.
-func (r *relation[K, V]) known(keys []K) map[K]V {
+// known returns the values that were loaded ahead, once for each object.
+func (r *relationBy[A, O, V]) known(asked A, of []O) []V {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	values := make(map[K]V, len(keys))
-	for _, key := range keys {
-		if value, ok := r.primed[key]; ok {
-			values[key] = value
+	a := r.answersTo(asked)
+	if a == nil {
+		return nil
+	}
+	values := make([]V, 0, len(of))
+	for _, object := range once(of) {
+		if value, ok := a.values[object]; ok {
+			values = append(values, value)
 		}
 	}
 	return values
 }
 
-// missing returns the keys without a value, each once, and a map that has the
-// zero value of each.
-func (r *relation[K, V]) missing(keys []K) ([]K, map[K]V) {
+// missing returns the objects without a value, each once.
+func (r *relationBy[A, O, V]) missing(asked A, of []O) []O {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	missing, values := make([]K, 0, len(keys)), make(map[K]V, len(keys))
-	var none V
-	for _, key := range keys {
-		if _, known := r.primed[key]; known {
-			continue
-		}
-		if values[key] = none; len(values) > len(missing) {
-			missing = append(missing, key)
-		}
+	a := r.answersTo(asked)
+	if a == nil {
+		return once(of)
 	}
-	return missing, values
+	return slices.DeleteFunc(slices.Clone(once(of)), func(object O) bool {
+		_, known := a.values[object]
+		return known
+	})
 }
 
-// keep remembers the values. The map is the relation's from then on.
-func (r *relation[K, V]) keep(values map[K]V) {
+// once returns the objects without repeating any.
+func once[O comparable](of []O) []O {
+	if len(of) < 2 {
+		return of
+	}
+	seen, objects := make(map[O]struct{}, len(of)), make([]O, 0, len(of))
+	for _, object := range of {
+		if seen[object] = struct{}{}; len(seen) > len(objects) {
+			objects = append(objects, object)
+		}
+	}
+	return objects
+}
+
+// keep remembers the values of objects, also that there is none. The map is the
+// relation's from then on.
+func (r *relationBy[A, O, V]) keep(asked A, of []O, values map[O]V) {
+	if values == nil {
+		values = make(map[O]V, len(of))
+	}
+	if len(values) < len(of) {
+		for _, object := range of {
+			if _, ok := values[object]; !ok {
+				var none V
+				values[object] = none
+			}
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.primed == nil {
-		r.primed = values
-		return
+	if a := r.answersFor(asked); a.values == nil {
+		a.values = values
+	} else {
+		maps.Copy(a.values, values)
 	}
-	maps.Copy(r.primed, values)
 }
 
 // refuse remembers an error that would be the same again.
-func (r *relation[K, V]) refuse(keys []K, err error) {
+func (r *relationBy[A, O, V]) refuse(asked A, of []O, err error) {
 	if public, ok := domain.AsError(err); !ok || public.Kind != domain.KindInvalid {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.refused == nil {
-		r.refused = make(map[K]error, len(keys))
+	a := r.answersFor(asked)
+	if a.refused == nil {
+		a.refused = make(map[O]error, len(of))
 	}
-	for _, key := range keys {
-		r.refused[key] = err
+	for _, object := range of {
+		a.refused[object] = err
 	}
 }
 
-// prime tells a value that came with something else.
-func (r *relation[K, V]) prime(key K, value V) { r.keep(map[K]V{key: value}) }
+// answersTo returns nil when nothing is known of what is asked. The caller has
+// the lock, as that of answersFor.
+func (r *relationBy[A, O, V]) answersTo(asked A) *answers[A, O, V] {
+	for _, a := range r.primed {
+		if a.asked == asked {
+			return a
+		}
+	}
+	return nil
+}
 
-func (r *relation[K, V]) clear() {
+func (r *relationBy[A, O, V]) answersFor(asked A) *answers[A, O, V] {
+	a := r.answersTo(asked)
+	if a == nil {
+		a = &answers[A, O, V]{asked: asked}
+		r.primed = append(r.primed, a)
+	}
+	return a
+}
+
+func (r *relationBy[A, O, V]) clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	clear(r.primed)
-	clear(r.refused)
+	r.primed = nil
 	if r.loader != nil {
 		r.loader.ClearAll()
 	}
 }
+
+// relation is one of which there is but one thing to ask.
+type relation[O comparable, V any] struct{ relationBy[struct{}, O, V] }
+
+// loadOf returns the values that there are of the objects, in a map that is the
+// caller's.
+type loadOf[O comparable, V any] func(ctx context.Context, of []O) (map[O]V, error)
+
+func newRelation[O comparable, V any](load loadOf[O, V]) relation[O, V] {
+	return relation[O, V]{relationBy[struct{}, O, V]{load: func(ctx context.Context, of []O, _ struct{}) (map[O]V, error) {
+		return load(ctx, of)
+	}}}
+}
+
+func (r *relation[O, V]) of(ctx context.Context, of O) (V, error) {
+	return r.relationBy.of(ctx, struct{}{}, of)
+}
+
+func (r *relation[O, V]) ahead(ctx context.Context, of []O) { r.relationBy.ahead(ctx, struct{}{}, of) }
+
+func (r *relation[O, V]) aheadValues(ctx context.Context, of []O) []V {
+	return r.relationBy.aheadValues(ctx, struct{}{}, of)
+}
+
+func (r *relation[O, V]) known(of []O) []V { return r.relationBy.known(struct{}{}, of) }
+
+// prime tells a value that came with something else.
+func (r *relation[O, V]) prime(of O, value V) { r.keep(struct{}{}, nil, map[O]V{of: value}) }

@@ -149,7 +149,7 @@ func (s subscriberOf) Tags(ctx context.Context, of *domain.Subscriber, limit, of
 	if err != nil {
 		return nil, err
 	}
-	return loadersFrom(ctx).tags.of(ctx, pageKey{of.Key, page.Limit, page.Offset})
+	return loadersFrom(ctx).tags.of(ctx, page, of.Key)
 }
 
 func (s subscriberOf) NumberOfTags(ctx context.Context, of *domain.Subscriber) (int32, error) {

@@ -2,7 +2,6 @@ package resolvers
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -43,10 +42,10 @@ func (l *loaders) aheadOfTagLists(ctx context.Context, s selection, of []*domain
 		if err != nil {
 			continue // the field itself reports it
 		}
-		keys := each(of, func(s *domain.Subscriber) pageKey { return pageKey{s.Key, page.Limit, page.Offset} })
-		l.tags.ahead(ctx, keys)
+		keys := subscriberKeys(of)
+		l.tags.ahead(ctx, page, keys)
 		if tag := s.below("tags"); !tag.only("name") {
-			l.aheadOfTags(ctx, tag, slices.Concat(slices.Collect(maps.Values(l.tags.known(keys)))...))
+			l.aheadOfTags(ctx, tag, slices.Concat(l.tags.known(page, keys)...))
 		}
 	}
 }
@@ -68,13 +67,13 @@ func (l *loaders) aheadOfRelated(ctx context.Context, s selection, of []*domain.
 	parent.sets = append(parent.sets, related.below("parent").sets...)
 	if above := parent.below("subscriber"); !above.empty() {
 		parents := l.subscriber.aheadValues(ctx, present(of, func(s *domain.Subscriber) *int64 { return s.ParentKey }))
-		l.aheadOfSubscribers(ctx, above, slices.Collect(maps.Values(parents)))
+		l.aheadOfSubscribers(ctx, above, found(parents))
 	}
 	profiles := s.below("profiles")
 	profiles.sets = append(profiles.sets, related.below("profiles").sets...)
 	if !profiles.empty() || !related.empty() {
 		below := l.profiles.aheadValues(ctx, subscriberKeys(of))
-		l.aheadOfSubscribers(ctx, profiles, slices.Concat(slices.Collect(maps.Values(below))...))
+		l.aheadOfSubscribers(ctx, profiles, slices.Concat(below...))
 	}
 }
 

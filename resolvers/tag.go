@@ -168,7 +168,7 @@ func (t tagOf) Subscribers(ctx context.Context, of *domain.TagName, first *int32
 		return nil, err
 	}
 	l := loadersFrom(ctx)
-	return partConnection(ctx, partOf[domain.TagName]{*of, l.listings.once(listing)}, l.tagSubscribers, l.tagTotals)
+	return partConnection(ctx, *of, l.listings.once(listing), &l.tagSubscribers, &l.tagTotals)
 }
 
 // aheadOfTags loads the selected relations of all the tags.
@@ -182,5 +182,5 @@ func (l *loaders) aheadOfTags(ctx context.Context, s selection, of []domain.TagN
 	if s.has("usage") {
 		l.aheadOfUsage(ctx, s, each(of, func(t domain.TagName) domain.Subject { return domain.Subject{Kind: domain.TagSubject, Tag: t} }))
 	}
-	aheadOfParts(ctx, l, s, of, l.tagSubscribers, l.tagTotals)
+	aheadOfParts(ctx, l, s, of, &l.tagSubscribers, &l.tagTotals)
 }

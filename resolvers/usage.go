@@ -62,7 +62,7 @@ func (u usageOf) Period(_ context.Context, of *model.Usage) (*domain.Period, err
 }
 
 func (u usageOf) Totals(ctx context.Context, of *model.Usage) (*domain.UsageTotals, error) {
-	totals, err := loadersFrom(ctx).usageTotals.of(ctx, newUsageKey(of))
+	totals, err := loadersFrom(ctx).usageTotals.of(ctx, spanOf(of), of.Of)
 	return &totals, err
 }
 
@@ -71,11 +71,11 @@ func (u usageOf) Series(ctx context.Context, of *model.Usage, unit domain.Unit, 
 	if err != nil {
 		return nil, err
 	}
-	key, err := newSeriesKey(caller, of, unit, timeZone, zeroFill)
+	asked, err := newSeriesAsked(caller, of, unit, timeZone, zeroFill)
 	if err != nil {
 		return nil, err
 	}
-	points, err := loadersFrom(ctx).usageSeries.of(ctx, key)
+	points, err := loadersFrom(ctx).usageSeries.of(ctx, asked, of.Of)
 	return pointers(points), err
 }
 
@@ -83,7 +83,7 @@ func (u usageOf) Breakdown(ctx context.Context, of *model.Usage, by domain.Dimen
 	if err := checkFirst(first); err != nil {
 		return nil, err
 	}
-	shares, err := loadersFrom(ctx).usageShares.of(ctx, sharesKey{newUsageKey(of), by, int(first)})
+	shares, err := loadersFrom(ctx).usageShares.of(ctx, sharesAsked{spanOf(of), by, int(first)}, of.Of)
 	return pointers(shares), err
 }
 
@@ -92,7 +92,7 @@ func (u usageOf) TopSubscribers(ctx context.Context, of *model.Usage, first int3
 		return nil, err
 	}
 	l := loadersFrom(ctx)
-	top, err := l.usageTop.of(ctx, topKey{newUsageKey(of), int(first)})
+	top, err := l.usageTop.of(ctx, topAsked{spanOf(of), int(first)}, of.Of)
 	if err != nil {
 		return nil, err
 	}

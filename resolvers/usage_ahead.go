@@ -2,7 +2,6 @@ package resolvers
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -43,19 +42,19 @@ func below(s selection, field graphql.CollectedField) selection {
 
 // load is for the span of the usage, whose subject is any of them.
 func (u usageAhead) load(ctx context.Context, s selection, usage *model.Usage) {
-	key := newUsageKey(usage)
+	span := spanOf(usage)
 	if s.has("totals") {
-		u.usageTotals.ahead(ctx, each(u.of, key.on))
+		u.usageTotals.ahead(ctx, span, u.of)
 	}
 	u.maps(ctx, s, usage)
 	for _, field := range s.fields("series") {
 		u.series(ctx, usage, field.ArgumentMap(s.op.Variables))
 	}
 	for _, field := range s.fields("breakdown") {
-		u.shares(ctx, key, field.ArgumentMap(s.op.Variables))
+		u.shares(ctx, span, field.ArgumentMap(s.op.Variables))
 	}
 	for _, field := range s.fields("topSubscribers") {
-		u.top(ctx, key, below(s, field), field.ArgumentMap(s.op.Variables))
+		u.top(ctx, span, below(s, field), field.ArgumentMap(s.op.Variables))
 	}
 	for _, field := range s.fields("previous") {
 		if previous, err := previousUsage(u.caller, usage); err == nil {
@@ -66,45 +65,45 @@ func (u usageAhead) load(ctx context.Context, s selection, usage *model.Usage) {
 
 // maps loads what the documented shapes are written from.
 func (u usageAhead) maps(ctx context.Context, s selection, usage *model.Usage) {
-	key := newUsageKey(usage)
+	span := spanOf(usage)
 	if s.has("dataUsage") || s.has("sessionCount") {
-		u.usageSeries.ahead(ctx, each(u.of, newHoursKey(usage).on))
+		u.usageSeries.ahead(ctx, hoursOf(usage), u.of)
 	}
 	if s.has("dataUsageByNetworkProtocol") {
-		u.usageProtocols.ahead(ctx, each(u.of, key.on))
+		u.usageProtocols.ahead(ctx, span, u.of)
 	}
 	if s.has("dataUsageBySubscriber") {
-		u.usageSubscribers.ahead(ctx, each(u.of, key.on))
+		u.usageSubscribers.ahead(ctx, span, u.of)
 	}
 	if s.has("dataUsageByIpAddress") {
-		u.usageAddresses.ahead(ctx, each(u.of, key.on))
+		u.usageAddresses.ahead(ctx, span, u.of)
 	}
 }
 
 func (u usageAhead) series(ctx context.Context, usage *model.Usage, args map[string]any) {
 	unit, _ := args["interval"].(string)
 	zeroFill, _ := args["zeroFill"].(bool)
-	key, err := newSeriesKey(u.caller, usage, domain.Unit(unit), textArgument(args["timeZone"]), zeroFill)
+	asked, err := newSeriesAsked(u.caller, usage, domain.Unit(unit), textArgument(args["timeZone"]), zeroFill)
 	if err == nil {
-		u.usageSeries.ahead(ctx, each(u.of, key.on))
+		u.usageSeries.ahead(ctx, asked, u.of)
 	}
 }
 
-func (u usageAhead) shares(ctx context.Context, key usageKey, args map[string]any) {
+func (u usageAhead) shares(ctx context.Context, span usageSpan, args map[string]any) {
 	by, _ := args["by"].(string)
 	if first, err := firstArgument(args); err == nil {
-		u.usageShares.ahead(ctx, each(u.of, sharesKey{key, domain.Dimension(by), first}.on))
+		u.usageShares.ahead(ctx, sharesAsked{span, domain.Dimension(by), first}, u.of)
 	}
 }
 
 // top loads the subscribers as well, each once for all the subjects.
-func (u usageAhead) top(ctx context.Context, key usageKey, s selection, args map[string]any) {
+func (u usageAhead) top(ctx context.Context, span usageSpan, s selection, args map[string]any) {
 	first, err := firstArgument(args)
 	if err != nil || !u.caller.May(domain.ViewSubscriber) {
 		return
 	}
-	tops := u.usageTop.aheadValues(ctx, each(u.of, topKey{key, first}.on))
-	u.aheadOfTop(ctx, s, slices.Concat(slices.Collect(maps.Values(tops))...))
+	tops := u.usageTop.aheadValues(ctx, topAsked{span, first}, u.of)
+	u.aheadOfTop(ctx, s, slices.Concat(tops...))
 }
 
 // aheadOfTop loads the selected subscribers of those with the most usage.

@@ -124,17 +124,17 @@ func addAddress(usage *model.DataUsageByIPAddress, a domain.AddressUsage, span d
 }
 
 func (u usageOf) DataUsage(ctx context.Context, of *model.Usage) (*model.DataUsageByDirection, error) {
-	points, err := loadersFrom(ctx).usageSeries.of(ctx, newHoursKey(of))
+	points, err := loadersFrom(ctx).usageSeries.of(ctx, hoursOf(of), of.Of)
 	return directionMaps(points, of.Span), err
 }
 
 func (u usageOf) SessionCount(ctx context.Context, of *model.Usage) (*model.SessionCount, error) {
-	points, err := loadersFrom(ctx).usageSeries.of(ctx, newHoursKey(of))
+	points, err := loadersFrom(ctx).usageSeries.of(ctx, hoursOf(of), of.Of)
 	return sessionMap(points, of.Span), err
 }
 
 func (u usageOf) DataUsageByNetworkProtocol(ctx context.Context, of *model.Usage) (*model.DataUsageByNetworkProtocol, error) {
-	hours, err := loadersFrom(ctx).usageProtocols.of(ctx, newUsageKey(of))
+	hours, err := loadersFrom(ctx).usageProtocols.of(ctx, spanOf(of), of.Of)
 	list := &protocolList{span: of.Span, usage: &model.UsageMap{}}
 	for _, h := range hours {
 		list.add(h)
@@ -143,7 +143,7 @@ func (u usageOf) DataUsageByNetworkProtocol(ctx context.Context, of *model.Usage
 }
 
 func (u usageOf) DataUsageBySubscriber(ctx context.Context, of *model.Usage) (*model.DataUsageBySubscriber, error) {
-	subscribers, err := loadersFrom(ctx).usageSubscribers.of(ctx, newUsageKey(of))
+	subscribers, err := loadersFrom(ctx).usageSubscribers.of(ctx, spanOf(of), of.Of)
 	list := &subscriberList{span: of.Span, usage: &model.UsageMap{}}
 	for _, s := range subscribers {
 		list.add(s)
@@ -152,7 +152,7 @@ func (u usageOf) DataUsageBySubscriber(ctx context.Context, of *model.Usage) (*m
 }
 
 func (u usageOf) DataUsageByIPAddress(ctx context.Context, of *model.Usage) (*model.DataUsageByIPAddress, error) {
-	addresses, err := loadersFrom(ctx).usageAddresses.of(ctx, newUsageKey(of))
+	addresses, err := loadersFrom(ctx).usageAddresses.of(ctx, spanOf(of), of.Of)
 	usage := &model.DataUsageByIPAddress{DataUsageByIP: &model.UsageMap{}}
 	for _, a := range addresses {
 		addAddress(usage, a, of.Span)
