@@ -276,7 +276,7 @@ SELECT subject, sum(mobile_originated)::bigint AS mobile_originated, sum(mobile_
   sum(sessions)::bigint AS sessions
 FROM (`+usage+`) AS u
 GROUP BY subject`, q.args...)
-	totals := make(map[domain.Subject]domain.UsageTotals, len(rows))
+	totals := make(map[domain.Subject]domain.UsageTotals, len(of)) // who has none may be added
 	for _, r := range rows {
 		totals[of[r.Subject-1]] = r.UsageTotals
 	}

@@ -5,8 +5,10 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
 
 	"simgraph/db/stmtcache"
 )
@@ -57,6 +59,10 @@ func checkArg(checker driver.NamedValueChecker, arg *driver.NamedValue) (err err
 	if driver.IsValue(arg.Value) {
 		return nil
 	}
+	if numbers, ok := arg.Value.(pq.Int64Array); ok && numbers != nil {
+		arg.Value = formatArray(numbers)
+		return nil
+	}
 	if checker != nil {
 		if err = checker.CheckNamedValue(arg); !errors.Is(err, driver.ErrSkip) {
 			return err
@@ -65,6 +71,21 @@ func checkArg(checker driver.NamedValueChecker, arg *driver.NamedValue) (err err
 	arg.Value, err = driver.DefaultParameterConverter.ConvertValue(arg.Value)
 	return err
 }
+
+// formatArray is pq.Int64Array's Value with memory for all of it.
+func formatArray(numbers []int64) string {
+	b := append(make([]byte, 0, 2+usualDigits*len(numbers)), '{')
+	for i, n := range numbers {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, n, 10)
+	}
+	return string(append(b, '}'))
+}
+
+// usualDigits are those of a key, and the comma.
+const usualDigits = 8
 
 // readRowsOf is readRows by way of database/sql, such as in a transaction.
 func readRowsOf(ctx context.Context, in sqlx.QueryerContext, query string, args []any, to stmtcache.RowReader) error {

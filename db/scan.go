@@ -42,8 +42,9 @@ func eachRow[T any](ctx context.Context, in sqlx.QueryerContext, query string, a
 	return to.refused
 }
 
-// largestBlock bounds how many rows are allocated together.
-const largestBlock = 128
+// largestBlock bounds the bytes of rows that are allocated together: larger
+// ones cost more to clear than they spare.
+const largestBlock = 8 << 10
 
 // rowCollector keeps a T of every row.
 type rowCollector[T any] struct {
@@ -60,7 +61,7 @@ func (c *rowCollector[T]) Values(values []driver.Value) error { return c.set(c.n
 
 func (c *rowCollector[T]) next() *T {
 	if len(c.block) == cap(c.block) {
-		c.block = make([]T, 0, max(4, min(2*cap(c.block), largestBlock)))
+		c.block = make([]T, 0, max(4, min(2*cap(c.block), largestBlock/int(unsafe.Sizeof(*new(T))+1))))
 	}
 	c.block = c.block[:len(c.block)+1]
 	row := &c.block[len(c.block)-1]

@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -35,8 +33,9 @@ func New(schema *Schema, doc *ast.QueryDocument, def *ast.OperationDefinition) *
 }
 
 // Middleware is a graphql.ResolverMiddleware for one response: it resolves root
-// fields as they are, and answers what is below by the plan.
-func (o *Operation) Middleware(op *graphql.OperationContext) graphql.FieldMiddleware {
+// fields as they are, and answers what is below by the plan. The response copies
+// the answers, unless loan lends it their memory.
+func (o *Operation) Middleware(op *graphql.OperationContext, loan *Loan) graphql.FieldMiddleware {
 	roots := sync.OnceValue(func() map[*ast.Field]*root { return o.of(op) })
 	return func(ctx context.Context, next graphql.Resolver) (any, error) {
 		v, err := next(ctx)
@@ -44,7 +43,7 @@ func (o *Operation) Middleware(op *graphql.OperationContext) graphql.FieldMiddle
 			return v, err
 		}
 		if root := roots()[graphql.GetFieldContext(ctx).Field.Field]; root != nil {
-			return root.marshaler(ctx, op, v), nil
+			return root.marshaler(ctx, op, loan, v), nil
 		}
 		return v, nil
 	}
@@ -71,7 +70,7 @@ func (o *Operation) of(op *graphql.OperationContext) map[*ast.Field]*root {
 }
 
 // marshaler answers a value. The errors go to the response, as gqlgen's do.
-func (r *root) marshaler(ctx context.Context, op *graphql.OperationContext, v any) graphql.Marshaler {
+func (r *root) marshaler(ctx context.Context, op *graphql.OperationContext, loan *Loan, v any) graphql.Marshaler {
 	w := newWriter(ctx, op, r)
 	top := &frame{writer: w}
 	top.made.Store(graphql.GetFieldContext(ctx))
@@ -81,36 +80,7 @@ func (r *root) marshaler(ctx context.Context, op *graphql.OperationContext, v an
 		release(w.buf)
 		return graphql.Null
 	}
-	return written(w.buf)
-}
-
-// closing is room for what ends a response: without it the response would be
-// copied once more, for a brace.
-const closing = 64
-
-// written is an answer that is marshaled once.
-type written []byte
-
-func (b written) MarshalGQL(w io.Writer) {
-	if response, ok := w.(*bytes.Buffer); ok {
-		response.Grow(len(b) + closing)
-	}
-	_, _ = w.Write(b) // the writer is the buffer of the response
-	release(b)
-}
-
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
-
-// largestKept bounds the buffers that are kept for later answers.
-const largestKept = 1 << 20
-
-func buffer() []byte { return (*buffers.Get().(*[]byte))[:0] }
-
-func release(b []byte) {
-	if cap(b) <= largestKept {
-		b = b[:0]
-		buffers.Put(&b)
-	}
+	return &written{w.buf, loan}
 }
 
 // switches names the variables that decide which fields are selected.

@@ -12,6 +12,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"simgraph/graph/plan"
 )
 
 // ServeHTTP answers one operation by POST or GET, as JSON or as server-sent
@@ -151,6 +153,8 @@ func (e *exchange) request(c *call, errs gqlerror.List) {
 		e.send(e.refusedStatus(errs), e.refused(ctx, errs), nil)
 		return
 	}
+	c.loan = new(plan.Loan)
+	defer c.loan.Return()
 	e.send(http.StatusOK, e.run(ctx, c), c)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"simgraph/graph/guard"
+	"simgraph/graph/plan"
 )
 
 // request is what a client asks, whatever it came over.
@@ -30,6 +31,8 @@ type call struct {
 	cost       int
 	// leave ends the turn of the operation.
 	leave func()
+	// loan is nil where the response outlives the call.
+	loan *plan.Loan
 }
 
 // find returns the operation that a request means.
@@ -103,7 +106,7 @@ func (s *Server) context(c *call) *graphql.OperationContext {
 		Stats:                  graphql.Stats{OperationStart: time.Now()},
 	}
 	if c.fields != nil {
-		op.ResolverMiddleware = c.fields.Middleware(op)
+		op.ResolverMiddleware = c.fields.Middleware(op, c.loan)
 	}
 	return op
 }
