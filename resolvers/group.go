@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
 	"simgraph/graph/generated/input"
@@ -132,7 +131,7 @@ func aheadOfParts[P comparable](ctx context.Context, l *loaders, s selection, pa
 		for _, slice := range parts.aheadValues(ctx, listing, parents) {
 			all = append(all, slice.Items...)
 		}
-		below := selection{s.op, []ast.SelectionSet{field.Selections}}
+		below := s.under(field)
 		if below.has("totalCount") {
 			totals.ahead(ctx, listing, parents)
 		}

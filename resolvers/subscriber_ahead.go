@@ -63,14 +63,12 @@ func (l *loaders) aheadOfTheirGroups(ctx context.Context, group selection, ids [
 // aheadOfRelated loads the eUICCs above profiles, and the profiles on eUICCs.
 func (l *loaders) aheadOfRelated(ctx context.Context, s selection, of []*domain.Subscriber) {
 	related := s.below("related")
-	parent := s.below("parent")
-	parent.sets = append(parent.sets, related.below("parent").sets...)
+	parent := s.below("parent").and(related.below("parent"))
 	if above := parent.below("subscriber"); !above.empty() {
 		parents := l.subscriber.aheadValues(ctx, present(of, func(s *domain.Subscriber) *int64 { return s.ParentKey }))
 		l.aheadOfSubscribers(ctx, above, found(parents))
 	}
-	profiles := s.below("profiles")
-	profiles.sets = append(profiles.sets, related.below("profiles").sets...)
+	profiles := s.below("profiles").and(related.below("profiles"))
 	if !profiles.empty() || !related.empty() {
 		below := l.profiles.aheadValues(ctx, subscriberKeys(of))
 		l.aheadOfSubscribers(ctx, profiles, slices.Concat(below...))

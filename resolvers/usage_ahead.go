@@ -5,9 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
-
 	"simgraph/domain"
 	"simgraph/graph/model"
 )
@@ -24,7 +21,7 @@ func (l *loaders) aheadOfUsage(ctx context.Context, s selection, of []domain.Sub
 		args := field.ArgumentMap(s.op.Variables)
 		usage, err := l.graph.usageIn(ctx, of[0], timeArgument(args["start"]), timeArgument(args["end"]))
 		if err == nil {
-			usageAhead{l, caller, of}.load(ctx, below(s, field), usage)
+			usageAhead{l, caller, of}.load(ctx, s.under(field), usage)
 		}
 	}
 }
@@ -34,10 +31,6 @@ type usageAhead struct {
 	*loaders
 	caller *domain.Caller
 	of     []domain.Subject
-}
-
-func below(s selection, field graphql.CollectedField) selection {
-	return selection{s.op, []ast.SelectionSet{field.Selections}}
 }
 
 // load is for the span of the usage, whose subject is any of them.
@@ -54,11 +47,11 @@ func (u usageAhead) load(ctx context.Context, s selection, usage *model.Usage) {
 		u.shares(ctx, span, field.ArgumentMap(s.op.Variables))
 	}
 	for _, field := range s.fields("topSubscribers") {
-		u.top(ctx, span, below(s, field), field.ArgumentMap(s.op.Variables))
+		u.top(ctx, span, s.under(field), field.ArgumentMap(s.op.Variables))
 	}
 	for _, field := range s.fields("previous") {
 		if previous, err := previousUsage(u.caller, usage); err == nil {
-			u.load(ctx, below(s, field), previous)
+			u.load(ctx, s.under(field), previous)
 		}
 	}
 }

@@ -119,8 +119,8 @@ func (c *conn) readTapped(ctx context.Context, prepared *list.Element, args []dr
 	}
 	c.recent.MoveToFront(prepared)
 	_, err = observed(ctx, c, e.query, func() (none struct{}, err error) {
-		w := c.watch(ctx)
-		defer w.end()
+		c.watch.begin(ctx)
+		defer c.watch.end()
 		rows, err := e.stmt.QueryContext(context.Background(), args)
 		if err == nil {
 			err = rows.Close()

@@ -61,6 +61,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, fmt.Errorf("stmtcache: lib/pq's %T lacks a method", inner)
 	}
 	made := &conn{pqConn: full, wire: *wire, inner: c.Connector, size: c.size, observe: c.observe, byQuery: map[string]*list.Element{}, recent: list.New()}
+	made.watch = newWatch(made.interrupt)
 	if c.size > 0 {
 		made.backend, err = backendOf(ctx, full)
 	}
@@ -100,6 +101,7 @@ type conn struct {
 	backend backend
 	size    int
 	observe Observer
+	watch   *watch
 	byQuery map[string]*list.Element
 	recent  *list.List // of *entry, the one used last in front
 }

@@ -57,28 +57,66 @@ type pqRows interface {
 	driver.RowsColumnTypeScanType
 }
 
-// watch looks out for the end of a context.
+// patience is how long a statement runs before its connection looks out for the
+// end of the context: most are done sooner than that would have cost.
+var patience = 10 * time.Millisecond
+
+// watch looks out for the end of the context of what a connection runs.
 type watch struct {
-	stop func() bool
+	interrupt func()
+	timer     *time.Timer
 	// interrupting is an interruption on its way.
 	interrupting sync.WaitGroup
+
+	mu sync.Mutex
+	of context.Context // nil while nothing runs
+	// stop is nil as long as there is patience.
+	stop func() bool
 }
 
-// watch has what the connection runs end with a context.
-func (c *conn) watch(of context.Context) *watch {
-	w := new(watch)
-	w.interrupting.Add(1)
-	w.stop = context.AfterFunc(of, func() {
-		defer w.interrupting.Done()
-		c.interrupt()
-	})
+func newWatch(interrupt func()) *watch {
+	w := &watch{interrupt: interrupt}
+	w.timer = time.AfterFunc(time.Hour, w.look)
+	w.timer.Stop()
 	return w
+}
+
+// begin has what the connection runs from now on end with a context.
+func (w *watch) begin(of context.Context) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.of = of
+	w.timer.Reset(patience)
+}
+
+// look may come late, for a statement that has ended: then the next is looked
+// after sooner.
+func (w *watch) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.of == nil || w.stop != nil {
+		return
+	}
+	w.interrupting.Add(1)
+	w.stop = context.AfterFunc(w.of, func() {
+		defer w.interrupting.Done()
+		w.interrupt()
+	})
 }
 
 // end waits for an interruption that is on its way: it would meet the
 // connection's next statement.
 func (w *watch) end() {
-	if !w.stop() {
+	w.mu.Lock()
+	w.timer.Stop()
+	stop := w.stop
+	w.of, w.stop = nil, nil
+	w.mu.Unlock()
+	switch {
+	case stop == nil:
+	case stop():
+		w.interrupting.Done()
+	default:
 		w.interrupting.Wait()
 	}
 }
@@ -86,8 +124,8 @@ func (w *watch) end() {
 // watchedRows are the rows of a query that ends with its context.
 type watchedRows struct {
 	pqRows
-	*watch
-	ctx context.Context
+	watch *watch // nil when they are closed
+	ctx   context.Context
 }
 
 // watched runs a query until of ends. ctx is of without its end.
@@ -95,7 +133,8 @@ func (c *conn) watched(ctx, of context.Context, query string, args []driver.Name
 	if err := of.Err(); err != nil {
 		return nil, err
 	}
-	w := &watchedRows{watch: c.watch(of), ctx: of}
+	c.watch.begin(of)
+	w := &watchedRows{watch: c.watch, ctx: of}
 	rows, err := prepared(ctx, c, query, func(s pqStmt) (driver.Rows, error) { return s.QueryContext(ctx, args) })
 	if err != nil {
 		w.end()
@@ -124,6 +163,13 @@ func (w *watchedRows) Close() error {
 	err := w.pqRows.Close()
 	w.end()
 	return err
+}
+
+func (w *watchedRows) end() {
+	if w.watch != nil {
+		w.watch.end()
+		w.watch = nil
+	}
 }
 
 // interruptTime is how long an interruption may take.
