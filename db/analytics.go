@@ -271,15 +271,15 @@ func (a *Analytics) Totals(ctx context.Context, scope domain.Scope, of []domain.
 		Subject int
 		domain.UsageTotals
 	}
-	rows, err := selectAll[row](ctx, a.pool, `
+	totals := make(map[domain.Subject]domain.UsageTotals, len(of)) // who has none may be added
+	err := eachRow(ctx, a.pool, `
 SELECT subject, sum(mobile_originated)::bigint AS mobile_originated, sum(mobile_terminated)::bigint AS mobile_terminated,
   sum(sessions)::bigint AS sessions
 FROM (`+usage+`) AS u
-GROUP BY subject`, q.args...)
-	totals := make(map[domain.Subject]domain.UsageTotals, len(of)) // who has none may be added
-	for _, r := range rows {
+GROUP BY subject`, q.args, func(r row) error {
 		totals[of[r.Subject-1]] = r.UsageTotals
-	}
+		return nil
+	})
 	return totals, err
 }
 

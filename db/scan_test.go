@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"reflect"
 	"strings"
@@ -290,6 +291,20 @@ func TestTypesThatOnlyLibPQReadsAreLeftToIt(t *testing.T) {
 		}
 		if got := rows[2]; !got.Moment.Equal(time.Date(2026, 2, 28, 0, 0, 0, 0, time.UTC)) || string(got.Raw) != "infinity" || *got.Text != "x" {
 			t.Errorf("got %+v", *got)
+		}
+	})
+}
+
+func TestArraysOfNumbersAreArguments(t *testing.T) {
+	t.Parallel()
+	eachDoor(t, func(t *testing.T, in sqlx.QueryerContext) {
+		for want, numbers := range map[string]pq.Int64Array{
+			"none": nil, "{}": {}, "{7}": {7}, "{-9223372036854775808,0,9223372036854775807}": {math.MinInt64, 0, math.MaxInt64},
+		} {
+			got, err := db.SelectValues[string](t.Context(), in, "SELECT coalesce($1::bigint[]::text, 'none')", numbers)
+			if err != nil || len(got) != 1 || got[0] != want {
+				t.Errorf("got %q, %v; want %s", got, err, want)
+			}
 		}
 	})
 }

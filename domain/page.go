@@ -1,7 +1,7 @@
 package domain
 
 import (
-	"fmt"
+	"slices"
 	"time"
 
 	"simgraph/domain/query"
@@ -50,11 +50,16 @@ type Listing struct {
 	Wanted Wanted
 }
 
-// String is equal for equal listings only.
-func (l Listing) String() string {
-	filter := ""
-	if l.Filter != nil {
-		filter = l.Filter.String()
+// Equal tells whether both want the same.
+func (l Listing) Equal(other Listing) bool {
+	return l.Page == other.Page && l.PeriodStart.Equal(other.PeriodStart) && l.Wanted == other.Wanted &&
+		slices.EqualFunc(l.Order, other.Order, func(a, b query.Order) bool { return a.String() == b.String() }) &&
+		textOf(l.Filter) == textOf(other.Filter)
+}
+
+func textOf(filter query.Expr) string {
+	if filter == nil {
+		return ""
 	}
-	return fmt.Sprintf("%q %v %+v %d %d", filter, l.Order, l.Page, l.PeriodStart.Unix(), l.Wanted)
+	return filter.String()
 }

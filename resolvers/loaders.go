@@ -153,19 +153,17 @@ func paged[V any](scope domain.Scope, load func(context.Context, domain.Scope, [
 // listings are the listings of a response, each once.
 type listings struct {
 	mu   sync.Mutex
-	seen map[string]*domain.Listing
+	seen []*domain.Listing
 }
 
 func (l *listings) once(listing domain.Listing) *domain.Listing {
-	key := listing.String()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if known := l.seen[key]; known != nil {
-		return known
+	for _, known := range l.seen {
+		if known.Equal(listing) {
+			return known
+		}
 	}
-	if l.seen == nil {
-		l.seen = map[string]*domain.Listing{}
-	}
-	l.seen[key] = &listing
+	l.seen = append(l.seen, &listing)
 	return &listing
 }

@@ -30,28 +30,34 @@ func release(b *bytes.Buffer) {
 // encode writes a response as JSON. There is no data key in one that has no
 // data, which tells refused operations from failed ones. c is nil for those.
 func encode(b *bytes.Buffer, resp *graphql.Response, c *call) {
+	encodeBeforeData(b, resp)
+	b.Write(resp.Data)
+	encodeAfterData(b, resp, c)
+}
+
+func encodeBeforeData(b *bytes.Buffer, resp *graphql.Response) {
 	b.WriteByte('{')
 	if len(resp.Errors) > 0 {
 		b.WriteString(`"errors":`)
 		encodeValue(b, resp.Errors)
 	}
 	if resp.Data != nil {
-		comma(b)
+		if len(resp.Errors) > 0 {
+			b.WriteByte(',')
+		}
 		b.WriteString(`"data":`)
-		b.Write(resp.Data)
 	}
+}
+
+func encodeAfterData(b *bytes.Buffer, resp *graphql.Response, c *call) {
 	if c != nil {
-		comma(b)
+		if len(resp.Errors) > 0 || resp.Data != nil {
+			b.WriteByte(',')
+		}
 		b.WriteString(`"extensions":`)
 		encodeExtensions(b, resp.Extensions, c.cost)
 	}
 	b.WriteByte('}')
-}
-
-func comma(b *bytes.Buffer) {
-	if b.Bytes()[b.Len()-1] != '{' {
-		b.WriteByte(',')
-	}
 }
 
 func encodeExtensions(b *bytes.Buffer, extensions map[string]any, cost int) {

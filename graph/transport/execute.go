@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -35,7 +36,8 @@ func (s *Server) executeOn(ctx context.Context, c *call, schema graphql.Executab
 	return s.finish(ctx, schema.Exec(ctx)(ctx))
 }
 
-var null = []byte("null")
+// null is the data of many responses: nothing can be appended to it.
+var null = slices.Clip([]byte("null"))
 
 // trusted are the limits of documents that come with the program.
 var trusted = guard.Unlimited()

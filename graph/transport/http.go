@@ -182,15 +182,21 @@ func (e *exchange) send(status int, resp *graphql.Response, c *call) {
 	if media == "" {
 		media = typeJSON
 	}
-	b := buffer()
-	defer release(b)
-	encode(b, resp, c)
+	begin, end := buffer(), buffer()
+	defer release(begin)
+	defer release(end)
+	encodeBeforeData(begin, resp)
+	encodeAfterData(end, resp, c)
+	// What comes last goes behind the data, whose memory is the response's: the
+	// data itself is not copied, nor the end sent by itself.
+	body := append(resp.Data, end.Bytes()...)
 	h := e.w.Header()
 	h.Set("Content-Type", media+"; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(b.Len()))
+	h.Set("Content-Length", strconv.Itoa(begin.Len()+len(body)))
 	e.w.WriteHeader(status)
 	// A client that is gone needs no answer.
-	_, _ = e.w.Write(b.Bytes())
+	_, _ = e.w.Write(begin.Bytes())
+	_, _ = e.w.Write(body)
 }
 
 // valid asks whether a stream may go on.
