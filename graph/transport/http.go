@@ -189,14 +189,14 @@ func (e *exchange) send(status int, resp *graphql.Response, c *call) {
 	encodeAfterData(end, resp, c)
 	// What comes last goes behind the data, whose memory is the response's: the
 	// data itself is not copied, nor the end sent by itself.
-	body := append(resp.Data, end.Bytes()...)
+	resp.Data = append(resp.Data, end.Bytes()...)
 	h := e.w.Header()
 	h.Set("Content-Type", media+"; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(begin.Len()+len(body)))
+	h.Set("Content-Length", strconv.Itoa(begin.Len()+len(resp.Data)))
 	e.w.WriteHeader(status)
 	// A client that is gone needs no answer.
 	_, _ = e.w.Write(begin.Bytes())
-	_, _ = e.w.Write(body)
+	_, _ = e.w.Write(resp.Data)
 }
 
 // valid asks whether a stream may go on.
