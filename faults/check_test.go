@@ -183,6 +183,13 @@ func (x *trial) checkErrors() {
 	for _, wrong := range x.load.wrong {
 		x.t.Error(wrong)
 	}
+	if x.t.Failed() {
+		for line := range strings.SplitSeq(x.simgraph.stderr.String(), "\n") {
+			if strings.Contains(line, "ERROR") || strings.Contains(line, "internal") {
+				x.t.Log(line)
+			}
+		}
+	}
 	if log := x.simgraph.stderr.String(); strings.Contains(log, "panic") || strings.Contains(log, "DATA RACE") {
 		x.t.Errorf("the log: %s", log)
 	}

@@ -19,6 +19,8 @@ import (
 type Conn struct {
 	net.Conn
 	protocol protocol
+	// unsent is why something could not be sent.
+	unsent error
 	// last is the end of what lib/pq has read.
 	last [len(readyForQuery) + 1]byte
 	// to takes rows, of so many columns; nil while they are lib/pq's.
@@ -67,8 +69,15 @@ func (c *Conn) Write(b []byte) (int, error) {
 			c.protocol = plain
 		}
 	}
-	return c.Conn.Write(b)
+	n, err := c.Conn.Write(b)
+	if err != nil {
+		c.unsent = err
+	}
+	return n, err
 }
+
+// Unsent returns why something could not be sent, nil where all could be.
+func (c *Conn) Unsent() error { return c.unsent }
 
 // Tap has the rows that come from now on go to a function, until Untap; they
 // have so many columns, and are only valid until it returns. Its error ends the

@@ -53,7 +53,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	ctx, wire := rowtap.Last(ctx)
 	inner, err := c.Connector.Connect(ctx)
 	if err != nil {
-		return nil, err
+		return nil, connectError(err, *wire)
 	}
 	full, ok := inner.(pqConn)
 	if !ok {
@@ -69,6 +69,15 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, errors.Join(err, inner.Close())
 	}
 	return made, nil
+}
+
+// connectError returns why a connection was not made. lib/pq hides the error of a
+// network that breaks before the password is sent in a type of its own.
+func connectError(err error, wire *rowtap.Conn) error {
+	if wire != nil && wire.Unsent() != nil {
+		return wire.Unsent()
+	}
+	return err
 }
 
 // pqConn is all that lib/pq's connections can do. What conn does not override

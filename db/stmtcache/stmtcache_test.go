@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -299,5 +301,35 @@ func BenchmarkStatement(b *testing.B) {
 				must(b, err)
 			}
 		})
+	}
+}
+
+// breaking asks for a password and breaks then.
+type breaking struct {
+	net.Conn
+	asks   *strings.Reader
+	writes int
+}
+
+func (b *breaking) DialContext(context.Context, string, string) (net.Conn, error) { return b, nil }
+func (b *breaking) Read(to []byte) (int, error)                                   { return b.asks.Read(to) }
+func (b *breaking) SetDeadline(time.Time) error                                   { return nil }
+func (b *breaking) Close() error                                                  { return nil }
+
+func (b *breaking) Write(from []byte) (int, error) {
+	if b.writes++; b.writes > 1 {
+		return 0, &net.OpError{Op: "write", Net: "tcp", Err: syscall.ECONNRESET}
+	}
+	return len(from), nil
+}
+
+func TestANetworkThatBreaksAtTheGreetingIsNoSecret(t *testing.T) {
+	t.Parallel()
+	inner, err := pq.NewConnector("host=example.test user=u password=p sslmode=disable")
+	must(t, err)
+	inner.Dialer(&rowtap.Dialer{Inner: &breaking{asks: strings.NewReader("R\x00\x00\x00\x08\x00\x00\x00\x03")}})
+	_, err = stmtcache.New(inner, 8, nil).Connect(t.Context())
+	if broken, ok := errors.AsType[net.Error](err); !ok || !errors.Is(broken, syscall.ECONNRESET) {
+		t.Errorf("got %T %v", err, err)
 	}
 }
