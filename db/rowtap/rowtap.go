@@ -95,7 +95,7 @@ func (c *Conn) Tap(columns int, to func(Row) error) bool {
 func (c *Conn) Untap() {
 	c.to, c.passing = nil, 0
 	if len(c.unread) == 0 && cap(c.buffer) > largestKept {
-		c.buffer = nil
+		c.buffer, c.unread = nil, nil
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -271,5 +272,32 @@ func TestAConnectionThatCannotBeMadeIsAnError(t *testing.T) {
 	}
 	if _, err := dialer.DialTimeout("unix", missing, time.Second); err == nil {
 		t.Error("connected")
+	}
+}
+
+func TestNothingIsKeptOfALargeRow(t *testing.T) {
+	t.Parallel()
+	large := row(bytes.Repeat([]byte("x"), 1<<20)) + ready
+	conn, _ := connected(t, 1, large)
+	freed := make(chan struct{})
+	if !conn.Tap(1, func(r rowtap.Row) error {
+		runtime.AddCleanup(&r.Next()[0], func(struct{}) { close(freed) }, struct{}{})
+		return nil
+	}) {
+		t.Fatal("cannot be tapped")
+	}
+	_, err := io.ReadFull(conn, make([]byte, len(ready)))
+	must(t, err)
+	conn.Untap()
+	for {
+		runtime.GC()
+		select {
+		case <-freed:
+			runtime.KeepAlive(conn)
+			return
+		case <-t.Context().Done():
+			t.Fatal("the memory is kept")
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 }
