@@ -123,6 +123,7 @@ func (c *conn) readTapped(ctx context.Context, prepared *list.Element, args []dr
 		defer c.watch.end()
 		rows, err := e.stmt.QueryContext(context.Background(), args)
 		if err == nil {
+			began = true // also without a row
 			err = rows.Close()
 		}
 		return none, err

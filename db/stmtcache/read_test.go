@@ -1,12 +1,14 @@
 package stmtcache_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"database/sql/driver"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -303,5 +305,80 @@ func TestAnObserverIsToldOfATappedQueryOnce(t *testing.T) {
 	}
 	if got := strings.Join(told, "|"); got != query+"|<nil>|"+query+"|<nil>" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// cutting closes connections, once told to, where an answer lacks only its end.
+type cutting struct {
+	net.Dialer
+	cut bool
+}
+
+func (c *cutting) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := c.Dialer.DialContext(ctx, network, address)
+	return &cuttable{Conn: conn, by: c}, err
+}
+
+type cuttable struct {
+	net.Conn
+	by   *cutting
+	gone bool
+}
+
+func (c *cuttable) Read(b []byte) (int, error) {
+	if c.gone {
+		return 0, io.EOF
+	}
+	n, err := c.Conn.Read(b)
+	const ready = "Z\x00\x00\x00\x05I"
+	if answer, whole := bytes.CutSuffix(b[:n], []byte(ready)); whole && c.by.cut {
+		c.gone, n = true, len(answer)
+	}
+	return n, err
+}
+
+func TestAStatementThatWasAnsweredIsNotRunAgain(t *testing.T) {
+	t.Parallel()
+	inner, err := pq.NewConnector(dbtest.URL(t))
+	must(t, err)
+	network := new(cutting)
+	inner.Dialer(&rowtap.Dialer{Inner: network})
+	db := sql.OpenDB(stmtcache.New(inner, 8, nil))
+	t.Cleanup(func() { db.Close() })
+	db.SetMaxOpenConns(1)
+	const query = "SELECT g FROM generate_series(1, $1::int) g"
+	_, err = read(t.Context(), t, db, new(numbers), query, int64(0))
+	must(t, err)
+	network.cut = true
+	if began, err := read(t.Context(), t, db, new(numbers), query, int64(0)); !began || !errors.Is(err, driver.ErrBadConn) {
+		t.Errorf("began %t, %v", began, err)
+	}
+}
+
+// panicking panics at the first row.
+type panicking struct{ numbers }
+
+func (p *panicking) Row(rowtap.Row) error { panic("at a row") }
+
+func TestAReaderThatPanicsCostsItsConnectionOnly(t *testing.T) {
+	t.Parallel()
+	db := open(t, dbtest.URL(t), 8)
+	const query = "SELECT g FROM generate_series(1, $1::int) g"
+	_, err := read(t.Context(), t, db, new(numbers), query, int64(9))
+	must(t, err)
+	before := number(t, db, pid)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		_, _ = read(t.Context(), t, db, new(panicking), query, int64(9000))
+	}()
+	var got numbers
+	_, err = read(t.Context(), t, db, &got, query, int64(9))
+	must(t, err)
+	if len(got.read) != 9 || number(t, db, pid) == before {
+		t.Errorf("read %d rows on the same connection", len(got.read))
 	}
 }
