@@ -40,7 +40,8 @@ type Options struct {
 	// Observe, unless nil, is told of every statement that is run.
 	Observe func(ctx context.Context, query string)
 	// Trace, unless nil, is called before every statement, and what it returns
-	// when the server has begun to answer. Texts hold no values.
+	// when the server has begun to answer, or at the end of rows that are tapped.
+	// Texts hold no values.
 	Trace func(ctx context.Context, query string) (answered func(error))
 }
 
@@ -95,7 +96,7 @@ func newPool(cfg pq.Config, opt Options, dialer rowtap.ContextDialer) (*sqlx.DB,
 	if err != nil {
 		return nil, fmt.Errorf("the database address: %w", err)
 	}
-	inner.Dialer(&rowtap.Dialer{Inner: dialer})
+	inner.Dialer(&rowtap.Dialer{Inner: dialer, Untapped: cfg.DisablePreparedBinaryResult})
 	size := stmtcache.DefaultSize
 	if opt.Pooler {
 		size = 0

@@ -67,12 +67,18 @@ func everyValue() everyKind {
 }
 
 // eachDoor runs do on a pool, again on its connection, which has the statements
-// prepared then, on one behind a pooler and in a transaction: rows take other
-// ways to each.
+// prepared then, on one whose server sends nothing but text, on one behind a
+// pooler and in a transaction: rows take other ways to each.
 func eachDoor(t *testing.T, do func(t *testing.T, in sqlx.QueryerContext)) {
 	address := dbtest.URL(t)
-	for name, opt := range map[string]db.Options{"pool": {MaxConns: 1}, "pooler": {Pooler: true}} {
-		pool := openWith(t, address, opt)
+	for name, door := range map[string]struct {
+		parameters string
+		opt        db.Options
+	}{
+		"pool": {opt: db.Options{MaxConns: 1}}, "pooler": {opt: db.Options{Pooler: true}},
+		"text": {parameters: "&disable_prepared_binary_result=yes", opt: db.Options{MaxConns: 1}},
+	} {
+		pool := openWith(t, address+door.parameters, door.opt)
 		t.Run(name, func(t *testing.T) { do(t, pool) })
 		t.Run(name+" again", func(t *testing.T) { do(t, pool) })
 	}

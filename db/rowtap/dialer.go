@@ -10,7 +10,12 @@ import (
 // implements [pq.DialerContext].
 //
 // [pq.DialerContext]: https://pkg.go.dev/github.com/lib/pq#DialerContext
-type Dialer struct{ Inner ContextDialer }
+type Dialer struct {
+	Inner ContextDialer
+	// Untapped leaves all rows to lib/pq, such as those that are asked for in
+	// other formats: Last has nothing of the connections.
+	Untapped bool
+}
 
 // ContextDialer makes network connections, as [net.Dialer] does.
 type ContextDialer interface {
@@ -33,7 +38,7 @@ func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.
 		return nil, err
 	}
 	conn := &Conn{Conn: inner}
-	if last, ok := ctx.Value(lastKey{}).(**Conn); ok {
+	if last, ok := ctx.Value(lastKey{}).(**Conn); ok && !d.Untapped {
 		*last = conn
 	}
 	return conn, nil
