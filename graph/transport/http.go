@@ -154,8 +154,9 @@ func (e *exchange) request(c *call, errs gqlerror.List) {
 		return
 	}
 	c.loan = new(plan.Loan)
-	defer c.loan.Return()
-	e.send(http.StatusOK, e.run(ctx, c), c)
+	if e.send(http.StatusOK, e.run(ctx, c), c) {
+		c.loan.Return()
+	}
 }
 
 // refusedStatus is the status of a well-formed request whose operation was not
@@ -177,13 +178,14 @@ func (e *exchange) refuse(status int, err *gqlerror.Error) {
 	e.send(status, e.refused(e.r.Context(), gqlerror.List{err}), nil)
 }
 
-func (e *exchange) send(status int, resp *graphql.Response, c *call) {
+// send tells whether all was taken. HTTP/2 may go on to read what it was given
+// after it has refused it, so that memory must not be used again.
+func (e *exchange) send(status int, resp *graphql.Response, c *call) bool {
 	media := e.accept.single()
 	if media == "" {
 		media = typeJSON
 	}
 	begin, end := buffer(), buffer()
-	defer release(begin)
 	defer release(end)
 	encodeBeforeData(begin, resp)
 	encodeAfterData(end, resp, c)
@@ -195,8 +197,14 @@ func (e *exchange) send(status int, resp *graphql.Response, c *call) {
 	h.Set("Content-Length", strconv.Itoa(begin.Len()+len(resp.Data)))
 	e.w.WriteHeader(status)
 	// A client that is gone needs no answer.
-	_, _ = e.w.Write(begin.Bytes())
-	_, _ = e.w.Write(resp.Data)
+	if _, err := e.w.Write(begin.Bytes()); err != nil {
+		return false
+	}
+	if _, err := e.w.Write(resp.Data); err != nil {
+		return false
+	}
+	release(begin)
+	return true
 }
 
 // valid asks whether a stream may go on.
