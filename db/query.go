@@ -28,15 +28,20 @@ func readRows(ctx context.Context, in sqlx.QueryerContext, query string, args []
 	}
 	began := false
 	err = conn.Raw(func(driverConn any) error {
+		own, ok := driverConn.(stmtcache.Conn)
+		if !ok {
+			return driver.ErrSkip
+		}
 		values, err := driverValues(driverConn, args)
 		if err == nil {
-			began, err = driverConn.(stmtcache.Conn).ReadRows(ctx, query, values, to)
+			began, err = own.ReadRows(ctx, query, values, to)
 		}
 		return err
 	})
 	_ = conn.Close()
-	if !began && errors.Is(err, driver.ErrBadConn) {
-		// It died while it was idle: the pool finds another, or makes one.
+	if !began && (errors.Is(err, driver.ErrBadConn) || errors.Is(err, driver.ErrSkip)) {
+		// It died while it was idle: the pool finds another, or makes one. Or the
+		// pool is none of Open's.
 		return readRowsOf(ctx, pool, query, args, to)
 	}
 	return err
