@@ -13,7 +13,7 @@ import (
 type Dialer struct {
 	Inner ContextDialer
 	// Untapped leaves all rows to lib/pq, such as those that are asked for in
-	// other formats: Last has nothing of the connections.
+	// other formats.
 	Untapped bool
 }
 
@@ -25,7 +25,8 @@ type ContextDialer interface {
 type lastKey struct{}
 
 // Last returns a context and where the connection stands that a Dialer made last
-// with it.
+// with it. One that was made before is closed: lib/pq forgets the one over which
+// a server has refused TLS.
 func Last(ctx context.Context) (context.Context, **Conn) {
 	last := new(*Conn)
 	return context.WithValue(ctx, lastKey{}, last), last
@@ -38,7 +39,13 @@ func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.
 		return nil, err
 	}
 	conn := &Conn{Conn: inner}
-	if last, ok := ctx.Value(lastKey{}).(**Conn); ok && !d.Untapped {
+	if d.Untapped {
+		conn.protocol = other
+	}
+	if last, ok := ctx.Value(lastKey{}).(**Conn); ok {
+		if *last != nil {
+			_ = (*last).Close()
+		}
 		*last = conn
 	}
 	return conn, nil

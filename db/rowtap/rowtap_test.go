@@ -301,3 +301,23 @@ func TestNothingIsKeptOfALargeRow(t *testing.T) {
 		}
 	}
 }
+
+func TestTheConnectionThatWasMadeBeforeIsClosed(t *testing.T) {
+	t.Parallel()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	must(t, err)
+	defer listener.Close()
+	ctx, last := rowtap.Last(t.Context())
+	dialer := &rowtap.Dialer{Inner: new(net.Dialer)}
+	for range 2 {
+		_, err := dialer.DialContext(ctx, "tcp", listener.Addr().String())
+		must(t, err)
+	}
+	defer (*last).Close()
+	first, err := listener.Accept()
+	must(t, err)
+	defer first.Close()
+	if _, err := first.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"simgraph/db/rowtap"
 )
 
 // withoutEnd returns the context to run a query with whose end the connection
@@ -180,6 +182,7 @@ const interruptTime = 10 * time.Second
 func (c *conn) interrupt() {
 	ctx, cancel := context.WithTimeout(context.Background(), interruptTime)
 	defer cancel()
+	ctx, _ = rowtap.Last(ctx)
 	other, err := c.inner.Connect(ctx)
 	if err != nil {
 		return
