@@ -61,7 +61,8 @@ func (c *conn) ReadRows(ctx context.Context, query string, args []driver.NamedVa
 	return true, errors.Join(c.readValues(query, rows, to), rows.Close())
 }
 
-// canTap tells whether rows were read before, and are worth to be tapped.
+// canTap tells whether rows were read before, by a reader that takes them as they
+// come.
 func (e *entry) canTap() bool { return e.columns != nil && !e.columns.Boxed }
 
 func (c *conn) readValues(query string, rows driver.Rows, to RowReader) error {
