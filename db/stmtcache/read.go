@@ -104,8 +104,11 @@ func typesOf(rows driver.Rows, names []string) []string {
 // be tapped now, or the server no longer takes what is prepared.
 func (c *conn) readTapped(ctx context.Context, prepared *list.Element, args []driver.NamedValue, to RowReader) (began, done bool, err error) {
 	e := prepared.Value.(*entry)
+	if err := cmp.Or(ctx.Err(), to.Columns(e.columns)); err != nil {
+		return false, true, err
+	}
 	var refused error
-	if !c.wire.Tap(len(e.columns.Names), func(row rowtap.Row) error {
+	if e.columns.Boxed || !c.wire.Tap(len(e.columns.Names), func(row rowtap.Row) error {
 		began = true
 		if refused == nil {
 			refused = to.Row(row)
@@ -115,9 +118,6 @@ func (c *conn) readTapped(ctx context.Context, prepared *list.Element, args []dr
 		return false, false, nil
 	}
 	defer c.wire.Untap()
-	if err := cmp.Or(ctx.Err(), to.Columns(e.columns)); err != nil {
-		return false, true, err
-	}
 	c.recent.MoveToFront(prepared)
 	_, err = observed(ctx, c, e.query, func() (none struct{}, err error) {
 		c.watch.begin(ctx)

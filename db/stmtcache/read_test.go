@@ -382,3 +382,27 @@ func TestAReaderThatPanicsCostsItsConnectionOnly(t *testing.T) {
 		t.Errorf("read %d rows on the same connection", len(got.read))
 	}
 }
+
+// boxing cannot read what it is sent from its second run on.
+type boxing struct {
+	numbers
+	boxed bool
+}
+
+func (b *boxing) Columns(c *stmtcache.Columns) error {
+	c.Boxed = b.boxed
+	return nil
+}
+
+func TestAReaderMayRefuseWhatAnotherCouldRead(t *testing.T) {
+	t.Parallel()
+	db := open(t, dbtest.URL(t), 8)
+	for run, boxed := range []bool{false, false, true, true} {
+		got := boxing{boxed: boxed}
+		_, err := read(t.Context(), t, db, &got, "SELECT $1::int", int64(run))
+		must(t, err)
+		if got.tapped != (run == 1) || !slices.Equal(got.read, []int64{int64(run)}) {
+			t.Errorf("run %d: %+v", run, got)
+		}
+	}
+}
