@@ -54,18 +54,27 @@ func (c *conn) ReadRows(ctx context.Context, query string, args []driver.NamedVa
 			return began, err
 		}
 	}
-	rows, err := c.QueryContext(withoutEnd(ctx), query, args)
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	return true, errors.Join(c.readValues(query, rows, to), rows.Close())
+	unwatched := ctx
+	if c.prepares(args) {
+		c.watch.begin(ctx)
+		defer c.watch.end()
+		unwatched = context.WithoutCancel(ctx)
+	}
+	rows, err := c.QueryContext(unwatched, query, args)
+	if err != nil {
+		return false, explain(ctx, err)
+	}
+	return true, errors.Join(c.readValues(ctx, query, rows, to), rows.Close())
 }
 
 // canTap tells whether rows were read before, by a reader that takes them as they
 // come.
 func (e *entry) canTap() bool { return e.columns != nil && !e.columns.Boxed }
 
-func (c *conn) readValues(query string, rows driver.Rows, to RowReader) error {
+func (c *conn) readValues(ctx context.Context, query string, rows driver.Rows, to RowReader) error {
 	columns := &Columns{Names: rows.Columns()}
 	if e, ok := c.byQuery[query]; ok {
 		columns.Types = typesOf(rows, columns.Names)
@@ -80,7 +89,7 @@ func (c *conn) readValues(query string, rows driver.Rows, to RowReader) error {
 		case err == io.EOF: //nolint:errorlint // one that is wrapped is a connection that died among the rows
 			return nil
 		case err != nil:
-			return err
+			return explain(ctx, err)
 		}
 		if err := to.Values(values); err != nil {
 			return err

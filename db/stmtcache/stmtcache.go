@@ -122,26 +122,23 @@ type entry struct {
 	columns *Columns
 }
 
-// QueryContext uses the simple protocol for statements without arguments, as
-// lib/pq does: they may be several in one text.
+// prepares tells whether a statement with such arguments is prepared. One without
+// goes by the simple protocol, as in lib/pq: it may be several in one text.
+func (c *conn) prepares(args []driver.NamedValue) bool { return len(args) > 0 && c.size > 0 }
+
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	return observed(ctx, c, query, func() (driver.Rows, error) {
-		of := original(ctx)
-		if len(args) == 0 || c.size <= 0 {
-			rows, err := c.pqConn.QueryContext(of, query, args)
-			return rows, explain(of, err)
-		}
-		if of != ctx {
-			return c.watched(ctx, of, query, args)
+		if !c.prepares(args) {
+			rows, err := c.pqConn.QueryContext(ctx, query, args)
+			return rows, explain(ctx, err)
 		}
 		return prepared(ctx, c, query, func(s pqStmt) (driver.Rows, error) { return s.QueryContext(ctx, args) })
 	})
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	ctx = original(ctx)
 	return observed(ctx, c, query, func() (driver.Result, error) {
-		if len(args) == 0 || c.size <= 0 {
+		if !c.prepares(args) {
 			result, err := c.pqConn.ExecContext(ctx, query, args)
 			return result, explain(ctx, err)
 		}

@@ -5,65 +5,19 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
 	"simgraph/db/rowtap"
 )
 
-// withoutEnd returns the context to run a query with whose end the connection
-// looks out for by itself, and which otherwise holds what ctx holds. With ctx
-// itself database/sql and lib/pq start a goroutine each for every query, which
-// cost about as much as a short query.
-//
-// database/sql does not see ctx end, so who may have to wait for a connection
-// takes it first, by [database/sql.DB.Conn].
-func withoutEnd(ctx context.Context) context.Context {
-	if ctx.Done() == nil {
-		return ctx
-	}
-	return watched{ctx}
-}
-
-// watched hides the end of a context from those who would watch for it.
-type watched struct{ of context.Context }
-
-type watchedKey struct{}
-
-func (watched) Deadline() (time.Time, bool) { return time.Time{}, false }
-func (watched) Done() <-chan struct{}       { return nil }
-func (watched) Err() error                  { return nil }
-
-func (w watched) Value(key any) any {
-	if key == (watchedKey{}) {
-		return w.of
-	}
-	return w.of.Value(key)
-}
-
-// original returns the context that ends.
-func original(ctx context.Context) context.Context {
-	if of, ok := ctx.Value(watchedKey{}).(context.Context); ok {
-		return of
-	}
-	return ctx
-}
-
-// pqRows is all that lib/pq's rows can do.
-type pqRows interface {
-	driver.RowsNextResultSet
-	driver.RowsColumnTypeDatabaseTypeName
-	driver.RowsColumnTypeLength
-	driver.RowsColumnTypePrecisionScale
-	driver.RowsColumnTypeScanType
-}
-
 // patience is how long a statement runs before its connection looks out for the
 // end of the context: most are done sooner than that would have cost.
 var patience = 10 * time.Millisecond
 
-// watch looks out for the end of the context of what a connection runs.
+// watch looks out for the end of the context of what a connection runs. lib/pq
+// starts a goroutine for that with every query, which costs about as much as a
+// short query.
 type watch struct {
 	interrupt func()
 	timer     *time.Timer
@@ -120,57 +74,6 @@ func (w *watch) end() {
 		w.interrupting.Done()
 	default:
 		w.interrupting.Wait()
-	}
-}
-
-// watchedRows are the rows of a query that ends with its context.
-type watchedRows struct {
-	pqRows
-	watch *watch // nil when they are closed
-	ctx   context.Context
-}
-
-// watched runs a query until of ends. ctx is of without its end.
-func (c *conn) watched(ctx, of context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	if err := of.Err(); err != nil {
-		return nil, err
-	}
-	c.watch.begin(of)
-	w := &watchedRows{watch: c.watch, ctx: of}
-	rows, err := prepared(ctx, c, query, func(s pqStmt) (driver.Rows, error) { return s.QueryContext(ctx, args) })
-	if err != nil {
-		w.end()
-		return nil, explain(of, err)
-	}
-	full, ok := rows.(pqRows)
-	if !ok {
-		w.end()
-		return nil, errors.Join(fmt.Errorf("stmtcache: lib/pq's %T lacks a method", rows), rows.Close())
-	}
-	w.pqRows = full
-	return w, nil
-}
-
-// Next implements driver.Rows.
-func (w *watchedRows) Next(values []driver.Value) error {
-	err := w.pqRows.Next(values)
-	if err == nil || errors.Is(err, io.EOF) {
-		return err
-	}
-	return explain(w.ctx, err)
-}
-
-// Close implements driver.Rows.
-func (w *watchedRows) Close() error {
-	err := w.pqRows.Close()
-	w.end()
-	return err
-}
-
-func (w *watchedRows) end() {
-	if w.watch != nil {
-		w.watch.end()
-		w.watch = nil
 	}
 }
 

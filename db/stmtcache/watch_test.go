@@ -3,6 +3,7 @@ package stmtcache_test
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"testing"
 	"time"
@@ -26,18 +27,6 @@ func eventually(t *testing.T, watcher *sql.DB, text string, want int) {
 	}
 }
 
-func watchedRows(ctx context.Context, db *sql.DB, query string, args ...any) (read int, err error) {
-	rows, err := db.QueryContext(stmtcache.Watched(ctx), query, args...)
-	if err != nil {
-		return 0, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		read++
-	}
-	return read, rows.Err()
-}
-
 func TestAWatchedQueryEndsInTheServerWhenItsContextDoes(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string]int{"prepared": 8, "not prepared": 0} {
@@ -49,7 +38,7 @@ func TestAWatchedQueryEndsInTheServerWhenItsContextDoes(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := make(chan error)
 			go func() {
-				_, err := watchedRows(ctx, db, "SELECT pg_sleep($1)", 600)
+				_, err := read(ctx, t, db, new(numbers), "SELECT pg_sleep($1)", 600.0)
 				ended <- err
 			}()
 			eventually(t, watcher, "SELECT pg_sleep%", 1)
@@ -65,26 +54,29 @@ func TestAWatchedQueryEndsInTheServerWhenItsContextDoes(t *testing.T) {
 	}
 }
 
+// cancelling ends the context at the tenth row.
+type cancelling struct {
+	numbers
+	cancel func()
+}
+
+func (c *cancelling) Values(values []driver.Value) error {
+	if len(c.read) == 9 {
+		c.cancel()
+	}
+	return c.numbers.Values(values)
+}
+
 func TestAWatchedQueryEndsAmongItsRows(t *testing.T) {
 	t.Parallel()
 	db := open(t, dbtest.URL(t), 8)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	rows, err := db.QueryContext(stmtcache.Watched(ctx), "SELECT repeat('x', 1000), generate_series(1, $1::bigint)", 1_000_000_000)
-	must(t, err)
-	defer rows.Close()
-	for range 10 {
-		if !rows.Next() {
-			t.Fatal(rows.Err())
-		}
+	rows := cancelling{cancel: cancel}
+	began, err := read(ctx, t, db, &rows, "SELECT generate_series(1, $1::int), repeat('x', 1000)", int64(1_000_000_000))
+	if !began || rows.tapped || !errors.Is(err, context.Canceled) {
+		t.Errorf("began %t, tapped %t, %v", began, rows.tapped, err)
 	}
-	cancel()
-	for rows.Next() {
-	}
-	if err := rows.Err(); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	must(t, rows.Close())
 	if got := number(t, db, "SELECT $1::int", 1); got != 1 {
 		t.Errorf("got %d", got)
 	}
@@ -95,8 +87,8 @@ func TestAContextThatHasEndedRunsNoWatchedQuery(t *testing.T) {
 	db := open(t, dbtest.URL(t), 8)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := watchedRows(ctx, db, "SELECT pg_sleep($1)", 600); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+	if began, err := read(ctx, t, db, new(numbers), "SELECT pg_sleep($1)", 600.0); began || !errors.Is(err, context.Canceled) {
+		t.Errorf("began %t, %v", began, err)
 	}
 }
 
@@ -106,7 +98,7 @@ func TestAnInterruptionNeverMeetsTheNextStatement(t *testing.T) {
 	for i := range 100 {
 		// Ends at any moment of the query, and after it.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i*20)*time.Microsecond)
-		if _, err := watchedRows(ctx, db, "SELECT g, pg_sleep(0.0001) FROM generate_series(1, $1::int) g", 5); err != nil && ctx.Err() == nil {
+		if _, err := read(ctx, t, db, &boxing{boxed: true}, "SELECT g, pg_sleep(0.0001) FROM generate_series(1, $1::int) g", int64(5)); err != nil && ctx.Err() == nil {
 			t.Fatal(err)
 		}
 		cancel()
@@ -124,8 +116,8 @@ func TestAProcessThatOnlyHasTheNumberIsNotInterrupted(t *testing.T) {
 	pid := number(t, other, "SELECT pg_backend_pid()")
 	conn, err := db.Conn(t.Context())
 	must(t, err)
-	defer conn.Close()
 	must(t, conn.Raw(func(c any) error { stmtcache.ServedBy(c, int64(pid)); return nil }))
+	must(t, conn.Close())
 
 	number(t, watcher, lock, 1)
 	number(t, watcher, lock, 2)
@@ -133,14 +125,11 @@ func TestAProcessThatOnlyHasTheNumberIsNotInterrupted(t *testing.T) {
 	defer cancel()
 	waited, others := make(chan error, 1), make(chan error, 1)
 	go func() {
-		rows, err := conn.QueryContext(stmtcache.Watched(ctx), lock, 1)
-		if err == nil {
-			err = rows.Close()
-		}
+		_, err := read(ctx, t, db, new(numbers), lock, int64(1))
 		waited <- err
 	}()
 	go func() {
-		_, err := watchedRows(t.Context(), other, lock, 2)
+		_, err := read(t.Context(), t, other, new(numbers), lock, int64(2))
 		others <- err
 	}()
 	eventually(t, watcher, "SELECT count(pg_advisory_lock%", 2)
@@ -150,18 +139,5 @@ func TestAProcessThatOnlyHasTheNumberIsNotInterrupted(t *testing.T) {
 	number(t, watcher, unlock, 2)
 	if err := <-others; err != nil {
 		t.Errorf("another connection was interrupted: %v", err)
-	}
-}
-
-func TestWatchedKeepsWhatTheContextHolds(t *testing.T) {
-	t.Parallel()
-	type key struct{}
-	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "held"))
-	defer cancel()
-	if got := stmtcache.Watched(ctx).Value(key{}); got != "held" {
-		t.Errorf("got %v", got)
-	}
-	if endless := context.WithoutCancel(ctx); stmtcache.Watched(endless) != endless {
-		t.Error("a context without an end is wrapped")
 	}
 }
