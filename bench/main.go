@@ -19,6 +19,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"simgraph/command"
 	"simgraph/db"
 	"simgraph/db/embedded"
 )
@@ -41,7 +42,7 @@ var parts = []string{"ingest", "singles", "alerts", "analytics", "stream"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := command(ctx, os.Args[1:])
+	err := perform(ctx, os.Args[1:])
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -49,8 +50,8 @@ func main() {
 	}
 }
 
-// command does what the first argument names; by itself it measures all.
-func command(ctx context.Context, args []string) error {
+// perform does what the first argument names; by itself it measures all.
+func perform(ctx context.Context, args []string) error {
 	name := ""
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		name, args = args[0], args[1:]
@@ -61,6 +62,7 @@ func command(ctx context.Context, args []string) error {
 	case name == "soak":
 		return runSoak(ctx, args)
 	case name == "bare" && len(args) == 2:
+		command.SlackenTimers() // as the server
 		listener, err := net.Listen("tcp", args[1])
 		if err != nil {
 			return err

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package command
+
+// SlackenTimers does nothing: only Linux has a slack of timers.
+func SlackenTimers() {}
