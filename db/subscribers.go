@@ -10,12 +10,18 @@ import (
 )
 
 // Subscribers keeps the subscribers in PostgreSQL.
-type Subscribers struct{ pool *sqlx.DB }
+type Subscribers struct {
+	pool *sqlx.DB
+	// To count is what takes longest in a large fleet, and all of its users ask
+	// for the same numbers.
+	counts sharing[int]
+	fleets sharing[domain.FleetCounts]
+}
 
 var _ domain.Subscribers = (*Subscribers)(nil)
 
 // NewSubscribers returns the store on the pool.
-func NewSubscribers(pool *sqlx.DB) *Subscribers { return &Subscribers{pool} }
+func NewSubscribers(pool *sqlx.DB) *Subscribers { return &Subscribers{pool: pool} }
 
 // Find implements domain.Subscribers.
 func (s *Subscribers) Find(ctx context.Context, scope domain.Scope, physicalID string, wanted domain.Wanted) (*domain.Subscriber, error) {
@@ -124,7 +130,10 @@ func subscriberSlice(page domain.Page, rows []*subscriberRow, order string) doma
 func (s *Subscribers) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
 	l := newSubscriberList(scope, listing.PeriodStart)
 	where := l.filter(listing.Filter)
-	return count(ctx, s.pool, "SELECT count(*) "+l.from()+"\nWHERE "+l.visible+" AND "+where, l.args...)
+	sql := "SELECT count(*) " + l.from() + "\nWHERE " + l.visible + " AND " + where
+	return s.counts.answer(ctx, sql, l.args, func(ctx context.Context) (int, error) {
+		return count(ctx, s.pool, sql, l.args...)
+	})
 }
 
 // OfGroups implements domain.Subscribers.
@@ -193,12 +202,13 @@ func sliceEach[K comparable](page domain.Page, parents []K, rows []*subscriberRo
 // Fleet implements domain.Subscribers.
 func (s *Subscribers) Fleet(ctx context.Context, scope domain.Scope) (domain.FleetCounts, error) {
 	l := newSubscriberList(scope, noPeriod)
-	var counts domain.FleetCounts
-	err := s.pool.GetContext(ctx, &counts, `SELECT count(*) AS total,
+	sql := `SELECT count(*) AS total,
        count(*) FILTER (WHERE s.is_active) AS active, count(*) FILTER (WHERE s.is_barred) AS barred,
        count(*) FILTER (WHERE s.is_online) AS online, count(*) FILTER (WHERE s.is_transferring) AS transferring
-FROM subscribers s WHERE `+l.visible, l.args...)
-	return counts, Translate(err)
+FROM subscribers s WHERE ` + l.visible
+	return s.fleets.answer(ctx, sql, l.args, func(ctx context.Context) (counts domain.FleetCounts, err error) {
+		return counts, Translate(s.pool.GetContext(ctx, &counts, sql, l.args...))
+	})
 }
 
 const setNickname = `UPDATE subscribers SET nickname = $3 WHERE company_id = $1 AND key = $2`

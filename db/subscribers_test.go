@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"simgraph/db"
 	"simgraph/domain"
@@ -246,4 +248,40 @@ func TestOnlyWhatIsWantedIsSelected(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", field.Name, *got, want)
 		}
 	}
+}
+
+func TestACrowdCountsByFewStatements(t *testing.T) {
+	t.Parallel()
+	pool := newInventory(t)
+	pool.SetMaxOpenConns(20)
+	store := db.NewSubscribers(pool)
+	tx := pool.MustBegin()
+	tx.MustExec("LOCK TABLE subscribers IN ACCESS EXCLUSIVE MODE")
+	var crowd sync.WaitGroup
+	for range 30 {
+		for number, scope := range map[int]domain.Scope{9: all, 6: vansOnly} {
+			crowd.Go(func() {
+				if got, err := store.Count(t.Context(), scope, listing(t, "", "", 1)); err != nil || got != number {
+					t.Errorf("got %d, %v instead of %d", got, err, number)
+				}
+			})
+			crowd.Go(func() {
+				if got, err := store.Fleet(t.Context(), scope); err != nil || got.Total != number {
+					t.Errorf("got %+v, %v instead of %d", got, err, number)
+				}
+			})
+		}
+	}
+	counting := func() int { return pool.Stats().InUse - 1 }
+	for counting() < 8 { // two of each at a time
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(50 * time.Millisecond)
+	if got := counting(); got != 8 {
+		t.Errorf("%d connections count", got)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Error(err)
+	}
+	crowd.Wait()
 }

@@ -1,0 +1,134 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestWhatIsSharedIsNeverOlderThanTheQuestion(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var (
+			s                   sharing[int64]
+			written, runs, most atomic.Int64
+			running             atomic.Int64
+			asking              sync.WaitGroup
+		)
+		run := func(ctx context.Context) (int64, error) {
+			runs.Add(1)
+			most.Store(max(most.Load(), running.Add(1)))
+			defer running.Add(-1)
+			seen := written.Load()
+			select {
+			case <-time.After(rand.N(20 * time.Millisecond)):
+				return seen, nil
+			case <-ctx.Done():
+				return 0, ctx.Err()
+			}
+		}
+		const askers = 1000
+		for range askers {
+			asking.Go(func() {
+				time.Sleep(rand.N(time.Second))
+				ctx, cancel := context.WithTimeout(t.Context(), rand.N(60*time.Millisecond))
+				defer cancel()
+				mine := written.Add(1)
+				got, err := s.answer(ctx, "SELECT", []any{1}, run)
+				if err != nil && ctx.Err() == nil {
+					t.Errorf("another's end was told: %v", err)
+				}
+				if err == nil && got < mine {
+					t.Errorf("%d was answered by %d", mine, got)
+				}
+			})
+		}
+		asking.Wait()
+		if runs.Load() > askers/2 || most.Load() > sideBySide {
+			t.Errorf("%d runs, %d at a time", runs.Load(), most.Load())
+		}
+		if len(s.asked) != 0 {
+			t.Errorf("kept %v", s.asked)
+		}
+	})
+}
+
+func TestWhoPanicsLeavesTheStatementToAnother(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var (
+			s         sharing[int]
+			panics    atomic.Int64
+			asking    sync.WaitGroup
+			mishap    = errors.New("of the database")
+			answered  atomic.Int64
+			mishaps   atomic.Int64
+			recovered atomic.Int64
+		)
+		panics.Store(2)
+		run := func(context.Context) (int, error) {
+			time.Sleep(time.Millisecond)
+			if panics.Add(-1) >= 0 {
+				panic("of one")
+			}
+			return 0, mishap
+		}
+		for range 10 {
+			asking.Go(func() {
+				defer func() {
+					if recover() != nil {
+						recovered.Add(1)
+					}
+				}()
+				_, err := s.answer(t.Context(), "SELECT", nil, run)
+				answered.Add(1)
+				if errors.Is(err, mishap) {
+					mishaps.Add(1)
+				}
+			})
+		}
+		asking.Wait()
+		if recovered.Load() != 2 || answered.Load() != 8 || mishaps.Load() != 8 || len(s.asked) != 0 {
+			t.Errorf("%d panicked, %d answered, %d of them by an error, kept %v", recovered.Load(), answered.Load(), mishaps.Load(), s.asked)
+		}
+	})
+}
+
+func TestOnlyTheSameIsShared(t *testing.T) {
+	t.Parallel()
+	text := "a"
+	seen := map[string]int{}
+	for i, asked := range []struct {
+		query string
+		args  []any
+	}{
+		{"SELECT", nil},
+		{"SELECT 1", nil},
+		{"SELECT", []any{nil}},
+		{"SELECT", []any{int64(1)}},
+		{"SELECT", []any{"1"}},
+		{"SELECT", []any{"a", "b"}},
+		{"SELECT", []any{"ab", ""}},
+		{"SELECT", []any{"a\x00string 1 b"}},
+		{"SELECT", []any{&text}},
+		{"SELECT", []any{time.Unix(1, 0)}},
+		{"SELECT", []any{time.Unix(1, 1)}},
+	} {
+		key, err := sharingKey(asked.query, asked.args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, ok := seen[key]; ok {
+			t.Errorf("%d is taken for %d", i, other)
+		}
+		seen[key] = i
+	}
+	if _, err := sharingKey("SELECT", []any{struct{}{}}); err == nil {
+		t.Error("what cannot be told apart is shared")
+	}
+}
