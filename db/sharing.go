@@ -60,7 +60,7 @@ func (s *sharing[V]) answer(ctx context.Context, query string, args []any, run f
 	case <-ctx.Done():
 		s.leave(key, a, false)
 		var none V
-		return none, ctx.Err()
+		return none, Translate(ctx.Err())
 	}
 }
 

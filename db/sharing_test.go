@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"simgraph/domain"
 )
 
 func TestWhatIsSharedIsNeverOlderThanTheQuestion(t *testing.T) {
@@ -29,7 +31,7 @@ func TestWhatIsSharedIsNeverOlderThanTheQuestion(t *testing.T) {
 			case <-time.After(rand.N(20 * time.Millisecond)):
 				return seen, nil
 			case <-ctx.Done():
-				return 0, ctx.Err()
+				return 0, Translate(ctx.Err())
 			}
 		}
 		const askers = 1000
@@ -40,8 +42,8 @@ func TestWhatIsSharedIsNeverOlderThanTheQuestion(t *testing.T) {
 				defer cancel()
 				mine := written.Add(1)
 				got, err := s.answer(ctx, "SELECT", []any{1}, run)
-				if err != nil && ctx.Err() == nil {
-					t.Errorf("another's end was told: %v", err)
+				if public, ok := domain.AsError(err); err != nil && (ctx.Err() == nil || !ok || public.Kind != domain.KindUnavailable) {
+					t.Errorf("got %v, while the caller has %v", err, ctx.Err())
 				}
 				if err == nil && got < mine {
 					t.Errorf("%d was answered by %d", mine, got)
