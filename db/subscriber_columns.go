@@ -111,7 +111,13 @@ var subscriberFields = wantable([]subscriberField{
 	{name: "parent_key", sql: "parent.key", join: "parent"},
 	{name: "parent_physical_id", sql: "parent.physical_id", join: "parent"},
 	{name: "is_enabled_on_parent", listed: "related.parent.isEnabledOnParent"},
+	{name: "has_no_profiles", sql: withoutProfiles},
 })
+
+// withoutProfiles looks in the index, for each row that is shown: by NOT EXISTS the
+// planner takes LIMIT for no limit, and reads all subscribers first.
+const withoutProfiles = `(SELECT 1 FROM subscribers profile
+  WHERE profile.company_id = s.company_id AND profile.parent_key = s.key LIMIT 1) IS NULL`
 
 func wantable(fields []subscriberField) []subscriberField {
 	for i := range fields {

@@ -65,6 +65,9 @@ type Subscriber struct {
 	ParentKey         *int64
 	ParentPhysicalID  *string
 	IsEnabledOnParent *bool
+	// HasNoProfiles tells that no profile is attached to it; where that is not
+	// known it is false.
+	HasNoProfiles bool
 }
 
 // FleetCounts says how much of a fleet is in which state.

@@ -17,6 +17,7 @@ func TestStatementsPerOperation(t *testing.T) {
 	}{
 		{"who I am", `{viewer {email permissions company {name currentPeriod {start}} groups {name}}}`, 0},
 		{"one subscriber with group and tags", `query ($id: String!) {subscriber(physicalId: $id) {nickname group {name} tags {name}}}`, 3},
+		{"one subscriber that has no profiles", `query ($id: String!) {subscriber(physicalId: $id) {dataUsage profiles {physicalId} related {profiles {physicalId}}}}`, 2},
 		{"a page", `{subscribers(first: 100) {nodes {physicalId} pageInfo {hasNextPage}}}`, 1},
 		{"a page with its total", `{subscribers(first: 100) {totalCount edges {cursor node {physicalId}}}}`, 2},
 		{"a page with all relations",

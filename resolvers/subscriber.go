@@ -132,6 +132,9 @@ func parentLink(of *domain.Subscriber) *model.ParentLink {
 }
 
 func (s subscriberOf) Profiles(ctx context.Context, of *domain.Subscriber) ([]*domain.Subscriber, error) {
+	if of.HasNoProfiles {
+		return nil, nil
+	}
 	return loadersFrom(ctx).profiles.of(ctx, of.Key)
 }
 

@@ -70,7 +70,8 @@ func (l *loaders) aheadOfRelated(ctx context.Context, s selection, of []*domain.
 	}
 	profiles := s.below("profiles").and(related.below("profiles"))
 	if !profiles.empty() || !related.empty() {
-		below := l.profiles.aheadValues(ctx, subscriberKeys(of))
+		above := slices.DeleteFunc(slices.Clone(of), func(s *domain.Subscriber) bool { return s.HasNoProfiles })
+		below := l.profiles.aheadValues(ctx, subscriberKeys(above))
 		l.aheadOfSubscribers(ctx, profiles, slices.Concat(below...))
 	}
 }
