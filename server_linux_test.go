@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,10 +20,12 @@ func timerSlacks(t *testing.T, process int) map[string]int {
 	slacks := map[string]int{}
 	for _, thread := range threads {
 		text, err := os.ReadFile(filepath.Join("/proc", filepath.Base(thread), "timerslack_ns"))
-		if os.IsNotExist(err) { // the thread has ended
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH): // the thread has ended
 			continue
-		}
-		if err != nil {
+		case errors.Is(err, fs.ErrPermission):
+			t.Skip("only root sees the slack of another process")
+		case err != nil:
 			t.Fatal(err)
 		}
 		slacks[strings.TrimSpace(string(text))]++
@@ -31,6 +35,9 @@ func timerSlacks(t *testing.T, process int) map[string]int {
 
 func TestThreadsOfTheServerMayWakeLate(t *testing.T) {
 	t.Parallel()
+	if slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0); err != nil || slack != 50_000 {
+		t.Skip("another slack was chosen for the tests")
+	}
 	s := start(t, dataDir(t), nil)
 	if slacks := timerSlacks(t, s.cmd.Process.Pid); len(slacks) != 1 || slacks["200000"] == 0 {
 		t.Errorf("got %v", slacks)

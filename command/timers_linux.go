@@ -2,6 +2,7 @@ package command
 
 import (
 	"os"
+	"os/exec"
 	"runtime"
 	"syscall"
 	"time"
@@ -23,14 +24,37 @@ const (
 // does by TimerSlackNSec, and where it is refused.
 func SlackenTimers() {
 	slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
-	program, unknown := os.Executable()
-	if err != nil || unknown != nil || time.Duration(slack) != timerSlackLinux || os.Getenv(slackened) != "" {
+	if err != nil || time.Duration(slack) != timerSlackLinux || os.Getenv(slackened) != "" {
+		return
+	}
+	program, ok := programFile()
+	var files syscall.Rlimit
+	if !ok || syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil {
 		return
 	}
 	// Exec keeps the slack of the thread that calls it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(timerSlack), 0, 0, 0) == nil {
-		_ = syscall.Exec(program, os.Args, append(os.Environ(), slackened+"=1"))
+	if unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(timerSlack), 0, 0, 0) != nil {
+		return
 	}
+	_ = syscall.Exec(program, os.Args, append(os.Environ(), slackened+"=1"))
+	// It was refused, after Exec lowered the limit that Go had raised.
+	_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &files)
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(slack), 0, 0, 0)
+}
+
+// programFile is the file that was started, by the name that the process goes by
+// from then on. It is unknown to what was started in another way, as by a loader.
+func programFile() (path string, ok bool) {
+	path, err := exec.LookPath(os.Args[0])
+	if err != nil {
+		return "", false
+	}
+	named, err := os.Stat(path)
+	if err != nil {
+		return "", false
+	}
+	running, err := os.Stat("/proc/self/exe")
+	return path, err == nil && os.SameFile(named, running)
 }

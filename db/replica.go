@@ -115,5 +115,6 @@ func Written(ctx context.Context, pool *sqlx.DB) (domain.Position, error) {
 
 // Cluster names the cluster of the pool's server, which its standbys share.
 func Cluster(ctx context.Context, pool *sqlx.DB) (name string, err error) {
-	return name, Translate(pool.GetContext(ctx, &name, cluster))
+	err = Translate(pool.GetContext(ctx, &name, cluster))
+	return name, err
 }

@@ -6,11 +6,16 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 )
 
 // sideBySide is how many statements that ask the same run at once. So many
 // callers are answered as fast as if they were alone; more share what comes next.
 const sideBySide = 2
+
+// sharedWait is how long a caller waits before he asks alone: what others run may
+// hang on a connection that is dead.
+const sharedWait = 2 * time.Second
 
 // sharing answers callers who ask the same at the same time by one statement. It
 // begins after all of them have asked: everybody reads what was written before.
@@ -44,8 +49,8 @@ func newSharedAnswer[V any]() *sharedAnswer[V] {
 	return &sharedAnswer[V]{lead: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
-// answer runs a query of that text and those arguments, or shares the answer of
-// another caller's. What is shared must not be changed.
+// answer runs a query of that text and those arguments, or shares another
+// caller's answer. What is shared must not be changed.
 func (s *sharing[V]) answer(ctx context.Context, query string, args []any, run func(context.Context) (V, error)) (V, error) {
 	key, err := sharingKey(query, args)
 	if err != nil {
@@ -57,6 +62,9 @@ func (s *sharing[V]) answer(ctx context.Context, query string, args []any, run f
 		return a.value, a.err
 	case <-a.lead:
 		return s.run(ctx, key, a, run)
+	case <-time.After(sharedWait):
+		s.leave(key, a, false)
+		return run(ctx)
 	case <-ctx.Done():
 		s.leave(key, a, false)
 		var none V

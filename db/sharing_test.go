@@ -17,14 +17,15 @@ func TestWhatIsSharedIsNeverOlderThanTheQuestion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var (
-			s                   sharing[int64]
-			written, runs, most atomic.Int64
-			running             atomic.Int64
-			asking              sync.WaitGroup
+			s                      sharing[int64]
+			written, runs, running atomic.Int64
+			asking                 sync.WaitGroup
 		)
 		run := func(ctx context.Context) (int64, error) {
 			runs.Add(1)
-			most.Store(max(most.Load(), running.Add(1)))
+			if at := running.Add(1); at > sideBySide {
+				t.Errorf("%d run at a time", at)
+			}
 			defer running.Add(-1)
 			seen := written.Load()
 			select {
@@ -51,8 +52,8 @@ func TestWhatIsSharedIsNeverOlderThanTheQuestion(t *testing.T) {
 			})
 		}
 		asking.Wait()
-		if runs.Load() > askers/2 || most.Load() > sideBySide {
-			t.Errorf("%d runs, %d at a time", runs.Load(), most.Load())
+		if runs.Load() > askers/2 {
+			t.Errorf("%d runs", runs.Load())
 		}
 		if len(s.asked) != 0 {
 			t.Errorf("kept %v", s.asked)
@@ -97,6 +98,39 @@ func TestWhoPanicsLeavesTheStatementToAnother(t *testing.T) {
 		asking.Wait()
 		if recovered.Load() != 2 || answered.Load() != 8 || mishaps.Load() != 8 || len(s.asked) != 0 {
 			t.Errorf("%d panicked, %d answered, %d of them by an error, kept %v", recovered.Load(), answered.Load(), mishaps.Load(), s.asked)
+		}
+	})
+}
+
+func TestWhatHangsDoesNotHoldUpOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var (
+			s      sharing[int]
+			began  atomic.Int64
+			asking sync.WaitGroup
+		)
+		run := func(context.Context) (int, error) {
+			if began.Add(1) <= sideBySide {
+				time.Sleep(time.Minute)
+			}
+			return 0, nil
+		}
+		for range sideBySide {
+			asking.Go(func() { _, _ = s.answer(t.Context(), "SELECT", nil, run) })
+		}
+		synctest.Wait()
+		for range 3 {
+			asking.Go(func() {
+				asked := time.Now()
+				if _, err := s.answer(t.Context(), "SELECT", nil, run); err != nil || time.Since(asked) != sharedWait {
+					t.Errorf("answered after %v, %v", time.Since(asked), err)
+				}
+			})
+		}
+		asking.Wait()
+		if len(s.asked) != 0 {
+			t.Errorf("kept %v", s.asked)
 		}
 	})
 }

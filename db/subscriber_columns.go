@@ -97,6 +97,9 @@ func (l *subscriberList) columnOf(field string) listColumn {
 type subscriberField struct {
 	name, sql, join, listed string
 	wanted                  domain.Wanted
+	// lookup is for what is looked up for each row, also for those that OFFSET
+	// skips: there it is left out.
+	lookup bool
 }
 
 // subscriberFields are selected when they are wanted; the first two always are.
@@ -111,13 +114,13 @@ var subscriberFields = wantable([]subscriberField{
 	{name: "parent_key", sql: "parent.key", join: "parent"},
 	{name: "parent_physical_id", sql: "parent.physical_id", join: "parent"},
 	{name: "is_enabled_on_parent", listed: "related.parent.isEnabledOnParent"},
-	{name: "has_no_profiles", sql: withoutProfiles},
+	{name: "has_no_profiles", sql: withoutProfiles, lookup: true},
 })
 
-// withoutProfiles looks in the index, for each row that is shown: by NOT EXISTS the
-// planner takes LIMIT for no limit, and reads all subscribers first.
+// withoutProfiles looks into the index for each row. For NOT EXISTS the planner
+// reads all subscribers first, since it does not see that a page has a LIMIT.
 const withoutProfiles = `(SELECT 1 FROM subscribers profile
-  WHERE profile.company_id = s.company_id AND profile.parent_key = s.key LIMIT 1) IS NULL`
+  WHERE profile.company_id = $1 AND profile.parent_key = s.key LIMIT 1) IS NULL`
 
 func wantable(fields []subscriberField) []subscriberField {
 	for i := range fields {
@@ -131,10 +134,10 @@ func wantable(fields []subscriberField) []subscriberField {
 }
 
 // sel is the select list of a subscriber, and adds the joins that it needs.
-func (l *subscriberList) sel(wanted domain.Wanted) string {
+func (l *subscriberList) sel(wanted domain.Wanted, offset int) string {
 	var b strings.Builder
 	for i, f := range subscriberFields {
-		if i >= 2 && !wanted.Any(f.wanted) {
+		if i >= 2 && !wanted.Any(f.wanted) || f.lookup && offset > 0 {
 			continue
 		}
 		if i > 0 {

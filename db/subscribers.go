@@ -59,7 +59,7 @@ func (s *Subscribers) OfKeys(ctx context.Context, scope domain.Scope, keys []int
 func (s *Subscribers) ProfilesOf(ctx context.Context, scope domain.Scope, parents []int64, wanted domain.Wanted) (map[int64][]*domain.Subscriber, error) {
 	l := newSubscriberList(scope, noPeriod, pq.Int64Array(parents))
 	sql := `SELECT * FROM unnest($2::bigint[]) AS wanted(of_parent) CROSS JOIN LATERAL (
-SELECT ` + l.sel(wanted) + "\n" + l.from() + "\nWHERE " + l.visible + ` AND s.parent_key = wanted.of_parent
+SELECT ` + l.sel(wanted, 0) + "\n" + l.from() + "\nWHERE " + l.visible + ` AND s.parent_key = wanted.of_parent
 ORDER BY s.physical_id LIMIT 100) profile`
 	rows, err := selectAll[subscriberRow](ctx, s.pool, sql, l.args...)
 	if err != nil {
@@ -73,7 +73,7 @@ ORDER BY s.physical_id LIMIT 100) profile`
 }
 
 func (s *Subscribers) selectWhere(ctx context.Context, l *subscriberList, wanted domain.Wanted, where string) ([]*domain.Subscriber, error) {
-	sql := "SELECT " + l.sel(wanted) + "\n" + l.from() + "\nWHERE " + l.visible + " AND " + where
+	sql := "SELECT " + l.sel(wanted, 0) + "\n" + l.from() + "\nWHERE " + l.visible + " AND " + where
 	return selectAll[domain.Subscriber](ctx, s.pool, sql, l.args...)
 }
 
@@ -108,7 +108,7 @@ func (l *subscriberList) page(listing domain.Listing, also string) (sql, order s
 	if err != nil {
 		return "", "", err
 	}
-	sel := l.sel(listing.Wanted)
+	sel := l.sel(listing.Wanted, listing.Page.Offset)
 	if len(listing.Order) > 0 {
 		sel += ", " + p.cursor + " AS cursor_keys"
 	}
@@ -207,7 +207,8 @@ func (s *Subscribers) Fleet(ctx context.Context, scope domain.Scope) (domain.Fle
        count(*) FILTER (WHERE s.is_online) AS online, count(*) FILTER (WHERE s.is_transferring) AS transferring
 FROM subscribers s WHERE ` + l.visible
 	return s.fleets.answer(ctx, sql, l.args, func(ctx context.Context) (counts domain.FleetCounts, err error) {
-		return counts, Translate(s.pool.GetContext(ctx, &counts, sql, l.args...))
+		err = Translate(s.pool.GetContext(ctx, &counts, sql, l.args...))
+		return counts, err
 	})
 }
 

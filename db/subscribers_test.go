@@ -273,7 +273,10 @@ func TestACrowdCountsByFewStatements(t *testing.T) {
 		}
 	}
 	counting := func() int { return pool.Stats().InUse - 1 }
-	for counting() < 8 { // two of each at a time
+	for range 1000 {
+		if counting() >= 8 { // two of each at a time
+			break
+		}
 		time.Sleep(time.Millisecond)
 	}
 	time.Sleep(50 * time.Millisecond)
