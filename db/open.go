@@ -158,9 +158,13 @@ func place(cfg pq.Config) string {
 // reach waits for the server and refuses one that is too old.
 func reach(ctx context.Context, pool *sqlx.DB) error {
 	began := time.Now()
+	var told error // by the attempt before
 	for {
 		var number int
 		err := pool.QueryRowContext(ctx, "SELECT current_setting('server_version_num')::int").Scan(&number)
+		if err != nil && told != nil && over(ctx) {
+			return fmt.Errorf("%w: %w", context.DeadlineExceeded, told)
+		}
 		if err == nil && number < oldestServer*10000 {
 			return fmt.Errorf("PostgreSQL %d is too old: simgraph needs %d or newer", number/10000, oldestServer)
 		}
@@ -171,8 +175,16 @@ func reach(ctx context.Context, pool *sqlx.DB) error {
 		case <-ctx.Done():
 			return fmt.Errorf("%w: %w", ctx.Err(), err)
 		case <-time.After(retryEvery):
+			told = err
 		}
 	}
+}
+
+// over tells whether the time of ctx is: connecting fails by it a little before
+// ctx does.
+func over(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && !time.Now().Before(deadline)
 }
 
 func patienceFor(err error) time.Duration {
