@@ -70,8 +70,13 @@ func (l *loaders) aheadOfRelated(ctx context.Context, s selection, of []*domain.
 	}
 	profiles := s.below("profiles").and(related.below("profiles"))
 	if !profiles.empty() || !related.empty() {
-		above := slices.DeleteFunc(slices.Clone(of), func(s *domain.Subscriber) bool { return s.HasNoProfiles })
-		below := l.profiles.aheadValues(ctx, subscriberKeys(above))
+		keys := present(of, func(s *domain.Subscriber) *int64 {
+			if s.HasNoProfiles {
+				return nil
+			}
+			return &s.Key
+		})
+		below := l.profiles.aheadValues(ctx, keys)
 		l.aheadOfSubscribers(ctx, profiles, slices.Concat(below...))
 	}
 }
