@@ -173,7 +173,7 @@ func TestAServerThatStaysAwayIsReported(t *testing.T) {
 	for range 50 {
 		// The time is over between two attempts, or during one.
 		waiting.Go(func() {
-			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 			defer cancel()
 			_, err := db.Open(ctx, fmt.Sprintf("postgres://u@127.0.0.1:%d/x", closedPort(t)), db.Options{})
 			if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "connection refused") {
