@@ -57,16 +57,16 @@ check-web: web ## Fail when web/dist is not what its sources build.
 	@test -z "$$(git status --porcelain -- web/dist)" || { git status --short -- web/dist; exit 1; }
 
 e2e: postgres build ## Audit the real server with Node's GraphQL clients.
-	sh e2e/run.sh
+	sh test/e2e/run.sh
 
 bench: postgres build ## Measure, beside the ceilings of the same machine.
-	go run ./bench
+	go run ./test/bench
 
 soak: postgres build ## Run the server for ten minutes under load, and look for what grows.
-	go run ./bench soak
+	go run ./test/bench soak
 
 pgo: postgres ## Profile the server anew for its compiler; go build uses default.pgo by itself.
-	go run ./bench answers -subscribers 20000 -records 200000 -duration 6s -cpuprofile default.pgo
+	go run ./test/bench answers -subscribers 20000 -records 200000 -duration 6s -cpuprofile default.pgo
 
 ci: ## What runs for every change.
 	bash .ci/run

@@ -54,7 +54,7 @@ func TestTheCodesOfTheGraphAreDocumented(t *testing.T) {
 		return string(text)
 	}
 	manual := read("docs/graphql.md")
-	for _, name := range []string{"graph/transport/codes.go", "graph/guard/measure.go", "graph/input/checker.go", "domain/error.go"} {
+	for _, name := range []string{"graph/engine/transport/codes.go", "graph/engine/guard/measure.go", "graph/engine/input/checker.go", "domain/error.go"} {
 		codes := code.FindAllStringSubmatch(read(name), -1)
 		if len(codes) == 0 {
 			t.Errorf("%s has no codes", name)

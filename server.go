@@ -14,8 +14,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"simgraph/command"
 	"simgraph/db/embedded"
+	"simgraph/internal/command"
 )
 
 // Exit statuses.

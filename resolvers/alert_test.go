@@ -14,7 +14,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/domain"
-	"simgraph/graph/transport"
+	"simgraph/graph/engine/transport"
 )
 
 // watched makes an alert on the subscriber with the most usage, far below it.

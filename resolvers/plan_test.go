@@ -19,10 +19,10 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
+	"simgraph/graph/engine/guard"
+	"simgraph/graph/engine/transport"
 	"simgraph/graph/generated"
-	"simgraph/graph/guard"
 	"simgraph/graph/plan"
-	"simgraph/graph/transport"
 	"simgraph/resolvers"
 )
 

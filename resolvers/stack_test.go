@@ -13,12 +13,12 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/bundle"
 	"simgraph/db"
 	"simgraph/db/dbtest"
-	"simgraph/demo"
 	"simgraph/domain"
-	"simgraph/graph/transport"
+	"simgraph/graph/engine/transport"
+	"simgraph/internal/bundle"
+	"simgraph/internal/demo"
 	"simgraph/resolvers"
 )
 

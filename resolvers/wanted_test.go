@@ -11,7 +11,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
-	"simgraph/graph/transport"
+	"simgraph/graph/engine/transport"
 )
 
 // generous reads everything of subscribers, whatever is wanted.

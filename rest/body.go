@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"strings"
 
-	"simgraph/graph/input"
+	"simgraph/graph/engine/input"
 )
 
 const (

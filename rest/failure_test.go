@@ -13,7 +13,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/dbtest"
 	"simgraph/domain"
-	"simgraph/graph/transport"
+	"simgraph/graph/engine/transport"
 )
 
 // get asks for a path with a token.

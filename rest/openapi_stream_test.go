@@ -11,10 +11,10 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"simgraph/access"
 	"simgraph/db"
 	"simgraph/db/dbtest"
-	"simgraph/ingest"
+	"simgraph/internal/access"
+	"simgraph/internal/ingest"
 	"simgraph/rest"
 )
 

@@ -12,13 +12,13 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/access"
-	"simgraph/bundle"
 	"simgraph/db"
 	"simgraph/db/dbtest"
 	"simgraph/domain"
-	"simgraph/graph/transport"
-	"simgraph/httpd"
+	"simgraph/graph/engine/transport"
+	"simgraph/internal/access"
+	"simgraph/internal/bundle"
+	"simgraph/internal/httpd"
 	"simgraph/resolvers"
 	"simgraph/rest"
 )

@@ -1,0 +1,105 @@
+package bundle_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db"
+	"simgraph/db/dbtest"
+	"simgraph/domain"
+	"simgraph/internal/bundle"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
+
+// now is when the tests take place, as far as usage is concerned.
+var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// database is a real one, with the bad lines of the last load.
+type database struct {
+	*testing.T
+	pool *sqlx.DB
+	bad  []string
+}
+
+func newDatabase(t *testing.T) *database { return &database{T: t, pool: dbtest.New(t)} }
+
+func stores(pool *sqlx.DB) bundle.Stores {
+	clock := func() time.Time { return now }
+	return bundle.Stores{
+		Importer:   db.NewImporter(pool),
+		Companies:  db.NewCompanies(pool),
+		Alerts:     db.NewAlerts(pool, time.Now),
+		Recipients: db.NewRecipients(pool, time.Now),
+		Usage:      db.NewUsage(pool, db.NewAlertEvaluator(clock), db.UsageOptions{Now: clock}),
+	}
+}
+
+// load imports lines and returns the counts that are not zero, in the order of
+// types: "tag +1" is one created, ~ updated, = unchanged, ? quarantined, ! failed.
+func (d *database) load(lines ...string) string {
+	d.Helper()
+	counts, err := d.tryLoad(d.Context(), strings.Join(lines, "\n"))
+	if err != nil {
+		d.Fatal(err)
+	}
+	var texts []string
+	for _, t := range append(bundle.Types(), "") {
+		c := counts[t]
+		text := string(t)
+		for _, part := range []struct {
+			sign  string
+			count int
+		}{{"+", c.Created}, {"~", c.Updated}, {"=", c.Unchanged}, {"?", c.Quarantined}, {"!", c.Failed}} {
+			if part.count > 0 {
+				text += fmt.Sprintf(" %s%d", part.sign, part.count)
+			}
+		}
+		if text != string(t) {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (d *database) tryLoad(ctx context.Context, text string) (bundle.Counts, error) {
+	d.bad = nil
+	return stores(d.pool).Import(ctx, bundle.NewReader(strings.NewReader(text)), bundle.Options{
+		BadLine: func(bad *bundle.LineError) { d.bad = append(d.bad, fmt.Sprintf("%d: %v", bad.Line, bad)) },
+	})
+}
+
+// export returns the bundle of a company.
+func (d *database) export(company string) string {
+	d.Helper()
+	found, err := db.NewCompanies(d.pool).FindExternal(d.Context(), company)
+	if err != nil {
+		d.Fatal(err)
+	}
+	snapshot, err := db.NewSnapshots(d.pool).Open(d.Context(), domain.Whole(found.CompanyID))
+	if err != nil {
+		d.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := bundle.Export(d.Context(), snapshot, bundle.NewWriter(&b), nil); err != nil {
+		d.Fatal(err)
+	}
+	if err := snapshot.Close(); err != nil {
+		d.Fatal(err)
+	}
+	return b.String()
+}
+
+func (d *database) get(query string, args ...any) (value string) {
+	d.Helper()
+	if err := d.pool.GetContext(d.Context(), &value, query, args...); err != nil {
+		d.Fatal(err)
+	}
+	return value
+}

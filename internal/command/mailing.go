@@ -1,0 +1,37 @@
+package command
+
+import (
+	"errors"
+	"path/filepath"
+	"time"
+
+	"simgraph/db"
+	"simgraph/domain"
+	"simgraph/internal/mail"
+)
+
+// Mailing are the flags of the mail that alerts cause.
+type Mailing struct {
+	SMTPURL      string        `name:"smtp-url" placeholder:"URL" group:"Mail" help:"The mail server for alerts, such as smtp://user:password@host:587. Without it mails become files in the data directory."`
+	MailFrom     string        `default:"simgraph <alerts@localhost>" group:"Mail" help:"The sender of mails."`
+	PublicURL    string        `name:"public-url" placeholder:"URL" group:"Mail" help:"Where people reach this service, for the links in mails."`
+	MailWait     time.Duration `default:"30s" group:"Mail" help:"How long an alert waits for others, which go to the same recipient in one mail."`
+	MailsPerHour int           `default:"20" group:"Mail" help:"Mails of alerts to one recipient in an hour; what comes beyond waits for one mail that tells of all."`
+	MailTimeout  time.Duration `default:"30s" group:"Mail" help:"The longest that handing over one mail may take. After twice that, a mail whose sender died is sent by another."`
+}
+
+// Validate is called by kong.
+func (m *Mailing) Validate() error {
+	if m.MailWait <= 0 || m.MailsPerHour <= 0 || m.MailTimeout <= 0 {
+		return errors.New("--mail-wait, --mails-per-hour and --mail-timeout must be above 0")
+	}
+	return nil
+}
+
+// worker returns who sends the mails of the outbox.
+func (m *Mailing) worker(env *Env, outbox *db.Outbox, tried func(mail.Result)) (*mail.Worker, error) {
+	return mail.New(mail.Config{
+		Outbox: outbox, SMTPURL: m.SMTPURL, Dir: filepath.Join(env.DataDir, "mail"), From: m.MailFrom, PublicURL: m.PublicURL, Log: env.Log,
+		Tried: tried, Digest: domain.Digest{Wait: m.MailWait, HourlyCap: m.MailsPerHour}, Timeout: m.MailTimeout,
+	})
+}

@@ -1,0 +1,136 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"simgraph/db"
+	"simgraph/domain"
+	"simgraph/graph/engine/transport"
+	"simgraph/internal/replica"
+	"simgraph/internal/telemetry"
+	"simgraph/resolvers"
+)
+
+// Replicas are the flags of standbys that take reads.
+type Replicas struct {
+	DatabaseReplicaURL []string      `name:"database-replica-url" group:"Standbys" placeholder:"URL" help:"Answer queries from this hot standby of the database (repeatable)."`
+	ReplicaMaxLag      time.Duration `default:"10s" group:"Standbys" help:"Leave out standbys that are further behind the database."`
+}
+
+// Validate is called by kong.
+func (r *Replicas) Validate() error {
+	if r.ReplicaMaxLag <= 0 {
+		return errors.New("--replica-max-lag must be longer than nothing")
+	}
+	return nil
+}
+
+// openReplicas makes the standbys of the pool's database answer queries. It does
+// not wait for them.
+func (s *Serve) openReplicas(ctx context.Context, env *Env, v *service, pool *sqlx.DB) error {
+	if len(s.DatabaseReplicaURL) == 0 {
+		return nil
+	}
+	if env.DatabaseURL == "" {
+		return errors.New("--database-replica-url needs --database-url: the embedded database has no standbys")
+	}
+	cluster, err := db.Cluster(ctx, pool)
+	if err != nil {
+		return err
+	}
+	v.replicas = replica.New(replica.Config{
+		Written: func(ctx context.Context) (domain.Position, error) { return db.Written(ctx, pool) },
+		MaxLag:  s.ReplicaMaxLag, Log: env.Log, Read: v.telemetry.read(),
+	})
+	options := db.Options{MaxConns: env.MaxConns, Pooler: env.Pooler, StatementTimeout: env.Timeout, Trace: env.Trace}
+	for _, url := range s.DatabaseReplicaURL {
+		standby, err := db.OpenReplica(url, cluster, options)
+		if err != nil {
+			return fmt.Errorf("--database-replica-url: %w", err)
+		}
+		v.standbys = append(v.standbys, standby)
+		v.answerFrom(standby, s)
+	}
+	v.telemetry.watchReplicas(v)
+	return nil
+}
+
+func (v *service) closeReplicas(env *Env) {
+	for _, standby := range v.standbys {
+		env.warn("close a standby", standby.Close())
+	}
+}
+
+// answerFrom has a graph of its own answer queries from the standby.
+func (v *service) answerFrom(standby *db.Replica, s *Serve) {
+	usage := newUsage(standby.Pool(), db.UsageOptions{Retention: s.Retention})
+	graph := v.newGraph(standby.Pool(), db.NewAccess(standby.Pool()), usage)
+	v.replicas.Add(standby, graph.Schema(), v.perResponse(graph))
+}
+
+// read counts queries by where they go.
+func (v *observed) read() func(replica.Server) {
+	if v.Metrics == nil {
+		return nil
+	}
+	return func(server replica.Server) { v.Metrics.Read(string(server)) }
+}
+
+// watchReplicas adds the metrics of the standbys.
+func (v *observed) watchReplicas(of *service) {
+	if v.Metrics == nil {
+		return
+	}
+	v.Metrics.BeginReads(replica.Servers)
+	v.Metrics.Register(telemetry.NewReplicas(of.replicas.States))
+	for _, standby := range of.standbys {
+		v.Metrics.Register(collectors.NewDBStatsCollector(standby.Pool().DB, "standby "+standby.Place()))
+	}
+}
+
+// useReplicas has queries answered by standbys, and remembers what their callers
+// write and are told.
+func (v *service) useReplicas(cfg *transport.Config) {
+	cfg.Elsewhere, cfg.Told = v.replicas.Choose, v.replicas.Saw
+	cfg.AfterRootMutationField = func(ctx context.Context) {
+		resolvers.ForgetLoaded(ctx)
+		v.replicas.Wrote(ctx)
+	}
+}
+
+// followReplicas looks after the standbys until ctx ends.
+func (v *service) followReplicas(ctx context.Context) error {
+	if v.replicas == nil {
+		<-ctx.Done()
+		return nil
+	}
+	return v.replicas.Run(ctx)
+}
+
+// ingested is the ledger for streams of usage.
+func (v *service) ingested() domain.Usage {
+	usage := metered{v.usage, v.telemetry.Metrics}
+	if v.replicas == nil {
+		return usage
+	}
+	return noted{usage, v.replicas}
+}
+
+// noted remembers who has recorded usage.
+type noted struct {
+	domain.Usage
+	replicas *replica.Set
+}
+
+// Record implements domain.Usage.
+func (n noted) Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error) {
+	results, err := n.Usage.Record(ctx, scope, records)
+	n.replicas.Saw(ctx)
+	return results, err
+}

@@ -1,0 +1,173 @@
+package command
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db"
+	"simgraph/graph/engine/transport"
+	"simgraph/internal/access"
+	"simgraph/internal/httpd"
+	"simgraph/internal/ingest"
+	"simgraph/internal/limit"
+	"simgraph/internal/mail"
+	"simgraph/internal/replica"
+	"simgraph/resolvers"
+	"simgraph/rest"
+)
+
+// service is everything that serve runs.
+type service struct {
+	log    *slog.Logger
+	access *db.Access
+	usage  *db.Usage
+	live   *db.Live
+	mail   *mail.Worker
+	graph  *resolvers.Graph
+	engine *transport.Server
+	server *httpd.Server
+	// upkeep is the ledger on connections whose statements have no time limit.
+	upkeep *db.Usage
+	// audit is pruned to auditMonths; 0 keeps it for ever.
+	audit       *db.AuditLog
+	auditMonths int
+	// outbox loses mails after mailDays; 0 keeps them for ever.
+	outbox    *db.Outbox
+	mailDays  int
+	telemetry *observed
+	limits    *limit.Limits
+	// replicas take queries; nil without standbys.
+	replicas *replica.Set
+	standbys []*db.Replica
+}
+
+// newService puts the parts together. pool answers requests; upkeep runs long
+// work; direct is the address of the database without a pooler before it.
+func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, pool, upkeep *sqlx.DB, direct string) (*service, error) {
+	outbox := db.NewOutbox(pool, time.Now)
+	worker, err := s.worker(env, outbox, func(r mail.Result) { telemetry.Metrics.Mailed(string(r)) })
+	if err != nil {
+		return nil, err
+	}
+	options := db.UsageOptions{Retention: s.Retention}
+	v := &service{
+		log: env.Log, access: db.NewAccess(pool), usage: newUsage(pool, options), upkeep: newUsage(upkeep, options),
+		live: db.NewLive(pool, direct, env.Log), mail: worker, telemetry: telemetry, limits: s.limits(telemetry.Metrics),
+	}
+	v.outbox, v.mailDays = db.NewOutbox(upkeep, time.Now), int(s.MailRetention)
+	v.audit, v.auditMonths = db.NewAuditLog(upkeep), int(s.AuditRetention)
+	v.graph = v.newGraph(pool, v.access, v.usage)
+	if err := s.openReplicas(ctx, env, v, pool); err != nil {
+		return nil, err
+	}
+	return v, v.open(s, pool, outbox)
+}
+
+func (v *service) newGraph(pool *sqlx.DB, access *db.Access, usage *db.Usage) *resolvers.Graph {
+	return resolvers.New(resolvers.Ports{
+		Subscribers: db.NewSubscribers(pool),
+		Groups:      db.NewGroups(pool),
+		Tags:        db.NewTags(pool),
+		Catalogue:   db.NewCatalogue(pool),
+		Access:      access,
+		Usage:       metered{usage, v.telemetry.Metrics},
+		Analytics:   db.NewAnalytics(usage),
+		Alerts:      db.NewAlerts(pool, time.Now),
+		AlertLog:    db.NewAlertLog(pool),
+		Recipients:  db.NewRecipients(pool, time.Now),
+		Live:        v.live,
+		Audit:       db.NewAuditLog(pool),
+	}, time.Now)
+}
+
+// newUsage returns the ledger; what it books is held against the alerts.
+func newUsage(pool *sqlx.DB, options db.UsageOptions) *db.Usage {
+	return db.NewUsage(pool, db.NewAlertEvaluator(time.Now), options)
+}
+
+// open opens the doors.
+func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
+	page, err := s.page(pool)
+	if err != nil {
+		return err
+	}
+	page[mail.UnsubscribePath] = mail.UnsubscribeHandler(outbox)
+	gate := access.NewGate(v.access, time.Now)
+	gate.Admitted = v.admitted
+	streams := ingest.New(ingest.Config{
+		Usage: v.ingested(), Admit: gate.Admit, StillValid: gate.StillValid, Log: v.log,
+		Streams: s.UsageStreams, Bytes: s.UsageStreamSize,
+	})
+	page[ingest.Path] = streams
+	schema := v.graph.Schema()
+	v.engine = transport.New(schema, v.engineConfig(s, gate, page["/"]))
+	paths, err := rest.New(rest.Config{
+		Schema:       schema.Schema(),
+		Prepare:      v.prepare,
+		Authenticate: gate.Admit,
+		RequestID:    transport.RequestID,
+		Routed:       v.telemetry.Routed,
+		Log:          v.log,
+	})
+	if err != nil {
+		return err
+	}
+	page["/openapi.json"] = http.HandlerFunc(paths.ServeContract)
+	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }}
+	doors := httpd.Doors{
+		Graph: httpd.Graph(gate, v.engine), OAuth: access.NewOAuth(v.access, v.log), Health: health, Other: page, REST: paths,
+	}
+	v.telemetry.enter(doors.Names())
+	if doors.Around, err = s.around(v); err != nil {
+		return err
+	}
+	v.server = &httpd.Server{Handler: httpd.Handler(doors), Health: health, Log: v.log, Close: v.closer(streams)}
+	return nil
+}
+
+// engineConfig says how the engine meets the rest.
+func (v *service) engineConfig(s *Serve, gate *access.Gate, explorer http.Handler) transport.Config {
+	cfg := transport.Config{
+		Log:                    v.log,
+		Limits:                 s.documents(),
+		Present:                resolvers.Present,
+		PerResponse:            v.perResponse(v.graph),
+		AfterRootMutationField: resolvers.ForgetLoaded,
+		Charge:                 httpd.Charge(v.limits),
+		Enter:                  httpd.Turns(v.limits),
+		Authenticate:           httpd.AdmitPayload(gate, v.limits),
+		StillValid:             gate.StillValid,
+		Explorer:               explorer,
+	}
+	if v.telemetry.On() {
+		cfg.Observe = v.telemetry.Operation
+	}
+	if v.replicas != nil {
+		v.useReplicas(&cfg)
+	}
+	return cfg
+}
+
+// perResponse puts the loaders of the graph into the context of a response.
+func (v *service) perResponse(graph *resolvers.Graph) func(context.Context) context.Context {
+	metrics := v.telemetry.Metrics
+	if metrics == nil {
+		return graph.WithLoaders
+	}
+	return func(ctx context.Context) context.Context {
+		return resolvers.WithBatches(graph.WithLoaders(ctx), metrics.Batch)
+	}
+}
+
+// prepare reads a document of the REST paths for the engine.
+func (v *service) prepare(document string) (rest.Run, error) {
+	prepared, err := v.engine.Prepare(document)
+	return func(ctx context.Context, variables map[string]any) *graphql.Response {
+		return v.engine.Do(ctx, prepared, variables)
+	}, err
+}

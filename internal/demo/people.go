@@ -1,0 +1,62 @@
+package demo
+
+import (
+	"iter"
+	"slices"
+
+	"simgraph/domain"
+	"simgraph/internal/bundle"
+)
+
+// people are the users: one may everything, one sees a partner's devices only.
+func people(o Options) []*domain.UserImport {
+	user := func(name string, groups []int64, permissions ...domain.Permission) *domain.UserImport {
+		return &domain.UserImport{User: domain.User{Email: name + "@" + o.Company + ".example", Permissions: permissions, Groups: groups}}
+	}
+	return []*domain.UserImport{
+		user("admin", []int64{}, domain.AllPermissions()...),
+		user("analyst", []int64{}, domain.ViewStatisticsOverview, domain.ViewSubscriber, domain.ViewMonitoringAlerts, domain.ViewUserDetails),
+		user("partner", []int64{partners}, domain.ViewStatisticsOverview, domain.ViewSubscriber, domain.ViewMonitoringAlerts),
+		user("recorder", []int64{}, domain.RecordUsage),
+	}
+}
+
+// Devices of the mix with an alert of their own. The runaway is a van that
+// uploads without pause on some days.
+const (
+	runaway = 0
+	aBeacon = 8
+	aCamera = 10
+)
+
+// watch holds the alerts, of every rule, and who is told.
+func watch(o Options) iter.Seq[bundle.Item] {
+	const megabyte = 1_000_000
+	fleet := int64(o.Subscribers)
+	alerts := []domain.AlertSpec{
+		{RuleType: domain.RuleCompany, LowerThreshold: 9_600 * megabyte, UpperThreshold: 20_000 * megabyte},
+		{RuleType: domain.RuleGroup, Target: "2", LowerThreshold: fleet * 50 * megabyte, UpperThreshold: fleet * 500 * megabyte},
+		{RuleType: domain.RuleGroup, Target: "3", LowerThreshold: fleet * 20_000, UpperThreshold: fleet * 60_000},
+		{RuleType: domain.RuleGroupMember, Target: "1", LowerThreshold: 60 * megabyte, UpperThreshold: 500 * megabyte},
+		{RuleType: domain.RuleGroupMember, Target: "3", LowerThreshold: 1 * megabyte, UpperThreshold: 5 * megabyte},
+	}
+	for _, one := range []struct {
+		device       int
+		lower, upper int64
+	}{{runaway, 50, 500}, {aBeacon, 1, 5}, {aCamera, 2_000, 20_000}} {
+		if one.device < o.Subscribers {
+			alerts = append(alerts, domain.AlertSpec{
+				RuleType: domain.RuleSIM, Target: o.subscriber(one.device).SubscriberID,
+				LowerThreshold: one.lower * megabyte, UpperThreshold: one.upper * megabyte,
+			})
+		}
+	}
+	var items []bundle.Item
+	for _, a := range alerts {
+		items = append(items, bundle.Item{Type: bundle.Alert, Company: o.Company, Value: a})
+	}
+	for _, name := range []string{"alerts", "noc"} {
+		items = append(items, bundle.Item{Type: bundle.Recipient, Company: o.Company, Value: name + "@" + o.Company + ".example"})
+	}
+	return slices.Values(items)
+}

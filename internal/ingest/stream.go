@@ -1,0 +1,238 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"simgraph/domain"
+	"simgraph/internal/bundle"
+)
+
+const (
+	// batchSize bounds the records of a transaction, and those that are read
+	// ahead of it.
+	batchSize = 5_000
+	// linger is how long a batch waits for more: a stream at full speed makes
+	// large batches, a slow one is answered at once.
+	linger = 5 * time.Millisecond
+	// attempts bounds how often a batch is tried while the database is away.
+	attempts   = 6
+	firstPause = 100 * time.Millisecond
+)
+
+// stream is a request on its way. One goroutine reads ahead, one books and
+// answers; while the client takes no answers, nothing more is read.
+type stream struct {
+	*Handler
+	ctx      context.Context
+	caller   *domain.Caller
+	w        http.ResponseWriter
+	body     io.Reader
+	control  *http.ResponseController
+	lines    chan readLine
+	answered bool
+	out      []byte
+}
+
+// readLine is a record, or why the line holds none.
+type readLine struct {
+	bundle.UsageLine
+	err error
+}
+
+func (h *Handler) stream(ctx context.Context, caller *domain.Caller, w http.ResponseWriter, r *http.Request) *stream {
+	body := r.Body
+	if h.Bytes > 0 {
+		body = http.MaxBytesReader(nil, body, h.Bytes)
+	}
+	return &stream{
+		Handler: h, ctx: ctx, caller: caller, w: w, body: body,
+		control: http.NewResponseController(w), lines: make(chan readLine, batchSize),
+	}
+}
+
+// run answers until the stream ends. When it cannot go on it says why in a last
+// line and cuts the connection, so that no client takes the answer for whole.
+func (s *stream) run() {
+	// HTTP/2 is duplex always; a server that is not answers all at the end.
+	_ = s.control.EnableFullDuplex()
+	s.extend()
+	stop := make(chan struct{})
+	failed := make(chan error, 1)
+	go func() { failed <- s.read(stop) }()
+	err := s.bookAll()
+	gone := s.ctx.Err() != nil
+	close(stop)
+	if err != nil {
+		// This ends a read that waits, and with it the contexts of this and all
+		// later requests on the connection.
+		s.w.Header().Set("Connection", "close")
+		_ = s.control.SetReadDeadline(time.Now())
+	}
+	if readErr := <-failed; err == nil {
+		err = readErr
+	}
+	switch {
+	case err == nil:
+		s.begin()
+	case gone:
+		panic(http.ErrAbortHandler) // nobody is there to be told
+	case !s.answered:
+		s.refuse(s.w, err)
+	default:
+		_, _ = s.w.Write(s.asRefusal(s.requestID(), err).body(s.requestID()))
+		_ = s.control.Flush()
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (s *stream) requestID() string { return s.w.Header().Get("X-Request-Id") }
+
+// extend gives the client time to go on.
+func (s *stream) extend() {
+	deadline := time.Now().Add(idleTime)
+	_ = s.control.SetReadDeadline(deadline)
+	_ = s.control.SetWriteDeadline(deadline)
+}
+
+// read hands over the lines of the body until it ends, or stop is closed. The
+// order matters: its error must be known once the lines are closed.
+func (s *stream) read(stop <-chan struct{}) error {
+	defer close(s.lines)
+	reader := bundle.NewUsageReader(s.body)
+	for {
+		line, err := reader.Next()
+		bad, isBad := errors.AsType[*bundle.LineError](err)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case isBad:
+			err = bad.Err
+		case err != nil:
+			return unreadable(err)
+		}
+		select {
+		case s.lines <- readLine{line, err}:
+		case <-stop:
+			return nil
+		}
+	}
+}
+
+// unreadable says why a body ended early. What came before is booked.
+func unreadable(err error) error {
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		message := fmt.Sprintf("the stream has more than %d bytes: send the rest in another", large.Limit)
+		return &refusal{http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE", message, 0}
+	}
+	return domain.Invalid("", "the body could not be read to its end")
+}
+
+// bookAll books and answers batch after batch.
+func (s *stream) bookAll() error {
+	for {
+		batch, err := s.collect()
+		if err != nil || len(batch) == 0 {
+			return err
+		}
+		if err := s.StillValid(s.ctx); err != nil {
+			return err
+		}
+		results, err := s.book(batch)
+		if err != nil {
+			return err
+		}
+		s.extend()
+		if err := s.answer(batch, results); err != nil {
+			return err
+		}
+	}
+}
+
+// collect waits for a line and takes what comes with it; none at the end.
+func (s *stream) collect() ([]readLine, error) {
+	var batch []readLine
+	select {
+	case <-s.closing:
+		return nil, errStopping
+	case first, open := <-s.lines:
+		if !open {
+			return nil, nil
+		}
+		batch = append(batch, first)
+	}
+	enough := time.After(linger)
+	for len(batch) < batchSize {
+		select {
+		case line, open := <-s.lines:
+			if !open {
+				return batch, nil
+			}
+			batch = append(batch, line)
+		case <-enough:
+			return batch, nil
+		}
+	}
+	return batch, nil
+}
+
+// book records what can be read of a batch.
+func (s *stream) book(batch []readLine) ([]domain.Recorded, error) {
+	results := make([]domain.Recorded, len(batch))
+	records := make([]domain.UsageRecord, 0, len(batch))
+	places := make([]int, 0, len(batch))
+	for i, line := range batch {
+		if err := s.check(line); err != nil {
+			results[i] = domain.Rejected(err)
+			continue
+		}
+		records, places = append(records, line.Record), append(places, i)
+	}
+	if len(records) == 0 {
+		return results, nil
+	}
+	recorded, err := s.record(records)
+	if err != nil {
+		return nil, err
+	}
+	for i, place := range places {
+		results[place] = recorded[i]
+	}
+	return results, nil
+}
+
+func (s *stream) check(line readLine) error {
+	if line.err != nil {
+		if _, ok := domain.AsError(line.err); ok {
+			return line.err
+		}
+		return domain.Invalid("", "%v", line.err)
+	}
+	if line.Company != "" && line.Company != s.caller.Company.ExternalID {
+		return domain.Invalid("company", "the access token is not of the company %.100q", line.Company)
+	}
+	return nil
+}
+
+// record tries again while the database is out of reach: to book the same twice
+// changes nothing.
+func (s *stream) record(records []domain.UsageRecord) ([]domain.Recorded, error) {
+	pause := firstPause
+	for attempt := 1; ; attempt++ {
+		results, err := s.Usage.Record(s.ctx, s.caller.Scope, records)
+		public, ok := domain.AsError(err)
+		if !ok || attempt == attempts || public.Kind != domain.KindUnavailable && public.Kind != domain.KindRateLimited {
+			return results, err
+		}
+		select {
+		case <-s.ctx.Done():
+			return nil, err
+		case <-time.After(pause):
+			pause *= 2
+		}
+	}
+}

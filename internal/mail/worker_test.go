@@ -1,0 +1,576 @@
+package mail_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	netmail "net/mail"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-smtp"
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db"
+	"simgraph/db/dbtest"
+	"simgraph/domain"
+	"simgraph/internal/mail"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
+
+// office is a company with a recipient, a subscriber, and a worker.
+type office struct {
+	t          *testing.T
+	pool       *sqlx.DB
+	outbox     *db.Outbox
+	recipients *db.Recipients
+	log        *db.AlertLog
+	cfg        mail.Config
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+var scope = domain.Whole(1)
+
+// newOffice sends to the server, or to files when there is none.
+func newOffice(t *testing.T, server *mailServer) *office {
+	t.Helper()
+	pool := dbtest.New(t)
+	o := &office{t: t, pool: pool, now: time.Now().UTC(), log: db.NewAlertLog(pool)}
+	o.outbox, o.recipients = db.NewOutbox(pool, o.clock), db.NewRecipients(pool, o.clock)
+	o.cfg = mail.Config{
+		Outbox: o.outbox, From: "Alerts <alerts@sim.example>", PublicURL: "https://sim.example", Dir: filepath.Join(t.TempDir(), "mail"),
+		Now: o.clock, Every: 5 * time.Millisecond, Timeout: 2 * time.Second, Backoff: 10 * time.Millisecond,
+		Digest: domain.Digest{Wait: 30 * time.Second},
+		Log:    slog.New(slog.NewTextHandler(t.Output(), nil)),
+	}
+	if server != nil {
+		o.cfg.SMTPURL = "smtp://" + server.address + "?starttls=never"
+	}
+	pool.MustExec(`INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC')`)
+	pool.MustExec(`INSERT INTO operators VALUES ('23415', 'Vodafone UK')`)
+	pool.MustExec(`INSERT INTO tariffs VALUES (1, 'IoT 50', 150, 'GBP')`)
+	pool.MustExec(`
+INSERT INTO subscribers (company_id, key, kind, physical_id, subscriber_id, imsi, nickname, operator_code, tariff_name, connection_date,
+  expiry_date, contract_length, is_barred, is_active, subscriber_type, is_transferring, is_online)
+VALUES (1, 1, 'cellular', 'p1', 's1', '', 'van 1', '23415', 'IoT 50', '2024-01-01Z', '2027-01-01Z', 36, false, true, 'physical', false, false)`)
+	pool.MustExec(`INSERT INTO subscriber_periods VALUES (1, date_trunc('month', $1::timestamptz, 'UTC'), 1, 600, 400, $1)`, o.now)
+	o.recipient("ops@acme.example")
+	return o
+}
+
+func (o *office) clock() time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.now
+}
+
+func (o *office) pass(d time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.now = o.now.Add(d)
+}
+
+func (o *office) recipient(email string) *domain.Recipient {
+	o.t.Helper()
+	r, err := o.recipients.Create(o.t.Context(), scope, email)
+	o.must(err)
+	return r
+}
+
+// fire makes an alert below the usage of the subscriber, 1,000 bytes.
+func (o *office) fire(lower, upper int64) {
+	o.t.Helper()
+	_, err := db.NewAlerts(o.pool, o.clock).Create(o.t.Context(), scope,
+		domain.AlertSpec{RuleType: domain.RuleSIM, Target: "s1", LowerThreshold: lower, UpperThreshold: upper})
+	o.must(err)
+}
+
+// start runs a worker until the test, or stop, ends it.
+func (o *office) start() (stop func()) {
+	o.t.Helper()
+	w, err := mail.New(o.cfg)
+	o.must(err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := w.Run(ctx); err != nil {
+			o.t.Error(err)
+		}
+	}()
+	stop = func() { cancel(); <-done }
+	o.t.Cleanup(stop)
+	return stop
+}
+
+func (o *office) must(err error) {
+	o.t.Helper()
+	if err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// until waits for what a worker brings about.
+func (o *office) until(what string, is func() bool) {
+	o.t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			o.t.Fatalf("it did not happen that %s; mails: %v", what, o.states())
+		}
+	}
+}
+
+// states lists the mails as the graph shows them.
+func (o *office) states() []string {
+	o.t.Helper()
+	var states []string
+	o.must(o.pool.Select(&states, `SELECT email || ' ' || kind || ' ' || state FROM mails ORDER BY created_at, mail_id`))
+	return states
+}
+
+func (o *office) untilStates(want ...string) {
+	o.t.Helper()
+	o.until(fmt.Sprint(want), func() bool { return fmt.Sprint(o.states()) == fmt.Sprint(want) })
+}
+
+func TestFiringsOfAMomentAreOneMail(t *testing.T) {
+	t.Parallel()
+	server := newMailServer(t, nil)
+	o := newOffice(t, server)
+	o.fire(100, 200)
+	o.start()
+	o.pass(20 * time.Second)
+	o.fire(300, 2000)
+	time.Sleep(50 * time.Millisecond)
+	if got := o.states(); len(got) > 0 {
+		t.Fatalf("a mail was made before its time: %v", got)
+	}
+	o.pass(10 * time.Second)
+	o.untilStates("ops@acme.example alerts sent")
+	mails := server.mails()
+	if len(mails) != 1 || mails[0].To != "ops@acme.example" || mails[0].From != "alerts@sim.example" {
+		t.Fatalf("got %v", mails)
+	}
+	message := read(t, mails[0].Data)
+	for header, want := range map[string]string{
+		"Subject": "3 alerts of Acme", "To": "<ops@acme.example>", "Auto-Submitted": "auto-generated",
+		"List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+	} {
+		if got := message.Header.Get(header); got != want {
+			t.Errorf("%s: got %q, want %q", header, got, want)
+		}
+	}
+	for _, want := range []string{"multipart/alternative", "van 1 (s1) exceeded the upper threshold", "usage 1.00 kB (1000 bytes), threshold 200 bytes (200 bytes)"} {
+		if !strings.Contains(mails[0].Data, want) {
+			t.Errorf("the mail lacks %q:\n%s", want, mails[0].Data)
+		}
+	}
+}
+
+func read(t *testing.T, data string) *netmail.Message {
+	t.Helper()
+	message, err := netmail.ReadMessage(strings.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return message
+}
+
+func TestFailuresThatPassAreRetriedUnderTheSameMessageID(t *testing.T) {
+	t.Parallel()
+	failures := map[string]func(stage string, attempt int) error{
+		"refused at connecting": func(stage string, attempt int) error {
+			return when(stage == "connect" && attempt < 3, &smtp.SMTPError{Code: 421, Message: "busy"})
+		},
+		"the sender is not trusted": func(stage string, attempt int) error {
+			return when(stage == "from" && attempt < 3, &smtp.SMTPError{Code: 553, Message: "who are you"})
+		},
+		"greylisted": func(stage string, attempt int) error {
+			return when(stage == "to" && attempt < 3, &smtp.SMTPError{Code: 451, Message: "later"})
+		},
+		"dropped in mid-message": func(stage string, attempt int) error {
+			return when(stage == "begin" && attempt < 3, errDrop)
+		},
+		"slow": func(stage string, attempt int) error {
+			if stage == "to" && attempt < 2 {
+				time.Sleep(3 * time.Second)
+			}
+			return nil
+		},
+	}
+	for name, fail := range failures {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newMailServer(t, fail)
+			o := newOffice(t, server)
+			o.fire(100, 2000)
+			o.pass(31 * time.Second)
+			o.start()
+			o.until("a failure is noted", func() bool { return server.tried() > 0 && o.lastError() != "" })
+			o.until("the mail is sent", func() bool { o.pass(time.Minute); return o.states()[0] == "ops@acme.example alerts sent" })
+			mails := server.mails()
+			if len(mails) != 1 {
+				t.Fatalf("got %d mails", len(mails))
+			}
+			if id := read(t, mails[0].Data).Header.Get("Message-ID"); id != "<"+o.mailID()+"@sim.example>" {
+				t.Errorf("got Message-ID %s", id)
+			}
+		})
+	}
+}
+
+func when(fails bool, err error) error {
+	if fails {
+		return err
+	}
+	return nil
+}
+
+func (o *office) lastError() (text string) {
+	_ = o.pool.Get(&text, `SELECT last_error FROM mails LIMIT 1`) // there may be none yet
+	return text
+}
+
+func (o *office) mailID() (id string) {
+	o.t.Helper()
+	o.must(o.pool.Get(&id, `SELECT mail_id FROM mails`))
+	return id
+}
+
+func TestADropAfterTheServerTookItSendsItAgainWithTheSameID(t *testing.T) {
+	t.Parallel()
+	server := newMailServer(t, func(stage string, attempt int) error { return when(stage == "taken" && attempt == 1, errDrop) })
+	o := newOffice(t, server)
+	o.fire(100, 2000)
+	o.pass(31 * time.Second)
+	o.start()
+	o.until("the mail is sent", func() bool {
+		o.pass(time.Minute)
+		return len(o.states()) > 0 && o.states()[0] == "ops@acme.example alerts sent"
+	})
+	mails := server.mails()
+	if len(mails) != 2 {
+		t.Fatalf("got %d mails", len(mails))
+	}
+	if a, b := read(t, mails[0].Data).Header.Get("Message-ID"), read(t, mails[1].Data).Header.Get("Message-ID"); a != b {
+		t.Fatalf("got %s and %s", a, b)
+	}
+}
+
+func TestAnAddressThatIsRefusedForGoodIsSuppressed(t *testing.T) {
+	t.Parallel()
+	server := newMailServer(t, func(stage string, _ int) error {
+		return when(stage == "to", &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no such user"})
+	})
+	o := newOffice(t, server)
+	o.fire(100, 2000)
+	o.pass(31 * time.Second)
+	o.start()
+	o.untilStates("ops@acme.example alerts failed")
+	o.fire(200, 2000)
+	o.pass(31 * time.Second)
+	time.Sleep(50 * time.Millisecond)
+	o.untilStates("ops@acme.example alerts failed")
+	r, err := o.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
+	o.must(err)
+	first := r.Items[0]
+	if first.SuppressedSince == nil || *first.SuppressedReason != domain.Refused || !strings.Contains(first.SuppressedDetail, "no such user") {
+		t.Fatalf("got %+v", first)
+	}
+	if got := o.deliveries(); fmt.Sprint(got) != "[failed suppressed]" {
+		t.Fatalf("got %v", got)
+	}
+	_, err = o.recipients.SendTest(t.Context(), scope, &first.RecipientID)
+	if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindInvalid {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestTheLogNamesNoRecipient(t *testing.T) {
+	t.Parallel()
+	for name, code := range map[string]int{"given up": 550, "to be tried again": 451} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newMailServer(t, func(stage string, _ int) error {
+				return when(stage == "to", &smtp.SMTPError{Code: code, Message: "no room for <Ops@acme.example>"})
+			})
+			o := newOffice(t, server)
+			var log bytes.Buffer
+			o.cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+			o.fire(100, 2000)
+			o.pass(31 * time.Second)
+			stop := o.start()
+			o.until("the attempt is noted", func() bool {
+				var noted bool
+				o.must(o.pool.Get(&noted, `SELECT bool_or(last_error <> '') IS TRUE FROM mails`))
+				return noted
+			})
+			stop()
+			if told := log.String(); !strings.Contains(told, name) || !strings.Contains(told, "no room for") || strings.Contains(strings.ToLower(told), "ops@acme.example") {
+				t.Errorf("the log tells %s", told)
+			}
+		})
+	}
+}
+
+func TestALongRefusalInAnyLanguageIsKept(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"letters of two bytes":   "x" + strings.Repeat("Я", 400),
+		"letters of three bytes": strings.Repeat("信", 400),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newMailServer(t, func(stage string, _ int) error {
+				return when(stage == "to", &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: text})
+			})
+			o := newOffice(t, server)
+			o.fire(100, 2000)
+			o.pass(31 * time.Second)
+			o.start()
+			o.untilStates("ops@acme.example alerts failed")
+			r, err := o.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
+			o.must(err)
+			if detail := r.Items[0].SuppressedDetail; !strings.Contains(detail, text[:120]) {
+				t.Errorf("it is kept as %q", detail)
+			}
+		})
+	}
+}
+
+// deliveries are the states of all deliveries, sorted.
+func (o *office) deliveries() []string {
+	o.t.Helper()
+	entries, err := o.log.List(o.t.Context(), scope, domain.Listing{Page: domain.Page{Limit: 100}})
+	o.must(err)
+	var states []string
+	for i := len(entries.Items) - 1; i >= 0; i-- {
+		id := *entries.Items[i].NotificationID
+		of, err := o.log.Deliveries(o.t.Context(), scope, []string{id})
+		o.must(err)
+		for _, d := range of[id] {
+			states = append(states, string(d.State))
+		}
+	}
+	return states
+}
+
+func TestMoreThanTheHourlyCapIsOneOverflowDigest(t *testing.T) {
+	t.Parallel()
+	server := newMailServer(t, nil)
+	o := newOffice(t, server)
+	o.cfg.Digest.HourlyCap, o.cfg.Digest.MaxEntries = 2, 3
+	o.start()
+	var sent []string
+	for i := range int64(7) {
+		o.fire(100+i, 2000)
+		o.pass(31 * time.Second)
+		if len(sent) < o.cfg.Digest.HourlyCap {
+			sent = append(sent, "ops@acme.example alerts sent")
+			o.untilStates(sent...)
+		}
+	}
+	o.pass(time.Hour)
+	o.untilStates("ops@acme.example alerts sent", "ops@acme.example alerts sent", "ops@acme.example alerts sent")
+	last := server.mails()[2].Data
+	if !strings.Contains(last, "5 alerts of Acme") || !strings.Contains(last, "2 more are not listed here") {
+		t.Fatalf("got\n%s", last)
+	}
+}
+
+func TestNothingIsLostWhenAWorkerDies(t *testing.T) {
+	t.Parallel()
+	server := newMailServer(t, nil)
+	o := newOffice(t, server)
+	o.fire(100, 2000)
+	o.pass(31 * time.Second)
+	digest := domain.Digest{Wait: 30 * time.Second, HourlyCap: 9, MaxEntries: 9}
+	o.must(o.outbox.Gather(t.Context(), 1, digest))
+	// A worker takes the mail and is never heard of again.
+	taken, err := o.outbox.Claim(t.Context(), 1, digest, 9, time.Minute)
+	o.must(err)
+	if len(taken) != 1 {
+		t.Fatalf("got %d mails", len(taken))
+	}
+	o.start()
+	time.Sleep(50 * time.Millisecond)
+	if got := server.mails(); len(got) > 0 {
+		t.Fatal("the mail was taken twice at a time")
+	}
+	o.pass(time.Minute)
+	o.untilStates("ops@acme.example alerts sent")
+}
+
+func TestWorkersShareTheOutbox(t *testing.T) {
+	t.Parallel()
+	server := newMailServer(t, nil)
+	o := newOffice(t, server)
+	for i := range 40 {
+		o.recipient(fmt.Sprintf("r%d@acme.example", i))
+	}
+	o.fire(100, 2000)
+	o.pass(31 * time.Second)
+	for range 4 {
+		o.start()
+	}
+	o.until("all have their mail", func() bool { return len(server.mails()) >= 41 })
+	time.Sleep(50 * time.Millisecond)
+	seen := map[string]bool{}
+	for _, m := range server.mails() {
+		if seen[m.To] {
+			t.Errorf("%s got it twice", m.To)
+		}
+		seen[m.To] = true
+	}
+}
+
+func TestMailsOfACompanyAreSentThoughThoseOfAnotherFail(t *testing.T) {
+	t.Parallel()
+	server := newMailServer(t, nil)
+	o := newOffice(t, server)
+	o.fire(100, 2000)
+	o.pass(31 * time.Second)
+	o.pool.MustExec(`ALTER TABLE mails ADD CHECK (company_id <> 1)`)
+	o.pool.MustExec(`INSERT INTO companies VALUES (2, 'zenith', 'Zenith', 1, 'UTC')`)
+	zenith := domain.Whole(2)
+	_, err := o.recipients.Create(t.Context(), zenith, "ops@zenith.example")
+	o.must(err)
+	_, err = o.recipients.SendTest(t.Context(), zenith, nil)
+	o.must(err)
+	var log bytes.Buffer
+	o.cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+	stop := o.start()
+	o.untilStates("ops@zenith.example test sent")
+	stop()
+	if !strings.Contains(log.String(), "company 1:") {
+		t.Errorf("the log tells %s", &log)
+	}
+}
+
+func TestNamesCannotInjectHeadersOrMarkup(t *testing.T) {
+	t.Parallel()
+	server := newMailServer(t, nil)
+	o := newOffice(t, server)
+	const nasty = "x\r\nBcc: victim@example.com\r\n\r\n<script>alert(1)</script>\u202e\u2028"
+	o.pool.MustExec(`UPDATE subscribers SET nickname = $1, subscriber_id = $2`, nasty, "s1\nX-Evil: 1")
+	o.pool.MustExec(`UPDATE companies SET name = $1`, nasty)
+	_, err := db.NewAlerts(o.pool, o.clock).Create(t.Context(), scope, domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 10, UpperThreshold: 5000})
+	o.must(err)
+	o.pass(31 * time.Second)
+	o.start()
+	o.untilStates("ops@acme.example alerts sent")
+	_, err = o.recipients.SendTest(t.Context(), scope, nil)
+	o.must(err)
+	o.untilStates("ops@acme.example alerts sent", "ops@acme.example test sent")
+	for _, m := range server.mails() {
+		message := read(t, m.Data)
+		for _, header := range []string{"Bcc", "X-Evil"} {
+			if message.Header.Get(header) != "" {
+				t.Errorf("%s was injected", header)
+			}
+		}
+		body, err := io.ReadAll(message.Body)
+		o.must(err)
+		if html := part(string(body)); strings.Contains(html, "<script>") {
+			t.Errorf("markup was injected:\n%s", html)
+		}
+		if strings.Contains(string(body), "\r\nBcc:") {
+			t.Errorf("a line was injected:\n%s", body)
+		}
+	}
+}
+
+// part is the HTML of a message with the line breaks of quoted-printable undone.
+func part(body string) string {
+	_, html, _ := strings.Cut(body, "text/html")
+	return strings.ReplaceAll(strings.ReplaceAll(html, "=\r\n", ""), "=3D", "=")
+}
+
+func TestAMailIsGivenUpAfterThreeDays(t *testing.T) {
+	t.Parallel()
+	server := newMailServer(t, func(stage string, _ int) error {
+		return when(stage == "to", &smtp.SMTPError{Code: 450, Message: "later"})
+	})
+	o := newOffice(t, server)
+	o.fire(100, 2000)
+	o.pass(31 * time.Second)
+	o.start()
+	failed := func() bool { return o.lastError() != "" }
+	o.until("a failure is noted", failed)
+	o.pool.MustExec("UPDATE mails SET last_error = ''")
+	o.pass(71 * time.Hour)
+	o.until("another failure is noted", failed)
+	o.pass(2 * time.Hour)
+	o.untilStates("ops@acme.example alerts failed")
+	r, err := o.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
+	o.must(err)
+	if r.Items[0].SuppressedSince != nil {
+		t.Error("a failure that passes suppressed the address")
+	}
+}
+
+func TestTestMailsAreFew(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, nil)
+	for range 5 {
+		_, err := o.recipients.SendTest(t.Context(), scope, nil)
+		o.must(err)
+	}
+	_, err := o.recipients.SendTest(t.Context(), scope, nil)
+	if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindRateLimited {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestWithoutAServerMailsBecomeFiles(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, nil)
+	o.fire(100, 2000)
+	o.pass(31 * time.Second)
+	o.start()
+	o.untilStates("ops@acme.example alerts sent")
+	text, err := os.ReadFile(filepath.Join(o.cfg.Dir, o.mailID()+".eml"))
+	o.must(err)
+	if !strings.Contains(string(text), "van 1 (s1)") {
+		t.Fatalf("got %s", text)
+	}
+	left, err := filepath.Glob(filepath.Join(o.cfg.Dir, "*"))
+	o.must(err)
+	if len(left) != 1 {
+		t.Fatalf("got %v", left)
+	}
+}
+
+// link finds the unsubscribe link in a mail.
+var link = regexp.MustCompile(`List-Unsubscribe: <(https://sim\.example[^>]+)>`)
+
+func TestBadSettingsAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, cfg := range []mail.Config{
+		{From: "nobody"},
+		{From: "a@b.example", SMTPURL: "http://mx.example"},
+		{From: "a@b.example", SMTPURL: "smtp://:25"},
+		{From: "a@b.example", SMTPURL: "smtp://mx.example?starttls=perhaps"},
+		{From: "a@b.example", SMTPURL: "smtp://mx.example:99999"},
+		{From: "a@b.example", PublicURL: "sim.example"},
+		{From: "a@b.example", Timeout: 61 * time.Minute},
+	} {
+		if _, err := mail.New(cfg); err == nil {
+			t.Errorf("%+v was taken", cfg)
+		}
+	}
+	_, err := mail.New(mail.Config{From: "a@b.example", SMTPURL: "smtp://user:hunter2@mx.example:port"})
+	if err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("got %v", err)
+	}
+}

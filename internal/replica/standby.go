@@ -1,0 +1,157 @@
+package replica
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/singleflight"
+
+	"simgraph/domain"
+	"simgraph/graph/engine/transport"
+)
+
+// probeEvery is how often standbys and the primary are looked at.
+const probeEvery = time.Second
+
+// standby is one with what is known of it.
+type standby struct {
+	Database
+	set     *Set
+	answers *transport.Elsewhere
+	asking  singleflight.Group
+
+	used     atomic.Bool
+	replayed atomic.Uint64
+	lag      atomic.Int64 // in nanoseconds
+
+	mu sync.Mutex
+	// told is the last reason that was logged for leaving it out.
+	told string
+}
+
+// has tells whether the standby is in use and has replayed up to the position.
+func (s *standby) has(ctx context.Context, after domain.Position) bool {
+	if !s.used.Load() {
+		return false
+	}
+	if domain.Position(s.replayed.Load()) >= after {
+		return true
+	}
+	// Whoever asks first asks for all; it must not be cancelled with its request.
+	_, err, _ := s.asking.Do("", func() (any, error) { return nil, s.ask(context.WithoutCancel(ctx)) })
+	return err == nil && domain.Position(s.replayed.Load()) >= after
+}
+
+// ask looks how far the standby is.
+func (s *standby) ask(ctx context.Context) error {
+	position, err := s.Replayed(ctx)
+	if err == nil {
+		s.replayed.Store(uint64(position))
+	}
+	return err
+}
+
+// probe decides whether the standby is in use.
+func (s *standby) probe(ctx context.Context) {
+	if _, err, _ := s.asking.Do("", func() (any, error) { return nil, s.ask(ctx) }); err != nil {
+		if ctx.Err() == nil {
+			s.leaveOut("it cannot take reads", err)
+		}
+		return
+	}
+	lag := s.set.primary.lag(domain.Position(s.replayed.Load()), time.Now())
+	s.lag.Store(int64(lag))
+	if lag > s.set.cfg.MaxLag {
+		// What runs on it may go on: it is late, not broken.
+		s.used.Store(false)
+		s.tell("it lags behind", nil)
+		return
+	}
+	s.Mend()
+	s.used.Store(true)
+	s.tell("", nil)
+}
+
+// leaveOut ends the reads that wait for the standby: they go to the primary.
+func (s *standby) leaveOut(why string, err error) {
+	s.used.Store(false)
+	s.Cut()
+	s.tell(why, err)
+}
+
+// tell logs a change; no reason means that the standby is in use.
+func (s *standby) tell(why string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.told == why {
+		return
+	}
+	s.told = why
+	if why == "" {
+		s.set.cfg.Log.Info("a standby takes reads", "standby", s.Place())
+		return
+	}
+	attrs := []any{"standby", s.Place(), "reason", why, "lag", time.Duration(s.lag.Load())}
+	if err != nil {
+		attrs = append(attrs, slog.String("error", err.Error()))
+	}
+	s.set.cfg.Log.Warn("a standby is left out", attrs...)
+}
+
+// blames tells the engine whether the query is for the primary.
+func (s *standby) blames(err error) bool {
+	again, down := s.Blames(err)
+	if down {
+		s.leaveOut("it is down", err)
+	}
+	return again
+}
+
+// Run looks after the standbys until ctx ends.
+func (s *Set) Run(ctx context.Context) error {
+	var running errgroup.Group
+	running.Go(func() error { repeat(ctx, s.look); return nil })
+	for _, standby := range s.standbys {
+		running.Go(func() error { repeat(ctx, standby.probe); return nil })
+	}
+	return running.Wait()
+}
+
+func repeat(ctx context.Context, work func(context.Context)) {
+	tick := time.NewTicker(probeEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		work(ctx)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// look notes where the primary is. When it does not tell, standbys go on as they
+// are: what they lack is unknown, and callers are not admitted for long either.
+func (s *Set) look(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	done := s.primary.begin(time.Now())
+	if position, err := s.cfg.Written(ctx); err == nil {
+		done(position)
+	}
+}
+
+// probeTime bounds a look at the primary.
+const probeTime = 5 * time.Second
+
+// States tells how the standbys do.
+func (s *Set) States() []domain.Replica {
+	states := make([]domain.Replica, len(s.standbys))
+	for i, standby := range s.standbys {
+		states[i] = domain.Replica{Place: standby.Place(), Used: standby.used.Load(), Lag: time.Duration(standby.lag.Load())}
+	}
+	return states
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db"
+	"simgraph/graph/engine/transport"
+	"simgraph/internal/access"
+	"simgraph/internal/httpd"
+	"simgraph/resolvers"
+	"simgraph/rest"
+)
+
+// doors are GraphQL and REST on the pool, as the server opens them.
+func doors(pool *sqlx.DB) (http.Handler, error) {
+	log := slog.New(slog.DiscardHandler)
+	store, usage := db.NewAccess(pool), db.NewUsage(pool, nil, db.UsageOptions{})
+	graph := resolvers.New(resolvers.Ports{
+		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
+		Access: store, Usage: usage, Analytics: db.NewAnalytics(usage), Alerts: db.NewAlerts(pool, time.Now),
+		AlertLog: db.NewAlertLog(pool), Recipients: db.NewRecipients(pool, time.Now),
+	}, time.Now)
+	gate, schema := access.NewGate(store, time.Now), graph.Schema()
+	engine := transport.New(schema, transport.Config{
+		Log: log, Present: resolvers.Present, PerResponse: graph.WithLoaders, AfterRootMutationField: resolvers.ForgetLoaded,
+	})
+	paths, err := rest.New(rest.Config{
+		Schema: schema.Schema(), Authenticate: gate.Admit, RequestID: transport.RequestID, Log: log,
+		Prepare: func(document string) (rest.Run, error) {
+			prepared, err := engine.Prepare(document)
+			return func(ctx context.Context, variables map[string]any) *graphql.Response {
+				return engine.Do(ctx, prepared, variables)
+			}, err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return httpd.Handler(httpd.Doors{
+		Graph: httpd.Graph(gate, engine), OAuth: access.NewOAuth(store, log), Health: &httpd.Health{}, REST: paths,
+	}), nil
+}

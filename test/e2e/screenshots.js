@@ -1,0 +1,41 @@
+// Takes the pictures of the documentation from a demo server:
+// SIMGRAPH_BASE=… SIMGRAPH_TOKEN=… node screenshots.js ../../docs/screenshots
+import { mkdir } from 'node:fs/promises';
+import { enter, graph, launch, openTab } from './browser.js';
+
+const folder = process.argv[2] ?? '../../docs/screenshots';
+const { subscribers: { nodes: [{ physicalId }] } } = await graph('{ subscribers(first: 1, orderBy: [{ field: DATA_USAGE, direction: DESC }]) { nodes { physicalId } } }');
+const sizes = { 1440: { width: 1440, height: 900 }, 390: { width: 390, height: 844 } };
+
+const drawn = (tab) => tab.locator('.plot canvas, .bars li').first().waitFor();
+const views = {
+  overview: ['#/', drawn],
+  subscriber: [`#/subscribers/${physicalId}`, async (tab) => {
+    await drawn(tab);
+    await tab.getByRole('button', { name: 'Set an alert' }).click();
+    await tab.getByText(/would (not )?have fired/).waitFor();
+  }],
+  explore: ['#/explore', async (tab) => {
+    await tab.locator('.monaco-editor').first().waitFor();
+    await tab.getByRole('button', { name: /^Usage over time/ }).click();
+    await drawn(tab);
+    await tab.mouse.move(0, 0);
+  }],
+};
+
+await mkdir(folder, { recursive: true });
+const browser = await launch();
+for (const [width, viewport] of Object.entries(sizes))
+  for (const [name, [place, ready]] of Object.entries(views)) await shoot(`${name}-${width}`, { viewport }, place, ready);
+await shoot('overview-dark-1440', { viewport: sizes[1440], colorScheme: 'dark' }, ...views.overview);
+await shoot('rest-1440', { viewport: sizes[1440] }, 'docs', (tab) => tab.locator('.opblock').first().waitFor());
+await browser.close();
+
+async function shoot(name, options, place, ready) {
+  const { tab, close } = await openTab(browser, options);
+  await enter(tab, place);
+  await ready(tab);
+  await new Promise((resolve) => setTimeout(resolve, 1_500)); // for all that is drawn beside it
+  await tab.screenshot({ path: `${folder}/${name}.png` });
+  await close();
+}

@@ -1,0 +1,298 @@
+// Package security holds no code, but the tests that hold the whole service to
+// its promises: nothing crosses companies, users of groups see their groups
+// only, and no field or path does without its permissions. They read the schema
+// and the contract, so what is new there is tested, or fails until somebody
+// says what it identifies.
+package security
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/jmoiron/sqlx"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"simgraph/db"
+	"simgraph/db/dbtest"
+	"simgraph/domain"
+	"simgraph/graph/engine/guard"
+	"simgraph/graph/engine/transport"
+	"simgraph/internal/access"
+	"simgraph/internal/bundle"
+	"simgraph/internal/httpd"
+	"simgraph/internal/ingest"
+	"simgraph/resolvers"
+	"simgraph/rest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
+
+// clock is when all this takes place.
+func clock() time.Time { return time.Date(2026, time.June, 15, 12, 0, 0, 0, time.UTC) }
+
+// world is the whole service on a database with two companies.
+type world struct {
+	pool    *sqlx.DB
+	handler http.Handler
+	schema  *ast.Schema
+	access  *db.Access
+	usage   *db.Usage
+	ports   resolvers.Ports
+	live    *db.Live
+	tokens  map[string]string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	url := dbtest.URL(t)
+	pool, err := db.Open(t.Context(), url, db.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	log := slog.New(slog.NewTextHandler(t.Output(), nil))
+	w := &world{pool: pool, access: db.NewAccess(pool), live: db.NewLive(pool, url, log), tokens: map[string]string{}}
+	w.usage = db.NewUsage(pool, db.NewAlertEvaluator(clock), db.UsageOptions{Now: clock})
+	w.ports = resolvers.Ports{
+		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
+		Access: w.access, Usage: w.usage, Analytics: db.NewAnalytics(w.usage), Alerts: db.NewAlerts(pool, clock),
+		AlertLog: db.NewAlertLog(pool), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: db.NewAuditLog(pool),
+	}
+	w.load(t)
+	w.open(t, log)
+	return w
+}
+
+// load imports the companies and gives each an access key. Numbers that the
+// database gives are long, to be told from others in answers.
+func (w *world) load(t *testing.T) {
+	t.Helper()
+	for column, start := range map[string]int{"alerts.alert_id": 510_001, "alert_recipients.recipient_id": 520_001, "alert_log.entry_id": 530_001} {
+		table, name, _ := strings.Cut(column, ".")
+		w.pool.MustExecContext(t.Context(), fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s RESTART WITH %d", table, name, start))
+	}
+	stores := bundle.Stores{
+		Importer: db.NewImporter(w.pool), Companies: db.NewCompanies(w.pool), Usage: w.usage,
+		Alerts: db.NewAlerts(w.pool, clock), Recipients: db.NewRecipients(w.pool, clock),
+	}
+	counts, err := stores.Import(t.Context(), bundle.NewReader(strings.NewReader(companies())), bundle.Options{
+		BadLine: func(bad *bundle.LineError) { t.Error(bad) },
+	})
+	if err != nil || counts.Failed() > 0 {
+		t.Fatalf("%v, %v", err, counts)
+	}
+	for _, email := range []string{"own-admin@acme.example", "own-vans@acme.example", "rvl-admin@rival.example"} {
+		company, _, err := w.access.FindUser(t.Context(), email)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := w.access.CreateKey(t.Context(), domain.Whole(company), email, nil, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.ports.Recipients.SendTest(t.Context(), domain.Whole(company), nil); err != nil && email != "own-vans@acme.example" {
+			t.Fatal(err)
+		}
+		grant, err := w.access.Issue(t.Context(), domain.Whole(company), email, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.tokens[email] = string(grant.Token)
+	}
+}
+
+// thePage stands for the page for people.
+const thePage = "<page>"
+
+// open puts the doors together as serve does, with room for large documents.
+func (w *world) open(t *testing.T, log *slog.Logger) {
+	t.Helper()
+	gate := access.NewGate(w.access, time.Now)
+	graph := resolvers.New(w.ports, clock)
+	limits := transport.DefaultLimits()
+	limits.Limits = guard.Unlimited()
+	engine := transport.New(graph.Schema(), transport.Config{
+		Log: log, Limits: limits, Present: resolvers.Present, PerResponse: graph.WithLoaders,
+		AfterRootMutationField: resolvers.ForgetLoaded, StillValid: gate.StillValid,
+		Explorer: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, thePage) }),
+	})
+	t.Cleanup(engine.Close)
+	w.schema = graph.Schema().Schema()
+	paths, err := rest.New(rest.Config{
+		Schema: w.schema, Authenticate: gate.Admit, RequestID: transport.RequestID, Log: log,
+		Prepare: func(document string) (rest.Run, error) {
+			prepared, err := engine.Prepare(document)
+			return func(ctx context.Context, variables map[string]any) *graphql.Response {
+				return engine.Do(ctx, prepared, variables)
+			}, err
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.handler = httpd.Handler(httpd.Doors{
+		Graph: httpd.Graph(gate, engine), OAuth: access.NewOAuth(w.access, log),
+		Health: &httpd.Health{Check: func(ctx context.Context) error { return w.pool.PingContext(ctx) }},
+		Other: map[string]http.Handler{
+			"/openapi.json": http.HandlerFunc(paths.ServeContract),
+			ingest.Path:     ingest.New(ingest.Config{Usage: w.usage, Admit: gate.Admit, StillValid: gate.StillValid, Log: log}),
+		},
+		REST: paths,
+	})
+}
+
+// company returns the number of a company.
+func (w *world) company(t *testing.T, externalID string) domain.CompanyID {
+	t.Helper()
+	company, err := db.NewCompanies(w.pool).FindExternal(t.Context(), externalID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return company.CompanyID
+}
+
+// part is a group of a company with everything that belongs to it, marked so
+// that it is known wherever it shows up: in texts by mark, in numbers by digits.
+type part struct {
+	company      string
+	group        int
+	mark, digits string
+}
+
+// The parts: what the caller sees, what is another group's of the same company,
+// and what is another company's.
+var (
+	own    = part{"acme", 1_200_012, "own", "11"}
+	others = part{"acme", 1_300_013, "xgr", "22"}
+	rivals = part{"rival", 1_400_014, "rvl", "33"}
+	// nobody is like a part, but nothing of it exists.
+	nobody = part{"acme", 7_700_077, "zzz", "99"}
+)
+
+// physicalID names the n-th subscriber of a part: 1 is an eUICC, 2 a profile on
+// it, 3 stands alone, 4 changed its group, 5 is a
+// profile on an eUICC of another group.
+func (p part) physicalID(n int) string     { return fmt.Sprintf("89445%s00%d", p.digits, n) }
+func (p part) subscriberID(n int) string   { return fmt.Sprintf("44770%s00%d", p.digits, n) }
+func (p part) imsi(n int) string           { return fmt.Sprintf("23415%s00%d", p.digits, n) }
+func (p part) nickname(n int) string       { return fmt.Sprintf("%s-nick-%d", p.mark, n) }
+func (p part) tag() string                 { return p.mark + "-tag" }
+func (p part) operator() string            { return p.mark + "-op" }
+func (p part) tariff() string              { return p.mark + "-tariff" }
+func (p part) source() string              { return p.mark + "-pgw" }
+func (p part) lineRental() string          { return "7" + p.digits + "31" }
+func (p part) contractLength() string      { return "6" + p.digits + "17" }
+func (p part) lowerThreshold(n int) string { return fmt.Sprintf("1%s0000%d", p.digits, n) }
+func (p part) upperThreshold(n int) string { return fmt.Sprintf("9%s00000000%d", p.digits, n) }
+func (p part) bytes(n int) string          { return fmt.Sprintf("5%s000000%d", p.digits, n) }
+func (p part) address() string             { return "10." + p.digits + ".66.7" }
+func (p part) recipient() string           { return p.mark + "-mail@" + p.company + ".example" }
+func (p part) email() string               { return p.mark + "-user@" + p.company + ".example" }
+
+// companies is the bundle of both. rival has, where that is allowed, the same
+// identifiers as acme beside those of its own.
+func companies() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	for _, company := range []string{"acme", "rival"} {
+		mark := map[string]string{"acme": "own", "rival": "rvl"}[company]
+		line(`{"type":"company","id":"%s","name":"%s-company","billingDay":1,"timeZone":"UTC"}`, company, mark)
+		line(`{"type":"user","company":"%s","email":"%s-admin@%s.example","permissions":[%s],"groups":[]}`, company, mark, company, allPermissions())
+	}
+	line(`{"type":"user","company":"acme","email":"own-vans@acme.example","permissions":[%s],"groups":[%d]}`, allPermissions(), own.group)
+	for _, p := range []part{own, others, rivals} {
+		p.write(line)
+	}
+	twin := part{"rival", own.group, "own", own.digits}
+	twin.writeTwin(line)
+	// A profile that the caller sees is on an eUICC that it does not see.
+	own.subscriber(line, 5, fmt.Sprintf(`"parent":{"physicalId":"%s","isEnabledOnParent":false}`, others.physicalID(1)))
+	// A subscriber and its usage came from the other group, and one went there.
+	own.writeMoved(line, 4, others, own)
+	others.writeMoved(line, 4, own, others)
+	return b.String()
+}
+
+func allPermissions() string {
+	var labels []string
+	for _, p := range domain.AllPermissions() {
+		labels = append(labels, `"`+p.Label()+`"`)
+	}
+	return strings.Join(labels, ",")
+}
+
+func (p part) write(line func(string, ...any)) {
+	line(`{"type":"operator","code":"%s","name":"%s-operator"}`, p.operator(), p.mark)
+	line(`{"type":"tariff","company":"%s","name":"%s","lineRental":%s,"currency":"GBP"}`, p.company, p.tariff(), p.lineRental())
+	line(`{"type":"group","company":"%s","id":%d,"name":"%s-group","hideTariffDetails":false}`, p.company, p.group, p.mark)
+	line(`{"type":"user","company":"%s","email":"%s","permissions":[%s],"groups":[%d]}`, p.company, p.email(), allPermissions(), p.group)
+	p.subscriber(line, 1, fmt.Sprintf(`"eid":"%s-eid","smdpProvider":"%s-smdp"`, p.mark, p.mark))
+	p.subscriber(line, 2, fmt.Sprintf(`"parent":{"physicalId":"%s","isEnabledOnParent":true}`, p.physicalID(1)))
+	p.subscriber(line, 3, `"eid":null`)
+	line(`{"type":"tag","company":"%s","physicalId":"%s","tagName":"%s"}`, p.company, p.physicalID(1), p.tag())
+	for n, target := range []string{`"sim","target":"` + p.subscriberID(1) + `"`, fmt.Sprintf(`"grouppr","target":%d`, p.group), fmt.Sprintf(`"groupfptp","target":%d`, p.group)} {
+		line(`{"type":"alert","company":"%s","ruleType":%s,"lowerThreshold":%s,"upperThreshold":%s}`, p.company, target, p.lowerThreshold(n), p.upperThreshold(n))
+	}
+	line(`{"type":"recipient","company":"%s","email":"%s"}`, p.company, p.recipient())
+	for n := range 3 {
+		p.use(line, n+1, clock().Add(-time.Hour), p)
+	}
+}
+
+func (p part) subscriber(line func(string, ...any), n int, rest string) {
+	kind := "virtual"
+	if n != 2 && n != 5 {
+		kind = "physical"
+	}
+	line(`{"type":"subscriber","company":"%s","kind":"cellular","physicalId":"%s","subscriberId":"%s","dataNumber":"%s","imsi":"%s",`+
+		`"nickname":"%s","operatorCode":"%s","tariffName":"%s","connectionDate":"2024-01-01T00:00:00Z","expiryDate":"2029-01-01T00:00:00Z",`+
+		`"contractLength":%s,"isBarred":false,"isActive":true,"terminateDate":null,"groupId":%d,"subscriberType":"%s",`+
+		`"networkState":{"isTransferring":true,"isOnline":true},%s}`,
+		p.company, p.physicalID(n), p.subscriberID(n), p.subscriberID(n)+"7", p.imsi(n), p.nickname(n), p.operator(), p.tariff(),
+		p.contractLength(), p.group, kind, rest)
+	line(`{"type":"membership","company":"%s","physicalId":"%s","since":"2024-01-01T00:00:00Z","groupId":%d}`, p.company, p.physicalID(n), p.group)
+}
+
+// use is usage of a subscriber while it was in a group, whose source and address
+// it has.
+func (p part) use(line func(string, ...any), n int, at time.Time, in part) {
+	line(`{"type":"usage","company":"%s","source":"%s","recordId":"%s-record-%d-%d","physicalId":"%s","sessionId":"%s-session","sequence":0,`+
+		`"startedAt":"%s","endedAt":"%s","mobileOriginated":%s,"mobileTerminated":0,"protocol":"%s-proto","ipAddress":"%s"}`,
+		p.company, in.source(), p.mark, n, at.Unix(), p.physicalID(n), p.mark, at.Format(time.RFC3339), at.Add(15*time.Minute).Format(time.RFC3339),
+		p.bytes(n), in.mark, in.address())
+}
+
+// writeTwin writes what has the identifiers of the caller's own, in the other
+// company and with its marks.
+func (p part) writeTwin(line func(string, ...any)) {
+	line(`{"type":"tariff","company":"rival","name":"%s","lineRental":%s,"currency":"EUR"}`, own.tariff(), rivals.lineRental())
+	line(`{"type":"group","company":"rival","id":%d,"name":"rvl-twin","hideTariffDetails":true}`, p.group)
+	line(`{"type":"subscriber","company":"rival","kind":"cellular","physicalId":"%s","subscriberId":"%s","dataNumber":null,"imsi":"%s",`+
+		`"nickname":"rvl-twin","operatorCode":"%s","tariffName":"%s","connectionDate":"2024-01-01T00:00:00Z","expiryDate":"2029-01-01T00:00:00Z",`+
+		`"contractLength":12,"isBarred":false,"isActive":true,"terminateDate":null,"groupId":%d,"subscriberType":"physical",`+
+		`"networkState":{"isTransferring":false,"isOnline":false}}`,
+		p.physicalID(1), p.subscriberID(1), p.imsi(1), own.operator(), own.tariff(), p.group)
+	line(`{"type":"tag","company":"rival","physicalId":"%s","tagName":"%s"}`, p.physicalID(1), own.tag())
+	line(`{"type":"tag","company":"rival","physicalId":"%s","tagName":"%s"}`, p.physicalID(1), rivals.tag())
+	line(`{"type":"usage","company":"rival","source":"%s","recordId":"own-record-1-%d","physicalId":"%s","sessionId":"own-session","sequence":0,`+
+		`"startedAt":"2026-06-15T11:00:00Z","endedAt":"2026-06-15T11:15:00Z","mobileOriginated":%s,"mobileTerminated":0,"protocol":"rvl-proto","ipAddress":"%s"}`,
+		own.source(), clock().Add(-time.Hour).Unix(), p.physicalID(1), rivals.bytes(9), rivals.address())
+}
+
+// writeMoved writes a subscriber that is in one group now, and was in another
+// when it used data.
+func (p part) writeMoved(line func(string, ...any), n int, from, to part) {
+	p.group = to.group
+	p.subscriber(line, n, `"eid":null`)
+	line(`{"type":"membership","company":"%s","physicalId":"%s","since":"2024-01-01T00:00:00Z","groupId":%d}`, p.company, p.physicalID(n), from.group)
+	line(`{"type":"membership","company":"%s","physicalId":"%s","since":"2026-06-10T00:00:00Z","groupId":%d}`, p.company, p.physicalID(n), to.group)
+	// A group keeps what was used in it, a subscriber what it used: the caller
+	// sees both, of one because it went and of the other because it came.
+	p.use(line, n, time.Date(2026, time.June, 5, 10, 0, 0, 0, time.UTC), own)
+}
