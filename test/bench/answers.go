@@ -10,8 +10,9 @@ import (
 	"simgraph/db"
 )
 
-// answers measures how fast the server answers, beside a bare handler that runs
-// the same statements and encodes their rows, and beside PostgreSQL alone.
+// answers measures what answers cost, beside three ceilings: a handler with one
+// statement that returns the finished JSON, a bare handler that runs the server's
+// statements and encodes their rows, and PostgreSQL alone.
 type answers struct {
 	*bench
 	groups, records int
@@ -85,19 +86,20 @@ func (a *answers) measure(ctx context.Context) error {
 		return err
 	}
 	defer server.stop()
-	bare, err := a.startBare(ctx)
+	ceilings, err := a.startCeilings(ctx)
 	if err != nil {
 		return err
 	}
-	defer bare.stop()
+	defer ceilings.stop()
 	r := newReport(a)
 	for round := range a.rounds {
 		for _, w := range a.workloads {
 			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", round+1, a.rounds, w.Name)
 			row := r.row(w)
 			row.Server = append(row.Server, a.load(ctx, server, w.request, 0))
-			row.Bare = append(row.Bare, a.load(ctx, bare, w.bareRequest, 0))
-			row.PostgreSQL = append(row.PostgreSQL, a.pgbench(ctx, w.Name, w.Statements, 8))
+			row.Limit = append(row.Limit, a.load(ctx, ceilings, w.limitRequest, 0))
+			row.Bare = append(row.Bare, a.load(ctx, ceilings, w.bareRequest, 0))
+			row.PostgreSQL = append(row.PostgreSQL, a.pgbench(ctx, w.Name, w.Variants[0].Statements, 8))
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -106,7 +108,7 @@ func (a *answers) measure(ctx context.Context) error {
 	for _, w := range a.workloads {
 		row := r.row(w)
 		half := median(row.Server, rate) / 2
-		row.Half, row.BareHalf = a.load(ctx, server, w.request, half), a.load(ctx, bare, w.bareRequest, half)
+		row.Half, row.BareHalf = a.load(ctx, server, w.request, half), a.load(ctx, ceilings, w.bareRequest, half)
 		row.Allocations, row.Bytes = a.allocations(ctx, w)
 	}
 	if a.steady > 0 {

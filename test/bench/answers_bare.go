@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/gob"
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -19,21 +21,28 @@ import (
 
 func init() { gob.Register(time.Time{}) }
 
-// bareRequest asks the bare handler for the rows of a workload.
+// bareRequest asks the bare handler for the rows of a workload, limitRequest the
+// limit for its JSON.
 func (w *workload) bareRequest(address string) *http.Request {
-	r, err := http.NewRequest(http.MethodGet, address+"/?workload="+w.number(), nil)
+	return w.ceilingRequest(address + "/bare")
+}
+func (w *workload) limitRequest(address string) *http.Request {
+	return w.ceilingRequest(address + "/limit")
+}
+
+func (w *workload) ceilingRequest(of string) *http.Request {
+	r, err := http.NewRequest(http.MethodGet, fmt.Sprintf("%s?workload=%d&variant=%d", of, w.Number, rand.IntN(len(w.Variants))), nil)
 	if err != nil {
 		panic(err) // the address is that of a listener
 	}
 	return r
 }
 
-func (w *workload) number() string { return strconv.Itoa(w.Number) }
-
-// runBare is the other ceiling, in a process of its own: it runs the statements
-// of the workloads on standard input, on the same pool, and encodes every row by
-// hand. It knows no schema, checks nobody and puts nothing together.
-func runBare(ctx context.Context, url string, listener net.Listener) error {
+// runCeilings serves the two ceilings, in a process of its own, for the workloads
+// on standard input. The bare handler runs their statements on a pool like the
+// server's, and encodes every row by hand. It knows no schema, checks nobody and
+// puts nothing together.
+func runCeilings(ctx context.Context, url string, listener net.Listener) error {
 	runtime.MemProfileRate = 8 << 20 // as the server
 	var workloads []*workload
 	if err := gob.NewDecoder(os.Stdin).Decode(&workloads); err != nil {
@@ -44,7 +53,14 @@ func runBare(ctx context.Context, url string, listener net.Listener) error {
 		return err
 	}
 	defer func() { _ = pool.Close() }()
-	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: &bareHandler{pool, workloads}}
+	limit, err := newLimitHandler(ctx, url, workloads)
+	if err != nil {
+		return err
+	}
+	paths := http.NewServeMux()
+	paths.Handle("/bare", &bareHandler{pool, workloads})
+	paths.Handle("/limit", limit)
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: paths}
 	go func() {
 		<-ctx.Done()
 		_ = server.Close()
@@ -63,18 +79,19 @@ type bareHandler struct {
 var bareBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 func (h *bareHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	number, err := strconv.Atoi(r.URL.Query().Get("workload"))
-	if err != nil || number < 0 || number >= len(h.workloads) {
+	_, v := variantOf(r, h.workloads)
+	if v == nil {
 		http.NotFound(w, r)
 		return
 	}
 	kept := bareBuffers.Get().(*[]byte)
 	b := (*kept)[:0]
 	b = append(b, '[')
-	for i, s := range h.workloads[number].Statements {
+	for i, s := range v.Statements {
 		if i > 0 {
 			b = append(b, ',')
 		}
+		var err error
 		if b, err = appendRows(r.Context(), b, h.pool, s); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

@@ -37,8 +37,8 @@ func (a *answers) startServer(ctx context.Context) (*program, error) {
 	return started(ctx, command, address)
 }
 
-// startBare runs this program as the bare handler.
-func (a *answers) startBare(ctx context.Context) (*program, error) {
+// startCeilings runs this program as the bare handler and the limit.
+func (a *answers) startCeilings(ctx context.Context) (*program, error) {
 	address, err := freeAddress()
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (a *answers) startBare(ctx context.Context) (*program, error) {
 	if err := gob.NewEncoder(&workloads).Encode(a.workloads); err != nil {
 		return nil, err
 	}
-	command := exec.CommandContext(ctx, self, "bare", a.url, address)
+	command := exec.CommandContext(ctx, self, "ceilings", a.url, address)
 	command.Stdin = &workloads
 	command.Env = append(os.Environ(), "GOGC=400") // as the server
 	return started(ctx, command, address)

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -25,7 +25,7 @@ type report struct {
 type reportRow struct {
 	Workload string
 	// A figure for each round.
-	Server, Bare, PostgreSQL []figures
+	Server, Limit, Bare, PostgreSQL []figures
 	// Half is the server at half of its highest rate, BareHalf the bare handler
 	// at the same rate.
 	Half, BareHalf figures
@@ -60,6 +60,9 @@ func p99(f figures) float64      { return f.P99 }
 func server1(f figures) float64  { return f.Server }
 func postgres(f figures) float64 { return f.PostgreSQL }
 
+// whole is the CPU of server and PostgreSQL.
+func whole(f figures) float64 { return f.Server + f.PostgreSQL }
+
 func median(rounds []figures, of func(figures) float64) float64 {
 	if len(rounds) == 0 {
 		return 0
@@ -80,7 +83,7 @@ func (r *report) print(out io.Writer, against string) error {
 	}
 	fmt.Fprintf(out, "%d subscribers, %d groups, %d usage records, %d connections, %d CPUs; server resident %d MB.\n\n",
 		r.Subscribers, r.Groups, r.Records, r.Connections, r.CPUs, r.ResidentMB)
-	fmt.Fprintln(out, "| workload | requests/s | of bare | p50 | p99 | server CPU | of bare | PostgreSQL CPU | of bare | of pgbench | p99/p50 at half | that of bare | allocations | earlier CPU |")
+	fmt.Fprintln(out, "| workload | whole CPU | of limit | server + PostgreSQL | of bare | PostgreSQL of pgbench | requests/s | of limit | p50 | p99 | p99/p50 at half | that of bare | allocations | of earlier CPU |")
 	fmt.Fprintln(out, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
 	for _, row := range r.Rows {
 		fmt.Fprintln(out, row.line(earlier))
@@ -92,16 +95,22 @@ func (r *report) print(out io.Writer, against string) error {
 }
 
 func (row *reportRow) line(earlier *report) string {
-	of := func(f func(figures) float64) string { return quotient(median(row.Server, f), median(row.Bare, f)) }
-	before := ""
-	if then := earlier.find(row.Workload); then != nil {
-		before = quotient(median(row.Server, server1), median(then.Server, server1)) + " ×"
+	of := func(ceiling []figures, f func(figures) float64) string {
+		return quotient(median(row.Server, f), median(ceiling, f))
 	}
-	return fmt.Sprintf("| %s | %.0f | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %d, %d kB | %s |",
-		row.Workload, median(row.Server, rate), of(rate), inMillis(median(row.Server, p50)), inMillis(median(row.Server, p99)),
-		inMillis(median(row.Server, server1)), of(server1), inMillis(median(row.Server, postgres)), of(postgres),
-		quotient(median(row.Server, postgres), median(row.PostgreSQL, postgres)), quotient(row.Half.P99, row.Half.P50), quotient(row.BareHalf.P99, row.BareHalf.P50),
-		row.Allocations, row.Bytes>>10, cmp.Or(before, "–"))
+	before := "–"
+	if then := earlier.find(row.Workload); then != nil {
+		before = of(then.Server, whole)
+	}
+	cells := []string{
+		row.Workload,
+		inMillis(median(row.Server, whole)), of(row.Limit, whole),
+		fmt.Sprintf("%.2f + %.2f ms", median(row.Server, server1)/1000, median(row.Server, postgres)/1000), of(row.Bare, whole), of(row.PostgreSQL, postgres),
+		fmt.Sprintf("%.0f", median(row.Server, rate)), of(row.Limit, rate), inMillis(median(row.Server, p50)), inMillis(median(row.Server, p99)),
+		quotient(row.Half.P99, row.Half.P50), quotient(row.BareHalf.P99, row.BareHalf.P50),
+		fmt.Sprintf("%d, %d kB", row.Allocations, row.Bytes>>10), before,
+	}
+	return "| " + strings.Join(cells, " | ") + " |"
 }
 
 func inMillis(microseconds float64) string { return fmt.Sprintf("%.2f ms", microseconds/1000) }

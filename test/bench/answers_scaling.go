@@ -91,7 +91,7 @@ func (s *scaled) close() {
 // pages are the second workload with fewer rows.
 func (a *answers) pages() []*workload {
 	page := func(first string) *workload {
-		return a.graph("Q2 with "+first, strings.Replace(hundredSubscribers, "first: 100", first, 1), a.month.End)
+		return a.graph("Q2 with "+first, strings.Replace(hundredSubscribers, "first: 100", first, 1), a.month.End, a.month.End, "hundred")
 	}
 	return []*workload{page("first: 10"), page("first: 50")}
 }

@@ -61,13 +61,13 @@ func perform(ctx context.Context, args []string) error {
 		return runAnswers(ctx, args)
 	case name == "soak":
 		return runSoak(ctx, args)
-	case name == "bare" && len(args) == 2:
+	case name == "ceilings" && len(args) == 2:
 		command.SlackenTimers() // as the server
 		listener, err := net.Listen("tcp", args[1])
 		if err != nil {
 			return err
 		}
-		return runBare(ctx, args[0], listener)
+		return runCeilings(ctx, args[0], listener)
 	case name == "" && len(args) == 0:
 		if err := runAnswers(ctx, nil); err != nil {
 			return err
