@@ -74,9 +74,11 @@ func (a *Analytics) topOfCompany(ctx context.Context, q *usageQuery, first int) 
 	if err != nil {
 		return nil, err
 	}
-	sql := q.topByPeriods(billing, first)
+	var sql string
 	if period := billing.PeriodAt(q.span.Start); period.Start.Equal(q.span.Start) && period.End.Equal(q.span.End) {
 		sql = q.fill(topOfPeriod, "first", q.arg(first, "bigint"))
+	} else {
+		sql = q.topByPeriods(billing, first)
 	}
 	rows, err := selectAll[domain.SubscriberUsage](ctx, a.pool, sql, q.args...)
 	return pluck(rows, func(row *domain.SubscriberUsage) domain.SubscriberUsage { return *row }), err
