@@ -153,9 +153,10 @@ func (r *callerRow) caller(tokenHash []byte) *domain.Caller {
 		return slices.Contains(scopes, p) && (r.KeyScopes == nil || slices.Contains(r.KeyScopes, string(p)))
 	}
 	held = slices.DeleteFunc(held, func(p domain.Permission) bool { return !passes(p) })
+	billing := r.Billing()
 	return &domain.Caller{
 		UserID: r.UserID, Email: r.Email, Company: &r.Company, Permissions: held,
-		Scope:       domain.Scope{Company: r.CompanyID, Groups: r.Groups, Masked: r.Masked},
+		Scope:       domain.Scope{Company: r.CompanyID, Groups: r.Groups, Masked: r.Masked, Billing: &billing},
 		AccessKeyID: r.AccessKeyID, Credential: formatHash(tokenHash), ExpiresAt: r.ExpiresAt,
 	}
 }

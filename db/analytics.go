@@ -32,33 +32,83 @@ func NewAnalytics(usage *Usage) *Analytics { return &Analytics{usage.pool, usage
 // Subjects have numbers, which are their places in of.
 type usageQuery struct {
 	parameters
-	of   []domain.Subject
-	span domain.Range
-	// company and scope are parameters that stand in every condition.
-	company, scope, subjects string
-	restricted               bool
+	scope domain.Scope
+	of    []domain.Subject
+	span  domain.Range
+	// places are the parameters that stand in the text already, by name.
+	places map[string]string
 }
 
 func newUsageQuery(scope domain.Scope, of []domain.Subject, span domain.Range) *usageQuery {
-	q := &usageQuery{of: of, span: span, restricted: scope.Restricted()}
-	q.company = q.arg(scope.Company, "bigint")
-	q.scope = q.arg(groupsOf(scope), "bigint[]")
-	if q.kind() == domain.TagSubject {
-		q.subjects = q.arg(textArray(of, func(s domain.Subject) string { return string(s.Tag) }), "text[]")
-	} else {
-		q.subjects = q.arg(intArray(of, func(s domain.Subject) int64 { return s.ID }), "bigint[]")
-	}
+	q := &usageQuery{scope: scope, of: of, span: span, places: map[string]string{}}
+	q.own("company") // $1, as in all statements
 	return q
 }
 
 // kind is that of all the subjects.
 func (q *usageQuery) kind() domain.SubjectKind { return q.of[0].Kind }
 
-// isWhole tells whether every subscriber is meant.
-func (q *usageQuery) isWhole() bool { return q.kind() == domain.CompanySubject && !q.restricted }
+// isWhole reports whether every subscriber is meant.
+func (q *usageQuery) isWhole() bool {
+	return q.kind() == domain.CompanySubject && !q.scope.Restricted()
+}
 
-// hasHours tells whether the usage of the subjects stands ready by the hour.
+// hasHours reports whether the usage of the subjects stands ready by the hour.
 func (q *usageQuery) hasHours() bool { return q.isWhole() || q.kind() == domain.GroupSubject }
+
+// fill replaces names in braces: those given, and {company}, {scope}, {subjects},
+// {start} and {end} by parameters, which the statement has only where it names
+// them. {visible} holds for a subscriber s that the scope shows, {shown} and
+// {shownGroup} for a group n or g that it shows.
+func (q *usageQuery) fill(sql string, values ...string) string {
+	return fillBy(sql, func(name string) (string, bool) {
+		if value, named := valueOf(name, values); named {
+			return value, true
+		}
+		return q.own(name)
+	})
+}
+
+func (q *usageQuery) own(name string) (text string, named bool) {
+	switch name {
+	case "company":
+		return q.once(name, "bigint", q.scope.Company), true
+	case "scope":
+		return q.once(name, "bigint[]", groupsOf(q.scope)), true
+	case "start":
+		return q.once(name, "timestamptz", q.span.Start), true
+	case "end":
+		return q.once(name, "timestamptz", q.span.End), true
+	case "subjects":
+		if q.kind() == domain.TagSubject {
+			return q.once(name, "text[]", textArray(q.of, func(s domain.Subject) string { return string(s.Tag) })), true
+		}
+		return q.once(name, "bigint[]", intArray(q.of, func(s domain.Subject) int64 { return s.ID })), true
+	case "visible":
+		return q.whereRestricted("s.group_id = ANY({scope})"), true
+	case "shown":
+		return q.whereRestricted("n.id = ANY({scope})"), true
+	case "shownGroup":
+		return q.whereRestricted("g.group_id = ANY({scope})"), true
+	}
+	return "", false
+}
+
+// whereRestricted is the condition where the scope shows only some groups.
+func (q *usageQuery) whereRestricted(condition string) string {
+	if !q.scope.Restricted() {
+		return "true"
+	}
+	return q.fill(condition)
+}
+
+// once is the parameter of that name, added at its first use.
+func (q *usageQuery) once(name, sqlType string, value any) string {
+	if q.places[name] == "" {
+		q.places[name] = q.arg(value, sqlType)
+	}
+	return q.places[name]
+}
 
 // parameters are those of a statement.
 type parameters struct{ args []any }
@@ -70,6 +120,11 @@ func (p *parameters) arg(value any, sqlType string) string {
 
 // fill replaces names in braces: fill(sql, "name", value, …).
 func fill(sql string, values ...string) string {
+	return fillBy(sql, func(name string) (string, bool) { return valueOf(name, values) })
+}
+
+// fillBy replaces the names in braces that have a value.
+func fillBy(sql string, value func(name string) (string, bool)) string {
 	var b strings.Builder
 	for {
 		before, after, found := strings.Cut(sql, "{")
@@ -78,8 +133,8 @@ func fill(sql string, values ...string) string {
 			return b.String()
 		}
 		name, rest, _ := strings.Cut(after, "}")
-		if value, named := valueOf(name, values); named {
-			b.WriteString(value)
+		if text, named := value(name); named {
+			b.WriteString(text)
 			sql = rest
 		} else {
 			b.WriteByte('{')
@@ -99,40 +154,46 @@ func valueOf(name string, values []string) (value string, named bool) {
 
 // The members of subjects: the visible subscribers whose usage makes theirs up.
 // A group's are all that ever were in it, as far as the scope shows them now
-// where they are to be named.
+// where they are to be named. Only a restricted scope has to look at subscribers.
 const (
 	subscriberMembers = `
-SELECT n.place AS subject, s.key AS subscriber_key
-FROM unnest({subjects}) WITH ORDINALITY AS n(id, place)
+SELECT n.place AS subject, n.id AS subscriber_key
+FROM unnest({subjects}) WITH ORDINALITY AS n(id, place)`
+	visibleSubscriberMembers = subscriberMembers + `
 JOIN subscribers s ON s.company_id = {company} AND s.key = n.id
 WHERE {visible}`
 	companyMembers = `
-SELECT n.place AS subject, s.key AS subscriber_key
-FROM unnest({subjects}) WITH ORDINALITY AS n(id, place)
-JOIN subscribers s ON s.company_id = {company}
-WHERE {visible}`
+SELECT 1::bigint AS subject, s.key AS subscriber_key
+FROM subscribers s
+WHERE s.company_id = {company} AND {visible}`
 	tagMembers = `
-SELECT n.place AS subject, s.key AS subscriber_key
+SELECT n.place AS subject, t.subscriber_key
 FROM unnest({subjects}) WITH ORDINALITY AS n(name, place)
-JOIN subscriber_tags t ON t.company_id = {company} AND t.tag_name = n.name
+JOIN subscriber_tags t ON t.company_id = {company} AND t.tag_name = n.name`
+	visibleTagMembers = tagMembers + `
 JOIN subscribers s ON s.company_id = {company} AND s.key = t.subscriber_key
 WHERE {visible}`
 	groupMembers = `
 SELECT DISTINCT n.place AS subject, m.subscriber_key, n.id AS group_id
 FROM unnest({subjects}) WITH ORDINALITY AS n(id, place)
 JOIN group_memberships m ON m.company_id = {company} AND m.group_id = n.id
-WHERE ({scope} IS NULL OR n.id = ANY({scope}))`
-	visibleMembers = `({scope} IS NULL OR s.group_id = ANY({scope}))`
+WHERE {shown}`
 )
 
-var membersOf = map[domain.SubjectKind]string{
-	domain.CompanySubject: companyMembers, domain.GroupSubject: groupMembers,
-	domain.TagSubject: tagMembers, domain.SubscriberSubject: subscriberMembers,
-}
-
 func (q *usageQuery) members() string {
-	visible := fill(visibleMembers, "scope", q.scope)
-	return fill(membersOf[q.kind()], "visible", visible, "subjects", q.subjects, "company", q.company, "scope", q.scope)
+	switch kind := q.kind(); {
+	case kind == domain.CompanySubject:
+		return q.fill(companyMembers)
+	case kind == domain.GroupSubject:
+		return q.fill(groupMembers)
+	case kind == domain.TagSubject && q.scope.Restricted():
+		return q.fill(visibleTagMembers)
+	case kind == domain.TagSubject:
+		return q.fill(tagMembers)
+	case q.scope.Restricted():
+		return q.fill(visibleSubscriberMembers)
+	}
+	return q.fill(subscriberMembers)
 }
 
 // days returns what a statement reads, and on which condition, over the rows d
@@ -141,16 +202,15 @@ func (q *usageQuery) members() string {
 func (q *usageQuery) days(table string, days []time.Time) (from, where string) {
 	dates := q.arg(timeArray(days), "date[]")
 	if q.isWhole() {
-		return fill(`
-FROM unnest({subjects}) WITH ORDINALITY AS m(id, subject)
-JOIN {table} d ON d.company_id = {company} AND d.day = ANY({dates})`,
-			"table", table, "dates", dates, "company", q.company, "subjects", q.subjects), q.scope + " IS NULL"
+		return q.fill(`
+FROM (SELECT 1::bigint AS subject) AS m
+JOIN {table} d ON d.company_id = {company} AND d.day = ANY({dates})`, "table", table, "dates", dates), "true"
 	}
-	from = fill(`
+	from = q.fill(`
 FROM ({members}) m
 CROSS JOIN unnest({dates}) AS w(day)
 JOIN {table} d ON d.company_id = {company} AND d.day = w.day AND d.subscriber_key = m.subscriber_key`,
-		"members", q.members(), "table", table, "dates", dates, "company", q.company)
+		"members", q.members(), "table", table, "dates", dates)
 	if q.kind() == domain.GroupSubject {
 		return from, "d.group_id = m.group_id"
 	}
@@ -161,13 +221,13 @@ JOIN {table} d ON d.company_id = {company} AND d.day = w.day AND d.subscriber_ke
 // that began at their hour. more is joined to them.
 func (q *usageQuery) cells(days []time.Time, more string) string {
 	from, where := q.days("subscriber_days", days)
-	return fill(`{from}
+	return q.fill(`{from}
 CROSS JOIN LATERAL (
   SELECT c.*, (d.day + make_interval(hours => c.hour)) AT TIME ZONE 'UTC' AS began
   FROM usage_cells(d.cells) AS c
 ) AS c{more}
-WHERE {where} AND 24 * (d.day - DATE 'epoch') + c.hour >= {first} AND 24 * (d.day - DATE 'epoch') + c.hour < {end}`,
-		"from", from, "where", where, "more", more, "first", q.hourFrom(q.span.Start), "end", q.hourFrom(q.span.End))
+WHERE {where} AND 24 * (d.day - DATE 'epoch') + c.hour >= {first} AND 24 * (d.day - DATE 'epoch') + c.hour < {last}`,
+		"from", from, "where", where, "more", more, "first", q.hourFrom(q.span.Start), "last", q.hourFrom(q.span.End))
 }
 
 // hourFrom is the first hour that begins at a time or after it, counted from the
@@ -180,58 +240,65 @@ func (q *usageQuery) hourFrom(at time.Time) string {
 	return q.arg(hour, "bigint")
 }
 
-func (q *usageQuery) start() string { return q.arg(q.span.Start, "timestamptz") }
-func (q *usageQuery) end() string   { return q.arg(q.span.End, "timestamptz") }
-
-// hours selects subject, hour, volumes and sessions by the hour.
-func (q *usageQuery) hours() string {
-	switch {
-	case q.isWhole():
-		return q.ready(companyHours)
-	case q.hasHours():
-		return q.ready(groupHours)
-	}
-	return `
+// hours selects subject, hour, volumes and sessions by the hour, of the measures.
+func (q *usageQuery) hours(measures domain.Measures) string {
+	if !q.hasHours() {
+		return `
 SELECT m.subject, c.began AS hour, c.mobile_originated, c.mobile_terminated, c.sessions` + q.cells(daysOf(q.span), "")
+	}
+	volumes, sessions := groupVolumes, groupSessions
+	if q.isWhole() {
+		volumes, sessions = companyVolumes, companySessions
+	}
+	var parts []string
+	if measures.Has(domain.Volumes) {
+		parts = append(parts, volumes)
+	}
+	if measures.Has(domain.SessionCounts) {
+		parts = append(parts, sessions)
+	}
+	return q.fill(strings.Join(parts, "\nUNION ALL"))
 }
 
+// A company is one subject; a constant in its place leaves the rows in the order
+// of the index.
 const (
-	companyHours = `
-SELECT n.place AS subject, h.hour, h.mobile_originated, h.mobile_terminated, 0::bigint AS sessions
-FROM unnest({subjects}) WITH ORDINALITY AS n(id, place)
-JOIN company_hours h ON h.company_id = {company} AND h.hour >= {start} AND h.hour < {end}
-WHERE {scope} IS NULL
-UNION ALL
-SELECT n.place, h.hour, 0, 0, h.sessions
-FROM unnest({subjects}) WITH ORDINALITY AS n(id, place)
-JOIN company_sessions h ON h.company_id = {company} AND h.hour >= {start} AND h.hour < {end}
-WHERE {scope} IS NULL`
-	groupHours = `
+	companyVolumes = `
+SELECT 1::bigint AS subject, h.hour, h.mobile_originated, h.mobile_terminated, 0::bigint AS sessions
+FROM company_hours h
+WHERE h.company_id = {company} AND h.hour >= {start} AND h.hour < {end}`
+	companySessions = `
+SELECT 1::bigint AS subject, h.hour, 0::bigint AS mobile_originated, 0::bigint AS mobile_terminated, h.sessions
+FROM company_sessions h
+WHERE h.company_id = {company} AND h.hour >= {start} AND h.hour < {end}`
+	groupVolumes = `
 SELECT n.place AS subject, h.hour, h.mobile_originated, h.mobile_terminated, 0::bigint AS sessions
 FROM unnest({subjects}) WITH ORDINALITY AS n(id, place)
 JOIN group_hours h ON h.company_id = {company} AND h.group_id = n.id AND h.hour >= {start} AND h.hour < {end}
-WHERE ({scope} IS NULL OR n.id = ANY({scope}))
-UNION ALL
-SELECT n.place, h.hour, 0, 0, h.sessions
+WHERE {shown}`
+	groupSessions = `
+SELECT n.place AS subject, h.hour, 0::bigint AS mobile_originated, 0::bigint AS mobile_terminated, h.sessions
 FROM unnest({subjects}) WITH ORDINALITY AS n(id, place)
 JOIN group_sessions h ON h.company_id = {company} AND h.group_id = n.id AND h.hour >= {start} AND h.hour < {end}
-WHERE ({scope} IS NULL OR n.id = ANY({scope}))`
+WHERE {shown}`
 )
-
-func (q *usageQuery) ready(sql string) string {
-	return fill(sql, "subjects", q.subjects, "company", q.company, "scope", q.scope, "start", q.start(), "end", q.end())
-}
 
 // volumes selects subject, subscriber_key, group_id, volumes, sessions and
 // last_seen: a row for each whole day, and one for each hour of other days.
 func (q *usageQuery) volumes(whole, rest []time.Time) string {
-	from, where := q.days("subscriber_days", whole)
-	return `
-SELECT m.subject, d.subscriber_key, d.group_id, d.mobile_originated, d.mobile_terminated, d.sessions, d.last_seen` + from + `
-WHERE ` + where + `
-UNION ALL
-SELECT m.subject, d.subscriber_key, d.group_id, c.mobile_originated, c.mobile_terminated, c.sessions, to_timestamp(c.last_seen)` +
-		q.cells(rest, "")
+	var parts []string
+	if len(whole) > 0 || len(rest) == 0 {
+		from, where := q.days("subscriber_days", whole)
+		parts = append(parts, `
+SELECT m.subject, d.subscriber_key, d.group_id, d.mobile_originated, d.mobile_terminated, d.sessions, d.last_seen`+from+`
+WHERE `+where)
+	}
+	if len(rest) > 0 {
+		parts = append(parts, `
+SELECT m.subject, d.subscriber_key, d.group_id, c.mobile_originated, c.mobile_terminated, c.sessions, to_timestamp(c.last_seen) AS last_seen`+
+			q.cells(rest, ""))
+	}
+	return strings.Join(parts, "\nUNION ALL")
 }
 
 // daysOf returns the UTC days that a span touches.
@@ -263,7 +330,7 @@ func (a *Analytics) Totals(ctx context.Context, scope domain.Scope, of []domain.
 	q := newUsageQuery(scope, of, span)
 	var usage string
 	if q.hasHours() {
-		usage = q.hours()
+		usage = q.hours(domain.AllMeasures)
 	} else {
 		usage = q.volumes(splitDays(span))
 	}
@@ -284,7 +351,9 @@ GROUP BY subject`, q.args, func(r row) error {
 }
 
 // Series implements domain.Analytics.
-func (a *Analytics) Series(ctx context.Context, scope domain.Scope, of []domain.Subject, span domain.Range, by domain.Interval) (map[domain.Subject][]domain.UsagePoint, error) {
+func (a *Analytics) Series(
+	ctx context.Context, scope domain.Scope, of []domain.Subject, span domain.Range, by domain.Interval, measures domain.Measures,
+) (map[domain.Subject][]domain.UsagePoint, error) {
 	if len(of) == 0 {
 		return nil, nil
 	}
@@ -297,14 +366,7 @@ func (a *Analytics) Series(ctx context.Context, scope domain.Scope, of []domain.
 		Subject int
 		domain.UsagePoint
 	}
-	rows, err := selectAll[row](ctx, a.pool, `
-SELECT subject, `+bucket+` AS start, sum(mobile_originated)::bigint AS mobile_originated,
-  sum(mobile_terminated)::bigint AS mobile_terminated, sum(sessions)::bigint AS sessions
-FROM (`+q.hours()+`) AS u
-GROUP BY subject, start
-HAVING sum(mobile_originated) > 0 OR sum(mobile_terminated) > 0 OR sum(sessions) > 0
-ORDER BY subject, start
-LIMIT `+q.arg(domain.MaxSeriesPoints+1, "bigint"), q.args...)
+	rows, err := selectAll[row](ctx, a.pool, fill(usageSeries, "bucket", bucket, "usage", q.hours(measures)), q.args...)
 	if len(rows) > domain.MaxSeriesPoints {
 		return nil, domain.TooManyPoints(len(of))
 	}
@@ -314,8 +376,18 @@ LIMIT `+q.arg(domain.MaxSeriesPoints+1, "bigint"), q.args...)
 	}
 	series := make(map[domain.Subject][]domain.UsagePoint, len(of))
 	for _, r := range rows {
-		r.Start = by.StartOf(r.Start)
-		series[of[r.Subject-1]] = append(series[of[r.Subject-1]], r.UsagePoint)
+		if r.UsageTotals != (domain.UsageTotals{}) {
+			r.Start = by.StartOf(r.Start)
+			series[of[r.Subject-1]] = append(series[of[r.Subject-1]], r.UsagePoint)
+		}
 	}
 	return series, err
 }
+
+var usageSeries = fmt.Sprintf(`
+SELECT subject, {bucket} AS start, sum(mobile_originated)::bigint AS mobile_originated,
+  sum(mobile_terminated)::bigint AS mobile_terminated, sum(sessions)::bigint AS sessions
+FROM ({usage}) AS u
+GROUP BY subject, start
+ORDER BY subject, start
+LIMIT %d`, domain.MaxSeriesPoints+1)

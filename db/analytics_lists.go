@@ -22,11 +22,11 @@ func (a *Analytics) Subscribers(
 		return nil
 	}
 	q := newUsageQuery(scope, of, span)
-	billing, err := a.billing(ctx, scope, q)
+	billing, err := a.billing(ctx, q)
 	if err != nil {
 		return err
 	}
-	sql := fill(listSubscriberUsage, "usage", q.bySubscriber(billing), "company", q.company, "visible", fill(visibleMembers, "scope", q.scope))
+	sql := q.fill(listSubscriberUsage, "usage", q.bySubscriber(billing))
 	type row struct {
 		Subject int
 		domain.SubscriberUsage

@@ -10,19 +10,28 @@ import (
 // daysOfPeriod are the fewest days of a billing period.
 const daysOfPeriod = 28
 
-// billing tells the billing periods of the company where their sums may stand
+// billing returns the billing periods of the company where their sums may stand
 // for days; nil where they cannot: a group's usage is that of its time, and
-// periods do not tell the group.
-func (a *Analytics) billing(ctx context.Context, scope domain.Scope, q *usageQuery) (*domain.Billing, error) {
+// periods do not have the group.
+func (a *Analytics) billing(ctx context.Context, q *usageQuery) (*domain.Billing, error) {
 	whole, _ := splitDays(q.span)
 	if q.kind() == domain.GroupSubject || len(whole) < daysOfPeriod {
 		return nil, nil
 	}
-	company, err := NewCompanies(a.pool).Find(ctx, scope)
-	if err != nil {
-		return nil, err
+	billing, err := a.billingOf(ctx, q)
+	return &billing, err
+}
+
+// billingOf returns the company's billing, which the scope of a caller knows.
+func (a *Analytics) billingOf(ctx context.Context, q *usageQuery) (domain.Billing, error) {
+	if q.scope.Billing != nil {
+		return *q.scope.Billing, nil
 	}
-	return new(company.Billing()), nil
+	company, err := NewCompanies(a.pool).Find(ctx, q.scope)
+	if err != nil {
+		return domain.Billing{}, err
+	}
+	return company.Billing(), nil
 }
 
 const sumBySubscriber = `
@@ -57,11 +66,9 @@ func (q *usageQuery) shortVolumes(billing *domain.Billing) string {
 
 const (
 	companyPeriods = `
-SELECT m.subject, p.subscriber_key, 0::bigint AS group_id, p.mobile_originated, p.mobile_terminated, 0::bigint AS sessions, p.last_seen
-FROM unnest({subjects}) WITH ORDINALITY AS m(id, subject)
-CROSS JOIN unnest({periods}) AS w(start)
-JOIN subscriber_periods p ON p.company_id = {company} AND p.period_start = w.start
-WHERE {scope} IS NULL`
+SELECT 1::bigint AS subject, p.subscriber_key, 0::bigint AS group_id, p.mobile_originated, p.mobile_terminated, 0::bigint AS sessions, p.last_seen
+FROM subscriber_periods p
+WHERE p.company_id = {company} AND p.period_start = ANY({periods})`
 	memberPeriods = `
 SELECT m.subject, p.subscriber_key, 0::bigint AS group_id, p.mobile_originated, p.mobile_terminated, 0::bigint AS sessions, p.last_seen
 FROM ({members}) AS m
@@ -73,9 +80,9 @@ JOIN subscriber_periods p ON p.company_id = {company} AND p.period_start = w.sta
 func (q *usageQuery) periods(starts []time.Time) string {
 	periods := q.arg(timeArray(starts), "timestamptz[]")
 	if q.isWhole() {
-		return fill(companyPeriods, "subjects", q.subjects, "company", q.company, "scope", q.scope, "periods", periods)
+		return q.fill(companyPeriods, "periods", periods)
 	}
-	return fill(memberPeriods, "members", q.members(), "company", q.company, "periods", periods)
+	return q.fill(memberPeriods, "members", q.members(), "periods", periods)
 }
 
 // splitPeriods takes billing periods that begin and end with UTC days off days,

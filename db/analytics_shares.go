@@ -60,7 +60,7 @@ FROM (` + q.addresses(a.usage.oldest()) + `) AS u`, nil
 	case domain.ByGroup:
 		return q.attributes(by, q.volumes(splitDays(q.span)), nil), nil
 	}
-	billing, err := a.billing(ctx, scope, q)
+	billing, err := a.billing(ctx, q)
 	return q.attributes(by, q.shortVolumes(billing), scope.Masked), err
 }
 
@@ -72,8 +72,7 @@ func (q *usageQuery) attributes(by domain.Dimension, volumes string, masked []in
 	if by == domain.ByTariff {
 		tariffs = q.arg(pq.Int64Array(masked), "bigint[]")
 	}
-	visible := fill(visibleMembers, "scope", q.scope)
-	return fill(attributeParts[by], "company", q.company, "scope", q.scope, "visible", visible, "masked", tariffs, "usage", `
+	return q.fill(attributeParts[by], "masked", tariffs, "usage", `
   SELECT subject, subscriber_key, group_id, sum(mobile_originated)::bigint AS mobile_originated, sum(mobile_terminated)::bigint AS mobile_terminated
   FROM (`+volumes+`) AS u
   GROUP BY subject, subscriber_key, group_id`)
@@ -93,7 +92,7 @@ LEFT JOIN tariffs t ON t.company_id = {company} AND t.name = s.tariff_name AND (
 	domain.ByGroup: `
 SELECT u.subject, g.group_id::text AS value, g.name AS label, NULL::timestamptz AS last_seen, u.mobile_originated, u.mobile_terminated
 FROM ({usage}) AS u
-LEFT JOIN groups g ON g.company_id = {company} AND g.group_id = u.group_id AND ({scope} IS NULL OR g.group_id = ANY({scope}))`,
+LEFT JOIN groups g ON g.company_id = {company} AND g.group_id = u.group_id AND {shownGroup}`,
 	domain.ByTag: `
 SELECT u.subject, t.tag_name AS value, t.tag_name AS label, NULL::timestamptz AS last_seen, u.mobile_originated, u.mobile_terminated
 FROM ({usage}) AS u
@@ -105,26 +104,25 @@ LEFT JOIN subscriber_tags t ON t.company_id = {company} AND t.subscriber_key = s
 func (q *usageQuery) protocols() string {
 	switch {
 	case q.isWhole():
-		return q.ready(companyProtocols)
+		return q.fill(companyProtocols)
 	case q.hasHours():
-		return q.ready(groupProtocols)
+		return q.fill(groupProtocols)
 	}
 	return `
 SELECT m.subject, p.name AS protocol, c.began AS hour, c.mobile_originated, c.mobile_terminated` +
-		q.cells(daysOf(q.span), "\nJOIN usage_protocols p ON p.company_id = "+q.company+" AND p.protocol_id = c.protocol_id")
+		q.cells(daysOf(q.span), q.fill("\nJOIN usage_protocols p ON p.company_id = {company} AND p.protocol_id = c.protocol_id"))
 }
 
 const (
 	companyProtocols = `
-SELECT n.place AS subject, h.protocol, h.hour, h.mobile_originated, h.mobile_terminated
-FROM unnest({subjects}) WITH ORDINALITY AS n(id, place)
-JOIN company_hours h ON h.company_id = {company} AND h.hour >= {start} AND h.hour < {end}
-WHERE {scope} IS NULL`
+SELECT 1::bigint AS subject, h.protocol, h.hour, h.mobile_originated, h.mobile_terminated
+FROM company_hours h
+WHERE h.company_id = {company} AND h.hour >= {start} AND h.hour < {end}`
 	groupProtocols = `
 SELECT n.place AS subject, h.protocol, h.hour, h.mobile_originated, h.mobile_terminated
 FROM unnest({subjects}) WITH ORDINALITY AS n(id, place)
 JOIN group_hours h ON h.company_id = {company} AND h.group_id = n.id AND h.hour >= {start} AND h.hour < {end}
-WHERE ({scope} IS NULL OR n.id = ANY({scope}))`
+WHERE {shown}`
 )
 
 // addresses selects subject, ip_address, last_seen and volumes. Days that lie
@@ -154,13 +152,12 @@ SELECT m.subject, r.ip_address, date_trunc('second', r.ended_at), r.mobile_origi
 // records is over the ledger's records r on some days, within the span and with
 // an address.
 func (q *usageQuery) records(days []time.Time) string {
-	sql := fill(`
+	sql := q.fill(`
 CROSS JOIN unnest({days}) AS w(day)
 JOIN usage_records r ON r.company_id = {company} AND r.started_at >= greatest(w.day, {start}) AND r.started_at < least(w.day + interval '1 day', {end})
-  AND r.ip_address IS NOT NULL`, "days", q.arg(timeArray(days), "timestamptz[]"), "company", q.company, "start", q.start(), "end", q.end())
+  AND r.ip_address IS NOT NULL`, "days", q.arg(timeArray(days), "timestamptz[]"))
 	if q.isWhole() {
-		return fill(`
-FROM unnest({subjects}) WITH ORDINALITY AS m(id, subject)`, "subjects", q.subjects) + sql + "\nWHERE " + q.scope + " IS NULL"
+		return "\nFROM (SELECT 1::bigint AS subject) AS m" + sql
 	}
 	from := "\nFROM (" + q.members() + ") m" + sql + " AND r.subscriber_key = m.subscriber_key"
 	if q.kind() == domain.GroupSubject {

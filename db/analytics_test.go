@@ -204,7 +204,7 @@ func (u *usageTruth) checkSeries(t *rapid.T, q question) {
 		}
 	}
 	got := map[string]domain.UsageTotals{}
-	for of, points := range mustGet(u.analytics.Series(t.Context(), q.scope, q.of, q.span, q.interval))(t) {
+	for of, points := range mustGet(u.analytics.Series(t.Context(), q.scope, q.of, q.span, q.interval, domain.AllMeasures))(t) {
 		if !slices.IsSortedFunc(points, func(x, y domain.UsagePoint) int { return x.Start.Compare(y.Start) }) {
 			t.Fatalf("a series is not in order of time")
 		}

@@ -31,9 +31,18 @@ func TestTheTopOfAFleetIsThatOfAllItsRecords(t *testing.T) {
 	}
 	f.record(records...)
 	analytics := db.NewAnalytics(f.usage)
+	var spans []domain.Range
 	for _, days := range []int{6, 8, 28, 40, 61} {
+		span, _ := domain.NewRange(usageNow.AddDate(0, 0, -days), usageNow.AddDate(0, 0, 1-days%2*2))
+		spans = append(spans, span)
+	}
+	month := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
+	for _, end := range []time.Time{month.AddDate(0, 1, 0), month.AddDate(0, 1, -3), month.AddDate(0, 2, -9)} {
+		span, _ := domain.NewRange(month, end)
+		spans = append(spans, span)
+	}
+	for _, span := range spans {
 		for _, first := range []int{1, 3, 100} {
-			span, _ := domain.NewRange(usageNow.AddDate(0, 0, -days), usageNow.AddDate(0, 0, 1-days%2*2))
 			got, err := analytics.Top(t.Context(), f.scope, []domain.Subject{{}}, span, first)
 			if err != nil {
 				t.Fatal(err)

@@ -125,15 +125,29 @@ type AddressUsage struct {
 	Volume
 }
 
+// Measures says which figures of a series are read.
+type Measures uint8
+
+// The figures of a series.
+const (
+	Volumes Measures = 1 << iota
+	SessionCounts
+	AllMeasures = Volumes | SessionCounts
+)
+
+// Has reports whether the measure is one of them.
+func (m Measures) Has(measure Measures) bool { return m&measure != 0 }
+
 // Analytics answers questions about usage from its totals. What the scope does
 // not show counts nowhere: for a restricted scope the company is the subscribers
 // that are in its groups now. A group is the usage of its time.
 type Analytics interface {
 	// Totals sums up the usage of each subject; one without is missing.
 	Totals(ctx context.Context, scope Scope, of []Subject, span Range) (map[Subject]UsageTotals, error)
-	// Series returns the intervals that have usage or sessions, in order of time;
-	// an error of KindInvalid when those are more than MaxSeriesPoints.
-	Series(ctx context.Context, scope Scope, of []Subject, span Range, by Interval) (map[Subject][]UsagePoint, error)
+	// Series returns the intervals in which one of the measures is not zero, in
+	// order of time; an error of KindInvalid when those are more than
+	// MaxSeriesPoints. Measures that are not asked for may be 0.
+	Series(ctx context.Context, scope Scope, of []Subject, span Range, by Interval, measures Measures) (map[Subject][]UsagePoint, error)
 	// Breakdown returns the shares of each subject, those with the most usage
 	// first, at most first.
 	Breakdown(ctx context.Context, scope Scope, of []Subject, span Range, by Dimension, first int) (map[Subject][]UsageShare, error)

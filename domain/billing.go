@@ -1,6 +1,9 @@
 package domain
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // Period is a half-open span of time, in UTC.
 type Period struct{ Start, End time.Time }
@@ -21,11 +24,25 @@ func NewBilling(day int, zone string) (Billing, error) {
 	if zone == "Local" {
 		return Billing{}, Invalid("timeZone", "timeZone must be an IANA name such as Europe/London")
 	}
-	at, err := time.LoadLocation(zone)
+	at, err := loadZone(zone)
 	if err != nil {
 		return Billing{}, Invalid("timeZone", "timeZone %q is not an IANA time zone", zone)
 	}
 	return Billing{Day: day, Zone: at}, nil
+}
+
+// zones are the time zones that were loaded: to load one reads a file.
+var zones sync.Map
+
+func loadZone(name string) (*time.Location, error) {
+	if zone, loaded := zones.Load(name); loaded {
+		return zone.(*time.Location), nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err == nil {
+		zones.Store(name, zone)
+	}
+	return zone, err
 }
 
 // PeriodAt returns the billing period that holds t.

@@ -19,6 +19,8 @@ type Scope struct {
 	// Masked are those of Groups that hide tariff details: tariffName,
 	// lineRental and contractLength of their subscribers are null.
 	Masked []int64
+	// Billing are the company's billing periods, where they are known.
+	Billing *Billing
 	// Actor is who acts, for the audit log; nil is the program itself.
 	Actor *Actor
 }

@@ -42,8 +42,8 @@ func (g *Graph) subscriberIn(ctx context.Context, physicalID, startDate, endDate
 	return domain.Subject{Kind: domain.SubscriberSubject, ID: subscriber.Key}, span, nil
 }
 
-// hours returns the hours of a span that have usage or sessions.
-func (g *Graph) hours(ctx context.Context, of domain.Subject, span domain.Range) ([]domain.UsagePoint, error) {
+// hours returns the hours of a span that have some of a measure.
+func (g *Graph) hours(ctx context.Context, of domain.Subject, span domain.Range, measure domain.Measures) ([]domain.UsagePoint, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
@@ -52,12 +52,12 @@ func (g *Graph) hours(ctx context.Context, of domain.Subject, span domain.Range)
 	if err != nil {
 		return nil, err
 	}
-	series, err := g.Analytics.Series(ctx, scope, []domain.Subject{of}, span, hourly)
+	series, err := g.Analytics.Series(ctx, scope, []domain.Subject{of}, span, hourly, measure)
 	return series[of], err
 }
 
 func (g *Graph) byDirection(ctx context.Context, of domain.Subject, span domain.Range) (*model.DataUsageByDirection, error) {
-	points, err := g.hours(ctx, of, span)
+	points, err := g.hours(ctx, of, span, domain.Volumes)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (q queryRoot) SubscriberSessionCount(ctx context.Context, physicalID, start
 }
 
 func (g *Graph) sessions(ctx context.Context, of domain.Subject, span domain.Range) (*model.SessionCount, error) {
-	points, err := g.hours(ctx, of, span)
+	points, err := g.hours(ctx, of, span, domain.SessionCounts)
 	if err != nil {
 		return nil, err
 	}

@@ -126,7 +126,7 @@ func (g *Graph) series(ctx context.Context, scope domain.Scope, of []domain.Subj
 			return nil, err
 		}
 	}
-	series, err := g.Analytics.Series(ctx, scope, of, asked.hours(), interval)
+	series, err := g.Analytics.Series(ctx, scope, of, asked.hours(), interval, domain.AllMeasures)
 	if err != nil || !asked.zeroFill {
 		return series, err
 	}

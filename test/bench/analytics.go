@@ -84,7 +84,7 @@ type asking = func(context.Context, *db.Analytics) error
 
 func (b *bench) series(span domain.Range, by domain.Interval, of ...domain.Subject) asking {
 	return func(ctx context.Context, a *db.Analytics) error {
-		_, err := a.Series(ctx, b.scope, of, span, by)
+		_, err := a.Series(ctx, b.scope, of, span, by, domain.AllMeasures)
 		return err
 	}
 }

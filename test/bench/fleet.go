@@ -126,10 +126,11 @@ INSERT INTO usage_protocols SELECT $1, n, (ARRAY['TCP', 'UDP', 'ICMP', 'SCTP'])[
 
 // fill brings the ledger of the month from one size to another.
 func (b *bench) fill(ctx context.Context, usage *db.Usage, from, to int) error {
-	if _, err := usage.Record(ctx, b.scope, newSource(99, b.subscribers, b.month.Start).records(1)); err != nil {
+	// Before the first record, which would take the number of another protocol.
+	if _, err := b.pool.ExecContext(ctx, bulkProtocols, b.scope.Company); err != nil {
 		return err
 	}
-	if _, err := b.pool.ExecContext(ctx, bulkProtocols, b.scope.Company); err != nil {
+	if _, err := usage.Record(ctx, b.scope, newSource(99, b.subscribers, b.month.Start).records(1)); err != nil {
 		return err
 	}
 	for ; from < to; from += bulkSlice {
