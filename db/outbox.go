@@ -105,7 +105,7 @@ WHERE m.company_id = $1 AND m.state = 'queued' AND (m.due_at <= $2 OR m.due_at >
 RETURNING ` + mailSelect
 
 // Claim implements domain.Outbox.
-func (o *Outbox) Claim(ctx context.Context, company domain.CompanyID, digest domain.Digest, limit int, lease time.Duration) ([]*domain.Letter, error) {
+func (o *Outbox) Claim(ctx context.Context, company domain.CompanyID, digest domain.Digest, limit int, lease time.Duration) ([]*domain.MailContent, error) {
 	at := o.now()
 	mails, err := selectAll[domain.Mail](ctx, o.pool, claimMails, company, at, at.Add(lease), limit, at.Add(putOff))
 	if err != nil || len(mails) == 0 {
@@ -119,10 +119,10 @@ func (o *Outbox) Claim(ctx context.Context, company domain.CompanyID, digest dom
 	if err != nil {
 		return nil, err
 	}
-	letters := pluck(mails, func(mail *domain.Mail) *domain.Letter {
-		return &domain.Letter{Mail: *mail, Company: of, Secret: secret}
+	contents := pluck(mails, func(mail *domain.Mail) *domain.MailContent {
+		return &domain.MailContent{Mail: *mail, Company: of, Secret: secret}
 	})
-	return letters, o.enter(ctx, company, letters, digest.MaxEntries)
+	return contents, o.enter(ctx, company, contents, digest.MaxEntries)
 }
 
 const entriesOfMails = `
@@ -140,22 +140,23 @@ CROSS JOIN LATERAL (
   LIMIT $3
 ) e`
 
-// enter gives the letters what they tell of.
-func (o *Outbox) enter(ctx context.Context, company domain.CompanyID, letters []*domain.Letter, limit int) error {
+// enter adds the log entries that each mail lists, and how many there are in all.
+func (o *Outbox) enter(ctx context.Context, company domain.CompanyID, contents []*domain.MailContent, limit int) error {
 	type row struct {
-		domain.LetterEntry
+		domain.MailEntry
 		MailID string
 		Total  int
 	}
-	ids := pluck(letters, func(l *domain.Letter) string { return l.MailID })
+	mailID := func(of *domain.MailContent) string { return of.MailID }
+	ids := pluck(contents, mailID)
 	rows, err := selectAll[row](ctx, o.pool, entriesOfMails, company, pq.StringArray(ids), limit)
 	if err != nil {
 		return err
 	}
-	byID := keyed(letters, func(l *domain.Letter) string { return l.MailID })
+	byID := keyed(contents, mailID)
 	for _, r := range rows {
-		letter := byID[r.MailID]
-		letter.Entries, letter.Total = append(letter.Entries, &r.LetterEntry), r.Total
+		content := byID[r.MailID]
+		content.Entries, content.Total = append(content.Entries, &r.MailEntry), r.Total
 	}
 	return nil
 }

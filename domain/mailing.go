@@ -64,19 +64,19 @@ type AlertDelivery struct {
 	LastError  string
 }
 
-// Letter is what a mail is written from.
-type Letter struct {
+// MailContent is what a mail is written from.
+type MailContent struct {
 	Mail
 	Company *Company
 	// Entries are the first of Total, the newest first.
-	Entries []*LetterEntry
+	Entries []*MailEntry
 	Total   int
 	// Secret signs the unsubscribe link.
 	Secret []byte
 }
 
-// LetterEntry is a log entry with the names that people know.
-type LetterEntry struct {
+// MailEntry is a log entry with the names that people know.
+type MailEntry struct {
 	AlertLogEntry
 	// PhysicalID, SubscriberID and Nickname are those of the subscriber, ""
 	// for a group.
@@ -107,7 +107,7 @@ type Outbox interface {
 	Gather(ctx context.Context, company CompanyID, digest Digest) error
 	// Claim takes up to limit mails that are due. A mail that is not finished
 	// within lease, since its worker died, can be claimed again.
-	Claim(ctx context.Context, company CompanyID, digest Digest, limit int, lease time.Duration) ([]*Letter, error)
+	Claim(ctx context.Context, company CompanyID, digest Digest, limit int, lease time.Duration) ([]*MailContent, error)
 	// Sent records that the mail was accepted by a mail server.
 	Sent(ctx context.Context, company CompanyID, mail *Mail) error
 	// Retry records a failure that may pass; the next attempt is at due.

@@ -183,31 +183,31 @@ func (w *Worker) work(ctx context.Context, company domain.CompanyID) (int, error
 	if err := w.Outbox.Gather(ctx, company, w.Digest); err != nil {
 		return 0, err
 	}
-	letters, err := w.Outbox.Claim(ctx, company, w.Digest, atOnce, 2*w.Timeout)
+	contents, err := w.Outbox.Claim(ctx, company, w.Digest, atOnce, 2*w.Timeout)
 	if err != nil {
 		return 0, err
 	}
 	var sending errgroup.Group
-	for _, letter := range letters {
+	for _, content := range contents {
 		sending.Go(func() error {
 			// To stop in mid-message would leave open whether it was taken.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.Timeout+w.Timeout/2)
 			defer cancel()
-			return w.deliver(ctx, letter)
+			return w.deliver(ctx, content)
 		})
 	}
-	return len(letters), sending.Wait()
+	return len(contents), sending.Wait()
 }
 
 // deliver makes one attempt and records what became of it.
-func (w *Worker) deliver(ctx context.Context, letter *domain.Letter) error {
-	message, err := w.writer.write(letter)
+func (w *Worker) deliver(ctx context.Context, content *domain.MailContent) error {
+	message, err := w.writer.write(content)
 	if err == nil {
 		attempt, cancel := context.WithTimeout(ctx, w.Timeout)
-		err = w.sender.send(attempt, message, &letter.Mail)
+		err = w.sender.send(attempt, message, &content.Mail)
 		cancel()
 	}
-	company, mail := letter.Company.CompanyID, &letter.Mail
+	company, mail := content.Company.CompanyID, &content.Mail
 	switch outcome := judge(err); {
 	case err == nil:
 		w.Tried(Sent)
@@ -267,7 +267,7 @@ func impersonal(err error, mail *domain.Mail) string {
 func shortened(text string) string {
 	text = clean(text)
 	if len(text) > maxReason {
-		text = strings.ToValidUTF8(text[:maxReason], "") // no part of a letter
+		text = strings.ToValidUTF8(text[:maxReason], "") // no part of a rune
 	}
 	return text
 }
