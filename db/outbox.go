@@ -198,6 +198,22 @@ func (o *Outbox) Retry(ctx context.Context, company domain.CompanyID, mail *doma
 	return err
 }
 
+const refuseMail = `
+UPDATE mails m SET refused_since = COALESCE(m.refused_since, $4)
+WHERE m.company_id = $1 AND m.mail_id = $2 AND m.state = 'queued' AND m.attempts = $3
+RETURNING m.refused_since <= $5 AND EXISTS (
+  SELECT FROM mails o
+  WHERE o.company_id = $1 AND o.recipient_id <> m.recipient_id AND o.state = 'sent' AND o.created_at > m.refused_since)`
+
+// Refused implements domain.Outbox. A mail of the same moment as the first refusal proves nothing: the server may have
+// begun to refuse us between the two. So only mails count that were made after it.
+func (o *Outbox) Refused(ctx context.Context, company domain.CompanyID, mail *domain.Mail) (bool, error) {
+	at := o.now()
+	var ofAddress []bool
+	err := o.pool.SelectContext(ctx, &ofAddress, refuseMail, company, mail.MailID, mail.Attempts, at, at.Add(-domain.RefusalSpan))
+	return len(ofAddress) > 0 && ofAddress[0], Translate(err)
+}
+
 const failMail = `
 UPDATE mails SET state = 'failed', finished_at = $4, last_error = $5
 WHERE company_id = $1 AND mail_id = $2 AND state = 'queued' AND attempts = $3`

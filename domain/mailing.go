@@ -5,6 +5,14 @@ import (
 	"time"
 )
 
+const (
+	// MailAge is how long after a mail was made it is still sent.
+	MailAge = 72 * time.Hour
+	// RefusalSpan is how long a mail must have been refused without a clear reason before that counts against the
+	// address: see Outbox.Refused.
+	RefusalSpan = time.Hour
+)
+
 // MailKind tells what a mail is about.
 type MailKind string
 
@@ -112,6 +120,11 @@ type Outbox interface {
 	Sent(ctx context.Context, company CompanyID, mail *Mail) error
 	// Retry records a failure that may pass; the next attempt is at due.
 	Retry(ctx context.Context, company CompanyID, mail *Mail, reason string, due time.Time) error
+	// Refused records that the server refused the mail for good, without saying whether the address or the
+	// sender is the reason. It reports whether it is the address: when the mail has been refused for RefusalSpan,
+	// and the server has taken a mail to another recipient of the company that was made in that time. Where
+	// every recipient is refused, or there is only one, it never is.
+	Refused(ctx context.Context, company CompanyID, mail *Mail) (ofAddress bool, err error)
 	// Fail gives the mail up. With suppress, the server refused the address for
 	// good: no mail goes to it any more.
 	Fail(ctx context.Context, company CompanyID, mail *Mail, reason string, suppress bool) error

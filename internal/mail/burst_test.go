@@ -56,9 +56,7 @@ func TestEveryFiringArrivesUnderOneMessageID(t *testing.T) {
 	mu.Unlock()
 	f.until("every mail is sent", func() bool {
 		f.pass(time.Minute)
-		var waiting int
-		f.must(f.pool.Get(&waiting, `SELECT count(*) FROM alert_deliveries d LEFT JOIN mails m USING (company_id, mail_id) WHERE m.state IS DISTINCT FROM 'sent'`))
-		return waiting == 0
+		return f.unsent() == 0
 	})
 	ids := map[string]map[string]bool{}
 	for _, m := range server.mails() {

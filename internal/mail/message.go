@@ -45,7 +45,7 @@ func (w writer) write(content *domain.MailContent) (*gomail.Msg, error) {
 	message := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	message.FromMailAddress(w.from)
 	message.ToMailAddress(&netmail.Address{Address: content.Email})
-	message.Subject(subject(content))
+	message.Subject(headerText(subject(content)))
 	message.SetDateWithValue(content.CreatedAt.UTC())
 	message.SetMessageIDWithValue(content.MailID + "@" + w.domain())
 	// RFC 3834: no vacation notice is to answer.

@@ -17,8 +17,7 @@ func TestOnlyPostUnsubscribes(t *testing.T) {
 	f := newFixture(t, server)
 	f.fire(100, 2000)
 	f.pass(31 * time.Second)
-	f.start()
-	f.untilStates("ops@acme.example alerts sent")
+	f.round(sent)
 	found := link.FindStringSubmatch(strings.ReplaceAll(server.mails()[0].Data, "\r\n ", " "))
 	if found == nil {
 		t.Fatalf("no link in\n%s", server.mails()[0].Data)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
 
 	"simgraph/db"
 	"simgraph/db/dbtest"
@@ -26,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
 
-// fixture is a company with a recipient, a subscriber, and a worker.
+// fixture is a company with a recipient and a subscriber, and the settings of its workers.
 type fixture struct {
 	t          *testing.T
 	pool       *sqlx.DB
@@ -34,6 +35,8 @@ type fixture struct {
 	recipients *db.Recipients
 	log        *db.AlertLog
 	cfg        mail.Config
+
+	fired int64
 
 	mu  sync.Mutex
 	now time.Time
@@ -120,7 +123,43 @@ func (f *fixture) must(err error) {
 	}
 }
 
-// until waits for what a worker brings about.
+// round lets a worker make one round, and compares what it did.
+func (f *fixture) round(want mail.Round) {
+	f.t.Helper()
+	if done := f.try(); done != want {
+		f.t.Fatalf("the round did %+v, want %+v; mails: %v, the last error: %s", done, want, f.states(), f.lastError())
+	}
+}
+
+// try lets a worker make one round, and returns what it did.
+func (f *fixture) try() mail.Round {
+	f.t.Helper()
+	w, err := mail.New(f.cfg)
+	f.must(err)
+	done, err := w.Round(f.t.Context())
+	f.must(err)
+	return done
+}
+
+// sendWithin makes a round a minute until one sends a mail.
+func (f *fixture) sendWithin(minutes int) {
+	f.t.Helper()
+	for range minutes {
+		if f.pass(time.Minute); f.try().Sent > 0 {
+			return
+		}
+	}
+	f.t.Fatalf("nothing was sent; mails: %v, the last error: %s", f.states(), f.lastError())
+}
+
+var (
+	nothing = mail.Round{}
+	sent    = mail.Round{Sent: 1}
+	retried = mail.Round{Retried: 1}
+	failed  = mail.Round{Failed: 1}
+)
+
+// until waits for what workers that run by themselves bring about.
 func (f *fixture) until(what string, is func() bool) {
 	f.t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
@@ -148,15 +187,13 @@ func TestFiringsOfAMomentAreOneMail(t *testing.T) {
 	server := newMailServer(t, nil)
 	f := newFixture(t, server)
 	f.fire(100, 200)
-	f.start()
+	f.round(nothing)
 	f.pass(20 * time.Second)
 	f.fire(300, 2000)
-	time.Sleep(50 * time.Millisecond)
-	if got := f.states(); len(got) > 0 {
-		t.Fatalf("a mail was made before its time: %v", got)
-	}
-	f.pass(10 * time.Second)
-	f.untilStates("ops@acme.example alerts sent")
+	f.pass(9 * time.Second)
+	f.round(nothing)
+	f.pass(time.Second)
+	f.round(sent)
 	mails := server.mails()
 	if len(mails) != 1 || mails[0].To != "ops@acme.example" || mails[0].From != "alerts@sim.example" {
 		t.Fatalf("got %v", mails)
@@ -203,7 +240,7 @@ func TestFailuresThatPassAreRetriedUnderTheSameMessageID(t *testing.T) {
 		},
 		"slow": func(stage string, attempt int) error {
 			if stage == "to" && attempt < 2 {
-				time.Sleep(3 * time.Second)
+				<-t.Context().Done()
 			}
 			return nil
 		},
@@ -215,9 +252,11 @@ func TestFailuresThatPassAreRetriedUnderTheSameMessageID(t *testing.T) {
 			f := newFixture(t, server)
 			f.fire(100, 2000)
 			f.pass(31 * time.Second)
-			f.start()
-			f.until("a failure is noted", func() bool { return server.tried() > 0 && f.lastError() != "" })
-			f.until("the mail is sent", func() bool { f.pass(time.Minute); return f.states()[0] == "ops@acme.example alerts sent" })
+			f.round(retried)
+			if f.lastError() == "" {
+				t.Error("the failure is not noted")
+			}
+			f.sendWithin(10)
 			mails := server.mails()
 			if len(mails) != 1 {
 				t.Fatalf("got %d mails", len(mails))
@@ -241,6 +280,13 @@ func (f *fixture) lastError() (text string) {
 	return text
 }
 
+// unsent is how many deliveries have no mail that was sent.
+func (f *fixture) unsent() (n int) {
+	f.t.Helper()
+	f.must(f.pool.Get(&n, `SELECT count(*) FROM alert_deliveries d LEFT JOIN mails m USING (company_id, mail_id) WHERE m.state IS DISTINCT FROM 'sent'`))
+	return n
+}
+
 func (f *fixture) mailID() (id string) {
 	f.t.Helper()
 	f.must(f.pool.Get(&id, `SELECT mail_id FROM mails`))
@@ -253,11 +299,8 @@ func TestADropAfterTheServerTookItSendsItAgainWithTheSameID(t *testing.T) {
 	f := newFixture(t, server)
 	f.fire(100, 2000)
 	f.pass(31 * time.Second)
-	f.start()
-	f.until("the mail is sent", func() bool {
-		f.pass(time.Minute)
-		return len(f.states()) > 0 && f.states()[0] == "ops@acme.example alerts sent"
-	})
+	f.round(retried)
+	f.sendWithin(10)
 	mails := server.mails()
 	if len(mails) != 2 {
 		t.Fatalf("got %d mails", len(mails))
@@ -275,12 +318,10 @@ func TestAnAddressThatIsRefusedForGoodIsSuppressed(t *testing.T) {
 	f := newFixture(t, server)
 	f.fire(100, 2000)
 	f.pass(31 * time.Second)
-	f.start()
-	f.untilStates("ops@acme.example alerts failed")
+	f.round(failed)
 	f.fire(200, 2000)
 	f.pass(31 * time.Second)
-	time.Sleep(50 * time.Millisecond)
-	f.untilStates("ops@acme.example alerts failed")
+	f.round(nothing)
 	r, err := f.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
 	f.must(err)
 	first := r.Items[0]
@@ -298,24 +339,22 @@ func TestAnAddressThatIsRefusedForGoodIsSuppressed(t *testing.T) {
 
 func TestTheLogNamesNoRecipient(t *testing.T) {
 	t.Parallel()
-	for name, code := range map[string]int{"given up": 550, "to be tried again": 451} {
+	for name, refusal := range map[string]smtp.SMTPError{
+		"given up":          {Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}},
+		"to be tried again": {Code: 451},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := newMailServer(t, func(stage string, _ int) error {
-				return when(stage == "to", &smtp.SMTPError{Code: code, Message: "no room for <Ops@acme.example>"})
+				refusal.Message = "no room for <Ops@acme.example>"
+				return when(stage == "to", &refusal)
 			})
 			f := newFixture(t, server)
 			var log bytes.Buffer
 			f.cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
 			f.fire(100, 2000)
 			f.pass(31 * time.Second)
-			stop := f.start()
-			f.until("the attempt is noted", func() bool {
-				var noted bool
-				f.must(f.pool.Get(&noted, `SELECT bool_or(last_error <> '') IS TRUE FROM mails`))
-				return noted
-			})
-			stop()
+			f.try()
 			if told := log.String(); !strings.Contains(told, name) || !strings.Contains(told, "no room for") || strings.Contains(strings.ToLower(told), "ops@acme.example") {
 				t.Errorf("the log tells %s", told)
 			}
@@ -337,8 +376,7 @@ func TestALongRefusalInAnyLanguageIsKept(t *testing.T) {
 			f := newFixture(t, server)
 			f.fire(100, 2000)
 			f.pass(31 * time.Second)
-			f.start()
-			f.untilStates("ops@acme.example alerts failed")
+			f.round(failed)
 			r, err := f.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
 			f.must(err)
 			if detail := r.Items[0].SuppressedDetail; !strings.Contains(detail, text[:120]) {
@@ -370,18 +408,17 @@ func TestMoreThanTheHourlyCapIsOneOverflowDigest(t *testing.T) {
 	server := newMailServer(t, nil)
 	f := newFixture(t, server)
 	f.cfg.Digest.HourlyCap, f.cfg.Digest.MaxEntries = 2, 3
-	f.start()
-	var sent []string
 	for i := range int64(7) {
 		f.fire(100+i, 2000)
 		f.pass(31 * time.Second)
-		if len(sent) < f.cfg.Digest.HourlyCap {
-			sent = append(sent, "ops@acme.example alerts sent")
-			f.untilStates(sent...)
+		if i < 2 {
+			f.round(sent)
+		} else {
+			f.round(nothing)
 		}
 	}
 	f.pass(time.Hour)
-	f.untilStates("ops@acme.example alerts sent", "ops@acme.example alerts sent", "ops@acme.example alerts sent")
+	f.round(sent)
 	last := server.mails()[2].Data
 	if !strings.Contains(last, "5 alerts of Acme") || !strings.Contains(last, "2 more are not listed here") {
 		t.Fatalf("got\n%s", last)
@@ -402,13 +439,10 @@ func TestNothingIsLostWhenAWorkerDies(t *testing.T) {
 	if len(taken) != 1 {
 		t.Fatalf("got %d mails", len(taken))
 	}
-	f.start()
-	time.Sleep(50 * time.Millisecond)
-	if got := server.mails(); len(got) > 0 {
-		t.Fatal("the mail was taken twice at a time")
-	}
-	f.pass(time.Minute)
-	f.untilStates("ops@acme.example alerts sent")
+	f.pass(59 * time.Second)
+	f.round(nothing)
+	f.pass(time.Second)
+	f.round(sent)
 }
 
 func TestWorkersShareTheOutbox(t *testing.T) {
@@ -420,18 +454,33 @@ func TestWorkersShareTheOutbox(t *testing.T) {
 	}
 	f.fire(100, 2000)
 	f.pass(31 * time.Second)
+	var workers errgroup.Group
 	for range 4 {
-		f.start()
+		workers.Go(func() error { return f.work() })
 	}
-	f.until("all have their mail", func() bool { return len(server.mails()) >= 41 })
-	time.Sleep(50 * time.Millisecond)
-	seen := map[string]bool{}
+	f.must(workers.Wait())
+	f.must(f.work()) // what a worker left since another had it locked
+	seen := map[string]int{}
 	for _, m := range server.mails() {
-		if seen[m.To] {
-			t.Errorf("%s got it twice", m.To)
-		}
-		seen[m.To] = true
+		seen[m.To]++
 	}
+	for to, times := range seen {
+		if times > 1 {
+			t.Errorf("%s got it %d times", to, times)
+		}
+	}
+	if len(seen) != 41 {
+		t.Errorf("%d recipients got it, not 41", len(seen))
+	}
+}
+
+// work makes rounds until one finds nothing to do.
+func (f *fixture) work() error {
+	w, err := mail.New(f.cfg)
+	for done := (mail.Round{More: true}); err == nil && done != nothing; {
+		done, err = w.Round(f.t.Context())
+	}
+	return err
 }
 
 func TestMailsOfACompanyAreSentThoughThoseOfAnotherFail(t *testing.T) {
@@ -467,11 +516,10 @@ func TestNamesCannotInjectHeadersOrMarkup(t *testing.T) {
 	_, err := db.NewAlerts(f.pool, f.clock).Create(t.Context(), scope, domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 10, UpperThreshold: 5000})
 	f.must(err)
 	f.pass(31 * time.Second)
-	f.start()
-	f.untilStates("ops@acme.example alerts sent")
+	f.round(sent)
 	_, err = f.recipients.SendTest(t.Context(), scope, nil)
 	f.must(err)
-	f.untilStates("ops@acme.example alerts sent", "ops@acme.example test sent")
+	f.round(sent)
 	for _, m := range server.mails() {
 		message := read(t, m.Data)
 		for _, header := range []string{"Bcc", "X-Evil"} {
@@ -504,14 +552,11 @@ func TestAMailIsGivenUpAfterThreeDays(t *testing.T) {
 	f := newFixture(t, server)
 	f.fire(100, 2000)
 	f.pass(31 * time.Second)
-	f.start()
-	failed := func() bool { return f.lastError() != "" }
-	f.until("a failure is noted", failed)
-	f.pool.MustExec("UPDATE mails SET last_error = ''")
+	f.round(retried)
 	f.pass(71 * time.Hour)
-	f.until("another failure is noted", failed)
+	f.round(retried)
 	f.pass(2 * time.Hour)
-	f.untilStates("ops@acme.example alerts failed")
+	f.round(failed)
 	r, err := f.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
 	f.must(err)
 	if r.Items[0].SuppressedSince != nil {
@@ -537,8 +582,7 @@ func TestWithoutAServerMailsBecomeFiles(t *testing.T) {
 	f := newFixture(t, nil)
 	f.fire(100, 2000)
 	f.pass(31 * time.Second)
-	f.start()
-	f.untilStates("ops@acme.example alerts sent")
+	f.round(sent)
 	text, err := os.ReadFile(filepath.Join(f.cfg.Dir, f.mailID()+".eml"))
 	f.must(err)
 	if !strings.Contains(string(text), "van 1 (s1)") {
