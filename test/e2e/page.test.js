@@ -212,7 +212,7 @@ inTab('mail to a refused address is shown as suppressed, and is sent again by on
   const panel = tab.getByRole('region', { name: 'Mail to 1 recipient is suppressed' });
   await panel.getByText('550 5.1.1 no such user').waitFor();
   await panel.getByRole('button', { name: 'Send mail to refused@demo.example again' }).click();
-  await tab.getByText('refused@demo.example gets mail again.').waitFor();
+  await tab.getByText('refused@demo.example gets mail again').waitFor();
   const { recipients } = await graph('{ recipients(first: 100) { nodes { email suppressedSince } } }');
   assert.deepEqual(recipients.nodes.filter(({ suppressedSince }) => suppressedSince), []);
 });

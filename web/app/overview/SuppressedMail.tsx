@@ -41,7 +41,7 @@ export function SuppressedMail() {
     <Panel id="suppressed" title={suppressed.length > 0 ? `Mail to ${counted(suppressed.length, 'recipient')} is suppressed` : 'Mail goes to every recipient'}>
       {done && <p className="hint" role="status">{done}</p>}
       {again.problem && <Failure problem={again.problem} />}
-      <ul className="entries suppressed">
+      <ul className="suppressed">
         {suppressed.map((one) => (
           <Suppressed key={one.recipientId} recipient={one} busy={again.busy} restore={() => void again.run(one)} />
         ))}
