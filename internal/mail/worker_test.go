@@ -52,7 +52,7 @@ func newFixture(t *testing.T, server *mailServer) *fixture {
 	f.outbox, f.recipients = db.NewOutbox(pool, f.clock), db.NewRecipients(pool, f.clock)
 	f.cfg = mail.Config{
 		Outbox: f.outbox, From: "Alerts <alerts@sim.example>", PublicURL: "https://sim.example", Dir: filepath.Join(t.TempDir(), "mail"),
-		Now: f.clock, Every: 5 * time.Millisecond, Timeout: 2 * time.Second, Backoff: 10 * time.Millisecond,
+		Now: f.clock, Every: 5 * time.Millisecond, Timeout: 10 * time.Second, Backoff: 10 * time.Millisecond,
 		Digest: domain.Digest{Wait: 30 * time.Second},
 		Log:    slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
@@ -101,8 +101,7 @@ func (f *fixture) fire(lower, upper int64) {
 // start runs a worker until the test, or stop, ends it.
 func (f *fixture) start() (stop func()) {
 	f.t.Helper()
-	w, err := mail.New(f.cfg)
-	f.must(err)
+	w := f.worker()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -134,11 +133,16 @@ func (f *fixture) round(want mail.Round) {
 // try lets a worker make one round, and returns what it did.
 func (f *fixture) try() mail.Round {
 	f.t.Helper()
-	w, err := mail.New(f.cfg)
-	f.must(err)
-	done, err := w.Round(f.t.Context())
+	done, err := f.worker().Round(f.t.Context())
 	f.must(err)
 	return done
+}
+
+func (f *fixture) worker() *mail.Worker {
+	f.t.Helper()
+	w, err := mail.New(f.cfg)
+	f.must(err)
+	return w
 }
 
 // sendWithin makes a round a minute until one sends a mail.
@@ -252,7 +256,11 @@ func TestFailuresThatPassAreRetriedUnderTheSameMessageID(t *testing.T) {
 			f := newFixture(t, server)
 			f.fire(100, 2000)
 			f.pass(31 * time.Second)
+			if name == "slow" {
+				f.cfg.Timeout = time.Second
+			}
 			f.round(retried)
+			f.cfg.Timeout = 10 * time.Second
 			if f.lastError() == "" {
 				t.Error("the failure is not noted")
 			}
@@ -456,10 +464,11 @@ func TestWorkersShareTheOutbox(t *testing.T) {
 	f.pass(31 * time.Second)
 	var workers errgroup.Group
 	for range 4 {
-		workers.Go(func() error { return f.work() })
+		w := f.worker()
+		workers.Go(func() error { return work(t.Context(), w) })
 	}
 	f.must(workers.Wait())
-	f.must(f.work()) // what a worker left since another had it locked
+	f.must(work(t.Context(), f.worker())) // what a worker left since another had it locked
 	seen := map[string]int{}
 	for _, m := range server.mails() {
 		seen[m.To]++
@@ -475,10 +484,9 @@ func TestWorkersShareTheOutbox(t *testing.T) {
 }
 
 // work makes rounds until one finds nothing to do.
-func (f *fixture) work() error {
-	w, err := mail.New(f.cfg)
+func work(ctx context.Context, w *mail.Worker) (err error) {
 	for done := (mail.Round{More: true}); err == nil && done != nothing; {
-		done, err = w.Round(f.t.Context())
+		done, err = w.Round(ctx)
 	}
 	return err
 }
