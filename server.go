@@ -31,17 +31,18 @@ type commandLine struct {
 	LogFormat string `enum:"text,json" default:"text" help:"How the log on standard error is written: text or json."`
 	LogLevel  string `enum:"debug,info,warn,error" default:"info" help:"The least important lines to log: debug, info, warn or error."`
 
-	Serve   command.Serve   `cmd:"" default:"withargs" help:"Run the server (also without a command)."`
-	Import  command.Import  `cmd:"" help:"Load bundles."`
-	Export  command.Export  `cmd:"" help:"Write a company as a bundle."`
-	Demo    command.Demo    `cmd:"" help:"Make up a company."`
-	Migrate command.Migrate `cmd:"" help:"Work on the schema of the database."`
-	Key     command.Key     `cmd:"" help:"Work on access keys."`
-	Token   command.Token   `cmd:"" help:"Print an access token of a user."`
-	Audit   command.Audit   `cmd:"" help:"Work on the log of who did what."`
-	Rebuild command.Rebuild `cmd:"" help:"Recompute all totals from the usage ledger."`
-	Schema  command.Schema  `cmd:"" help:"Print the schema of the graph."`
-	Version command.Version `cmd:"" help:"Print the version."`
+	Serve     command.Serve     `cmd:"" default:"withargs" help:"Run the server (also without a command)."`
+	Import    command.Import    `cmd:"" help:"Load bundles."`
+	Export    command.Export    `cmd:"" help:"Write a company as a bundle."`
+	Demo      command.Demo      `cmd:"" help:"Make up a company."`
+	Migrate   command.Migrate   `cmd:"" help:"Work on the schema of the database."`
+	Key       command.Key       `cmd:"" help:"Work on access keys."`
+	Token     command.Token     `cmd:"" help:"Print an access token of a user."`
+	Recipient command.Recipient `cmd:"" help:"Work on the recipients of alert mail."`
+	Audit     command.Audit     `cmd:"" help:"Work on the log of who did what."`
+	Rebuild   command.Rebuild   `cmd:"" help:"Recompute all totals from the usage ledger."`
+	Schema    command.Schema    `cmd:"" help:"Print the schema of the graph."`
+	Version   command.Version   `cmd:"" help:"Print the version."`
 }
 
 func main() {

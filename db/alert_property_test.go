@@ -59,15 +59,15 @@ func TestWhatFiresIsWhatASlowReferenceSays(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			s := newStorm(t, seed)
+			s := newBurst(t, seed)
 			s.run()
 			s.check()
 		})
 	}
 }
 
-// storm is one run of the property.
-type storm struct {
+// burst is one run of the property.
+type burst struct {
 	*fleet
 	usage *db.Usage
 	// old are the alerts that were there when the last period ended.
@@ -75,14 +75,14 @@ type storm struct {
 	records []domain.UsageRecord
 }
 
-func newStorm(t *testing.T, seed uint64) *storm {
+func newBurst(t *testing.T, seed uint64) *burst {
 	// The period began an hour ago in summer time: 31 March in London.
 	f := newFleet(t, 31, "Europe/London", clockAt("2026-03-01 12:00"))
 	random := rand.New(rand.NewPCG(seed, 1))
 	f.pool.MustExec(auditTables)
 	_, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example")
 	try(t, err)
-	s := &storm{fleet: f, old: map[int64]bool{}}
+	s := &burst{fleet: f, old: map[int64]bool{}}
 	for range 12 {
 		s.old[s.make(random).AlertID] = true
 	}
@@ -103,7 +103,7 @@ func newStorm(t *testing.T, seed uint64) *storm {
 }
 
 // make creates some alert.
-func (s *storm) make(random *rand.Rand) *domain.Alert {
+func (s *burst) make(random *rand.Rand) *domain.Alert {
 	spec := domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: random.Int64N(3000)}
 	spec.UpperThreshold = spec.LowerThreshold + random.Int64N(3000)
 	switch random.IntN(4) {
@@ -128,7 +128,7 @@ func passes(err error) bool {
 	return is && fault.Kind == domain.KindUnavailable
 }
 
-func (s *storm) run() {
+func (s *burst) run() {
 	ctx, stop := context.WithCancel(context.Background())
 	var disturbers, writers sync.WaitGroup
 	disturbers.Go(func() { s.cut(ctx) })
@@ -142,7 +142,7 @@ func (s *storm) run() {
 }
 
 // write books a quarter of the records, and some of the others again.
-func (s *storm) write(random *rand.Rand, quarter int) {
+func (s *burst) write(random *rand.Rand, quarter int) {
 	var mine []domain.UsageRecord
 	for n, r := range s.records {
 		if n%4 == quarter || random.IntN(4) == 0 {
@@ -158,7 +158,7 @@ func (s *storm) write(random *rand.Rand, quarter int) {
 }
 
 // book tries until the batch is booked, as a client does.
-func (s *storm) book(batch []domain.UsageRecord) {
+func (s *burst) book(batch []domain.UsageRecord) {
 	for {
 		results, err := s.usage.Record(context.Background(), s.whole(), batch)
 		if err != nil {
@@ -178,7 +178,7 @@ func (s *storm) book(batch []domain.UsageRecord) {
 }
 
 // edit changes, makes and removes alerts.
-func (s *storm) edit(ctx context.Context) {
+func (s *burst) edit(ctx context.Context) {
 	random := rand.New(rand.NewPCG(7, 7))
 	ids := slices.Sorted(maps.Keys(s.old))
 	for ctx.Err() == nil {
@@ -204,7 +204,7 @@ func (s *storm) edit(ctx context.Context) {
 }
 
 // cut ends connections of the database, whatever they are at.
-func (s *storm) cut(ctx context.Context) {
+func (s *burst) cut(ctx context.Context) {
 	for ctx.Err() == nil {
 		_, _ = s.pool.ExecContext(ctx, `
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -226,7 +226,7 @@ type life struct {
 	before map[totalKey]int64
 }
 
-func (s *storm) check() {
+func (s *burst) check() {
 	t := s.t
 	t.Helper()
 	var rows []auditRow
@@ -251,7 +251,7 @@ SELECT count(*) FROM alert_log l WHERE NOT EXISTS (SELECT FROM alert_deliveries 
 
 // replay goes through the history, and returns the totals at its end and what
 // had to fire.
-func (s *storm) replay(rows []auditRow) (totals map[totalKey]int64, expected []string) {
+func (s *burst) replay(rows []auditRow) (totals map[totalKey]int64, expected []string) {
 	totals = map[totalKey]int64{}
 	lives := map[string]*life{}
 	end := func(id string) {
@@ -281,7 +281,7 @@ func (s *storm) replay(rows []auditRow) (totals map[totalKey]int64, expected []s
 
 // firedIn says for whom a threshold had to fire in its life: in the period that
 // runs where usage was ever above it, in the last one where it came above it.
-func (s *storm) firedIn(l *life, after map[totalKey]int64) (fired []string) {
+func (s *burst) firedIn(l *life, after map[totalKey]int64) (fired []string) {
 	current := s.company.Billing().PeriodAt(s.now)
 	for key, total := range after {
 		late := key.period < current.Start.Unix()
@@ -293,7 +293,7 @@ func (s *storm) firedIn(l *life, after map[totalKey]int64) (fired []string) {
 	return fired
 }
 
-func (s *storm) watches(row auditRow, key totalKey) bool {
+func (s *burst) watches(row auditRow, key totalKey) bool {
 	switch *row.RuleType {
 	case domain.RuleSIM:
 		return key.kind == "subscriber" && key.id == *row.TargetID
@@ -306,7 +306,7 @@ func (s *storm) watches(row auditRow, key totalKey) bool {
 }
 
 // checkTotals compares the totals with the records, each counted once.
-func (s *storm) checkTotals(totals map[totalKey]int64) {
+func (s *burst) checkTotals(totals map[totalKey]int64) {
 	s.t.Helper()
 	sums := map[totalKey]int64{}
 	for _, r := range s.records {

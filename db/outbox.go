@@ -105,7 +105,7 @@ WHERE m.company_id = $1 AND m.state = 'queued' AND (m.due_at <= $2 OR m.due_at >
 RETURNING ` + mailSelect
 
 // Claim implements domain.Outbox.
-func (o *Outbox) Claim(ctx context.Context, company domain.CompanyID, digest domain.Digest, limit int, lease time.Duration) ([]*domain.Letter, error) {
+func (o *Outbox) Claim(ctx context.Context, company domain.CompanyID, digest domain.Digest, limit int, lease time.Duration) ([]*domain.MailContent, error) {
 	at := o.now()
 	mails, err := selectAll[domain.Mail](ctx, o.pool, claimMails, company, at, at.Add(lease), limit, at.Add(putOff))
 	if err != nil || len(mails) == 0 {
@@ -119,10 +119,10 @@ func (o *Outbox) Claim(ctx context.Context, company domain.CompanyID, digest dom
 	if err != nil {
 		return nil, err
 	}
-	letters := pluck(mails, func(mail *domain.Mail) *domain.Letter {
-		return &domain.Letter{Mail: *mail, Company: of, Secret: secret}
+	contents := pluck(mails, func(mail *domain.Mail) *domain.MailContent {
+		return &domain.MailContent{Mail: *mail, Company: of, Secret: secret}
 	})
-	return letters, o.enter(ctx, company, letters, digest.MaxEntries)
+	return contents, o.enter(ctx, company, contents, digest.MaxEntries)
 }
 
 const entriesOfMails = `
@@ -140,22 +140,23 @@ CROSS JOIN LATERAL (
   LIMIT $3
 ) e`
 
-// enter gives the letters what they tell of.
-func (o *Outbox) enter(ctx context.Context, company domain.CompanyID, letters []*domain.Letter, limit int) error {
+// enter adds the log entries that each mail lists, and how many there are in all.
+func (o *Outbox) enter(ctx context.Context, company domain.CompanyID, contents []*domain.MailContent, limit int) error {
 	type row struct {
-		domain.LetterEntry
+		domain.MailEntry
 		MailID string
 		Total  int
 	}
-	ids := pluck(letters, func(l *domain.Letter) string { return l.MailID })
+	mailID := func(of *domain.MailContent) string { return of.MailID }
+	ids := pluck(contents, mailID)
 	rows, err := selectAll[row](ctx, o.pool, entriesOfMails, company, pq.StringArray(ids), limit)
 	if err != nil {
 		return err
 	}
-	byID := keyed(letters, func(l *domain.Letter) string { return l.MailID })
+	byID := keyed(contents, mailID)
 	for _, r := range rows {
-		letter := byID[r.MailID]
-		letter.Entries, letter.Total = append(letter.Entries, &r.LetterEntry), r.Total
+		content := byID[r.MailID]
+		content.Entries, content.Total = append(content.Entries, &r.MailEntry), r.Total
 	}
 	return nil
 }
@@ -195,6 +196,22 @@ WHERE company_id = $1 AND mail_id = $2 AND state = 'queued' AND attempts = $3`
 func (o *Outbox) Retry(ctx context.Context, company domain.CompanyID, mail *domain.Mail, reason string, due time.Time) error {
 	_, err := affected(ctx, o.pool, retryMail, company, mail.MailID, mail.Attempts, due, reason)
 	return err
+}
+
+const refuseMail = `
+UPDATE mails m SET refused_since = COALESCE(m.refused_since, $4)
+WHERE m.company_id = $1 AND m.mail_id = $2 AND m.state = 'queued' AND m.attempts = $3
+RETURNING m.refused_since <= $5 AND EXISTS (
+  SELECT FROM mails o
+  WHERE o.company_id = $1 AND o.recipient_id <> m.recipient_id AND o.state = 'sent' AND o.created_at > m.refused_since)`
+
+// Refused implements domain.Outbox. A mail of the same moment as the first refusal proves nothing: the server may have
+// begun to refuse us between the two. So only mails count that were made after it.
+func (o *Outbox) Refused(ctx context.Context, company domain.CompanyID, mail *domain.Mail) (bool, error) {
+	at := o.now()
+	var ofAddress []bool
+	err := o.pool.SelectContext(ctx, &ofAddress, refuseMail, company, mail.MailID, mail.Attempts, at, at.Add(-domain.RefusalSpan))
+	return len(ofAddress) > 0 && ofAddress[0], Translate(err)
 }
 
 const failMail = `

@@ -46,9 +46,10 @@ func TestUsersOfGroupsHaveNothingToDoWithRecipients(t *testing.T) {
 	_, count := f.recipients.Count(t.Context(), scope)
 	_, edit := f.recipients.Edit(t.Context(), scope, r.RecipientID, "x@acme.example")
 	_, remove := f.recipients.Remove(t.Context(), scope, r.RecipientID)
+	_, restore := f.recipients.Restore(t.Context(), scope, r.RecipientID)
 	_, test := f.recipients.SendTest(t.Context(), scope, nil)
 	_, mails := f.recipients.Mails(t.Context(), scope, []int64{r.RecipientID}, domain.Page{Limit: 1})
-	for i, err := range []error{create, find, many, list, count, edit, remove, test, mails} {
+	for i, err := range []error{create, find, many, list, count, edit, remove, restore, test, mails} {
 		if kindOf(err) != domain.KindForbidden {
 			t.Errorf("%d: got %v", i, err)
 		}

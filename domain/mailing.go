@@ -5,6 +5,14 @@ import (
 	"time"
 )
 
+const (
+	// MailAge is how long after a mail was made it is still sent.
+	MailAge = 72 * time.Hour
+	// RefusalSpan is how long a mail must have been refused without a clear reason before that counts against the
+	// address: see Outbox.Refused.
+	RefusalSpan = time.Hour
+)
+
 // MailKind tells what a mail is about.
 type MailKind string
 
@@ -64,19 +72,19 @@ type AlertDelivery struct {
 	LastError  string
 }
 
-// Letter is what a mail is written from.
-type Letter struct {
+// MailContent is what a mail is written from.
+type MailContent struct {
 	Mail
 	Company *Company
 	// Entries are the first of Total, the newest first.
-	Entries []*LetterEntry
+	Entries []*MailEntry
 	Total   int
 	// Secret signs the unsubscribe link.
 	Secret []byte
 }
 
-// LetterEntry is a log entry with the names that people know.
-type LetterEntry struct {
+// MailEntry is a log entry with the names that people know.
+type MailEntry struct {
 	AlertLogEntry
 	// PhysicalID, SubscriberID and Nickname are those of the subscriber, ""
 	// for a group.
@@ -107,11 +115,16 @@ type Outbox interface {
 	Gather(ctx context.Context, company CompanyID, digest Digest) error
 	// Claim takes up to limit mails that are due. A mail that is not finished
 	// within lease, since its worker died, can be claimed again.
-	Claim(ctx context.Context, company CompanyID, digest Digest, limit int, lease time.Duration) ([]*Letter, error)
+	Claim(ctx context.Context, company CompanyID, digest Digest, limit int, lease time.Duration) ([]*MailContent, error)
 	// Sent records that the mail was accepted by a mail server.
 	Sent(ctx context.Context, company CompanyID, mail *Mail) error
 	// Retry records a failure that may pass; the next attempt is at due.
 	Retry(ctx context.Context, company CompanyID, mail *Mail, reason string, due time.Time) error
+	// Refused records that the server refused the mail for good, without saying whether the address or the
+	// sender is the reason. It reports whether it is the address: when the mail has been refused for RefusalSpan,
+	// and the server has taken a mail to another recipient of the company that was made in that time. Where
+	// every recipient is refused, or there is only one, it never is.
+	Refused(ctx context.Context, company CompanyID, mail *Mail) (ofAddress bool, err error)
 	// Fail gives the mail up. With suppress, the server refused the address for
 	// good: no mail goes to it any more.
 	Fail(ctx context.Context, company CompanyID, mail *Mail, reason string, suppress bool) error

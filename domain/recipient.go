@@ -25,11 +25,20 @@ type SuppressionReason string
 
 // The reasons.
 const (
-	// Refused: a mail server refused the address for good.
+	// Refused: a mail server refused the address for good. Recipients.Restore lifts it.
 	Refused SuppressionReason = "refused"
 	// Unsubscribed: the recipient did not want more.
 	Unsubscribed SuppressionReason = "unsubscribed"
 )
+
+// Restored is what lifting a suppression sends.
+type Restored struct {
+	Recipient *Recipient
+	// Mails were held back or given up since the address was suppressed, and are queued again.
+	Mails int
+	// Alerts fired since then, and are gathered into a mail now.
+	Alerts int
+}
 
 // Recipients keeps the recipients of alert mail. They are the company's, so
 // every method is Forbidden to a restricted scope.
@@ -44,6 +53,9 @@ type Recipients interface {
 	Create(ctx context.Context, scope Scope, email string) (*Recipient, error)
 	// Edit gives a recipient another address, which starts unsuppressed.
 	Edit(ctx context.Context, scope Scope, id int64, email string) (*Recipient, error)
+	// Restore lifts a suppression that came from a refusal, and sends what was held back since, within MailAge.
+	// Nothing changes for a recipient that is not suppressed. For one that unsubscribed it is Invalid.
+	Restore(ctx context.Context, scope Scope, id int64) (*Restored, error)
 	// Remove deletes a recipient, with the mail that waits for it.
 	Remove(ctx context.Context, scope Scope, id int64) (*Recipient, error)
 	// Keep adds those of the addresses that are not there yet, and answers in

@@ -143,6 +143,7 @@ func TestUsersOfGroupsReachNoAlertOfTheCompany(t *testing.T) {
 		`mutation {createAlert(input: {ruleType: GROUPPR, target: "99999", lowerThreshold: 1, upperThreshold: 2}) {alert {id}}}`: "INVALID_PROPERTY",
 		`{recipients {nodes {email}}}`:                                          "FORBIDDEN",
 		`mutation {sendTestAlert {mails {email}}}`:                              "FORBIDDEN",
+		`mutation {restoreRecipient(recipientId: 1) {alerts}}`:                  "FORBIDDEN",
 		`{node(id: "` + whole.text("recipients", "nodes", 0, "id") + `") {id}}`: "FORBIDDEN",
 		`{alerts(first: 1) {nodes {id}} previewAlert(input: {ruleType: COMPANY, lowerThreshold: 1, upperThreshold: 2}, startDate: "2026-11-01", endDate: "2026-11-20") {total}}`: "FORBIDDEN",
 	} {
@@ -233,4 +234,21 @@ func subscribe(ctx context.Context, t *testing.T, url, query string) <-chan stri
 		}
 	}()
 	return events
+}
+
+func TestARecipientThatWasRefusedIsRestored(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	id := s.mustAsk(t, `{recipients {nodes {recipientId}}}`).at("recipients", "nodes", 0, "recipientId")
+	const restore = `mutation ($id: Int!) {restoreRecipient(recipientId: $id) {recipient {recipientId suppressedReason suppressedSince} mails alerts}}`
+	for reason, want := range map[string]string{"refused": "", "unsubscribed": "INVALID_PARAMETER"} {
+		s.pool.MustExec(`UPDATE alert_recipients SET suppressed_since = now(), suppressed_reason = $1 WHERE recipient_id = $2`, reason, id)
+		a := s.ask(t, restore, "id", id)
+		if a.code() != want {
+			t.Errorf("restoring one that %s: got %q, want %q", reason, a.code(), want)
+		}
+		if want == "" && (a.at("restoreRecipient", "recipient", "recipientId") != id || a.at("restoreRecipient", "recipient", "suppressedReason") != nil) {
+			t.Errorf("the answer is %v", a.Data)
+		}
+	}
 }

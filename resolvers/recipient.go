@@ -60,6 +60,14 @@ func (m mutation) EditRecipient(ctx context.Context, in input.EditRecipientInput
 	return &model.EditRecipientPayload{Recipient: edited}, err
 }
 
+func (m mutation) RestoreRecipient(ctx context.Context, recipientID int32) (*model.RestoreRecipientPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return m.Ports.Recipients.Restore(ctx, scope, int64(recipientID))
+}
+
 func (m mutation) DeleteRecipient(ctx context.Context, recipientID int32) (*model.DeleteRecipientPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {

@@ -23,20 +23,21 @@ func (e *executableSchema) Plan() *plan.Schema {
 	return &plan.Schema{
 		Roots: map[string]map[string]*plan.Shape{
 			"Mutation": {
-				"createAccessKey": plan.Pointer[model.CreateAccessKeyPayload](true, "CreateAccessKeyPayload"),
-				"revokeAccessKey": plan.Pointer[model.RevokeAccessKeyPayload](true, "RevokeAccessKeyPayload"),
-				"createAlert":     plan.Pointer[model.CreateAlertPayload](true, "CreateAlertPayload"),
-				"editAlert":       plan.Pointer[model.EditAlertPayload](true, "EditAlertPayload"),
-				"deleteAlert":     plan.Pointer[model.DeleteAlertPayload](true, "DeleteAlertPayload"),
-				"editGroup":       plan.Pointer[model.EditGroupPayload](true, "EditGroupPayload"),
-				"createRecipient": plan.Pointer[model.CreateRecipientPayload](true, "CreateRecipientPayload"),
-				"editRecipient":   plan.Pointer[model.EditRecipientPayload](true, "EditRecipientPayload"),
-				"deleteRecipient": plan.Pointer[model.DeleteRecipientPayload](true, "DeleteRecipientPayload"),
-				"sendTestAlert":   plan.Pointer[model.SendTestAlertPayload](true, "SendTestAlertPayload"),
-				"editSubscriber":  plan.Pointer[model.EditSubscriberPayload](true, "EditSubscriberPayload"),
-				"attachTag":       plan.Pointer[model.AttachTagPayload](true, "AttachTagPayload"),
-				"detachTag":       plan.Pointer[model.DetachTagPayload](true, "DetachTagPayload"),
-				"recordUsage":     plan.Pointer[model.RecordUsagePayload](true, "RecordUsagePayload"),
+				"createAccessKey":  plan.Pointer[model.CreateAccessKeyPayload](true, "CreateAccessKeyPayload"),
+				"revokeAccessKey":  plan.Pointer[model.RevokeAccessKeyPayload](true, "RevokeAccessKeyPayload"),
+				"createAlert":      plan.Pointer[model.CreateAlertPayload](true, "CreateAlertPayload"),
+				"editAlert":        plan.Pointer[model.EditAlertPayload](true, "EditAlertPayload"),
+				"deleteAlert":      plan.Pointer[model.DeleteAlertPayload](true, "DeleteAlertPayload"),
+				"editGroup":        plan.Pointer[model.EditGroupPayload](true, "EditGroupPayload"),
+				"createRecipient":  plan.Pointer[model.CreateRecipientPayload](true, "CreateRecipientPayload"),
+				"editRecipient":    plan.Pointer[model.EditRecipientPayload](true, "EditRecipientPayload"),
+				"deleteRecipient":  plan.Pointer[model.DeleteRecipientPayload](true, "DeleteRecipientPayload"),
+				"restoreRecipient": plan.Pointer[domain.Restored](true, "RestoreRecipientPayload"),
+				"sendTestAlert":    plan.Pointer[model.SendTestAlertPayload](true, "SendTestAlertPayload"),
+				"editSubscriber":   plan.Pointer[model.EditSubscriberPayload](true, "EditSubscriberPayload"),
+				"attachTag":        plan.Pointer[model.AttachTagPayload](true, "AttachTagPayload"),
+				"detachTag":        plan.Pointer[model.DetachTagPayload](true, "DetachTagPayload"),
+				"recordUsage":      plan.Pointer[model.RecordUsagePayload](true, "RecordUsagePayload"),
 			},
 			"Query": {
 				"node":                           plan.Abstract(false, objectsOfNode, objectOfNode),
@@ -134,6 +135,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"RecordUsagePayload":         e.planRecordUsagePayload(),
 			"RecordedUsage":              e.planRecordedUsage(),
 			"RelatedItems":               e.planRelatedItems(),
+			"RestoreRecipientPayload":    e.planRestoreRecipientPayload(),
 			"RevokeAccessKeyPayload":     e.planRevokeAccessKeyPayload(),
 			"SendTestAlertPayload":       e.planSendTestAlertPayload(),
 			"SessionCount":               e.planSessionCount(),
@@ -3118,6 +3120,45 @@ func (e *executableSchema) planRelatedItems() *plan.Object {
 					return obj.Profiles, nil
 				},
 				Shape: plan.List[*domain.Subscriber](false, plan.Pointer[domain.Subscriber](true, "Subscriber")),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planRestoreRecipientPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: restoreRecipientPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"recipient": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RestoreRecipientPayload_recipient(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.Restored)
+					return obj.Recipient, nil
+				},
+				Shape: plan.Pointer[domain.Recipient](true, "Recipient"),
+			},
+			"mails": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RestoreRecipientPayload_mails(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Restored)
+					return appendNInt2int(b, obj.Mails)
+				},
+			},
+			"alerts": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RestoreRecipientPayload_alerts(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Restored)
+					return appendNInt2int(b, obj.Alerts)
+				},
 			},
 		},
 	}

@@ -738,6 +738,84 @@ func (ec *executionContext) fieldContext_RecipientList_totalCount(_ context.Cont
 	return graphql.NewScalarFieldContext("RecipientList", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _RestoreRecipientPayload_recipient(ctx context.Context, field graphql.CollectedField, obj *domain.Restored) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RestoreRecipientPayload_recipient(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Recipient, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Recipient) graphql.Marshaler {
+			return ec.marshalNRecipient2ᚖsimgraphᚋdomainᚐRecipient(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RestoreRecipientPayload_recipient(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RestoreRecipientPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Recipient(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RestoreRecipientPayload_mails(ctx context.Context, field graphql.CollectedField, obj *domain.Restored) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RestoreRecipientPayload_mails(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Mails, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RestoreRecipientPayload_mails(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RestoreRecipientPayload", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _RestoreRecipientPayload_alerts(ctx context.Context, field graphql.CollectedField, obj *domain.Restored) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RestoreRecipientPayload_alerts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Alerts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RestoreRecipientPayload_alerts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RestoreRecipientPayload", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _SendTestAlertPayload_mails(ctx context.Context, field graphql.CollectedField, obj *model.SendTestAlertPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1345,6 +1423,54 @@ func (ec *executionContext) _RecipientList(ctx context.Context, sel ast.Selectio
 	return out
 }
 
+var restoreRecipientPayloadImplementors = []string{"RestoreRecipientPayload"}
+
+func (ec *executionContext) _RestoreRecipientPayload(ctx context.Context, sel ast.SelectionSet, obj *domain.Restored) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, restoreRecipientPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RestoreRecipientPayload")
+		case "recipient":
+			out.Values[i] = ec._RestoreRecipientPayload_recipient(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "mails":
+			out.Values[i] = ec._RestoreRecipientPayload_mails(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "alerts":
+			out.Values[i] = ec._RestoreRecipientPayload_alerts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var sendTestAlertPayloadImplementors = []string{"SendTestAlertPayload"}
 
 func (ec *executionContext) _SendTestAlertPayload(ctx context.Context, sel ast.SelectionSet, obj *model.SendTestAlertPayload) graphql.Marshaler {
@@ -1540,6 +1666,16 @@ func (ec *executionContext) marshalNRecipientList2ᚖsimgraphᚋgraphᚋmodelᚐ
 		return graphql.Null
 	}
 	return ec._RecipientList(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNRestoreRecipientPayload2ᚖsimgraphᚋdomainᚐRestored(ctx context.Context, sel ast.SelectionSet, v *domain.Restored) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._RestoreRecipientPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNSendTestAlertPayload2ᚖsimgraphᚋgraphᚋmodelᚐSendTestAlertPayload(ctx context.Context, sel ast.SelectionSet, v *model.SendTestAlertPayload) graphql.Marshaler {

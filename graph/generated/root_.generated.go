@@ -350,20 +350,21 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
-		AttachTag       func(childComplexity int, input input.TagInput) int
-		CreateAccessKey func(childComplexity int, input input.CreateAccessKeyInput) int
-		CreateAlert     func(childComplexity int, input input.CreateAlertInput) int
-		CreateRecipient func(childComplexity int, email string) int
-		DeleteAlert     func(childComplexity int, alertID int32) int
-		DeleteRecipient func(childComplexity int, recipientID int32) int
-		DetachTag       func(childComplexity int, input input.TagInput) int
-		EditAlert       func(childComplexity int, input input.EditAlertInput) int
-		EditGroup       func(childComplexity int, input input.EditGroupInput) int
-		EditRecipient   func(childComplexity int, input input.EditRecipientInput) int
-		EditSubscriber  func(childComplexity int, input input.EditSubscriberInput) int
-		RecordUsage     func(childComplexity int, input input.RecordUsageInput) int
-		RevokeAccessKey func(childComplexity int, accessKeyID string) int
-		SendTestAlert   func(childComplexity int, recipientID *int32) int
+		AttachTag        func(childComplexity int, input input.TagInput) int
+		CreateAccessKey  func(childComplexity int, input input.CreateAccessKeyInput) int
+		CreateAlert      func(childComplexity int, input input.CreateAlertInput) int
+		CreateRecipient  func(childComplexity int, email string) int
+		DeleteAlert      func(childComplexity int, alertID int32) int
+		DeleteRecipient  func(childComplexity int, recipientID int32) int
+		DetachTag        func(childComplexity int, input input.TagInput) int
+		EditAlert        func(childComplexity int, input input.EditAlertInput) int
+		EditGroup        func(childComplexity int, input input.EditGroupInput) int
+		EditRecipient    func(childComplexity int, input input.EditRecipientInput) int
+		EditSubscriber   func(childComplexity int, input input.EditSubscriberInput) int
+		RecordUsage      func(childComplexity int, input input.RecordUsageInput) int
+		RestoreRecipient func(childComplexity int, recipientID int32) int
+		RevokeAccessKey  func(childComplexity int, accessKeyID string) int
+		SendTestAlert    func(childComplexity int, recipientID *int32) int
 	}
 
 	NetworkState struct {
@@ -478,6 +479,12 @@ type ComplexityRoot struct {
 	RelatedItems struct {
 		Parent   func(childComplexity int) int
 		Profiles func(childComplexity int) int
+	}
+
+	RestoreRecipientPayload struct {
+		Alerts    func(childComplexity int) int
+		Mails     func(childComplexity int) int
+		Recipient func(childComplexity int) int
 	}
 
 	RevokeAccessKeyPayload struct {
@@ -1903,6 +1910,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RecordUsage(childComplexity, args["input"].(input.RecordUsageInput)), true
+	case "Mutation.restoreRecipient":
+		if e.ComplexityRoot.Mutation.RestoreRecipient == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_restoreRecipient_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RestoreRecipient(childComplexity, args["recipientId"].(int32)), true
 	case "Mutation.revokeAccessKey":
 		if e.ComplexityRoot.Mutation.RevokeAccessKey == nil {
 			break
@@ -2547,6 +2565,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RelatedItems.Profiles(childComplexity), true
+
+	case "RestoreRecipientPayload.alerts":
+		if e.ComplexityRoot.RestoreRecipientPayload.Alerts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RestoreRecipientPayload.Alerts(childComplexity), true
+	case "RestoreRecipientPayload.mails":
+		if e.ComplexityRoot.RestoreRecipientPayload.Mails == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RestoreRecipientPayload.Mails(childComplexity), true
+	case "RestoreRecipientPayload.recipient":
+		if e.ComplexityRoot.RestoreRecipientPayload.Recipient == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RestoreRecipientPayload.Recipient(childComplexity), true
 
 	case "RevokeAccessKeyPayload.accessKey":
 		if e.ComplexityRoot.RevokeAccessKeyPayload.AccessKey == nil {
@@ -4560,6 +4597,8 @@ extend type Mutation {
   editRecipient(input: EditRecipientInput!): EditRecipientPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
   "Deletes a recipient, with the mail that was not sent to it yet."
   deleteRecipient("The identifier of the recipient." recipientId: Int!): DeleteRecipientPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  "Sends mail to a recipient again that was suppressed because a mail server refused the address, and with it the mail of the last 72 hours that was held back. Changes nothing for one that is not suppressed; refused for one that unsubscribed."
+  restoreRecipient("The identifier of the recipient." recipientId: Int!): RestoreRecipientPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
   "Sends a test alert to one recipient, or to all that take mail. At most 5 in an hour to each."
   sendTestAlert("The identifier of the recipient; all when missing." recipientId: Int): SendTestAlertPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
 }
@@ -4572,7 +4611,7 @@ type Recipient implements Node {
   recipientId: Int!
   "The e-mail address."
   email: String!
-  "When mail to the address stopped for good; null while it does not. Another address, or adding it anew, lifts it."
+  "When mail to the address stopped for good; null while it does not. Another address, or adding it anew, lifts it; so does restoreRecipient, where a mail server refused the address."
   suppressedSince: DateTime
   "Why mail to the address stopped."
   suppressedReason: SuppressionReason
@@ -4587,7 +4626,7 @@ type Recipient implements Node {
 
 "Why mail to an address stopped for good."
 enum SuppressionReason {
-  "A mail server refused the address."
+  "A mail server refused the address; restoreRecipient lifts it."
   REFUSED
   "The recipient unsubscribed."
   UNSUBSCRIBED
@@ -4673,6 +4712,16 @@ type EditRecipientPayload {
 type DeleteRecipientPayload {
   "The recipient as it was."
   recipient: Recipient!
+}
+
+"What restoring a recipient gave."
+type RestoreRecipientPayload {
+  "The recipient as it is now."
+  recipient: Recipient!
+  "How many mails are sent now that were given up or cancelled when the address was suppressed."
+  mails: Int!
+  "How many alerts are mailed now that fired since then."
+  alerts: Int!
 }
 
 "What sending a test alert gave."
@@ -6255,6 +6304,18 @@ func (ec *executionContext) childFields_RelatedItems(ctx context.Context, field 
 		return ec.fieldContext_RelatedItems_profiles(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RelatedItems", field.Name)
+}
+
+func (ec *executionContext) childFields_RestoreRecipientPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "recipient":
+		return ec.fieldContext_RestoreRecipientPayload_recipient(ctx, field)
+	case "mails":
+		return ec.fieldContext_RestoreRecipientPayload_mails(ctx, field)
+	case "alerts":
+		return ec.fieldContext_RestoreRecipientPayload_alerts(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RestoreRecipientPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_RevokeAccessKeyPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

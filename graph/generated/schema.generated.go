@@ -32,6 +32,7 @@ type MutationResolver interface {
 	CreateRecipient(ctx context.Context, email string) (*model.CreateRecipientPayload, error)
 	EditRecipient(ctx context.Context, input input.EditRecipientInput) (*model.EditRecipientPayload, error)
 	DeleteRecipient(ctx context.Context, recipientID int32) (*model.DeleteRecipientPayload, error)
+	RestoreRecipient(ctx context.Context, recipientID int32) (*domain.Restored, error)
 	SendTestAlert(ctx context.Context, recipientID *int32) (*model.SendTestAlertPayload, error)
 	EditSubscriber(ctx context.Context, input input.EditSubscriberInput) (*model.EditSubscriberPayload, error)
 	AttachTag(ctx context.Context, input input.TagInput) (*model.AttachTagPayload, error)
@@ -260,6 +261,20 @@ func (ec *executionContext) field_Mutation_recordUsage_args(ctx context.Context,
 		return nil, err
 	}
 	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_restoreRecipient_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "recipientId",
+		func(ctx context.Context, v any) (int32, error) {
+			return ec.unmarshalNInt2int32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["recipientId"] = arg0
 	return args, nil
 }
 
@@ -1825,6 +1840,68 @@ func (ec *executionContext) fieldContext_Mutation_deleteRecipient(ctx context.Co
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_deleteRecipient_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_restoreRecipient(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_restoreRecipient(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RestoreRecipient(ctx, fc.Args["recipientId"].(int32))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
+				if err != nil {
+					var zeroVal *domain.Restored
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *domain.Restored
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Restored) graphql.Marshaler {
+			return ec.marshalNRestoreRecipientPayload2ᚖsimgraphᚋdomainᚐRestored(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_restoreRecipient(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RestoreRecipientPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_restoreRecipient_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -4920,6 +4997,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "deleteRecipient":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteRecipient(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "restoreRecipient":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_restoreRecipient(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++

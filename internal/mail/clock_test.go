@@ -12,29 +12,28 @@ import (
 func TestAClockThatIsSetBackHoldsNoMailUp(t *testing.T) {
 	t.Parallel()
 	digest := domain.Digest{Wait: 30 * time.Second, HourlyCap: 1, MaxEntries: 9}
-	for name, before := range map[string]func(*office){
-		"before the alert is mailed": func(*office) {},
-		"after a mail was made": func(o *office) {
-			o.pass(31 * time.Second)
-			o.must(o.outbox.Gather(t.Context(), 1, digest))
+	for name, before := range map[string]func(*fixture){
+		"before the alert is mailed": func(*fixture) {},
+		"after a mail was made": func(f *fixture) {
+			f.pass(31 * time.Second)
+			f.must(f.outbox.Gather(t.Context(), 1, digest))
 		},
-		"while a worker has the mail": func(o *office) {
-			o.pass(31 * time.Second)
-			o.must(o.outbox.Gather(t.Context(), 1, digest))
-			_, err := o.outbox.Claim(t.Context(), 1, digest, 9, time.Minute)
-			o.must(err)
+		"while a worker has the mail": func(f *fixture) {
+			f.pass(31 * time.Second)
+			f.must(f.outbox.Gather(t.Context(), 1, digest))
+			_, err := f.outbox.Claim(t.Context(), 1, digest, 9, time.Minute)
+			f.must(err)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := newMailServer(t, nil)
-			o := newOffice(t, server)
-			o.pass(24 * time.Hour)
-			o.fire(100, 2000)
-			before(o)
-			o.pass(-24 * time.Hour)
-			o.start()
-			o.untilStates("ops@acme.example alerts sent")
+			f := newFixture(t, server)
+			f.pass(24 * time.Hour)
+			f.fire(100, 2000)
+			before(f)
+			f.pass(-24 * time.Hour)
+			f.round(sent)
 		})
 	}
 }
@@ -43,19 +42,19 @@ func TestAClockThatIsSetBackHoldsNoMailUp(t *testing.T) {
 func TestAClockThatIsALittleAheadSparesNobodyTheDigest(t *testing.T) {
 	t.Parallel()
 	digest := domain.Digest{Wait: 30 * time.Second, HourlyCap: 9, MaxEntries: 9}
-	o := newOffice(t, nil)
-	o.pass(2 * time.Second)
-	o.fire(100, 2000)
-	o.pass(-2 * time.Second)
-	companies, err := o.outbox.Pending(t.Context(), digest)
-	o.must(err)
-	o.must(o.outbox.Gather(t.Context(), 1, digest))
-	if states := o.states(); len(states) > 0 || len(companies) > 0 {
+	f := newFixture(t, nil)
+	f.pass(2 * time.Second)
+	f.fire(100, 2000)
+	f.pass(-2 * time.Second)
+	companies, err := f.outbox.Pending(t.Context(), digest)
+	f.must(err)
+	f.must(f.outbox.Gather(t.Context(), 1, digest))
+	if states := f.states(); len(states) > 0 || len(companies) > 0 {
 		t.Errorf("before the alert has waited for others there are %v to send, pending for %v", states, companies)
 	}
-	o.pass(33 * time.Second)
-	o.must(o.outbox.Gather(t.Context(), 1, digest))
-	if states := o.states(); len(states) != 1 {
+	f.pass(33 * time.Second)
+	f.must(f.outbox.Gather(t.Context(), 1, digest))
+	if states := f.states(); len(states) != 1 {
 		t.Errorf("after it has waited there are %v", states)
 	}
 }
@@ -63,16 +62,16 @@ func TestAClockThatIsALittleAheadSparesNobodyTheDigest(t *testing.T) {
 func TestAMailThatIsBeingSentIsNotHandedOutAgain(t *testing.T) {
 	t.Parallel()
 	digest := domain.Digest{Wait: time.Second, HourlyCap: 9, MaxEntries: 9}
-	o := newOffice(t, nil)
-	o.fire(100, 2000)
-	o.pass(2 * time.Second)
-	o.must(o.outbox.Gather(t.Context(), 1, digest))
+	f := newFixture(t, nil)
+	f.fire(100, 2000)
+	f.pass(2 * time.Second)
+	f.must(f.outbox.Gather(t.Context(), 1, digest))
 	const longest = 2 * 30 * time.Minute // the lease of a worker whose attempts take the longest that they may
 	for _, want := range []int{1, 0} {
-		letters, err := o.outbox.Claim(t.Context(), 1, digest, 9, longest)
-		o.must(err)
-		if len(letters) != want {
-			t.Errorf("%d mails were handed out, want %d", len(letters), want)
+		contents, err := f.outbox.Claim(t.Context(), 1, digest, 9, longest)
+		f.must(err)
+		if len(contents) != want {
+			t.Errorf("%d mails were handed out, want %d", len(contents), want)
 		}
 	}
 }

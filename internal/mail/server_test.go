@@ -20,6 +20,8 @@ type mailServer struct {
 	attempts int
 	// fail answers the n-th attempt, from 1, at a stage; nil takes the mail.
 	fail func(stage string, attempt int) error
+	// refuse answers RCPT of an address; nil takes it.
+	refuse func(to string) error
 }
 
 type received struct{ From, To, Data string }
@@ -81,6 +83,11 @@ func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	s.mail.To = to
+	if s.server.refuse != nil {
+		if err := s.server.refuse(to); err != nil {
+			return err
+		}
+	}
 	return s.server.ask("to", s.attempt)
 }
 

@@ -18,11 +18,11 @@ import (
 // UnsubscribePath is where UnsubscribeHandler belongs, below the public URL.
 const UnsubscribePath = "/unsubscribe"
 
-// unsubscribeLink is the address that ends mail to the letter's recipient.
-func unsubscribeLink(base *url.URL, letter *domain.Letter) string {
-	company := letter.Company.CompanyID
-	token := fmt.Sprintf("%d.%d.%s", company, letter.RecipientID,
-		base64.RawURLEncoding.EncodeToString(sign(company, letter.RecipientID, letter.Email, letter.Secret)))
+// unsubscribeLink is the address that ends mail to the recipient.
+func unsubscribeLink(base *url.URL, content *domain.MailContent) string {
+	company := content.Company.CompanyID
+	token := fmt.Sprintf("%d.%d.%s", company, content.RecipientID,
+		base64.RawURLEncoding.EncodeToString(sign(company, content.RecipientID, content.Email, content.Secret)))
 	return strings.TrimSuffix(base.String(), "/") + UnsubscribePath + "?token=" + token
 }
 

@@ -13,25 +13,25 @@ import (
 // to be unsubscribed.
 type judging struct {
 	domain.Outbox
-	letter *domain.Letter
+	content *domain.MailContent
 }
 
 func (j judging) Unsubscribe(_ context.Context, company domain.CompanyID, recipient int64, holds func(string, []byte) bool) error {
-	if company != j.letter.Company.CompanyID || recipient != j.letter.RecipientID || !holds(j.letter.Email, j.letter.Secret) {
+	if company != j.content.Company.CompanyID || recipient != j.content.RecipientID || !holds(j.content.Email, j.content.Secret) {
 		return domain.NotFound("token", "recipient", "")
 	}
 	return nil
 }
 
 func FuzzUnsubscribeToken(f *testing.F) {
-	letter := &domain.Letter{Company: &domain.Company{CompanyID: 1}, Secret: []byte("0123456789abcdef")}
-	letter.RecipientID, letter.Email = 7, "Ops@acme.example"
-	link, err := url.Parse(unsubscribeLink(&url.URL{Scheme: "https", Host: "sims.example"}, letter))
+	content := &domain.MailContent{Company: &domain.Company{CompanyID: 1}, Secret: []byte("0123456789abcdef")}
+	content.RecipientID, content.Email = 7, "Ops@acme.example"
+	link, err := url.Parse(unsubscribeLink(&url.URL{Scheme: "https", Host: "sims.example"}, content))
 	if err != nil {
 		f.Fatal(err)
 	}
 	token := link.Query().Get("token")
-	u := unsubscriber{judging{letter: letter}}
+	u := unsubscriber{judging{content: content}}
 	if err := u.verify(f.Context(), token); err != nil {
 		f.Fatalf("the link itself: %v", err)
 	}

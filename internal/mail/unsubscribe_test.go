@@ -14,24 +14,23 @@ import (
 func TestOnlyPostUnsubscribes(t *testing.T) {
 	t.Parallel()
 	server := newMailServer(t, nil)
-	o := newOffice(t, server)
-	o.fire(100, 2000)
-	o.pass(31 * time.Second)
-	o.start()
-	o.untilStates("ops@acme.example alerts sent")
+	f := newFixture(t, server)
+	f.fire(100, 2000)
+	f.pass(31 * time.Second)
+	f.round(sent)
 	found := link.FindStringSubmatch(strings.ReplaceAll(server.mails()[0].Data, "\r\n ", " "))
 	if found == nil {
 		t.Fatalf("no link in\n%s", server.mails()[0].Data)
 	}
-	handler := mail.UnsubscribeHandler(o.outbox)
+	handler := mail.UnsubscribeHandler(f.outbox)
 	ask := func(method, target string) int {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest(method, target, strings.NewReader("List-Unsubscribe=One-Click")))
 		return w.Code
 	}
 	suppressed := func() bool {
-		r, err := o.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
-		o.must(err)
+		r, err := f.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
+		f.must(err)
 		return r.Items[0].SuppressedSince != nil
 	}
 	forged := found[1][:len(found[1])-2] + "AA"
@@ -53,10 +52,10 @@ func TestOnlyPostUnsubscribes(t *testing.T) {
 			t.Errorf("%s %s: status %d, suppressed %t", try.method, try.target, status, suppressed())
 		}
 	}
-	r, err := o.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
-	o.must(err)
-	_, err = o.recipients.Edit(t.Context(), scope, r.Items[0].RecipientID, "other@acme.example")
-	o.must(err)
+	r, err := f.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
+	f.must(err)
+	_, err = f.recipients.Edit(t.Context(), scope, r.Items[0].RecipientID, "other@acme.example")
+	f.must(err)
 	if status := ask("POST", found[1]); status != http.StatusNotFound || suppressed() {
 		t.Errorf("the link holds for another address: status %d", status)
 	}

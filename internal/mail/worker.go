@@ -6,15 +6,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	netmail "net/mail"
 	"net/url"
-	"regexp"
-	"strings"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
-	"golang.org/x/sync/errgroup"
 
 	"simgraph/domain"
 )
@@ -34,7 +29,7 @@ type Config struct {
 	// https://sim.example.com; "" leaves unsubscribe links out.
 	PublicURL string
 	Log       *slog.Logger
-	// Tried, unless nil, is told the result of every attempt.
+	// Tried, unless nil, is called with the result of every attempt.
 	Tried func(Result)
 	// Digest says how mails are gathered: 30 s, 20 an hour, 50 entries.
 	Digest domain.Digest
@@ -91,7 +86,7 @@ type sender interface {
 // New checks the settings. It does not connect to the mail server.
 func New(cfg Config) (*Worker, error) {
 	defaults(&cfg)
-	from, err := netmail.ParseAddress(cfg.From)
+	from, err := parseSender(cfg.From)
 	if err != nil {
 		return nil, fmt.Errorf("the sender of mail %q: %w", cfg.From, err)
 	}
@@ -121,7 +116,7 @@ func defaults(cfg *Config) {
 	orDefault(&cfg.Every, time.Second)
 	orDefault(&cfg.Timeout, 30*time.Second)
 	orDefault(&cfg.Backoff, time.Minute)
-	orDefault(&cfg.GiveUp, 72*time.Hour)
+	orDefault(&cfg.GiveUp, domain.MailAge)
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
@@ -149,11 +144,11 @@ func (w *Worker) Run(ctx context.Context) error {
 	tick := time.NewTicker(w.Every)
 	defer tick.Stop()
 	for {
-		more, err := w.round(ctx)
+		done, err := w.Round(ctx)
 		if err != nil && ctx.Err() == nil {
 			w.Log.Error("mail: the outbox could not be worked on", "error", err)
 		}
-		if more && ctx.Err() == nil {
+		if done.More && ctx.Err() == nil {
 			continue
 		}
 		select {
@@ -162,112 +157,4 @@ func (w *Worker) Run(ctx context.Context) error {
 		case <-tick.C:
 		}
 	}
-}
-
-// round looks at each company once, and tells whether there may be more to do.
-func (w *Worker) round(ctx context.Context) (more bool, err error) {
-	companies, err := w.Outbox.Pending(ctx, w.Digest)
-	if err != nil {
-		return false, err
-	}
-	err = domain.TryCompanies(ctx, companies, func(company domain.CompanyID) error {
-		n, err := w.work(ctx, company)
-		more = more || n == atOnce
-		return err
-	})
-	return more, err
-}
-
-// work sends a handful of mails of a company, and returns how many.
-func (w *Worker) work(ctx context.Context, company domain.CompanyID) (int, error) {
-	if err := w.Outbox.Gather(ctx, company, w.Digest); err != nil {
-		return 0, err
-	}
-	letters, err := w.Outbox.Claim(ctx, company, w.Digest, atOnce, 2*w.Timeout)
-	if err != nil {
-		return 0, err
-	}
-	var sending errgroup.Group
-	for _, letter := range letters {
-		sending.Go(func() error {
-			// To stop in mid-message would leave open whether it was taken.
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.Timeout+w.Timeout/2)
-			defer cancel()
-			return w.deliver(ctx, letter)
-		})
-	}
-	return len(letters), sending.Wait()
-}
-
-// deliver makes one attempt and records what became of it.
-func (w *Worker) deliver(ctx context.Context, letter *domain.Letter) error {
-	message, err := w.writer.write(letter)
-	if err == nil {
-		attempt, cancel := context.WithTimeout(ctx, w.Timeout)
-		err = w.sender.send(attempt, message, &letter.Mail)
-		cancel()
-	}
-	company, mail := letter.Company.CompanyID, &letter.Mail
-	switch outcome := judge(err); {
-	case err == nil:
-		w.Tried(Sent)
-		return w.insist(ctx, func() error { return w.Outbox.Sent(ctx, company, mail) })
-	case outcome == permanent, outcome == refused:
-		w.Tried(Failed)
-		w.Log.Warn("mail: given up", "mail", mail.MailID, "error", impersonal(err, mail))
-		return w.Outbox.Fail(ctx, company, mail, reason(err), outcome == refused)
-	case w.Now().Sub(mail.CreatedAt) > w.GiveUp:
-		w.Tried(Failed)
-		w.Log.Warn("mail: given up after many attempts", "mail", mail.MailID, "attempts", mail.Attempts, "error", impersonal(err, mail))
-		return w.Outbox.Fail(ctx, company, mail, reason(err), false)
-	}
-	w.Tried(Retried)
-	w.Log.Info("mail: to be tried again", "mail", mail.MailID, "attempts", mail.Attempts, "error", impersonal(err, mail))
-	return w.Outbox.Retry(ctx, company, mail, reason(err), w.Now().Add(w.pause(mail.Attempts)))
-}
-
-// noteEvery is the time between two attempts to record that a mail was taken.
-const noteEvery = 200 * time.Millisecond
-
-// insist records that a mail was taken, while the lease on it lasts: were the
-// database away just now, the mail would be sent once more.
-func (w *Worker) insist(ctx context.Context, note func() error) error {
-	for {
-		err := note()
-		if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindUnavailable {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(noteEvery):
-		}
-	}
-}
-
-// pause is how long to wait after that many attempts. Jitter keeps mails that
-// failed together from coming back together.
-func (w *Worker) pause(attempts int) time.Duration {
-	pause := maxBackoff
-	if doublings := max(attempts-1, 0); doublings < 20 {
-		pause = min(w.Backoff<<doublings, maxBackoff)
-	}
-	return pause/2 + rand.N(pause)
-}
-
-// reason is what recipients' owners are shown of an error.
-func reason(err error) string { return shortened(err.Error()) }
-
-// impersonal is reason for the log, which names nobody.
-func impersonal(err error, mail *domain.Mail) string {
-	address := regexp.MustCompile(`(?i)` + regexp.QuoteMeta(mail.Email))
-	return shortened(address.ReplaceAllLiteralString(err.Error(), "the recipient"))
-}
-
-func shortened(text string) string {
-	text = clean(text)
-	if len(text) > maxReason {
-		text = strings.ToValidUTF8(text[:maxReason], "") // no part of a letter
-	}
-	return text
 }

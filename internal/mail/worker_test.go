@@ -17,6 +17,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
 
 	"simgraph/db"
 	"simgraph/db/dbtest"
@@ -26,8 +27,8 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
 
-// office is a company with a recipient, a subscriber, and a worker.
-type office struct {
+// fixture is a company with a recipient and a subscriber, and the settings of its workers.
+type fixture struct {
 	t          *testing.T
 	pool       *sqlx.DB
 	outbox     *db.Outbox
@@ -35,26 +36,28 @@ type office struct {
 	log        *db.AlertLog
 	cfg        mail.Config
 
+	fired int64
+
 	mu  sync.Mutex
 	now time.Time
 }
 
 var scope = domain.Whole(1)
 
-// newOffice sends to the server, or to files when there is none.
-func newOffice(t *testing.T, server *mailServer) *office {
+// newFixture sends to the server, or to files when there is none.
+func newFixture(t *testing.T, server *mailServer) *fixture {
 	t.Helper()
 	pool := dbtest.New(t)
-	o := &office{t: t, pool: pool, now: time.Now().UTC(), log: db.NewAlertLog(pool)}
-	o.outbox, o.recipients = db.NewOutbox(pool, o.clock), db.NewRecipients(pool, o.clock)
-	o.cfg = mail.Config{
-		Outbox: o.outbox, From: "Alerts <alerts@sim.example>", PublicURL: "https://sim.example", Dir: filepath.Join(t.TempDir(), "mail"),
-		Now: o.clock, Every: 5 * time.Millisecond, Timeout: 2 * time.Second, Backoff: 10 * time.Millisecond,
+	f := &fixture{t: t, pool: pool, now: time.Now().UTC(), log: db.NewAlertLog(pool)}
+	f.outbox, f.recipients = db.NewOutbox(pool, f.clock), db.NewRecipients(pool, f.clock)
+	f.cfg = mail.Config{
+		Outbox: f.outbox, From: "Alerts <alerts@sim.example>", PublicURL: "https://sim.example", Dir: filepath.Join(t.TempDir(), "mail"),
+		Now: f.clock, Every: 5 * time.Millisecond, Timeout: 10 * time.Second, Backoff: 10 * time.Millisecond,
 		Digest: domain.Digest{Wait: 30 * time.Second},
 		Log:    slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	if server != nil {
-		o.cfg.SMTPURL = "smtp://" + server.address + "?starttls=never"
+		f.cfg.SMTPURL = "smtp://" + server.address + "?starttls=never"
 	}
 	pool.MustExec(`INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC')`)
 	pool.MustExec(`INSERT INTO operators VALUES ('23415', 'Vodafone UK')`)
@@ -63,100 +66,138 @@ func newOffice(t *testing.T, server *mailServer) *office {
 INSERT INTO subscribers (company_id, key, kind, physical_id, subscriber_id, imsi, nickname, operator_code, tariff_name, connection_date,
   expiry_date, contract_length, is_barred, is_active, subscriber_type, is_transferring, is_online)
 VALUES (1, 1, 'cellular', 'p1', 's1', '', 'van 1', '23415', 'IoT 50', '2024-01-01Z', '2027-01-01Z', 36, false, true, 'physical', false, false)`)
-	pool.MustExec(`INSERT INTO subscriber_periods VALUES (1, date_trunc('month', $1::timestamptz, 'UTC'), 1, 600, 400, $1)`, o.now)
-	o.recipient("ops@acme.example")
-	return o
+	pool.MustExec(`INSERT INTO subscriber_periods VALUES (1, date_trunc('month', $1::timestamptz, 'UTC'), 1, 600, 400, $1)`, f.now)
+	f.recipient("ops@acme.example")
+	return f
 }
 
-func (o *office) clock() time.Time {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.now
+func (f *fixture) clock() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now
 }
 
-func (o *office) pass(d time.Duration) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.now = o.now.Add(d)
+func (f *fixture) pass(d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.now = f.now.Add(d)
 }
 
-func (o *office) recipient(email string) *domain.Recipient {
-	o.t.Helper()
-	r, err := o.recipients.Create(o.t.Context(), scope, email)
-	o.must(err)
+func (f *fixture) recipient(email string) *domain.Recipient {
+	f.t.Helper()
+	r, err := f.recipients.Create(f.t.Context(), scope, email)
+	f.must(err)
 	return r
 }
 
 // fire makes an alert below the usage of the subscriber, 1,000 bytes.
-func (o *office) fire(lower, upper int64) {
-	o.t.Helper()
-	_, err := db.NewAlerts(o.pool, o.clock).Create(o.t.Context(), scope,
+func (f *fixture) fire(lower, upper int64) {
+	f.t.Helper()
+	_, err := db.NewAlerts(f.pool, f.clock).Create(f.t.Context(), scope,
 		domain.AlertSpec{RuleType: domain.RuleSIM, Target: "s1", LowerThreshold: lower, UpperThreshold: upper})
-	o.must(err)
+	f.must(err)
 }
 
 // start runs a worker until the test, or stop, ends it.
-func (o *office) start() (stop func()) {
-	o.t.Helper()
-	w, err := mail.New(o.cfg)
-	o.must(err)
+func (f *fixture) start() (stop func()) {
+	f.t.Helper()
+	w := f.worker()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		if err := w.Run(ctx); err != nil {
-			o.t.Error(err)
+			f.t.Error(err)
 		}
 	}()
 	stop = func() { cancel(); <-done }
-	o.t.Cleanup(stop)
+	f.t.Cleanup(stop)
 	return stop
 }
 
-func (o *office) must(err error) {
-	o.t.Helper()
+func (f *fixture) must(err error) {
+	f.t.Helper()
 	if err != nil {
-		o.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 }
 
-// until waits for what a worker brings about.
-func (o *office) until(what string, is func() bool) {
-	o.t.Helper()
+// round lets a worker make one round, and compares what it did.
+func (f *fixture) round(want mail.Round) {
+	f.t.Helper()
+	if done := f.try(); done != want {
+		f.t.Fatalf("the round did %+v, want %+v; mails: %v, the last error: %s", done, want, f.states(), f.lastError())
+	}
+}
+
+// try lets a worker make one round, and returns what it did.
+func (f *fixture) try() mail.Round {
+	f.t.Helper()
+	done, err := f.worker().Round(f.t.Context())
+	f.must(err)
+	return done
+}
+
+func (f *fixture) worker() *mail.Worker {
+	f.t.Helper()
+	w, err := mail.New(f.cfg)
+	f.must(err)
+	return w
+}
+
+// sendWithin makes a round a minute until one sends a mail.
+func (f *fixture) sendWithin(minutes int) {
+	f.t.Helper()
+	for range minutes {
+		if f.pass(time.Minute); f.try().Sent > 0 {
+			return
+		}
+	}
+	f.t.Fatalf("nothing was sent; mails: %v, the last error: %s", f.states(), f.lastError())
+}
+
+var (
+	nothing = mail.Round{}
+	sent    = mail.Round{Sent: 1}
+	retried = mail.Round{Retried: 1}
+	failed  = mail.Round{Failed: 1}
+)
+
+// until waits for what workers that run by themselves bring about.
+func (f *fixture) until(what string, is func() bool) {
+	f.t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			o.t.Fatalf("it did not happen that %s; mails: %v", what, o.states())
+			f.t.Fatalf("it did not happen that %s; mails: %v", what, f.states())
 		}
 	}
 }
 
 // states lists the mails as the graph shows them.
-func (o *office) states() []string {
-	o.t.Helper()
+func (f *fixture) states() []string {
+	f.t.Helper()
 	var states []string
-	o.must(o.pool.Select(&states, `SELECT email || ' ' || kind || ' ' || state FROM mails ORDER BY created_at, mail_id`))
+	f.must(f.pool.Select(&states, `SELECT email || ' ' || kind || ' ' || state FROM mails ORDER BY created_at, mail_id`))
 	return states
 }
 
-func (o *office) untilStates(want ...string) {
-	o.t.Helper()
-	o.until(fmt.Sprint(want), func() bool { return fmt.Sprint(o.states()) == fmt.Sprint(want) })
+func (f *fixture) untilStates(want ...string) {
+	f.t.Helper()
+	f.until(fmt.Sprint(want), func() bool { return fmt.Sprint(f.states()) == fmt.Sprint(want) })
 }
 
 func TestFiringsOfAMomentAreOneMail(t *testing.T) {
 	t.Parallel()
 	server := newMailServer(t, nil)
-	o := newOffice(t, server)
-	o.fire(100, 200)
-	o.start()
-	o.pass(20 * time.Second)
-	o.fire(300, 2000)
-	time.Sleep(50 * time.Millisecond)
-	if got := o.states(); len(got) > 0 {
-		t.Fatalf("a mail was made before its time: %v", got)
-	}
-	o.pass(10 * time.Second)
-	o.untilStates("ops@acme.example alerts sent")
+	f := newFixture(t, server)
+	f.fire(100, 200)
+	f.round(nothing)
+	f.pass(20 * time.Second)
+	f.fire(300, 2000)
+	f.pass(9 * time.Second)
+	f.round(nothing)
+	f.pass(time.Second)
+	f.round(sent)
 	mails := server.mails()
 	if len(mails) != 1 || mails[0].To != "ops@acme.example" || mails[0].From != "alerts@sim.example" {
 		t.Fatalf("got %v", mails)
@@ -203,7 +244,7 @@ func TestFailuresThatPassAreRetriedUnderTheSameMessageID(t *testing.T) {
 		},
 		"slow": func(stage string, attempt int) error {
 			if stage == "to" && attempt < 2 {
-				time.Sleep(3 * time.Second)
+				<-t.Context().Done()
 			}
 			return nil
 		},
@@ -212,17 +253,23 @@ func TestFailuresThatPassAreRetriedUnderTheSameMessageID(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := newMailServer(t, fail)
-			o := newOffice(t, server)
-			o.fire(100, 2000)
-			o.pass(31 * time.Second)
-			o.start()
-			o.until("a failure is noted", func() bool { return server.tried() > 0 && o.lastError() != "" })
-			o.until("the mail is sent", func() bool { o.pass(time.Minute); return o.states()[0] == "ops@acme.example alerts sent" })
+			f := newFixture(t, server)
+			f.fire(100, 2000)
+			f.pass(31 * time.Second)
+			if name == "slow" {
+				f.cfg.Timeout = time.Second
+			}
+			f.round(retried)
+			f.cfg.Timeout = 10 * time.Second
+			if f.lastError() == "" {
+				t.Error("the failure is not noted")
+			}
+			f.sendWithin(10)
 			mails := server.mails()
 			if len(mails) != 1 {
 				t.Fatalf("got %d mails", len(mails))
 			}
-			if id := read(t, mails[0].Data).Header.Get("Message-ID"); id != "<"+o.mailID()+"@sim.example>" {
+			if id := read(t, mails[0].Data).Header.Get("Message-ID"); id != "<"+f.mailID()+"@sim.example>" {
 				t.Errorf("got Message-ID %s", id)
 			}
 		})
@@ -236,28 +283,32 @@ func when(fails bool, err error) error {
 	return nil
 }
 
-func (o *office) lastError() (text string) {
-	_ = o.pool.Get(&text, `SELECT last_error FROM mails LIMIT 1`) // there may be none yet
+func (f *fixture) lastError() (text string) {
+	_ = f.pool.Get(&text, `SELECT last_error FROM mails LIMIT 1`) // there may be none yet
 	return text
 }
 
-func (o *office) mailID() (id string) {
-	o.t.Helper()
-	o.must(o.pool.Get(&id, `SELECT mail_id FROM mails`))
+// unsent is how many deliveries have no mail that was sent.
+func (f *fixture) unsent() (n int) {
+	f.t.Helper()
+	f.must(f.pool.Get(&n, `SELECT count(*) FROM alert_deliveries d LEFT JOIN mails m USING (company_id, mail_id) WHERE m.state IS DISTINCT FROM 'sent'`))
+	return n
+}
+
+func (f *fixture) mailID() (id string) {
+	f.t.Helper()
+	f.must(f.pool.Get(&id, `SELECT mail_id FROM mails`))
 	return id
 }
 
 func TestADropAfterTheServerTookItSendsItAgainWithTheSameID(t *testing.T) {
 	t.Parallel()
 	server := newMailServer(t, func(stage string, attempt int) error { return when(stage == "taken" && attempt == 1, errDrop) })
-	o := newOffice(t, server)
-	o.fire(100, 2000)
-	o.pass(31 * time.Second)
-	o.start()
-	o.until("the mail is sent", func() bool {
-		o.pass(time.Minute)
-		return len(o.states()) > 0 && o.states()[0] == "ops@acme.example alerts sent"
-	})
+	f := newFixture(t, server)
+	f.fire(100, 2000)
+	f.pass(31 * time.Second)
+	f.round(retried)
+	f.sendWithin(10)
 	mails := server.mails()
 	if len(mails) != 2 {
 		t.Fatalf("got %d mails", len(mails))
@@ -272,25 +323,23 @@ func TestAnAddressThatIsRefusedForGoodIsSuppressed(t *testing.T) {
 	server := newMailServer(t, func(stage string, _ int) error {
 		return when(stage == "to", &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no such user"})
 	})
-	o := newOffice(t, server)
-	o.fire(100, 2000)
-	o.pass(31 * time.Second)
-	o.start()
-	o.untilStates("ops@acme.example alerts failed")
-	o.fire(200, 2000)
-	o.pass(31 * time.Second)
-	time.Sleep(50 * time.Millisecond)
-	o.untilStates("ops@acme.example alerts failed")
-	r, err := o.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
-	o.must(err)
+	f := newFixture(t, server)
+	f.fire(100, 2000)
+	f.pass(31 * time.Second)
+	f.round(failed)
+	f.fire(200, 2000)
+	f.pass(31 * time.Second)
+	f.round(nothing)
+	r, err := f.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
+	f.must(err)
 	first := r.Items[0]
 	if first.SuppressedSince == nil || *first.SuppressedReason != domain.Refused || !strings.Contains(first.SuppressedDetail, "no such user") {
 		t.Fatalf("got %+v", first)
 	}
-	if got := o.deliveries(); fmt.Sprint(got) != "[failed suppressed]" {
+	if got := f.deliveries(); fmt.Sprint(got) != "[failed suppressed]" {
 		t.Fatalf("got %v", got)
 	}
-	_, err = o.recipients.SendTest(t.Context(), scope, &first.RecipientID)
+	_, err = f.recipients.SendTest(t.Context(), scope, &first.RecipientID)
 	if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindInvalid {
 		t.Fatalf("got %v", err)
 	}
@@ -298,24 +347,22 @@ func TestAnAddressThatIsRefusedForGoodIsSuppressed(t *testing.T) {
 
 func TestTheLogNamesNoRecipient(t *testing.T) {
 	t.Parallel()
-	for name, code := range map[string]int{"given up": 550, "to be tried again": 451} {
+	for name, refusal := range map[string]smtp.SMTPError{
+		"given up":          {Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}},
+		"to be tried again": {Code: 451},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := newMailServer(t, func(stage string, _ int) error {
-				return when(stage == "to", &smtp.SMTPError{Code: code, Message: "no room for <Ops@acme.example>"})
+				refusal.Message = "no room for <Ops@acme.example>"
+				return when(stage == "to", &refusal)
 			})
-			o := newOffice(t, server)
+			f := newFixture(t, server)
 			var log bytes.Buffer
-			o.cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
-			o.fire(100, 2000)
-			o.pass(31 * time.Second)
-			stop := o.start()
-			o.until("the attempt is noted", func() bool {
-				var noted bool
-				o.must(o.pool.Get(&noted, `SELECT bool_or(last_error <> '') IS TRUE FROM mails`))
-				return noted
-			})
-			stop()
+			f.cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+			f.fire(100, 2000)
+			f.pass(31 * time.Second)
+			f.try()
 			if told := log.String(); !strings.Contains(told, name) || !strings.Contains(told, "no room for") || strings.Contains(strings.ToLower(told), "ops@acme.example") {
 				t.Errorf("the log tells %s", told)
 			}
@@ -326,21 +373,20 @@ func TestTheLogNamesNoRecipient(t *testing.T) {
 func TestALongRefusalInAnyLanguageIsKept(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"letters of two bytes":   "x" + strings.Repeat("Я", 400),
-		"letters of three bytes": strings.Repeat("信", 400),
+		"runes of two bytes":   "x" + strings.Repeat("Я", 400),
+		"runes of three bytes": strings.Repeat("信", 400),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := newMailServer(t, func(stage string, _ int) error {
 				return when(stage == "to", &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: text})
 			})
-			o := newOffice(t, server)
-			o.fire(100, 2000)
-			o.pass(31 * time.Second)
-			o.start()
-			o.untilStates("ops@acme.example alerts failed")
-			r, err := o.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
-			o.must(err)
+			f := newFixture(t, server)
+			f.fire(100, 2000)
+			f.pass(31 * time.Second)
+			f.round(failed)
+			r, err := f.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
+			f.must(err)
 			if detail := r.Items[0].SuppressedDetail; !strings.Contains(detail, text[:120]) {
 				t.Errorf("it is kept as %q", detail)
 			}
@@ -349,15 +395,15 @@ func TestALongRefusalInAnyLanguageIsKept(t *testing.T) {
 }
 
 // deliveries are the states of all deliveries, sorted.
-func (o *office) deliveries() []string {
-	o.t.Helper()
-	entries, err := o.log.List(o.t.Context(), scope, domain.Listing{Page: domain.Page{Limit: 100}})
-	o.must(err)
+func (f *fixture) deliveries() []string {
+	f.t.Helper()
+	entries, err := f.log.List(f.t.Context(), scope, domain.Listing{Page: domain.Page{Limit: 100}})
+	f.must(err)
 	var states []string
 	for i := len(entries.Items) - 1; i >= 0; i-- {
 		id := *entries.Items[i].NotificationID
-		of, err := o.log.Deliveries(o.t.Context(), scope, []string{id})
-		o.must(err)
+		of, err := f.log.Deliveries(f.t.Context(), scope, []string{id})
+		f.must(err)
 		for _, d := range of[id] {
 			states = append(states, string(d.State))
 		}
@@ -368,20 +414,19 @@ func (o *office) deliveries() []string {
 func TestMoreThanTheHourlyCapIsOneOverflowDigest(t *testing.T) {
 	t.Parallel()
 	server := newMailServer(t, nil)
-	o := newOffice(t, server)
-	o.cfg.Digest.HourlyCap, o.cfg.Digest.MaxEntries = 2, 3
-	o.start()
-	var sent []string
+	f := newFixture(t, server)
+	f.cfg.Digest.HourlyCap, f.cfg.Digest.MaxEntries = 2, 3
 	for i := range int64(7) {
-		o.fire(100+i, 2000)
-		o.pass(31 * time.Second)
-		if len(sent) < o.cfg.Digest.HourlyCap {
-			sent = append(sent, "ops@acme.example alerts sent")
-			o.untilStates(sent...)
+		f.fire(100+i, 2000)
+		f.pass(31 * time.Second)
+		if i < 2 {
+			f.round(sent)
+		} else {
+			f.round(nothing)
 		}
 	}
-	o.pass(time.Hour)
-	o.untilStates("ops@acme.example alerts sent", "ops@acme.example alerts sent", "ops@acme.example alerts sent")
+	f.pass(time.Hour)
+	f.round(sent)
 	last := server.mails()[2].Data
 	if !strings.Contains(last, "5 alerts of Acme") || !strings.Contains(last, "2 more are not listed here") {
 		t.Fatalf("got\n%s", last)
@@ -391,66 +436,78 @@ func TestMoreThanTheHourlyCapIsOneOverflowDigest(t *testing.T) {
 func TestNothingIsLostWhenAWorkerDies(t *testing.T) {
 	t.Parallel()
 	server := newMailServer(t, nil)
-	o := newOffice(t, server)
-	o.fire(100, 2000)
-	o.pass(31 * time.Second)
+	f := newFixture(t, server)
+	f.fire(100, 2000)
+	f.pass(31 * time.Second)
 	digest := domain.Digest{Wait: 30 * time.Second, HourlyCap: 9, MaxEntries: 9}
-	o.must(o.outbox.Gather(t.Context(), 1, digest))
+	f.must(f.outbox.Gather(t.Context(), 1, digest))
 	// A worker takes the mail and is never heard of again.
-	taken, err := o.outbox.Claim(t.Context(), 1, digest, 9, time.Minute)
-	o.must(err)
+	taken, err := f.outbox.Claim(t.Context(), 1, digest, 9, time.Minute)
+	f.must(err)
 	if len(taken) != 1 {
 		t.Fatalf("got %d mails", len(taken))
 	}
-	o.start()
-	time.Sleep(50 * time.Millisecond)
-	if got := server.mails(); len(got) > 0 {
-		t.Fatal("the mail was taken twice at a time")
-	}
-	o.pass(time.Minute)
-	o.untilStates("ops@acme.example alerts sent")
+	f.pass(59 * time.Second)
+	f.round(nothing)
+	f.pass(time.Second)
+	f.round(sent)
 }
 
 func TestWorkersShareTheOutbox(t *testing.T) {
 	t.Parallel()
 	server := newMailServer(t, nil)
-	o := newOffice(t, server)
+	f := newFixture(t, server)
 	for i := range 40 {
-		o.recipient(fmt.Sprintf("r%d@acme.example", i))
+		f.recipient(fmt.Sprintf("r%d@acme.example", i))
 	}
-	o.fire(100, 2000)
-	o.pass(31 * time.Second)
+	f.fire(100, 2000)
+	f.pass(31 * time.Second)
+	var workers errgroup.Group
 	for range 4 {
-		o.start()
+		w := f.worker()
+		workers.Go(func() error { return work(t.Context(), w) })
 	}
-	o.until("all have their mail", func() bool { return len(server.mails()) >= 41 })
-	time.Sleep(50 * time.Millisecond)
-	seen := map[string]bool{}
+	f.must(workers.Wait())
+	f.must(work(t.Context(), f.worker())) // what a worker left since another had it locked
+	seen := map[string]int{}
 	for _, m := range server.mails() {
-		if seen[m.To] {
-			t.Errorf("%s got it twice", m.To)
-		}
-		seen[m.To] = true
+		seen[m.To]++
 	}
+	for to, times := range seen {
+		if times > 1 {
+			t.Errorf("%s got it %d times", to, times)
+		}
+	}
+	if len(seen) != 41 {
+		t.Errorf("%d recipients got it, not 41", len(seen))
+	}
+}
+
+// work makes rounds until one finds nothing to do.
+func work(ctx context.Context, w *mail.Worker) (err error) {
+	for done := (mail.Round{More: true}); err == nil && done != nothing; {
+		done, err = w.Round(ctx)
+	}
+	return err
 }
 
 func TestMailsOfACompanyAreSentThoughThoseOfAnotherFail(t *testing.T) {
 	t.Parallel()
 	server := newMailServer(t, nil)
-	o := newOffice(t, server)
-	o.fire(100, 2000)
-	o.pass(31 * time.Second)
-	o.pool.MustExec(`ALTER TABLE mails ADD CHECK (company_id <> 1)`)
-	o.pool.MustExec(`INSERT INTO companies VALUES (2, 'zenith', 'Zenith', 1, 'UTC')`)
+	f := newFixture(t, server)
+	f.fire(100, 2000)
+	f.pass(31 * time.Second)
+	f.pool.MustExec(`ALTER TABLE mails ADD CHECK (company_id <> 1)`)
+	f.pool.MustExec(`INSERT INTO companies VALUES (2, 'zenith', 'Zenith', 1, 'UTC')`)
 	zenith := domain.Whole(2)
-	_, err := o.recipients.Create(t.Context(), zenith, "ops@zenith.example")
-	o.must(err)
-	_, err = o.recipients.SendTest(t.Context(), zenith, nil)
-	o.must(err)
+	_, err := f.recipients.Create(t.Context(), zenith, "ops@zenith.example")
+	f.must(err)
+	_, err = f.recipients.SendTest(t.Context(), zenith, nil)
+	f.must(err)
 	var log bytes.Buffer
-	o.cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
-	stop := o.start()
-	o.untilStates("ops@zenith.example test sent")
+	f.cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+	stop := f.start()
+	f.untilStates("ops@zenith.example test sent")
 	stop()
 	if !strings.Contains(log.String(), "company 1:") {
 		t.Errorf("the log tells %s", &log)
@@ -460,18 +517,17 @@ func TestMailsOfACompanyAreSentThoughThoseOfAnotherFail(t *testing.T) {
 func TestNamesCannotInjectHeadersOrMarkup(t *testing.T) {
 	t.Parallel()
 	server := newMailServer(t, nil)
-	o := newOffice(t, server)
+	f := newFixture(t, server)
 	const nasty = "x\r\nBcc: victim@example.com\r\n\r\n<script>alert(1)</script>\u202e\u2028"
-	o.pool.MustExec(`UPDATE subscribers SET nickname = $1, subscriber_id = $2`, nasty, "s1\nX-Evil: 1")
-	o.pool.MustExec(`UPDATE companies SET name = $1`, nasty)
-	_, err := db.NewAlerts(o.pool, o.clock).Create(t.Context(), scope, domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 10, UpperThreshold: 5000})
-	o.must(err)
-	o.pass(31 * time.Second)
-	o.start()
-	o.untilStates("ops@acme.example alerts sent")
-	_, err = o.recipients.SendTest(t.Context(), scope, nil)
-	o.must(err)
-	o.untilStates("ops@acme.example alerts sent", "ops@acme.example test sent")
+	f.pool.MustExec(`UPDATE subscribers SET nickname = $1, subscriber_id = $2`, nasty, "s1\nX-Evil: 1")
+	f.pool.MustExec(`UPDATE companies SET name = $1`, nasty)
+	_, err := db.NewAlerts(f.pool, f.clock).Create(t.Context(), scope, domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 10, UpperThreshold: 5000})
+	f.must(err)
+	f.pass(31 * time.Second)
+	f.round(sent)
+	_, err = f.recipients.SendTest(t.Context(), scope, nil)
+	f.must(err)
+	f.round(sent)
 	for _, m := range server.mails() {
 		message := read(t, m.Data)
 		for _, header := range []string{"Bcc", "X-Evil"} {
@@ -480,7 +536,7 @@ func TestNamesCannotInjectHeadersOrMarkup(t *testing.T) {
 			}
 		}
 		body, err := io.ReadAll(message.Body)
-		o.must(err)
+		f.must(err)
 		if html := part(string(body)); strings.Contains(html, "<script>") {
 			t.Errorf("markup was injected:\n%s", html)
 		}
@@ -501,19 +557,16 @@ func TestAMailIsGivenUpAfterThreeDays(t *testing.T) {
 	server := newMailServer(t, func(stage string, _ int) error {
 		return when(stage == "to", &smtp.SMTPError{Code: 450, Message: "later"})
 	})
-	o := newOffice(t, server)
-	o.fire(100, 2000)
-	o.pass(31 * time.Second)
-	o.start()
-	failed := func() bool { return o.lastError() != "" }
-	o.until("a failure is noted", failed)
-	o.pool.MustExec("UPDATE mails SET last_error = ''")
-	o.pass(71 * time.Hour)
-	o.until("another failure is noted", failed)
-	o.pass(2 * time.Hour)
-	o.untilStates("ops@acme.example alerts failed")
-	r, err := o.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
-	o.must(err)
+	f := newFixture(t, server)
+	f.fire(100, 2000)
+	f.pass(31 * time.Second)
+	f.round(retried)
+	f.pass(71 * time.Hour)
+	f.round(retried)
+	f.pass(2 * time.Hour)
+	f.round(failed)
+	r, err := f.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
+	f.must(err)
 	if r.Items[0].SuppressedSince != nil {
 		t.Error("a failure that passes suppressed the address")
 	}
@@ -521,12 +574,12 @@ func TestAMailIsGivenUpAfterThreeDays(t *testing.T) {
 
 func TestTestMailsAreFew(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, nil)
+	f := newFixture(t, nil)
 	for range 5 {
-		_, err := o.recipients.SendTest(t.Context(), scope, nil)
-		o.must(err)
+		_, err := f.recipients.SendTest(t.Context(), scope, nil)
+		f.must(err)
 	}
-	_, err := o.recipients.SendTest(t.Context(), scope, nil)
+	_, err := f.recipients.SendTest(t.Context(), scope, nil)
 	if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindRateLimited {
 		t.Fatalf("got %v", err)
 	}
@@ -534,18 +587,17 @@ func TestTestMailsAreFew(t *testing.T) {
 
 func TestWithoutAServerMailsBecomeFiles(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, nil)
-	o.fire(100, 2000)
-	o.pass(31 * time.Second)
-	o.start()
-	o.untilStates("ops@acme.example alerts sent")
-	text, err := os.ReadFile(filepath.Join(o.cfg.Dir, o.mailID()+".eml"))
-	o.must(err)
+	f := newFixture(t, nil)
+	f.fire(100, 2000)
+	f.pass(31 * time.Second)
+	f.round(sent)
+	text, err := os.ReadFile(filepath.Join(f.cfg.Dir, f.mailID()+".eml"))
+	f.must(err)
 	if !strings.Contains(string(text), "van 1 (s1)") {
 		t.Fatalf("got %s", text)
 	}
-	left, err := filepath.Glob(filepath.Join(o.cfg.Dir, "*"))
-	o.must(err)
+	left, err := filepath.Glob(filepath.Join(f.cfg.Dir, "*"))
+	f.must(err)
 	if len(left) != 1 {
 		t.Fatalf("got %v", left)
 	}

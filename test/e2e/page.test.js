@@ -207,6 +207,16 @@ inTab('an alert is set with a look at the past, and an alert that fires appears 
   await graph('mutation($id: Int!) { deleteAlert(alertId: $id) { alert { alertId } } }', { id: made.createAlert.alert.alertId });
 });
 
+inTab('mail to a refused address is shown as suppressed, and is sent again by one click', async (tab) => {
+  await enter(tab);
+  const panel = tab.getByRole('region', { name: 'Mail to 1 recipient is suppressed' });
+  await panel.getByText('550 5.1.1 no such user').waitFor();
+  await panel.getByRole('button', { name: 'Send mail to refused@demo.example again' }).click();
+  await tab.getByText('refused@demo.example gets mail again').waitFor();
+  const { recipients } = await graph('{ recipients(first: 100) { nodes { email suppressedSince } } }');
+  assert.deepEqual(recipients.nodes.filter(({ suppressedSince }) => suppressedSince), []);
+});
+
 inTab('live events come into the chart of the editor, until stopped', async (tab) => {
   const { subscriberId } = await oneSubscriber();
   await enter(tab, '#/explore');

@@ -27,5 +27,8 @@ for _ in $(seq 600); do
 	sleep 0.1
 done
 base=$(grep -om1 'http://[0-9.:]*' "$data/out")
+printf '%s\n' '{"type":"recipient","company":"demo","email":"refused@demo.example"}' \
+	'{"type":"suppression","company":"demo","email":"refused@demo.example","since":"2026-10-02T08:00:00Z","reason":"refused","detail":"550 5.1.1 no such user"}' \
+	| ../../simgraph import --data-dir "$data" - >/dev/null
 SIMGRAPH_URL="$base/graphql" SIMGRAPH_BASE="$base" \
 	SIMGRAPH_TOKEN=$(sed -n "s/.*Bearer \([^']*\).*/\1/p" "$data/out" | head -n 1) npm test

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -196,7 +197,7 @@ func (w *world) fresh(t *testing.T) values {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recipient, err := w.ports.Recipients.Create(t.Context(), scope, fmt.Sprintf("own-%d@acme.example", time.Now().UnixNano()))
+	recipient, err := w.ports.Recipients.Create(t.Context(), scope, unusedEmail())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,8 +206,14 @@ func (w *world) fresh(t *testing.T) values {
 		t.Fatal(err)
 	}
 	v[alertID], v[recipientID], v[accessKeyID] = int(alert.AlertID), int(recipient.RecipientID), key.AccessKeyID
-	v[newEmail] = fmt.Sprintf("own-new-%d@acme.example", time.Now().UnixNano())
+	v[newEmail] = unusedEmail()
 	return v
+}
+
+// unusedEmail is an address without digits, in which a mark of another part could appear by chance.
+func unusedEmail() string {
+	letters := strings.Map(func(digit rune) rune { return digit - '0' + 'a' }, strconv.FormatInt(time.Now().UnixNano(), 10))
+	return "own-" + letters + "@acme.example"
 }
 
 // leaf is an argument, or a field of an input below one, that takes a value.

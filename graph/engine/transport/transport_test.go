@@ -28,6 +28,8 @@ type bench struct {
 	url       string
 	resolvers *testschema.Resolvers
 	log       *syncBuffer
+	// client is http.DefaultClient when it is nil.
+	client *http.Client
 }
 
 type syncBuffer struct {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -28,7 +29,7 @@ type wire struct {
 
 func (b *bench) dial(protocols ...string) *wire {
 	b.Helper()
-	conn, _, err := websocket.Dial(b.Context(), b.url, &websocket.DialOptions{Subprotocols: protocols})
+	conn, _, err := websocket.Dial(b.Context(), b.url, &websocket.DialOptions{Subprotocols: protocols, HTTPClient: b.client})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -143,22 +144,31 @@ func TestPingIsAnsweredAtAnyTime(t *testing.T) {
 }
 
 func TestTheHandshakeOfTheProtocolIsKept(t *testing.T) {
-	b := newBench(t, func(c *transport.Config) {
-		c.Timing = transport.DefaultTiming()
-		c.Timing.Init = 50 * time.Millisecond
-	})
+	b := newBench(t, nil)
 	w := b.dial("graphql-transport-ws")
 	w.send(`{"type":"subscribe","id":"1","payload":{"query":"{hello}"}}`)
 	w.closes(4401, "Unauthorized")
 	w = b.ready()
 	w.send(`{"type":"connection_init"}`)
 	w.closes(4429, "Too many initialisation requests")
-	w = b.dial("graphql-transport-ws")
-	w.closes(4408, "Connection initialisation timeout")
-	w = b.ready()
-	time.Sleep(100 * time.Millisecond)
-	w.send(`{"type":"ping"}`)
-	w.expect("pong")
+}
+
+func TestAConnectionIsClosedUnlessItIsInitialisedInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := pipedBench(t)
+		late, ready := b.dial("graphql-transport-ws"), b.ready()
+		alive := func(w *wire) {
+			t.Helper()
+			w.send(`{"type":"ping"}`)
+			w.expect("pong")
+		}
+		time.Sleep(transport.DefaultTiming().Init - time.Nanosecond)
+		alive(late)
+		time.Sleep(time.Nanosecond)
+		late.closes(4408, "Connection initialisation timeout")
+		time.Sleep(time.Second)
+		alive(ready)
+	})
 }
 
 func TestQueriesMutationsAndSubscriptionsRun(t *testing.T) {

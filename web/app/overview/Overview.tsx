@@ -1,6 +1,7 @@
 import { AlertsFired } from './AlertsFired';
 import { FleetTiles } from './FleetTiles';
 import { Heading } from './Heading';
+import { SuppressedMail } from './SuppressedMail';
 import { Tags } from './Tags';
 import { TopTalkers } from './TopTalkers';
 import { UsageByDay } from './UsageByDay';
@@ -10,6 +11,7 @@ export function Overview() {
   return (
     <main className="page">
       <Heading />
+      <SuppressedMail />
       <FleetTiles />
       <UsageByDay />
       <div className="columns">

@@ -38,33 +38,31 @@ func TestEveryFiringArrivesUnderOneMessageID(t *testing.T) {
 			return when(dice < 2, &smtp.SMTPError{Code: 451, Message: "not now"})
 		}
 	})
-	o := newOffice(t, server)
-	o.recipient("noc@acme.example")
-	o.cfg.Digest = domain.Digest{Wait: 30 * time.Second, HourlyCap: 1000, MaxEntries: 100}
-	stops := []func(){o.start(), o.start(), o.start()}
+	f := newFixture(t, server)
+	f.recipient("noc@acme.example")
+	f.cfg.Digest = domain.Digest{Wait: 30 * time.Second, HourlyCap: 1000, MaxEntries: 100}
+	stops := []func(){f.start(), f.start(), f.start()}
 	for n := range int64(firings) {
-		o.fire(n, 1<<40)
-		o.pass(11 * time.Second)
+		f.fire(n, 1<<40)
+		f.pass(11 * time.Second)
 		time.Sleep(10 * time.Millisecond)
 		if n%5 == 0 {
 			stops[0]()
-			stops = append(stops[1:], o.start())
+			stops = append(stops[1:], f.start())
 		}
 	}
 	mu.Lock()
 	calm = true
 	mu.Unlock()
-	o.until("every mail is sent", func() bool {
-		o.pass(time.Minute)
-		var waiting int
-		o.must(o.pool.Get(&waiting, `SELECT count(*) FROM alert_deliveries d LEFT JOIN mails m USING (company_id, mail_id) WHERE m.state IS DISTINCT FROM 'sent'`))
-		return waiting == 0
+	f.until("every mail is sent", func() bool {
+		f.pass(time.Minute)
+		return f.unsent() == 0
 	})
 	ids := map[string]map[string]bool{}
 	for _, m := range server.mails() {
 		message := read(t, m.Data)
 		text, err := io.ReadAll(quotedprintable.NewReader(message.Body))
-		o.must(err)
+		f.must(err)
 		plain, _, _ := strings.Cut(string(text), "<!DOCTYPE")
 		for _, alert := range listed.FindAllStringSubmatch(plain, -1) {
 			firing := m.To + " " + alert[1]

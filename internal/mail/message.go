@@ -25,43 +25,43 @@ var (
 	htmlBody  = htmltemplate.Must(htmltemplate.New("alerts.html").Funcs(functions).ParseFS(templates, "templates/alerts.html"))
 )
 
-// writer writes letters as messages.
+// writer turns the content of a mail into a message.
 type writer struct {
 	from *netmail.Address
 	// base is nil where there are no unsubscribe links.
 	base *url.URL
 }
 
-// content is what the templates see.
-type content struct {
-	*domain.Letter
+// templateData is what the templates see.
+type templateData struct {
+	*domain.MailContent
 	Subject string
 	// More is how many entries are not listed.
 	More        int
 	Unsubscribe string
 }
 
-func (w writer) write(letter *domain.Letter) (*gomail.Msg, error) {
+func (w writer) write(content *domain.MailContent) (*gomail.Msg, error) {
 	message := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	message.FromMailAddress(w.from)
-	message.ToMailAddress(&netmail.Address{Address: letter.Email})
-	message.Subject(subject(letter))
-	message.SetDateWithValue(letter.CreatedAt.UTC())
-	message.SetMessageIDWithValue(letter.MailID + "@" + w.domain())
+	message.ToMailAddress(&netmail.Address{Address: content.Email})
+	message.Subject(headerText(subject(content)))
+	message.SetDateWithValue(content.CreatedAt.UTC())
+	message.SetMessageIDWithValue(content.MailID + "@" + w.domain())
 	// RFC 3834: no vacation notice is to answer.
 	message.SetGenHeader("Auto-Submitted", "auto-generated")
-	c := content{Letter: letter, Subject: subject(letter), More: letter.Total - len(letter.Entries)}
+	data := templateData{MailContent: content, Subject: subject(content), More: content.Total - len(content.Entries)}
 	if w.base != nil {
-		c.Unsubscribe = unsubscribeLink(w.base, letter)
-		message.SetListUnsubscribe("<" + c.Unsubscribe + ">")
+		data.Unsubscribe = unsubscribeLink(w.base, content)
+		message.SetListUnsubscribe("<" + data.Unsubscribe + ">")
 		if w.base.Scheme == "https" { // RFC 8058 §3.1 wants it for one click
 			message.SetListUnsubscribePost()
 		}
 	}
-	if err := message.SetBodyTextTemplate(textBody, c); err != nil {
+	if err := message.SetBodyTextTemplate(textBody, data); err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnwritable, err)
 	}
-	if err := message.AddAlternativeHTMLTemplate(htmlBody, c); err != nil {
+	if err := message.AddAlternativeHTMLTemplate(htmlBody, data); err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnwritable, err)
 	}
 	return message, nil
@@ -72,19 +72,19 @@ func (w writer) domain() string {
 	return w.from.Address[strings.LastIndexByte(w.from.Address, '@')+1:]
 }
 
-func subject(letter *domain.Letter) string {
+func subject(content *domain.MailContent) string {
 	switch {
-	case letter.Kind == domain.MailTest:
-		return "Test alert of " + clean(letter.Company.Name)
-	case letter.Total == 1:
-		e := letter.Entries[0]
+	case content.Kind == domain.MailTest:
+		return "Test alert of " + clean(content.Company.Name)
+	case content.Total == 1:
+		e := content.Entries[0]
 		return fmt.Sprintf("Alert: %s exceeded the %s threshold", who(e), e.LimitBoundary)
 	}
-	return fmt.Sprintf("%d alerts of %s", letter.Total, clean(letter.Company.Name))
+	return fmt.Sprintf("%d alerts of %s", content.Total, clean(content.Company.Name))
 }
 
 // who names the subject of an entry, on one line whatever its name holds.
-func who(e *domain.LetterEntry) string {
+func who(e *domain.MailEntry) string {
 	switch {
 	case e.GroupID != nil:
 		return fmt.Sprintf("group %s (%d)", clean(e.GroupName), *e.GroupID)

@@ -1,0 +1,66 @@
+import { useState } from 'react';
+import { ask } from '../graph/client';
+import { useAsk, useDo } from '../graph/use';
+import { ago, moment } from '../format/time';
+import { Failure, Panel } from '../shell/parts';
+import { useMay, useViewer } from '../shell/viewer';
+
+interface Recipient {
+  recipientId: number;
+  email: string;
+  suppressedSince: string | null;
+  suppressedReason: 'REFUSED' | 'UNSUBSCRIBED' | null;
+  suppressedDetail: string;
+}
+
+interface Restored {
+  restoreRecipient: { mails: number; alerts: number };
+}
+
+const query = `query SuppressedMail {
+  recipients(first: 100) { nodes { recipientId email suppressedSince suppressedReason suppressedDetail } }
+}`;
+const restore = `mutation RestoreRecipient($recipientId: Int!) {
+  restoreRecipient(recipientId: $recipientId) { mails alerts }
+}`;
+
+/** Who gets no alert mail any more, and why. It is not there when everybody does, or the viewer may not see recipients. */
+export function SuppressedMail() {
+  const may = useMay('VIEW_MONITORING_ALERTS', 'VIEW_A_USERS_DETAILS');
+  const { isRestricted } = useViewer();
+  const asked = useAsk<{ recipients: { nodes: Recipient[] } }>(may && !isRestricted ? query : null);
+  const [done, setDone] = useState('');
+  const again = useDo(async ({ recipientId, email }: Recipient) => {
+    const { restoreRecipient: { mails, alerts } } = await ask<Restored>(restore, { recipientId });
+    setDone(`${email} gets mail again${mails + alerts > 0 ? `, also what was held back: ${counted(mails, 'mail')}, ${counted(alerts, 'alert')}` : ''}.`);
+    asked.reload();
+  });
+  const suppressed = asked.data?.recipients.nodes.filter(({ suppressedSince }) => suppressedSince !== null) ?? [];
+  if (suppressed.length === 0 && !done) return null;
+  return (
+    <Panel id="suppressed" title={suppressed.length > 0 ? `Mail to ${counted(suppressed.length, 'recipient')} is suppressed` : 'Mail goes to every recipient'}>
+      {done && <p className="hint" role="status">{done}</p>}
+      {again.problem && <Failure problem={again.problem} />}
+      <ul className="suppressed">
+        {suppressed.map((one) => (
+          <Suppressed key={one.recipientId} recipient={one} busy={again.busy} restore={() => void again.run(one)} />
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+const counted = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`;
+
+function Suppressed({ recipient: { email, suppressedSince, suppressedReason, suppressedDetail }, busy, restore }: { recipient: Recipient; busy: boolean; restore: () => void }) {
+  return (
+    <li>
+      <span className="entry-text">
+        <strong>{email}</strong>
+        <span className="hint">{suppressedReason === 'UNSUBSCRIBED' ? 'The recipient unsubscribed.' : `A mail server refused the address: ${suppressedDetail}`}</span>
+      </span>
+      {suppressedSince && <time className="hint" dateTime={suppressedSince} title={moment(suppressedSince)}>{ago(suppressedSince)}</time>}
+      {suppressedReason === 'REFUSED' && <button type="button" disabled={busy} aria-label={`Send mail to ${email} again`} onClick={restore}>Send again</button>}
+    </li>
+  );
+}
