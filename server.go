@@ -53,9 +53,9 @@ func (c *commandLine) Validate(line *kong.Context) error {
 }
 
 func main() {
+	command.SlackenTimers() // exec drops handlers of signals
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP) // before all else: it must never end a server
-	command.SlackenTimers()
 	ctx, stop := context.WithCancel(context.Background())
 	go stopOnSignal(stop)
 	status := run(ctx, os.Args[1:], hangups, os.Stdin, os.Stdout, os.Stderr)

@@ -70,6 +70,25 @@ func TestSIGHUPEndsNoServerThatStarts(t *testing.T) {
 	}
 }
 
+func TestSIGHUPEndsACommandUnlessItWasStartedByNohup(t *testing.T) {
+	t.Parallel()
+	dir := emptyDir(t)
+	i := startImport(t, dir)
+	eventually(t, "the command runs the database", func() bool { return databaseOn(dir) != 0 })
+	_ = i.cmd.Process.Signal(syscall.SIGHUP)
+	<-i.exited
+	if status := i.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGHUP {
+		t.Errorf("it ended with %v: %s", i.cmd.ProcessState, &i.stderr)
+	}
+	dir = emptyDir(t)
+	i = startImport(t, dir, "nohup")
+	eventually(t, "the command runs the database", func() bool { return databaseOn(dir) != 0 })
+	_ = i.cmd.Process.Signal(syscall.SIGHUP)
+	if status := i.run(acme); status != 0 {
+		t.Errorf("%d %s", status, &i.stderr)
+	}
+}
+
 func TestSIGHUPReadsTheCertificateAnew(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
