@@ -20,6 +20,7 @@ import (
 	"github.com/coder/websocket"
 
 	"simgraph/db/dbtest"
+	"simgraph/internal/command"
 )
 
 var update = flag.Bool("update", false, "write the tables of the documentation anew")
@@ -38,11 +39,11 @@ func flagTable(t *testing.T) string {
 	}
 	var text strings.Builder
 	group := "none"
-	for _, command := range parser.Model.Children {
-		if command.Name != "serve" {
+	for _, child := range parser.Model.Children {
+		if child.Name != "serve" {
 			continue
 		}
-		for _, flags := range command.AllFlags(true) {
+		for _, flags := range child.AllFlags(true) {
 			for _, f := range flags {
 				if f.Name == "help" {
 					continue
@@ -55,7 +56,7 @@ func flagTable(t *testing.T) string {
 					group = title
 					fmt.Fprintf(&text, "\n**%s**\n\n| flag | environment | default | |\n|---|---|---|---|\n", title)
 				}
-				fmt.Fprintf(&text, "| `--%s` | %s | %s | %s |\n", f.Name, quoted(f.Envs), quoted([]string{f.Default}), f.Help)
+				fmt.Fprintf(&text, "| `--%s` | %s | %s | %s |\n", f.Name, quoted(f.Envs), quoted([]string{f.Default}), command.HelpOf(f.Value))
 			}
 		}
 	}

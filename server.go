@@ -45,11 +45,21 @@ type commandLine struct {
 	Version   command.Version   `cmd:"" help:"Print the version."`
 }
 
+// Validate is called by kong.
+func (c *commandLine) Validate(line *kong.Context) error {
+	if err := command.CheckRanges(line); err != nil || !serves(line) {
+		return err
+	}
+	return c.Serve.Check(&c.Database)
+}
+
 func main() {
-	command.SlackenTimers()
+	command.SlackenTimers() // exec drops handlers of signals
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP) // before all else: it must never end a server
 	ctx, stop := context.WithCancel(context.Background())
 	go stopOnSignal(stop)
-	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	status := run(ctx, os.Args[1:], hangups, os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
 }
@@ -68,20 +78,24 @@ func stopOnSignal(stop func()) {
 	}
 }
 
+// endAtHangup gives SIGHUP its usual meaning for commands other than serve: it ends
+// them, unless they were started by nohup.
+func endAtHangup(hangups <-chan os.Signal) {
+	signal.Reset(syscall.SIGHUP)
+	select {
+	case <-hangups: // it came before the command line was read
+		if self, err := os.FindProcess(os.Getpid()); err == nil {
+			_ = self.Signal(syscall.SIGHUP)
+		}
+	default:
+	}
+}
+
 // run is the program on given arguments and streams; it returns the exit status.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func run(ctx context.Context, args []string, hangups <-chan os.Signal, stdin io.Reader, stdout, stderr io.Writer) int {
 	line := commandLine{}
 	status := -1
-	parser, err := kong.New(&line,
-		kong.Name("simgraph"),
-		kong.Description("Fleets of IoT subscribers as one graph: GraphQL, and the documented REST paths."),
-		kong.DefaultEnvars("SIMGRAPH"),
-		kong.Vars{"dataDir": embedded.DefaultDir()},
-		kong.Writers(stdout, stderr),
-		kong.Exit(func(code int) { status = code }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.UsageOnError(),
-	)
+	parser, err := newParser(&line, stdout, stderr, func(code int) { status = code })
 	if err != nil {
 		return fail(stderr, exitFailed, err)
 	}
@@ -92,7 +106,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err != nil {
 		return fail(stderr, exitUsage, err)
 	}
-	env := &command.Env{Database: line.Database, Stdin: stdin, Stdout: stdout, Stderr: stderr, Log: logger(&line, stderr)}
+	if !serves(called) {
+		endAtHangup(hangups)
+	}
+	env := &command.Env{Database: line.Database, Stdin: stdin, Stdout: stdout, Stderr: stderr, Log: logger(&line, stderr), Hangups: hangups}
 	called.BindTo(ctx, (*context.Context)(nil))
 	if err := called.Run(env); err != nil {
 		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
@@ -101,6 +118,24 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return fail(stderr, exitFailed, err)
 	}
 	return 0
+}
+
+func newParser(line *commandLine, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
+	return kong.New(line,
+		kong.Name("simgraph"),
+		kong.Description("Fleets of IoT subscribers as one graph: GraphQL, and the documented REST paths."),
+		kong.DefaultEnvars("SIMGRAPH"),
+		kong.Vars{"dataDir": embedded.DefaultDir()},
+		kong.Writers(stdout, stderr),
+		kong.Exit(exit),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ValueFormatter(command.FormatHelp),
+		kong.UsageOnError(),
+	)
+}
+
+func serves(line *kong.Context) bool {
+	return line.Selected() != nil && line.Selected().Name == "serve"
 }
 
 func fail(stderr io.Writer, status int, err error) int {

@@ -405,7 +405,8 @@ func TestABadLineIsNamedAndTheRestIsImported(t *testing.T) {
 
 func TestExitStatusOfWrongUsage(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"--nonsense"}, {"nonsense"}, {"token"}, {"import"}, {"serve", "--log-format", "xml"}} {
+	for _, args := range [][]string{{"--nonsense"}, {"nonsense"}, {"token"}, {"import"}, {"serve", "--log-format", "xml"},
+		{"--max-conns=-1"}, {"serve", "--statement-timeout=-1s"}, {"serve", "--request-timeout", "1s"}} {
 		status, stdout, stderr := simgraph(t, dataDir(t), args...)
 		if status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%v: %d %q %q", args, status, stdout, stderr)

@@ -3,7 +3,6 @@ package embedded
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"time"
 
@@ -14,25 +13,27 @@ import (
 // watchEvery is how soon a guest learns that the server has ended.
 const watchEvery = 250 * time.Millisecond
 
-// join becomes a guest of the directory's owner; nil when that cannot be yet.
+// tryJoin becomes a guest of the directory's owner; false when that cannot be yet.
 // The share is taken before the look at the owner's state, so that an owner who
 // waits for its guests cannot miss this one.
-func join(ctx context.Context, h home, log *slog.Logger) (*Server, error) {
-	guest, err := h.tryShare()
+func (s *Server) tryJoin(ctx context.Context) (bool, error) {
+	guest, err := s.home.tryShare()
 	if err != nil || guest == nil {
-		return nil, err
+		return false, err
 	}
-	secret, err := h.answering(ctx)
+	secret, err := s.home.answering(ctx)
 	if err != nil || secret == "" {
 		guest.Close()
-		return nil, err
+		return false, err
 	}
-	s := &Server{
-		log: log, home: h, url: h.url(secret), guest: guest,
-		done: make(chan struct{}), closing: make(chan struct{}),
+	s.guest, s.url = guest, s.home.url(secret)
+	if s.right != nil {
+		go s.awaitTurn()
+		return true, nil
 	}
-	go s.watch(h.serverPID())
-	return s, nil
+	close(s.settled)
+	go s.watch(s.home.serverPID())
+	return true, nil
 }
 
 // answering returns the password once the owner's server takes connections with
@@ -75,7 +76,17 @@ func (s *Server) watch(pid int) {
 
 func (s *Server) leave() error {
 	<-s.done
-	return s.guest.Close()
+	return s.unshare()
+}
+
+// unshare lets the owner end.
+func (s *Server) unshare() error {
+	if s.guest == nil {
+		return nil
+	}
+	guest := s.guest
+	s.guest = nil
+	return guest.Close()
 }
 
 // awaitGuests returns once nobody else uses the server, with the lock that

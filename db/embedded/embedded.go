@@ -2,9 +2,11 @@
 // process on a data directory of its own, reached through a unix socket only.
 //
 // One process owns the server of a directory, and the lock on that directory
-// with it. The commands beside it attach to the running server. An owner that
-// dies, even by SIGKILL, takes the server with it; whatever may be left of it is
-// cleared away by the next start.
+// with it; others share the running server. A process that only attaches owns the
+// server where none runs; one that serves the directory shares it until then, and
+// starts it again, at the same address, as soon as that owner has ended. An owner
+// that dies, even by SIGKILL, takes the server with it; whatever may be left of it
+// is cleared away by the next start.
 package embedded
 
 import (
@@ -32,10 +34,10 @@ type Config struct {
 	Purpose string
 }
 
-// InUseError says that another process owns the data directory.
+// InUseError says that another process serves the data directory.
 type InUseError struct {
 	Dir string
-	// PID is 0 when the owner has not yet said who it is.
+	// PID is 0 when it is not known yet.
 	PID     int
 	Purpose string
 }
@@ -51,13 +53,21 @@ func (e *InUseError) Error() string {
 type Server struct {
 	log  *slog.Logger
 	home home
+	cfg  Config
 	url  string
 
-	child   *child   // the server's process; nil when attached
-	lock    *os.File // ownership of the directory; nil when attached
-	guest   *os.File // a share in the use of the server; nil when owned
-	patient bool     // Close waits for the guests to leave
-	output  *logFile // of the child
+	child  *child   // the server's process; nil when attached
+	lock   *os.File // ownership of the directory; nil when attached
+	guest  *os.File // a share in the use of the server; nil when owned
+	right  *os.File // to serve the directory; nil after Attach
+	output *logFile // of the child
+
+	// takeOver is closed by TakeOver, settled when the server is no guest that may
+	// become the owner.
+	takeOver chan struct{}
+	settled  chan struct{}
+	taking   sync.Once
+	freeing  sync.Once
 
 	done    chan struct{}
 	err     error // valid once done is closed
@@ -67,47 +77,67 @@ type Server struct {
 }
 
 // Start begins a private server on cfg.Dir, or fails with an *InUseError when
-// another process owns the directory. The context governs the start only.
+// another process that called Start serves the directory. Where a process that
+// called Attach runs the server, Start shares it: call TakeOver when all is set
+// up. The context governs the start only.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	h, log, err := prepare(&cfg)
 	if err != nil {
 		return nil, err
 	}
-	lock, err := h.lock(ctx)
+	right, err := h.reserve(ctx, cfg.Purpose)
 	if err != nil {
 		return nil, err
 	}
-	return own(ctx, h, lock, log, cfg)
+	s, err := newServer(h, log, cfg, right).enter(ctx)
+	if err != nil {
+		return nil, errors.Join(err, h.unreserve(right))
+	}
+	return s, nil
 }
 
 // Attach joins the server that another process runs on cfg.Dir, waiting while
 // it starts. Where none runs, Attach starts one; its Close then waits until
-// everyone who attached to it has closed.
+// everyone who attached to it has closed, and for Start's TakeOver.
 func Attach(ctx context.Context, cfg Config) (*Server, error) {
 	h, log, err := prepare(&cfg)
 	if err != nil {
 		return nil, err
 	}
-	wait := newPatience(log, "waiting for the database of another simgraph", "dir", string(h))
+	return newServer(h, log, cfg, nil).enter(ctx)
+}
+
+func newServer(h home, log *slog.Logger, cfg Config, right *os.File) *Server {
+	return &Server{
+		log: log, home: h, cfg: cfg, right: right,
+		takeOver: make(chan struct{}), settled: make(chan struct{}), done: make(chan struct{}), closing: make(chan struct{}),
+	}
+}
+
+// enter owns the directory's server, or shares it.
+func (s *Server) enter(ctx context.Context) (*Server, error) {
+	wait := newPatience(s.log, "waiting for the database of another simgraph", "dir", string(s.home))
 	for {
-		lock, err := h.tryLock()
-		if err != nil {
+		if entered, err := s.tryEnter(ctx); err != nil {
 			return nil, err
-		}
-		if lock != nil {
-			s, err := own(ctx, h, lock, log, cfg)
-			if err == nil {
-				s.patient = true
-			}
-			return s, err
-		}
-		if s, err := join(ctx, h, log); s != nil || err != nil {
-			return s, err
+		} else if entered {
+			return s, nil
 		}
 		if err := wait.pause(ctx); err != nil {
-			return nil, fmt.Errorf("%w: %w", h.inUse(), err)
+			o, _ := s.home.owner()
+			return nil, fmt.Errorf("%w: %w", s.home.inUseBy(o), err)
 		}
 	}
+}
+
+func (s *Server) tryEnter(ctx context.Context) (bool, error) {
+	if owned, err := s.tryOwn(ctx); owned || err != nil {
+		return owned, err
+	}
+	if o, known := s.home.owner(); s.right != nil && known && !o.Yields && alive(o.PID) {
+		return false, s.home.inUseBy(o)
+	}
+	return s.tryJoin(ctx)
 }
 
 // DefaultDir is where the data lie unless the operator says otherwise:
@@ -141,10 +171,14 @@ func (s *Server) Err() error {
 func (s *Server) Close() error {
 	s.once.Do(func() {
 		close(s.closing)
+		<-s.settled
 		if s.child == nil {
 			s.closed = s.leave()
 		} else {
 			s.closed = s.stop()
+		}
+		if s.right != nil {
+			s.closed = errors.Join(s.closed, s.home.unreserve(s.right))
 		}
 	})
 	return s.closed

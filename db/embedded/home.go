@@ -30,6 +30,8 @@ const (
 type home string
 
 func (h home) lockFile() string     { return filepath.Join(string(h), "lock") }
+func (h home) serveFile() string    { return filepath.Join(string(h), "serve") }
+func (h home) serverFile() string   { return filepath.Join(string(h), "serve.json") }
 func (h home) guestsFile() string   { return filepath.Join(string(h), "guests") }
 func (h home) ownerFile() string    { return filepath.Join(string(h), "owner.json") }
 func (h home) passwordFile() string { return filepath.Join(string(h), "password") }

@@ -10,17 +10,32 @@ import (
 	"time"
 )
 
-// owner is what the owner of a data directory tells the others.
+// owner is what the owner of a data directory records for the others.
 type owner struct {
 	PID     int    `json:"pid"`
 	Purpose string `json:"purpose"`
 	// Ready: the server takes connections.
 	Ready bool `json:"ready"`
+	// Yields: Start joins this owner, and takes the database over when it ends.
+	Yields bool `json:"yields"`
 }
 
 // tryLock takes ownership of the directory; nil when another process has it.
 // The kernel drops the lock with its process, however that ends.
 func (h home) tryLock() (*os.File, error) { return h.flock(h.lockFile(), syscall.LOCK_EX) }
+
+// tryServe takes the right to serve the directory, which Start has and Attach has
+// not; nil when another process has it.
+func (h home) tryServe() (*os.File, error) { return h.flock(h.serveFile(), syscall.LOCK_EX) }
+
+// served returns whether a process has the right to serve the directory.
+func (h home) served() (bool, error) {
+	f, err := h.flock(h.serveFile(), syscall.LOCK_SH)
+	if err != nil || f == nil {
+		return f == nil, err
+	}
+	return false, f.Close()
+}
 
 // tryShare registers this process as a guest; nil while the owner closes.
 func (h home) tryShare() (*os.File, error) { return h.flock(h.guestsFile(), syscall.LOCK_SH) }
@@ -47,35 +62,45 @@ func (h home) flock(path string, how int) (*os.File, error) {
 	return nil, rights(string(h), err)
 }
 
-func (h home) announce(o owner) error {
+func (h home) announce(path string, o owner) error {
 	text, err := json.Marshal(o)
 	if err != nil {
 		return err
 	}
-	return h.write(h.ownerFile(), text)
+	return h.write(path, text)
 }
 
-func (h home) owner() (owner, bool) {
+// owner reads who runs the database.
+func (h home) owner() (owner, bool) { return readOwner(h.ownerFile()) }
+
+// server reads who has the right to serve the directory.
+func (h home) server() (owner, bool) { return readOwner(h.serverFile()) }
+
+func readOwner(path string) (owner, bool) {
 	var o owner
-	text, err := os.ReadFile(h.ownerFile())
+	text, err := os.ReadFile(path)
 	if err != nil || json.Unmarshal(text, &o) != nil {
 		return owner{}, false
 	}
 	return o, true
 }
 
-// lock takes ownership, or returns an *InUseError. It insists for a moment where
-// the owner has not introduced itself yet, or is dead: a child that a killed
-// process was about to start holds the lock until it runs its own program.
-func (h home) lock(ctx context.Context) (*os.File, error) {
+// reserve takes the right to serve the directory, or returns an *InUseError. It
+// insists for a moment where the process that has the right is not known yet, or
+// is dead: a child that a killed process was about to start holds the lock until
+// it runs its own program.
+func (h home) reserve(ctx context.Context, purpose string) (*os.File, error) {
 	for deadline := time.Now().Add(2 * time.Second); ; {
-		lock, err := h.tryLock()
-		if lock != nil || err != nil {
-			return lock, err
+		right, err := h.tryServe()
+		if err != nil {
+			return nil, err
 		}
-		o, known := h.owner()
-		if known && alive(o.PID) || time.Now().After(deadline) {
-			return nil, h.inUse()
+		if right != nil {
+			return h.reserved(right, purpose)
+		}
+		server, known := h.server()
+		if known && alive(server.PID) || time.Now().After(deadline) {
+			return nil, h.inUseBy(server)
 		}
 		if err := pause(ctx, pollEvery); err != nil {
 			return nil, err
@@ -83,8 +108,20 @@ func (h home) lock(ctx context.Context) (*os.File, error) {
 	}
 }
 
-func (h home) inUse() *InUseError {
-	o, _ := h.owner()
+func (h home) reserved(right *os.File, purpose string) (*os.File, error) {
+	if err := h.announce(h.serverFile(), owner{PID: os.Getpid(), Purpose: purpose}); err != nil {
+		return nil, errors.Join(err, right.Close())
+	}
+	return right, nil
+}
+
+// unreserve gives the right up.
+func (h home) unreserve(right *os.File) error {
+	_ = os.Remove(h.serverFile())
+	return right.Close()
+}
+
+func (h home) inUseBy(o owner) *InUseError {
 	return &InUseError{Dir: string(h), PID: o.PID, Purpose: o.Purpose}
 }
 

@@ -20,8 +20,8 @@ import (
 	"simgraph/db/embedded"
 )
 
-// roleVariable makes this test binary a simgraph of its own: "start" or
-// "attach", on the directory in dirVariable.
+// roleVariable makes this test binary a simgraph of its own: "start", which also
+// takes over, or "attach", on the directory in dirVariable.
 const (
 	roleVariable = "EMBEDDED_TEST_ROLE"
 	dirVariable  = "EMBEDDED_TEST_DIR"
@@ -52,6 +52,9 @@ func play(role, dir string) int {
 		return 1
 	}
 	fmt.Println("url", s.URL())
+	if role == "start" {
+		s.TakeOver()
+	}
 	ended := make(chan struct{})
 	go func() { _, _ = io.Copy(io.Discard, os.Stdin); close(ended) }()
 	select {
@@ -151,6 +154,17 @@ func query(t *testing.T, url, statement string) string {
 	var text sql.NullString
 	must(t, db.QueryRowContext(t.Context(), statement).Scan(&text))
 	return text.String
+}
+
+// reaches returns why a database does not answer, nil when it does.
+func reaches(url string) error {
+	db, err := sql.Open("postgres", url)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	_, err = db.Exec("SELECT 1")
+	return err
 }
 
 func execute(t *testing.T, url, statement string) {

@@ -5,34 +5,54 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
 )
 
+// tryOwn runs the server unless another process owns the directory. Attach leaves
+// that to a process that serves the directory, where there is one.
+func (s *Server) tryOwn(ctx context.Context) (bool, error) {
+	if s.right == nil {
+		if served, err := s.home.served(); served || err != nil {
+			return false, err
+		}
+	}
+	lock, err := s.home.tryLock()
+	if lock == nil || err != nil {
+		return false, err
+	}
+	if err := s.own(ctx, lock); err != nil {
+		return false, err
+	}
+	close(s.settled)
+	return true, nil
+}
+
 // own runs the server under a lock that this process holds. It keeps the lock
 // only on success.
-func own(ctx context.Context, h home, lock *os.File, log *slog.Logger, cfg Config) (*Server, error) {
-	s := &Server{log: log, home: h, lock: lock, done: make(chan struct{}), closing: make(chan struct{})}
-	if err := s.begin(ctx, cfg); err != nil {
+func (s *Server) own(ctx context.Context, lock *os.File) error {
+	s.lock = lock
+	if err := s.begin(ctx, s.cfg); err != nil {
 		if s.child != nil {
 			err = errors.Join(err, s.child.shutdown())
 			s.output.close()
+			s.child = nil
 		}
-		return nil, errors.Join(err, s.release())
+		return errors.Join(err, s.release())
 	}
 	go s.supervise()
-	return s, nil
+	return nil
 }
 
 func (s *Server) begin(ctx context.Context, cfg Config) error {
 	h := s.home
-	self := owner{PID: os.Getpid(), Purpose: cfg.Purpose}
-	if err := h.announce(self); err != nil {
+	self := owner{PID: os.Getpid(), Purpose: cfg.Purpose, Yields: s.right == nil}
+	if err := h.announce(h.ownerFile(), self); err != nil {
 		return err
 	}
 	as, err := h.account()
@@ -57,12 +77,26 @@ func (s *Server) begin(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	s.url = h.url(secret)
+	if err := s.setURL(h.url(secret)); err != nil {
+		return err
+	}
 	if err := s.launch(ctx, bin, as, secret, cfg.Settings); err != nil {
 		return err
 	}
 	self.Ready = true
-	return h.announce(self)
+	return h.announce(h.ownerFile(), self)
+}
+
+// setURL keeps the address that a server had which was taken over: connections
+// are opened by it.
+func (s *Server) setURL(url string) error {
+	if s.url == "" {
+		s.url = url
+	}
+	if s.url != url {
+		return fmt.Errorf("the password in %s is not that of the database before", s.home.passwordFile())
+	}
+	return nil
 }
 
 // launch starts the server's process and returns when it takes connections.
@@ -109,7 +143,8 @@ func (s *Server) awaitReady(ctx context.Context) error {
 	return nil
 }
 
-// supervise notices the end of the server.
+// supervise notices the end of the server. One that ended by itself may be
+// started by another process at once.
 func (s *Server) supervise() {
 	<-s.child.exited
 	s.output.close()
@@ -118,14 +153,16 @@ func (s *Server) supervise() {
 	default:
 		s.err = fmt.Errorf("%w: %s", errServerGone, s.output.tail.complaint(s.child.err))
 		s.log.Error("the database server has ended by itself", "error", s.err, "log", s.home.logFile())
+		s.err = errors.Join(s.err, s.release())
 	}
 	close(s.done)
 }
 
 func (s *Server) stop() error {
 	var alone *os.File
-	if s.patient {
+	if s.right == nil {
 		alone = s.awaitGuests()
+		s.checkpoint()
 	}
 	err := s.child.shutdown()
 	if err == nil {
@@ -138,14 +175,34 @@ func (s *Server) stop() error {
 	return err
 }
 
-// release gives the directory up. The files of the locks stay, since removing
-// one would let two processes lock two files of the same name.
-func (s *Server) release() error {
-	_ = os.Remove(s.home.ownerFile())
-	if secret, err := s.home.password(); err == nil && secret != "" {
-		_ = os.RemoveAll(s.home.socketDir(secret))
+// checkpoint writes what the server has in memory while it still answers, so that
+// its stop takes little time from a process that takes it over. The stop does the
+// same where this fails.
+func (s *Server) checkpoint() {
+	ctx, cancel := context.WithTimeout(context.Background(), checkpointTime)
+	defer cancel()
+	secret, err := s.home.password()
+	if err == nil {
+		err = execute(ctx, s.home, secret, "CHECKPOINT")
 	}
-	return s.lock.Close()
+	if err != nil {
+		s.log.Debug("no checkpoint before the stop of the database", "error", err)
+	}
+}
+
+const checkpointTime = time.Minute
+
+// release gives the directory up, once. The files of the locks stay, since removing
+// one would let two processes lock two files of the same name.
+func (s *Server) release() (err error) {
+	s.freeing.Do(func() {
+		_ = os.Remove(s.home.ownerFile())
+		if secret, failed := s.home.password(); failed == nil && secret != "" {
+			_ = os.RemoveAll(s.home.socketDir(secret))
+		}
+		err = s.lock.Close()
+	})
+	return err
 }
 
 func makeSocketDir(dir string, as *account) error {
@@ -171,14 +228,18 @@ func connect(h home, secret, database string) (*sql.DB, error) {
 	return sql.OpenDB(c), nil
 }
 
+// ping runs a statement, since PingContext of lib/pq drops the reason of a failure.
 func ping(ctx context.Context, h home, secret string) error {
+	return execute(ctx, h, secret, "SELECT 1")
+}
+
+func execute(ctx context.Context, h home, secret, statement string) error {
 	db, err := connect(h, secret, databaseName)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	// PingContext of lib/pq drops the reason of a failure.
-	_, err = db.ExecContext(ctx, "SELECT 1")
+	_, err = db.ExecContext(ctx, statement)
 	return err
 }
 

@@ -31,7 +31,7 @@ type Whose struct {
 // AuditExport writes the audit log of a company.
 type AuditExport struct {
 	Whose
-	After  int64  `placeholder:"N" help:"Only the entries after this one."`
+	After  int64  `placeholder:"N" range:"0.." help:"Only the entries after this one."`
 	Output string `short:"o" default:"-" placeholder:"FILE" help:"Where to write; - is standard output."`
 }
 

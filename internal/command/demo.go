@@ -16,9 +16,9 @@ import (
 
 // Demo makes up a company.
 type Demo struct {
-	Subscribers int    `default:"500" help:"The size of the fleet."`
-	Days        int    `default:"30" help:"How many days of usage it has."`
-	Seed        uint64 `default:"1" help:"Another seed is another company; the same seed and --until is the same company."`
+	Subscribers int    `default:"500" range:"0..10000000" help:"The size of the fleet."`
+	Days        int    `default:"30" range:"0..390" help:"How many days of usage it has."`
+	Seed        uint64 `default:"1" range:"0.." help:"Another seed is another company; the same seed and --until is the same company."`
 	Until       string `placeholder:"TIME" help:"When the usage ends; now, in whole hours, when missing."`
 	Company     string `default:"demo" placeholder:"ID" help:"The company's identifier; its users have addresses at ID.example."`
 	Output      string `short:"o" placeholder:"FILE" help:"Write the bundle to a file, or to - for standard output, instead of loading it into the database."`

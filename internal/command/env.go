@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -21,10 +22,10 @@ import (
 type Database struct {
 	DatabaseURL string        `name:"database-url" env:"SIMGRAPH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Use this PostgreSQL (14 or newer) instead of the embedded one."`
 	DataDir     string        `type:"path" default:"${dataDir}" help:"Where the embedded PostgreSQL keeps its data."`
-	MaxConns    int           `default:"8" help:"Most connections to the database."`
+	MaxConns    int           `default:"8" range:"1..10000" help:"Most connections to the database."`
 	Pooler      bool          `help:"A pooler that hands out connections by transaction, such as PgBouncer, stands before the database; needs --direct-url."`
 	DirectURL   string        `name:"direct-url" placeholder:"URL" help:"The database without the pooler before it, for all but requests: migrations, commands, live events, long work."`
-	Timeout     time.Duration `name:"statement-timeout" default:"30s" help:"The longest that a statement of a request may run."`
+	Timeout     time.Duration `name:"statement-timeout" default:"30s" range:"0s..24h" help:"The longest that a statement of a request may run."`
 	NoMigrate   bool          `help:"Do not bring the schema up to date."`
 }
 
@@ -46,6 +47,8 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Log            *slog.Logger
+	// Hangups are the signals SIGHUP that the program gets; only serve reads them.
+	Hangups <-chan os.Signal
 	// Trace follows the statements of requests; nil follows none.
 	Trace func(ctx context.Context, query string) (answered func(error))
 }
@@ -54,6 +57,19 @@ type Env struct {
 // that name. Call done when the command is through. Statements of commands may
 // run as long as they need.
 func (e *Env) Open(ctx context.Context, command string) (pool *sqlx.DB, done func(), err error) {
+	pool, done, err = e.open(ctx, command)
+	if err != nil || !e.NoMigrate {
+		return pool, done, err
+	}
+	if err := db.Current(ctx, pool); err != nil {
+		done()
+		return nil, nil, err
+	}
+	return pool, done, nil
+}
+
+// open is Open for any schema.
+func (e *Env) open(ctx context.Context, command string) (pool *sqlx.DB, done func(), err error) {
 	url := e.past(e.DatabaseURL)
 	stop := func() {}
 	if url == "" {

@@ -23,7 +23,7 @@ type Key struct {
 type KeyCreate struct {
 	User  string        `required:"" placeholder:"EMAIL" help:"The user that the key acts for."`
 	Scope []string      `sep:"none" placeholder:"NAME" help:"A permission that the key passes on, such as \"View Subscriber\"; give it again for more. All of the user's when missing."`
-	TTL   time.Duration `default:"8760h" help:"How long the key lives."`
+	TTL   time.Duration `default:"8760h" range:"1s..87600h" help:"How long the key lives."`
 }
 
 // Help shows examples.

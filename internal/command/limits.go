@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -15,39 +14,29 @@ import (
 
 // Limits are the flags of what callers may ask for. 0 stands for no limit.
 type Limits struct {
-	TokenRate            float64       `default:"10000" group:"Limits; 0 stands for none" help:"Requests a second of an access token."`
-	TokenBurst           float64       `default:"20000" group:"Limits; 0 stands for none" help:"Requests of an access token at once."`
-	AddressRate          float64       `default:"20000" group:"Limits; 0 stands for none" help:"Requests a second from an address."`
-	AddressBurst         float64       `default:"40000" group:"Limits; 0 stands for none" help:"Requests from an address at once."`
-	CostRate             float64       `default:"5000000" group:"Limits; 0 stands for none" help:"Cost of operations a second of an access token."`
-	CostBurst            float64       `default:"20000000" group:"Limits; 0 stands for none" help:"Cost of operations of an access token at once."`
-	MaxCost              int           `default:"50000" group:"Limits; 0 stands for none" help:"Cost of one GraphQL operation."`
-	Concurrency          int           `default:"128" group:"Limits; 0 stands for none" help:"Operations that run at once."`
-	Queue                int           `default:"512" group:"Limits; 0 stands for none" help:"Operations that wait for their turn; more are answered with 503."`
-	QueueTime            time.Duration `default:"1s" group:"Limits; 0 stands for none" help:"How long they wait."`
-	TokenSubscriptions   int           `default:"5000" group:"Limits; 0 stands for none" help:"Open subscriptions of an access token."`
-	AddressSubscriptions int           `default:"10000" group:"Limits; 0 stands for none" help:"Open subscriptions from an address."`
-	TokenWebsockets      int           `name:"token-websockets" default:"2500" group:"Limits; 0 stands for none" help:"Open WebSockets of an access token."`
-	AddressWebsockets    int           `name:"address-websockets" default:"5000" group:"Limits; 0 stands for none" help:"Open WebSockets from an address."`
-	SocketSubscriptions  int           `default:"100" group:"Limits; 0 stands for none" help:"Operations at once on one WebSocket."`
-	MaxBody              int64         `default:"1048576" group:"Limits; 0 stands for none" help:"Bytes of a GraphQL request or message."`
-	UsageStreams         int           `default:"64" group:"Limits; 0 stands for none" help:"Streams of usage records at once."`
-	UsageStreamSize      int64         `default:"0" group:"Limits; 0 stands for none" help:"Bytes of a stream of usage records."`
+	TokenRate            float64       `default:"10000" group:"Limits; 0 stands for none" range:"0..1e9" help:"Requests a second of an access token."`
+	TokenBurst           float64       `default:"20000" group:"Limits; 0 stands for none" range:"0..1e9" help:"Requests of an access token at once."`
+	AddressRate          float64       `default:"20000" group:"Limits; 0 stands for none" range:"0..1e9" help:"Requests a second from an address."`
+	AddressBurst         float64       `default:"40000" group:"Limits; 0 stands for none" range:"0..1e9" help:"Requests from an address at once."`
+	CostRate             float64       `default:"5000000" group:"Limits; 0 stands for none" range:"0..1e12" help:"Cost of operations a second of an access token."`
+	CostBurst            float64       `default:"20000000" group:"Limits; 0 stands for none" range:"0..1e12" help:"Cost of operations of an access token at once."`
+	MaxCost              int           `default:"50000" group:"Limits; 0 stands for none" range:"1..1000000000" help:"Cost of one GraphQL operation."`
+	Concurrency          int           `default:"128" group:"Limits; 0 stands for none" range:"0..100000" help:"Operations that run at once."`
+	Queue                int           `default:"512" group:"Limits; 0 stands for none" range:"0..1000000" help:"Operations that wait for their turn; more are answered with 503."`
+	QueueTime            time.Duration `default:"1s" group:"Limits; 0 stands for none" range:"0s..1h" help:"How long they wait."`
+	TokenSubscriptions   int           `default:"5000" group:"Limits; 0 stands for none" range:"0..1000000" help:"Open subscriptions of an access token."`
+	AddressSubscriptions int           `default:"10000" group:"Limits; 0 stands for none" range:"0..1000000" help:"Open subscriptions from an address."`
+	TokenWebsockets      int           `name:"token-websockets" default:"2500" group:"Limits; 0 stands for none" range:"0..1000000" help:"Open WebSockets of an access token."`
+	AddressWebsockets    int           `name:"address-websockets" default:"5000" group:"Limits; 0 stands for none" range:"0..1000000" help:"Open WebSockets from an address."`
+	SocketSubscriptions  int           `default:"100" group:"Limits; 0 stands for none" range:"1..1000000" help:"Operations at once on one WebSocket."`
+	MaxBody              int64         `default:"1048576" group:"Limits; 0 stands for none" range:"1..1073741824" help:"Bytes of a GraphQL request or message."`
+	UsageStreams         int           `default:"64" group:"Limits; 0 stands for none" range:"1..100000" help:"Streams of usage records at once."`
+	UsageStreamSize      int64         `default:"0" group:"Limits; 0 stands for none" range:"0.." help:"Bytes of a stream of usage records."`
 	TrustedProxy         []string      `placeholder:"NETWORK" group:"Limits; 0 stands for none" help:"Believe X-Forwarded-For from this address or network (repeatable)."`
 }
 
 // Validate is called by kong.
 func (l *Limits) Validate() error {
-	if l.MaxCost < 1 || l.MaxBody < 1 || l.SocketSubscriptions < 1 || l.UsageStreams < 1 {
-		return errors.New("--max-cost, --max-body, --socket-subscriptions and --usage-streams must be at least 1")
-	}
-	for _, n := range []float64{l.TokenRate, l.TokenBurst, l.AddressRate, l.AddressBurst, l.CostRate, l.CostBurst,
-		float64(l.Concurrency), float64(l.Queue), float64(l.QueueTime), float64(l.TokenSubscriptions), float64(l.AddressSubscriptions),
-		float64(l.TokenWebsockets), float64(l.AddressWebsockets), float64(l.UsageStreamSize)} {
-		if n < 0 {
-			return errors.New("a limit cannot be negative; 0 stands for none")
-		}
-	}
 	_, err := limit.ParseProxies(l.TrustedProxy)
 	return err
 }
@@ -81,7 +70,7 @@ func (s *Serve) around(v *service) ([]func(http.Handler) http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	around := []func(http.Handler) http.Handler{v.telemetry.Requests, origins.Guard, httpd.Limited(v.limits, proxies, v.access.Throttled)}
+	around := []func(http.Handler) http.Handler{v.telemetry.Requests, origins.Guard, httpd.Limited(v.limits, proxies, v.access.Throttled), httpd.Gated(v.schema.check)}
 	if v.replicas != nil {
 		around = append(around, v.replicas.Carry)
 	}

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"path/filepath"
 	"time"
 
@@ -15,17 +14,9 @@ type Mailing struct {
 	SMTPURL      string        `name:"smtp-url" placeholder:"URL" group:"Mail" help:"The mail server for alerts, such as smtp://user:password@host:587. Without it mails become files in the data directory."`
 	MailFrom     string        `default:"simgraph <alerts@localhost>" group:"Mail" help:"The sender of mails."`
 	PublicURL    string        `name:"public-url" placeholder:"URL" group:"Mail" help:"Where people reach this service, for the links in mails."`
-	MailWait     time.Duration `default:"30s" group:"Mail" help:"How long an alert waits for others, which go to the same recipient in one mail."`
-	MailsPerHour int           `default:"20" group:"Mail" help:"Mails of alerts to one recipient in an hour; what comes beyond waits for one mail that tells of all."`
-	MailTimeout  time.Duration `default:"30s" group:"Mail" help:"The longest that handing over one mail may take. After twice that, a mail whose sender died is sent by another."`
-}
-
-// Validate is called by kong.
-func (m *Mailing) Validate() error {
-	if m.MailWait <= 0 || m.MailsPerHour <= 0 || m.MailTimeout <= 0 {
-		return errors.New("--mail-wait, --mails-per-hour and --mail-timeout must be above 0")
-	}
-	return nil
+	MailWait     time.Duration `default:"30s" group:"Mail" range:"1ms..24h" help:"How long an alert waits for others, which go to the same recipient in one mail."`
+	MailsPerHour int           `default:"20" group:"Mail" range:"1..100000" help:"Mails of alerts to one recipient in an hour; what comes beyond waits for one mail that tells of all."`
+	MailTimeout  time.Duration `default:"30s" group:"Mail" range:"1ms..1h" help:"The longest that handing over one mail may take. After twice that, a mail whose sender died is sent by another."`
 }
 
 // worker returns who sends the mails of the outbox.

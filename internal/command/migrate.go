@@ -79,7 +79,7 @@ func (MigrateDown) Run(ctx context.Context, env *Env) error {
 func withSchema(ctx context.Context, env *Env, do func(*sqlx.DB) error) error {
 	manual := *env
 	manual.NoMigrate = true
-	pool, done, err := manual.Open(ctx, "migrate")
+	pool, done, err := manual.open(ctx, "migrate")
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 // Observation are the flags of what operators see.
 type Observation struct {
 	AdminAddr     string        `group:"Observation" placeholder:"HOST:PORT" help:"Serve metrics and profiles, without tokens, on this address of your own network."`
-	SlowOperation time.Duration `default:"1s" group:"Observation" help:"Log what takes as long with the statements it ran; 0 logs none."`
+	SlowOperation time.Duration `default:"1s" group:"Observation" range:"0s..24h" help:"Log what takes as long with the statements it ran; 0 logs none."`
 }
 
 // observed is the telemetry of a run of the server.

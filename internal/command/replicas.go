@@ -20,13 +20,13 @@ import (
 // Replicas are the flags of standbys that take reads.
 type Replicas struct {
 	DatabaseReplicaURL []string      `name:"database-replica-url" group:"Standbys" placeholder:"URL" help:"Answer queries from this hot standby of the database (repeatable)."`
-	ReplicaMaxLag      time.Duration `default:"10s" group:"Standbys" help:"Leave out standbys that are further behind the database."`
+	ReplicaMaxLag      time.Duration `default:"10s" group:"Standbys" range:"1ms..24h" help:"Leave out standbys that are further behind the database."`
 }
 
-// Validate is called by kong.
-func (r *Replicas) Validate() error {
-	if r.ReplicaMaxLag <= 0 {
-		return errors.New("--replica-max-lag must be longer than nothing")
+// check returns an error when standbys are named, but not their primary.
+func (r *Replicas) check(primary string) error {
+	if len(r.DatabaseReplicaURL) > 0 && primary == "" {
+		return errors.New("--database-replica-url needs --database-url: the embedded database has no standbys")
 	}
 	return nil
 }
@@ -36,9 +36,6 @@ func (r *Replicas) Validate() error {
 func (s *Serve) openReplicas(ctx context.Context, env *Env, v *service, pool *sqlx.DB) error {
 	if len(s.DatabaseReplicaURL) == 0 {
 		return nil
-	}
-	if env.DatabaseURL == "" {
-		return errors.New("--database-replica-url needs --database-url: the embedded database has no standbys")
 	}
 	cluster, err := db.Cluster(ctx, pool)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +13,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"simgraph/db"
-	"simgraph/db/embedded"
 	"simgraph/domain"
 )
 
@@ -20,9 +20,9 @@ import (
 type Serve struct {
 	Addr           string `default:"127.0.0.1:8080" help:"The address to listen on."`
 	Demo           bool   `help:"Fill an empty database with a demo company, and print a token of it."`
-	Retention      int    `default:"13" help:"How many months of usage records are kept, at least 3; totals stay."`
-	MailRetention  uint   `default:"90" placeholder:"DAYS" help:"How many days sent mails are kept; 0 keeps them for ever."`
-	AuditRetention uint   `default:"0" placeholder:"MONTHS" help:"How many months of the audit log are kept; 0 keeps it for ever."`
+	Retention      int    `default:"13" range:"3..1200" help:"How many months of usage records are kept, at least 3; totals stay."`
+	MailRetention  uint   `default:"90" placeholder:"DAYS" range:"0..36500" help:"How many days sent mails are kept; 0 keeps them for ever."`
+	AuditRetention uint   `default:"0" placeholder:"MONTHS" range:"0..1200" help:"How many months of the audit log are kept; 0 keeps it for ever."`
 
 	Mailing
 	Replicas
@@ -40,8 +40,27 @@ func (Serve) Help() string {
 	simgraph serve --addr :8080 --database-url postgres://simgraph@db.example/simgraph --smtp-url smtp://mail.example:587`
 }
 
-// Run serves until ctx ends.
+// Check returns an error when flags do not go together.
+func (s *Serve) Check(database *Database) error {
+	return errors.Join(s.LifeCycle.check(database.Timeout), s.Replicas.check(database.DatabaseURL))
+}
+
+// Run serves until ctx ends. Where a command runs the embedded database, and is
+// killed before the server has taken over from it, the server starts once more.
 func (s *Serve) Run(ctx context.Context, env *Env) error {
+	reload := &reloader{log: env.Log}
+	go reload.follow(env.Hangups)
+	for {
+		err := s.run(ctx, env, reload)
+		if !errors.Is(err, errAbandoned) || ctx.Err() != nil {
+			return err
+		}
+		env.Log.Warn("starting once more", "because", err)
+	}
+}
+
+// run serves until ctx ends.
+func (s *Serve) run(ctx context.Context, env *Env, reload *reloader) (err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Addr)
@@ -55,11 +74,12 @@ func (s *Serve) Run(ctx context.Context, env *Env) error {
 	}
 	defer func() { env.warn("stop the telemetry", telemetry.end()) }()
 	env.Trace = telemetry.trace()
-	url, done, err := env.database(ctx, stop)
+	database, err := env.database(ctx, stop)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer func() { err = database.close(err) }()
+	url := database.url
 	pool, err := env.Connect(ctx, url)
 	if err != nil {
 		return err
@@ -76,23 +96,19 @@ func (s *Serve) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer v.closeReplicas(env)
-	if v.server.Timing, err = s.timing(env.Timeout); err != nil {
+	v.server.Timing = s.timing()
+	if err := s.secure(v, reload); err != nil {
 		return err
 	}
-	if err := s.secure(ctx, v); err != nil {
-		return err
-	}
-	return s.serve(ctx, env, v, pool, listener)
+	return s.serve(ctx, env, v, database, listener)
 }
 
 // serve runs the server with its workers.
-func (s *Serve) serve(ctx context.Context, env *Env, v *service, pool *sqlx.DB, listener net.Listener) error {
-	if err := v.upkeep.EnsurePartitions(ctx); err != nil {
+func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attached, listener net.Listener) error {
+	if err := s.begin(ctx, env, v, listener.Addr()); err != nil {
 		return err
 	}
-	if err := s.announce(ctx, env, pool, listener.Addr()); err != nil {
-		return err
-	}
+	database.takeOver()
 	env.Log.Info("mail goes to " + v.mail.Destination())
 	// Workers outlive the requests that are in flight when ctx ends.
 	working, rest := context.WithCancel(context.WithoutCancel(ctx))
@@ -106,7 +122,13 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, pool *sqlx.DB, 
 		workerRetain:  every(retainEvery, v.retain),
 		workerRefuse:  every(noteEvery, v.access.NoteRefusals),
 	} {
-		running.Go(func() error { v.keepRunning(working, name, run); return nil })
+		running.Go(func() error {
+			if name != workerAdmin {
+				v.schema.await(working)
+			}
+			v.keepRunning(working, name, run)
+			return nil
+		})
 	}
 	err := v.server.Run(ctx, listener)
 	rest()
@@ -124,38 +146,44 @@ func lost(ctx context.Context) error {
 	return nil
 }
 
-// database starts the embedded server, unless another one was named. When the
-// embedded server ends by itself, stop is told why.
-func (e *Env) database(ctx context.Context, stop context.CancelCauseFunc) (url string, done func(), err error) {
-	if e.DatabaseURL != "" {
-		return e.DatabaseURL, func() {}, nil
+// begin makes the ledger ready and announces the server. With --no-migrate the
+// schema may be missing: the server is not ready then, and waits for it.
+func (s *Serve) begin(ctx context.Context, env *Env, v *service, addr net.Addr) error {
+	err := v.schema.check(ctx)
+	if err != nil && !s.Demo {
+		env.Log.Warn("not ready, and waiting for the schema", "because", err)
+		env.printf("simgraph is not ready: %v\n%s", err, places(s.base(addr)))
+		return nil
 	}
-	server, err := embedded.Start(ctx, embedded.Config{Dir: e.DataDir, Log: e.Log, Purpose: "serve"})
 	if err != nil {
-		return "", nil, err
+		return err
 	}
-	go func() {
-		select {
-		case <-server.Done():
-			stop(fmt.Errorf("%w: %w", errDatabaseStopped, server.Err()))
-		case <-ctx.Done():
-		}
-	}()
-	return server.URL(), func() { e.warn("stop the database", server.Close()) }, nil
+	if err := v.upkeep.EnsurePartitions(ctx); err != nil {
+		return err
+	}
+	return s.announce(ctx, env, v.schema.pool, addr)
 }
 
 // announce says where the server is and how to try it.
 func (s *Serve) announce(ctx context.Context, env *Env, pool *sqlx.DB, addr net.Addr) error {
-	base := "http://" + addr.String()
-	if s.TLSCert != "" {
-		base = "https://" + addr.String()
-	}
-	try, err := s.invitation(ctx, env, pool, base)
+	try, err := s.invitation(ctx, env, pool, s.base(addr))
 	if err != nil {
 		return err
 	}
-	env.printf("simgraph is ready\n  Page     %s/\n  GraphQL  %s/graphql\n  REST     %s/docs\n%s", base, base, base, try)
+	env.printf("simgraph is ready\n%s%s", places(s.base(addr)), try)
 	return nil
+}
+
+// base is the address of the server for browsers of this machine.
+func (s *Serve) base(addr net.Addr) string {
+	if s.TLSCert != "" {
+		return "https://" + addr.String()
+	}
+	return "http://" + addr.String()
+}
+
+func places(base string) string {
+	return fmt.Sprintf("  Page     %[1]s/\n  GraphQL  %[1]s/graphql\n  REST     %[1]s/docs\n", base)
 }
 
 // invitation says what to do next.
@@ -229,5 +257,16 @@ func loadDefaultDemo(ctx context.Context, env *Env, pool *sqlx.DB) error {
 // demoAdmin is the user of the demo company who may do everything.
 const demoAdmin = "admin@demo.example"
 
-// OneLine is the text of an error on one line.
-func OneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+// OneLine is the text of an error on one line. What several errors that were
+// joined say alike is written once.
+func OneLine(err error) string {
+	var texts []string
+	for line := range strings.Lines(err.Error()) {
+		text := strings.Join(strings.Fields(line), " ")
+		said := func(before string) bool { return before == text || strings.HasSuffix(before, ": "+text) }
+		if text != "" && !slices.ContainsFunc(texts, said) {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "; ")
+}

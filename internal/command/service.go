@@ -38,6 +38,7 @@ type service struct {
 	auditMonths int
 	// outbox loses mails after mailDays; 0 keeps them for ever.
 	outbox    *db.Outbox
+	schema    *schemaGate
 	mailDays  int
 	telemetry *observed
 	limits    *limit.Limits
@@ -59,6 +60,7 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 		log: env.Log, access: db.NewAccess(pool), usage: newUsage(pool, options), upkeep: newUsage(upkeep, options),
 		live: db.NewLive(pool, direct, env.Log), mail: worker, telemetry: telemetry, limits: s.limits(telemetry.Metrics),
 	}
+	v.schema = newSchemaGate(pool, !env.NoMigrate)
 	v.outbox, v.mailDays = db.NewOutbox(upkeep, time.Now), int(s.MailRetention)
 	v.audit, v.auditMonths = db.NewAuditLog(upkeep), int(s.AuditRetention)
 	v.graph = v.newGraph(pool, v.access, v.usage)

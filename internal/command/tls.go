@@ -1,12 +1,10 @@
 package command
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"os"
-	"os/signal"
-	"syscall"
+	"sync/atomic"
 
 	"simgraph/internal/httpd"
 )
@@ -27,34 +25,43 @@ func (s *Security) Validate() error {
 	return err
 }
 
-// secure serves HTTPS when a certificate was named.
-func (s *Security) secure(ctx context.Context, v *service) error {
-	certificate, err := s.certificate(ctx, v.log)
-	if certificate != nil {
-		v.server.TLS = certificate.Config()
+// secure serves HTTPS when a certificate was named, which is reloaded from then on.
+func (s *Security) secure(v *service, reload *reloader) error {
+	if s.TLSCert == "" {
+		return nil
 	}
-	return err
+	certificate, err := httpd.NewCertificate(s.TLSCert, s.TLSKey, v.log)
+	if err != nil {
+		return err
+	}
+	v.server.TLS = certificate.Config()
+	reload.certificate.Store(certificate)
+	return nil
 }
 
-// certificate reads the certificate, and again on SIGHUP until ctx ends; nil
-// when none was named.
-func (s *Security) certificate(ctx context.Context, log *slog.Logger) (*httpd.Certificate, error) {
-	if s.TLSCert == "" {
-		return nil, nil
+// reloader answers SIGHUP.
+type reloader struct {
+	log *slog.Logger
+	// certificate is nil without TLS, and until it was read.
+	certificate atomic.Pointer[httpd.Certificate]
+}
+
+// follow reads the certificate anew at each signal.
+func (r *reloader) follow(hangups <-chan os.Signal) {
+	for range hangups {
+		r.reload()
 	}
-	certificate, err := httpd.NewCertificate(s.TLSCert, s.TLSKey, log)
-	if err != nil {
-		return nil, err
+}
+
+func (r *reloader) reload() {
+	certificate := r.certificate.Load()
+	if certificate == nil {
+		r.log.Info("SIGHUP: there is no TLS certificate to read anew")
+		return
 	}
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	context.AfterFunc(ctx, func() { signal.Stop(hangups); close(hangups) })
-	go func() {
-		for range hangups {
-			if err := certificate.Reload(); err != nil {
-				log.Error("the TLS certificate cannot be read, the old one stays", "error", err)
-			}
-		}
-	}()
-	return certificate, nil
+	if err := certificate.Reload(); err != nil {
+		r.log.Error("SIGHUP: the TLS certificate cannot be read, the old one stays", "error", err)
+		return
+	}
+	r.log.Info("SIGHUP: the TLS certificate was read anew")
 }

@@ -12,7 +12,7 @@ import (
 // Token prints an access token, for scripts and curl.
 type Token struct {
 	User string        `required:"" placeholder:"EMAIL" help:"The user that the token acts for."`
-	TTL  time.Duration `default:"1h" help:"How long the token lives."`
+	TTL  time.Duration `default:"1h" range:"1s..87600h" help:"How long the token lives."`
 }
 
 // Help shows examples.

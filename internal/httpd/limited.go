@@ -17,7 +17,7 @@ import (
 func Limited(limits *limit.Limits, proxies limit.Proxies, throttled func(from domain.Origin, accessKeyID string)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == livePath || r.URL.Path == readyPath {
+			if isProbe(r) {
 				next.ServeHTTP(w, r)
 				return
 			}

@@ -51,13 +51,26 @@ func (p Proxies) ClientOf(r *http.Request) netip.Addr {
 	for p.trust(client) && len(hops) > 0 {
 		last := strings.TrimSpace(hops[len(hops)-1])
 		hops = hops[:len(hops)-1]
-		before, err := netip.ParseAddr(last)
+		before, err := parseHop(last)
 		if err != nil {
 			break // a proxy that hides its clients, or lies, stands for them
 		}
 		client = before.Unmap().WithZone("")
 	}
 	return client
+}
+
+// parseHop reads an entry of X-Forwarded-For: an address, which some proxies write
+// with a port, and one of IPv6 in brackets.
+func parseHop(text string) (netip.Addr, error) {
+	if addr, err := netip.ParseAddr(text); err == nil {
+		return addr, nil
+	}
+	if inner, bracketed := strings.CutPrefix(text, "["); bracketed && strings.HasSuffix(inner, "]") {
+		return netip.ParseAddr(strings.TrimSuffix(inner, "]"))
+	}
+	hop, err := netip.ParseAddrPort(text)
+	return hop.Addr(), err
 }
 
 // household is what counts as one address: all of an IPv6 network of 64 bits,
