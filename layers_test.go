@@ -5,7 +5,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,17 +27,18 @@ var layers = map[string][]string{
 	"graph/plan":             {},
 	"graph/plan/generator":   {},
 	"graph/generated":        {"domain", "graph/model", "graph/scalar", "graph/generated/input", "graph/plan"},
-	"graph/engine/transport": {"graph/engine/guard", "graph/engine/input", "graph/plan", "graph/scalar"},
+	"graph/engine/transport": {"domain", "graph/engine/guard", "graph/engine/input", "graph/plan", "graph/scalar", "internal/problem"},
 	"resolvers":              {"domain", "domain/query", "graph/model", "graph/generated", "graph/generated/input", "graph/plan"},
-	"rest":                   {"domain", "graph/engine/input"},
-	"internal/access":        {"domain"},
+	"rest":                   {"domain", "graph/engine/input", "internal/problem"},
+	"internal/problem":       {"domain"},
+	"internal/access":        {"domain", "internal/problem"},
 	"internal/limit":         {"domain"},
 	"internal/replica":       {"domain", "graph/engine/transport"},
 	"internal/telemetry":     {"domain", "graph/engine/transport"},
-	"internal/httpd":         {"internal/access", "domain", "graph/engine/transport", "internal/limit"},
+	"internal/httpd":         {"internal/access", "domain", "graph/engine/transport", "internal/limit", "internal/problem"},
 	"internal/bundle":        {"domain"},
 	"internal/demo":          {"internal/bundle", "domain"},
-	"internal/ingest":        {"internal/bundle", "domain"},
+	"internal/ingest":        {"internal/bundle", "domain", "internal/problem"},
 	"internal/mail":          {"domain"},
 	"web":                    {},
 	"web/sources":            {},
@@ -65,6 +68,60 @@ func TestImportsPointOneWay(t *testing.T) {
 			}
 		}
 	}
+}
+
+// row is one of the table of folders: what it names, what it says, and what its
+// folders may import.
+var row = regexp.MustCompile("(?m)^(\\| (`[^|]+`) \\|[^|]+\\|)[^|]*\\|$")
+
+func TestTheArchitectureListsTheImports(t *testing.T) {
+	const name = "docs/architecture.md"
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, rest, _ := strings.Cut(string(text), "## The folders\n")
+	table, end, _ := strings.Cut(rest, "## ")
+	listed := map[string]bool{}
+	current := row.ReplaceAllStringFunc(table, func(line string) string {
+		parts := row.FindStringSubmatch(line)
+		folders := strings.Split(strings.ReplaceAll(parts[2], "`", ""), ", ")
+		for _, folder := range folders {
+			listed[folder] = true
+		}
+		return parts[1] + " " + importsOf(folders) + "|"
+	})
+	for folder := range layers {
+		if !listed[folder] {
+			t.Errorf("%s has no row for %s", name, folder)
+		}
+	}
+	if current == table {
+		return
+	}
+	if !*update {
+		t.Fatalf("the imports in %s are not those of this file: go test . -run TheArchitecture -update", name)
+	}
+	if err := os.WriteFile(name, []byte(begin+"## The folders\n"+current+"## "+end), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// importsOf is what the folders of one row may import beside each other.
+func importsOf(folders []string) string {
+	var all []string
+	for _, folder := range folders {
+		if slices.Contains(outermost, folder) {
+			return "everything "
+		}
+		all = append(all, layers[folder]...)
+	}
+	slices.Sort(all)
+	all = slices.DeleteFunc(slices.Compact(all), func(one string) bool { return slices.Contains(folders, one) })
+	if len(all) == 0 {
+		return ""
+	}
+	return strings.Join(all, ", ") + " "
 }
 
 // importsByPackage reads the sources with the parser itself: the test cache

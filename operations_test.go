@@ -154,7 +154,7 @@ func promtool(t *testing.T, in io.Reader, args ...string) {
 	}
 }
 
-// exercise asks at each door, beyond a limit too.
+// exercise asks each endpoint, beyond a limit too.
 func (s *instance) exercise() {
 	s.t.Helper()
 	bearer := http.Header{"Authorization": {"Bearer " + s.token}, "Content-Type": {"application/json"}}

@@ -25,6 +25,11 @@ type usageTruth struct {
 	moved     time.Time
 }
 
+// shows reports whether the scope shows what is in the group; nil stands for none.
+func shows(scope domain.Scope, group *int64) bool {
+	return !scope.Restricted() || group != nil && slices.Contains(scope.Groups, *group)
+}
+
 // newUsageTruth is a fleet of 12 with 70 days of usage, in which s1 moved from
 // group 1 to group 2, and s0 and s4 carry the tag "red", s4 and s5 "blue".
 func newUsageTruth(t *testing.T) *usageTruth {
@@ -85,10 +90,10 @@ func (u *usageTruth) counts(r domain.UsageRecord, of domain.Subject, scope domai
 		return false
 	}
 	present := groupNow(r)
-	isVisible := scope.Shows(&present)
+	isVisible := shows(scope, &present)
 	switch of.Kind {
 	case domain.GroupSubject:
-		return u.groupAt(r) == of.ID && scope.Shows(&of.ID)
+		return u.groupAt(r) == of.ID && shows(scope, &of.ID)
 	case domain.TagSubject:
 		return isVisible && slices.Contains(tagsOf(r), string(of.Tag))
 	case domain.SubscriberSubject:
@@ -220,7 +225,7 @@ func (u *usageTruth) checkTop(t *rapid.T, q question) {
 		want := map[int64]domain.SubscriberUsage{}
 		for _, r := range u.records {
 			present := groupNow(r)
-			if u.counts(r, of, q.scope, q.span) && q.scope.Shows(&present) {
+			if u.counts(r, of, q.scope, q.span) && shows(q.scope, &present) {
 				key := u.keys[r.PhysicalID]
 				w := want[key]
 				want[key] = domain.SubscriberUsage{
@@ -252,10 +257,10 @@ func later(a, b time.Time) time.Time {
 // what the scope does not show.
 func (u *usageTruth) valuesOf(r domain.UsageRecord, by domain.Dimension, scope domain.Scope) []string {
 	at, present := u.groupAt(r), groupNow(r)
-	if by == domain.ByGroup && !scope.Shows(&at) {
+	if by == domain.ByGroup && !shows(scope, &at) {
 		return []string{""}
 	}
-	if slices.Contains([]domain.Dimension{domain.ByOperator, domain.ByTariff, domain.ByTag}, by) && !scope.Shows(&present) {
+	if slices.Contains([]domain.Dimension{domain.ByOperator, domain.ByTariff, domain.ByTag}, by) && !shows(scope, &present) {
 		return []string{""}
 	}
 	switch by {
@@ -320,7 +325,7 @@ func (u *usageTruth) checkLists(t *rapid.T, q question) {
 				text := fmt.Sprint(of, key)
 				list[text] = plus(list[text], volumeOf(r))
 			}
-			if present := groupNow(r); q.scope.Shows(&present) {
+			if present := groupNow(r); shows(q.scope, &present) {
 				book(subscribers, "n-"+r.PhysicalID)
 			}
 			if r.IPAddress.IsValid() {

@@ -4,7 +4,8 @@ import "context"
 
 // Origin is where a request comes from.
 type Origin struct {
-	// Door is the way in: graphql, rest, oauth, another path, or command.
+	// Door is the endpoint, or the command: graphql, rest, oauth, usage, page,
+	// import. It has the public name of the field in the graph.
 	Door string
 	// Address is the client's network address, or the host of a command.
 	Address   string

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ErrorKind classifies an Error. Its text is the public error code of both doors
+// ErrorKind classifies an Error. Its text is the public error code of all endpoints
 // (spec §7; the codes that the spec leaves open are listed in docs/decisions).
 type ErrorKind string
 

@@ -1,7 +1,5 @@
 package domain
 
-import "slices"
-
 // CompanyID is the internal number of a company, the tenant. Every row belongs
 // to one.
 type CompanyID int64
@@ -36,9 +34,3 @@ func (s Scope) By(actor *Actor) Scope {
 
 // Restricted tells whether only some groups are visible.
 func (s Scope) Restricted() bool { return s.Groups != nil }
-
-// Shows tells whether the scope shows what is in the group; nil stands for
-// "in no group".
-func (s Scope) Shows(group *int64) bool {
-	return !s.Restricted() || group != nil && slices.Contains(s.Groups, *group)
-}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"simgraph/graph/engine/input"
+	"simgraph/internal/problem"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 // One that is not declared is taken for it.
 func checkMedia(h http.Header) error {
 	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return newProblem(codeMedia, "", "a body must come without Content-Encoding")
+		return problem.New(problem.MediaType, "", "a body must come without Content-Encoding")
 	}
 	declared := h.Values("Content-Type")
 	if len(declared) == 0 {
@@ -33,7 +34,7 @@ func checkMedia(h http.Header) error {
 	media, params, err := mime.ParseMediaType(declared[0])
 	charset := params["charset"]
 	if err != nil || len(declared) > 1 || media != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
-		return newProblem(codeMedia, "", "a body must be JSON in UTF-8, with the header Content-Type: application/json")
+		return problem.New(problem.MediaType, "", "a body must be JSON in UTF-8, with the header Content-Type: application/json")
 	}
 	return nil
 }
@@ -48,13 +49,13 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, tooLarge()
 	}
 	if err != nil {
-		return nil, newProblem(codeBody, "", "the body could not be read")
+		return nil, badBody("", "the body could not be read")
 	}
 	return body, nil
 }
 
-func tooLarge() *problem {
-	return newProblem(codeTooLarge, "", fmt.Sprintf("a body may have at most %d bytes", maxBody))
+func tooLarge() *problem.Problem {
+	return problem.New(problem.TooLarge, "", fmt.Sprintf("a body may have at most %d bytes", maxBody))
 }
 
 // member is a field of a body and its value as a JSON token.
@@ -66,18 +67,18 @@ type member struct {
 // parseBody reads a flat JSON object, each field at most once.
 func parseBody(body []byte) ([]member, error) {
 	if err := input.CheckJSON(body); err != nil {
-		return nil, newProblem(codeBody, "", err.Error())
+		return nil, badBody("", err.Error())
 	}
 	if len(bytes.TrimSpace(body)) == 0 {
-		return nil, newProblem(codeBody, "", "a body is required: a JSON object")
+		return nil, badBody("", "a body is required: a JSON object")
 	}
 	if !json.Valid(body) {
-		return nil, newProblem(codeBody, "", "the body is not one JSON value")
+		return nil, badBody("", "the body is not one JSON value")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	if first, _ := decoder.Token(); first != json.Delim('{') {
-		return nil, newProblem(codeBody, "", "the body must be a JSON object")
+		return nil, badBody("", "the body must be a JSON object")
 	}
 	return readMembers(decoder)
 }
@@ -97,10 +98,10 @@ func readMembers(decoder *json.Decoder) ([]member, error) {
 			return nil, err
 		}
 		if _, nested := value.(json.Delim); nested {
-			return nil, newProblem(codeBody, clip(name), fmt.Sprintf("%.100q must not be an object or a list", name))
+			return nil, badBody(clip(name), fmt.Sprintf("%.100q must not be an object or a list", name))
 		}
 		if seen[name] {
-			return nil, newProblem(codeBody, clip(name), fmt.Sprintf("%.100q is given twice", name))
+			return nil, badBody(clip(name), fmt.Sprintf("%.100q is given twice", name))
 		}
 		seen[name] = true
 		members = append(members, member{name, value})
@@ -109,11 +110,11 @@ func readMembers(decoder *json.Decoder) ([]member, error) {
 }
 
 // faults collects what is wrong with the fields of a body.
-type faults []detail
+type faults []problem.Detail
 
 func (f *faults) add(field, format string, args ...any) {
 	if len(*f) < maxDetails {
-		*f = append(*f, detail{clip(field), fmt.Sprintf(format, args...)})
+		*f = append(*f, problem.Detail{Field: clip(field), Reason: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -122,7 +123,7 @@ func (f faults) err() error {
 	if len(f) == 0 {
 		return nil
 	}
-	return &problem{Code: codeBody, Message: f[0].Reason, Details: f}
+	return &problem.Problem{Code: problem.InvalidBody, Message: f[0].Reason, Details: f}
 }
 
 // clip shortens what a caller called a field.

@@ -13,7 +13,6 @@ import (
 	"simgraph/db"
 	"simgraph/db/dbtest"
 	"simgraph/domain"
-	"simgraph/graph/engine/transport"
 )
 
 // get asks for a path with a token.
@@ -94,7 +93,7 @@ func TestAThrottledCallerIsToldWhenToComeBack(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)
 	server := newServer(t, pool, func(context.Context, int) error {
-		return &transport.Throttled{RetryAfter: 3 * time.Second}
+		return &domain.Error{Kind: domain.KindRateLimited, RetryAfter: 3 * time.Second}
 	})
 	w := get(t, server, "/tags", tokens(t, pool)["admin"])
 	if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "3" || code(t, w) != "RATE_LIMITED" {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"simgraph/domain"
+	"simgraph/internal/problem"
 )
 
 // call is a request in the words of the graph.
@@ -145,7 +146,7 @@ func (e *endpoint) gatherPath(c *call, segments []string) error {
 
 // blame names the fields at fault as the caller knows them, and tells a faulty
 // body from a faulty parameter.
-func (e *endpoint) blame(p *problem) *problem {
+func (e *endpoint) blame(p *problem.Problem) *problem.Problem {
 	for i, d := range p.Details {
 		name, known := e.names[d.Field]
 		if !known {
@@ -153,7 +154,7 @@ func (e *endpoint) blame(p *problem) *problem {
 		}
 		p.Details[i].Field = name
 		if p.Code == string(domain.KindInvalid) && e.param(inBody, name) != nil {
-			p.Code = codeBody
+			p.Code = problem.InvalidBody
 		}
 	}
 	return p

@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
+	"simgraph/internal/problem"
 )
 
 const gatherSchema = `
@@ -127,7 +129,7 @@ func TestWrongParametersAreRefused(t *testing.T) {
 		r := httptest.NewRequest(http.MethodGet, "/things", nil)
 		r.URL.RawQuery = query
 		_, err := gather(t, list, r)
-		if err == nil || !strings.HasPrefix(err.Error(), want) || asProblem(err).Code != "INVALID_PARAMETER" {
+		if err == nil || !strings.HasPrefix(err.Error(), want) || problem.Of(err).Code != "INVALID_PARAMETER" {
 			t.Errorf("%.80s: got %v; want %s", query, err, want)
 		}
 	}
@@ -192,7 +194,7 @@ func TestWrongBodiesAreRefused(t *testing.T) {
 		strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000): "the body is not one JSON value",
 	} {
 		_, err := gather(t, edit, httptest.NewRequest(http.MethodPatch, "/things/7", strings.NewReader(body)))
-		if err == nil || !strings.HasPrefix(err.Error(), want) || asProblem(err).Code != codeBody {
+		if err == nil || !strings.HasPrefix(err.Error(), want) || problem.Of(err).Code != problem.InvalidBody {
 			t.Errorf("%.80s: got %v; want %s", body, err, want)
 		}
 	}
@@ -201,7 +203,7 @@ func TestWrongBodiesAreRefused(t *testing.T) {
 func TestAllFaultsOfABodyAreNamed(t *testing.T) {
 	edit := testEndpoint(t, route{method: http.MethodPatch, path: "/things/{id}", operation: "Edit", wrapper: "content"})
 	_, err := gather(t, edit, httptest.NewRequest(http.MethodPatch, "/things/7", strings.NewReader(`{"x":1,"size":"a","y":null}`)))
-	p, ok := errors.AsType[*problem](err)
+	p, ok := errors.AsType[*problem.Problem](err)
 	if !ok || len(p.Details) != 4 || p.Message != p.Details[0].Reason {
 		t.Fatalf("got %+v", p)
 	}
@@ -210,7 +212,7 @@ func TestAllFaultsOfABodyAreNamed(t *testing.T) {
 		many += `,"f` + strings.Repeat("x", i) + `":1`
 	}
 	_, err = gather(t, edit, httptest.NewRequest(http.MethodPatch, "/things/7", strings.NewReader(many+"}")))
-	if p := asProblem(err); len(p.Details) != maxDetails || len(p.Details[0].Field) > 100 {
+	if p := problem.Of(err); len(p.Details) != maxDetails || len(p.Details[0].Field) > 100 {
 		t.Fatalf("got %d details", len(p.Details))
 	}
 }
@@ -224,21 +226,21 @@ func TestWhatABodyIsDeclaredToBe(t *testing.T) {
 		{"Content-Type", "application/json", ""},
 		{"Content-Type", `Application/JSON; charset="UTF-8"`, ""},
 		{"Content-Type", "application/json; charset=utf-8; odd=1", ""},
-		{"Content-Type", "application/json; charset=latin1", codeMedia},
-		{"Content-Type", "application/merge-patch+json", codeMedia},
-		{"Content-Type", "text/plain", codeMedia},
-		{"Content-Type", "application/x-www-form-urlencoded", codeMedia},
-		{"Content-Type", "", codeMedia},
-		{"Content-Type", ";;", codeMedia},
+		{"Content-Type", "application/json; charset=latin1", problem.MediaType},
+		{"Content-Type", "application/merge-patch+json", problem.MediaType},
+		{"Content-Type", "text/plain", problem.MediaType},
+		{"Content-Type", "application/x-www-form-urlencoded", problem.MediaType},
+		{"Content-Type", "", problem.MediaType},
+		{"Content-Type", ";;", problem.MediaType},
 		{"Content-Encoding", "identity", ""},
-		{"Content-Encoding", "gzip", codeMedia},
+		{"Content-Encoding", "gzip", problem.MediaType},
 	} {
 		r := httptest.NewRequest(http.MethodPatch, "/things/7", strings.NewReader(`{"rule":"sim"}`))
 		if c.name != "" {
 			r.Header.Set(c.name, c.value)
 		}
 		_, err := gather(t, edit, r)
-		if (err == nil) != (c.code == "") || err != nil && asProblem(err).Code != c.code {
+		if (err == nil) != (c.code == "") || err != nil && problem.Of(err).Code != c.code {
 			t.Errorf("%s: %s: got %v", c.name, c.value, err)
 		}
 	}
@@ -248,13 +250,13 @@ func TestABodyIsBounded(t *testing.T) {
 	edit := testEndpoint(t, route{method: http.MethodPatch, path: "/things/{id}", operation: "Edit", wrapper: "content"})
 	fitting := `{"rule":"sim"` + strings.Repeat(" ", maxBody-14) + `}`
 	for _, known := range []bool{true, false} {
-		for body, code := range map[string]string{fitting: "", fitting + " ": codeTooLarge} {
+		for body, code := range map[string]string{fitting: "", fitting + " ": problem.TooLarge} {
 			r := httptest.NewRequest(http.MethodPatch, "/things/7", strings.NewReader(body))
 			if !known {
 				r.ContentLength = -1
 			}
 			_, err := gather(t, edit, r)
-			if (err == nil) != (code == "") || err != nil && asProblem(err).Code != code {
+			if (err == nil) != (code == "") || err != nil && problem.Of(err).Code != code {
 				t.Errorf("%d bytes: got %v", len(body), err)
 			}
 		}
@@ -265,37 +267,41 @@ func TestABodyIsBounded(t *testing.T) {
 func TestTheFirstFaultIsTold(t *testing.T) {
 	edit := testEndpoint(t, route{method: http.MethodPatch, path: "/things/{id}", operation: "Edit", wrapper: "content"})
 	for _, c := range []struct{ media, query, body, path, code string }{
-		{"text/plain", "a;b", "", "x", codeMedia},
-		{"application/json", "a;b", strings.Repeat(" ", maxBody+1), "x", codeTooLarge},
+		{"text/plain", "a;b", "", "x", problem.MediaType},
+		{"application/json", "a;b", strings.Repeat(" ", maxBody+1), "x", problem.TooLarge},
 		{"application/json", "a;b", "", "x", "INVALID_PARAMETER"},
-		{"application/json", "", "", "x", codeBody},
+		{"application/json", "", "", "x", problem.InvalidBody},
 		{"application/json", "", `{"rule":"sim"}`, "x", "INVALID_PROPERTY"},
 		{"application/json", "", `{"rule":"sim"}`, "2147483648", "INVALID_PROPERTY"},
 	} {
 		r := httptest.NewRequest(http.MethodPatch, "/things/"+c.path, strings.NewReader(c.body))
 		r.URL.RawQuery = c.query
 		r.Header.Set("Content-Type", c.media)
-		if _, err := gather(t, edit, r); err == nil || asProblem(err).Code != c.code {
+		if _, err := gather(t, edit, r); err == nil || problem.Of(err).Code != c.code {
 			t.Errorf("%+.40v: got %v", c, err)
 		}
 	}
 }
 
+func joined(permissions []domain.Permission) string {
+	return strings.Trim(fmt.Sprint(permissions), "[]")
+}
+
 func TestPermissionsAreThoseOfAllFieldsOfTheDocument(t *testing.T) {
 	find := testEndpoint(t, route{method: http.MethodGet, path: "/things/{id}", operation: "Find", wrapper: "content"})
 	edit := testEndpoint(t, route{method: http.MethodPatch, path: "/things/{id}", operation: "Edit", wrapper: "content"})
-	if got := scopes(find.permissions); got != "VIEW SECRET" {
+	if got := joined(find.permissions); got != "VIEW SECRET" {
 		t.Errorf("find needs %s", got)
 	}
-	if got := scopes(edit.permissions); got != "VIEW EDIT" {
+	if got := joined(edit.permissions); got != "VIEW EDIT" {
 		t.Errorf("edit needs %s", got)
 	}
 }
 
 func TestErrorsNameFieldsAsTheCallerKnowsThem(t *testing.T) {
 	edit := testEndpoint(t, route{method: http.MethodPatch, path: "/things/{id}", operation: "Edit", wrapper: "content"})
-	for field, want := range map[string]string{"thingId": "INVALID_PARAMETER id", "note": codeBody + " note", "other": "INVALID_PARAMETER other"} {
-		p := edit.blame(newProblem(string(domain.KindInvalid), field, "wrong"))
+	for field, want := range map[string]string{"thingId": "INVALID_PARAMETER id", "note": problem.InvalidBody + " note", "other": "INVALID_PARAMETER other"} {
+		p := edit.blame(problem.New(string(domain.KindInvalid), field, "wrong"))
 		if got := p.Code + " " + p.Details[0].Field; got != want {
 			t.Errorf("%s: got %s, want %s", field, got, want)
 		}
@@ -367,7 +373,7 @@ func FuzzBody(f *testing.F) {
 		if err == nil {
 			return
 		}
-		if p := asProblem(err); p.Code != codeBody || members != nil {
+		if p := problem.Of(err); p.Code != problem.InvalidBody || members != nil {
 			t.Fatalf("%q: got %v, %v", body, members, err)
 		}
 	})

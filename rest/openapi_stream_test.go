@@ -31,7 +31,7 @@ func TestTheStreamOfUsageKeepsItsContract(t *testing.T) {
 	load(t, pool)
 	pool.MustExec(`UPDATE users SET permissions = array_append(permissions, 'RECORD_USAGE') WHERE email = 'admin@acme.example'`)
 	gate := access.NewGate(db.NewAccess(pool), time.Now)
-	door := ingest.New(ingest.Config{
+	stream := ingest.New(ingest.Config{
 		Usage: usageStore(pool), Admit: gate.Admit, StillValid: func(context.Context) error { return nil },
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Bytes: 1000,
 	})
@@ -53,7 +53,7 @@ func TestTheStreamOfUsageKeepsItsContract(t *testing.T) {
 			r.Header.Set("Authorization", "Bearer "+c.token)
 		}
 		w := httptest.NewRecorder()
-		door.ServeHTTP(w, r)
+		stream.ServeHTTP(w, r)
 		if w.Code != c.status {
 			t.Errorf("got %d %s, want %d", w.Code, w.Body, c.status)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
+	"simgraph/internal/problem"
 )
 
 // Config says how the paths meet the rest of the program. All but Log, Routed
@@ -72,14 +73,14 @@ func New(cfg Config) (*Handler, error) {
 // ServeHTTP answers a request for a documented path.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := h.serve(w, r); err != nil {
-		asProblem(err).write(w, r, h.RequestID(r.Context()))
+		h.Refuse(w, r, err)
 	}
 }
 
 // ServeContract answers with the OpenAPI 3.1 document of all paths.
 func (h *Handler) ServeContract(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		wrongMethod(r.Method, []string{http.MethodGet, http.MethodHead}).write(w, r, h.RequestID(r.Context()))
+		h.Refuse(w, r, wrongMethod(r.Method, []string{http.MethodGet, http.MethodHead}))
 		return
 	}
 	respond(w, r, http.StatusOK, h.contract)
@@ -114,18 +115,18 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 func (h *Handler) admit(r *http.Request, e *endpoint) (context.Context, error) {
 	ctx, err := h.Authenticate(r)
 	if err != nil {
-		p := asProblem(err)
-		if p.Code == codeInternal {
+		p := problem.Of(err)
+		if p.Code == problem.Internal {
 			h.logInternal(r.Context(), "a caller could not be authenticated", err)
 		}
-		return nil, p.challenged(nil)
+		return nil, p.Challenged()
 	}
 	caller, err := domain.CallerOf(ctx)
 	if err != nil {
-		return nil, asProblem(err).challenged(nil)
+		return nil, problem.Of(err).Challenged()
 	}
 	if err := caller.Need(e.permissions...); err != nil {
-		return nil, asProblem(err).challenged(e.permissions)
+		return nil, problem.Of(err).Challenged(e.permissions...)
 	}
 	return ctx, nil
 }
@@ -186,8 +187,7 @@ func join(list, more []byte) []byte {
 func (h *Handler) execute(ctx context.Context, e *endpoint, c *call) (answer, error) {
 	response := e.run(ctx, c.variables)
 	if len(response.Errors) > 0 {
-		p := e.blame(fromGraph(response.Errors[0]))
-		return answer{}, p
+		return answer{}, e.blame(fromGraph(response.Errors[0]))
 	}
 	part, err := e.outline.shape(response.Data)
 	if err == nil && (part.body == nil) != (e.wrapper == "") {
@@ -195,7 +195,7 @@ func (h *Handler) execute(ctx context.Context, e *endpoint, c *call) (answer, er
 	}
 	if err != nil {
 		h.logInternal(ctx, "an answer could not be shaped", err)
-		return answer{}, internal()
+		return answer{}, err
 	}
 	return part, nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"simgraph/internal/problem"
 )
 
 func TestEachPathFindsItsRoute(t *testing.T) {
@@ -65,11 +67,18 @@ func TestAPathServesItsOwnMethodsOnly(t *testing.T) {
 	} {
 		method, path, _ := strings.Cut(request, " ")
 		_, err := find(all, method, path)
-		p, ok := errors.AsType[*problem](err)
-		if !ok || p.Code != codeMethod || p.header.Get("Allow") != want {
+		p, ok := errors.AsType[*problem.Problem](err)
+		if !ok || p.Code != problem.WrongMethod || allowed(p) != want {
 			t.Errorf("%s: got %v, want Allow: %s", request, err, want)
 		}
 	}
+}
+
+// allowed is the header Allow of the answer.
+func allowed(p *problem.Problem) string {
+	h := http.Header{}
+	p.SetHeader(h)
+	return h.Get("Allow")
 }
 
 func TestOtherPathsAreUnknown(t *testing.T) {
@@ -81,13 +90,13 @@ func TestOtherPathsAreUnknown(t *testing.T) {
 		"/subscriber-groups/x", "/nowhere",
 	} {
 		_, err := find(all, "GET", path)
-		if p, ok := errors.AsType[*problem](err); !ok || p.Code != codeRoute {
+		if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != problem.NoRoute {
 			t.Errorf("%s: got %v", path, err)
 		}
 	}
 	for _, path := range []string{"/%zz", "/%", "/subscribers/%4", "/a%/subscribers"} {
 		_, err := find(all, "GET", path)
-		if p, ok := errors.AsType[*problem](err); !ok || p.Code != "INVALID_PARAMETER" {
+		if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "INVALID_PARAMETER" {
 			t.Errorf("%s: got %v", path, err)
 		}
 	}

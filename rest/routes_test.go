@@ -66,7 +66,7 @@ func endpoints(t testing.TB) router {
 func TestEveryDocumentedPathNeedsItsPermissions(t *testing.T) {
 	served := map[string]string{}
 	for _, e := range endpoints(t) {
-		served[e.method+" "+e.path] = scopes(e.permissions)
+		served[e.method+" "+e.path] = joined(e.permissions)
 	}
 	for path, want := range documented {
 		if got, ok := served[path]; !ok || got != want {

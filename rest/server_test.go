@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
 // clock is when the tests take place, so that answers are the same every day.
 func clock() time.Time { return time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC) }
 
-// newServer returns all doors on a database that holds testdata/fleet.ndjson.
+// newServer returns all endpoints on a database that holds testdata/fleet.ndjson.
 // Charge, unless nil, books the cost of operations.
 func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) error) http.Handler {
 	t.Helper()
@@ -67,11 +67,11 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 	if err != nil {
 		t.Fatal(err)
 	}
-	return httpd.Handler(httpd.Doors{
-		Graph:  httpd.Graph(gate, engine),
+	return httpd.Handler(httpd.Endpoints{
+		Graph:  httpd.Graph(gate, engine, log),
 		OAuth:  access.NewOAuth(store, log),
 		Health: &httpd.Health{Check: func(ctx context.Context) error { return pool.PingContext(ctx) }},
-		Other:  map[string]http.Handler{"/openapi.json": http.HandlerFunc(paths.ServeContract)},
+		Others: httpd.Pages(map[string]http.Handler{"/openapi.json": http.HandlerFunc(paths.ServeContract)}),
 		REST:   paths,
 	})
 }

@@ -2,7 +2,7 @@
 //
 // A filter is a tree of comparisons under and, or and not. It comes from the text
 // of a REST parameter (ParseFilter) or from typed inputs (Compare, All, Any, Not,
-// then Check); both doors give the same tree, and one compiler turns it into SQL.
+// then Check); both endpoints give the same tree, and one compiler turns it into SQL.
 //
 // # Meaning
 //

@@ -24,8 +24,8 @@ func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
 
 const acme = domain.CompanyID(1)
 
-// door is the gate and the endpoints on a database with one user.
-type door struct {
+// fixture is the gate and the endpoints on a database with one user.
+type fixture struct {
 	store      *db.Access
 	gate       *access.Gate
 	oauth      *access.OAuth
@@ -35,9 +35,9 @@ type door struct {
 	elapsed    atomic.Int64
 }
 
-func newDoor(t *testing.T) *door {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	d := &door{}
+	d := &fixture{}
 	pool, err := db.Open(t.Context(), dbtest.URL(t), db.Options{Observe: func(context.Context, string) { d.statements.Add(1) }})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ INSERT INTO users SELECT company_id, user_id, email, '{VIEW_SUBSCRIBER,VIEW_MONI
 	return d
 }
 
-func (d *door) token(t *testing.T) domain.Secret {
+func (d *fixture) token(t *testing.T) domain.Secret {
 	t.Helper()
 	grant, err := d.store.Exchange(t.Context(), domain.Origin{}, d.key.AccessKeyID, d.secret, nil)
 	if err != nil {
@@ -68,7 +68,7 @@ func (d *door) token(t *testing.T) domain.Secret {
 
 func TestABusyClientCostsNoStatementPerRequest(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newFixture(t)
 	token := d.token(t)
 	before := d.statements.Load()
 	var clients sync.WaitGroup
@@ -89,7 +89,7 @@ func TestABusyClientCostsNoStatementPerRequest(t *testing.T) {
 
 func TestARevocationIsEffectiveWithinFiveSeconds(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newFixture(t)
 	token := d.token(t)
 	if _, err := d.gate.Caller(t.Context(), token); err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestARevocationIsEffectiveWithinFiveSeconds(t *testing.T) {
 
 func TestWhatIsNoBearerToken(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newFixture(t)
 	for header, want := range map[string]domain.ErrorKind{
 		"":                                      domain.KindUnauthorized,
 		"Bearer":                                domain.KindInvalidToken,
@@ -150,7 +150,7 @@ type form struct {
 	code        string
 }
 
-func (d *door) send(t *testing.T, handler http.HandlerFunc, f form) (int, map[string]any, http.Header) {
+func (d *fixture) send(t *testing.T, handler http.HandlerFunc, f form) (int, map[string]any, http.Header) {
 	t.Helper()
 	if f.method == "" {
 		f.method = http.MethodPost
@@ -178,7 +178,7 @@ func (d *door) send(t *testing.T, handler http.HandlerFunc, f form) (int, map[st
 
 func TestTokenRequests(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newFixture(t)
 	id, secret := d.key.AccessKeyID, string(d.secret)
 	grant := url.Values{"grant_type": {"client_credentials"}}
 	with := func(values url.Values, pairs ...string) url.Values {
@@ -237,7 +237,7 @@ func TestTokenRequests(t *testing.T) {
 
 func TestARevokedTokenIsRefused(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newFixture(t)
 	basic := [2]string{d.key.AccessKeyID, string(d.secret)}
 	token := d.token(t)
 	for _, f := range []form{
@@ -260,7 +260,7 @@ func TestARevokedTokenIsRefused(t *testing.T) {
 // descriptions.
 func TestDescriptionsKeepToTheirCharacters(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newFixture(t)
 	values := url.Values{"grant_type": {"client_credentials"}, "scope": {"a\"\\\u00e9\x00" + strings.Repeat("x", 1000)}}
 	_, answer, _ := d.send(t, d.oauth.Token, form{basic: [2]string{d.key.AccessKeyID, string(d.secret)}, values: values})
 	text, _ := answer["error_description"].(string)

@@ -1,4 +1,4 @@
-// Package access is the door: it turns bearer tokens into callers, and access
+// Package access admits callers: it turns bearer tokens into callers, and access
 // keys into tokens at the OAuth 2.0 endpoints.
 package access
 

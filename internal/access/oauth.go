@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/internal/problem"
 )
 
 // maxForm bounds the body of a token request.
@@ -57,12 +58,12 @@ type tokenAnswer struct {
 func (o *OAuth) Token(w http.ResponseWriter, r *http.Request) {
 	c, err := readClient(w, r)
 	if err != nil {
-		o.refuse(w, r, err)
+		o.Refuse(w, r, err)
 		return
 	}
 	grant, err := o.grant(r, c)
 	if err != nil {
-		o.refuse(w, r, err)
+		o.Refuse(w, r, err)
 		return
 	}
 	scopes := make([]string, len(grant.Scopes))
@@ -116,16 +117,16 @@ func described(text string) string {
 func (o *OAuth) Revoke(w http.ResponseWriter, r *http.Request) {
 	c, err := readClient(w, r)
 	if err != nil {
-		o.refuse(w, r, err)
+		o.Refuse(w, r, err)
 		return
 	}
 	token := c.form.Get("token")
 	if token == "" {
-		o.refuse(w, r, badRequest("invalid_request", "token is missing"))
+		o.Refuse(w, r, badRequest("invalid_request", "token is missing"))
 		return
 	}
 	if err := o.store.RevokeToken(r.Context(), domain.OriginOf(r.Context()), c.id, c.secret, domain.Secret(token)); err != nil {
-		o.refuse(w, r, err)
+		o.Refuse(w, r, err)
 		return
 	}
 	answer(w, http.StatusOK, struct{}{})
@@ -166,25 +167,31 @@ func credentials(r *http.Request) (*client, error) {
 	return c, nil
 }
 
-func (o *OAuth) refuse(w http.ResponseWriter, r *http.Request, err error) {
+// Refuse answers with the error of RFC 6749 §5.2.
+func (o *OAuth) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	refusal, is := errors.AsType[*oauthError](err)
 	if !is {
-		refusal = o.translate(r, err)
+		refusal = o.translate(w, r, err)
 	}
 	if refusal.Status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", `Basic realm="simgraph"`)
+		w.Header().Set("WWW-Authenticate", problem.Basic)
 	}
 	answer(w, refusal.Status, refusal)
 }
 
-func (o *OAuth) translate(r *http.Request, err error) *oauthError {
-	if fault, is := domain.AsError(err); is {
-		switch fault.Kind {
-		case domain.KindInvalidToken:
-			return &oauthError{http.StatusUnauthorized, "invalid_client", fault.Message}
-		case domain.KindUnavailable:
-			return &oauthError{http.StatusServiceUnavailable, "temporarily_unavailable", fault.Message}
-		}
+// translate counts an exchange that came too often for the audit log.
+func (o *OAuth) translate(w http.ResponseWriter, r *http.Request, err error) *oauthError {
+	p := problem.Of(err)
+	p.SetHeader(w.Header())
+	switch status := p.Status(); status {
+	case http.StatusUnauthorized:
+		return &oauthError{status, "invalid_client", p.Message}
+	case http.StatusTooManyRequests:
+		id, _, _ := r.BasicAuth()
+		o.store.Throttled(domain.OriginOf(r.Context()), id)
+		return &oauthError{status, "temporarily_unavailable", p.Message}
+	case http.StatusServiceUnavailable:
+		return &oauthError{status, "temporarily_unavailable", p.Message}
 	}
 	o.log.ErrorContext(r.Context(), "token request failed", "error", err)
 	return &oauthError{http.StatusInternalServerError, "server_error", "the service failed"}

@@ -1,5 +1,5 @@
-// Package command holds the commands beside serve: each does one thing to the
-// database and ends.
+// Package command holds the commands: serve, which puts the service together and
+// runs it, and those that do one thing to the database and end.
 package command
 
 import (

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"simgraph/domain"
@@ -60,8 +59,8 @@ func (l *Limits) documents() transport.Limits {
 	return limits
 }
 
-// around is what every request passes on its way to a door.
-func (s *Serve) around(v *service) ([]func(http.Handler) http.Handler, error) {
+// around is what every request passes on its way to an endpoint.
+func (s *Serve) around(v *service) ([]httpd.Middleware, error) {
 	origins, err := httpd.NewOrigins(s.CORSOrigin, s.PublicURL)
 	if err != nil {
 		return nil, err
@@ -70,9 +69,11 @@ func (s *Serve) around(v *service) ([]func(http.Handler) http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	around := []func(http.Handler) http.Handler{v.telemetry.Requests, origins.Guard, httpd.Limited(v.limits, proxies, v.access.Throttled), httpd.Gated(v.schema.check)}
+	around := []httpd.Middleware{
+		httpd.Every(v.telemetry.Requests), httpd.Every(origins.Guard), httpd.Limited(v.limits, proxies), httpd.Gated(v.schema.check),
+	}
 	if v.replicas != nil {
-		around = append(around, v.replicas.Carry)
+		around = append(around, httpd.Every(v.replicas.Carry))
 	}
 	return around, nil
 }

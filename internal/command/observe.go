@@ -14,7 +14,6 @@ import (
 	"go.opentelemetry.io/otel"
 
 	"simgraph/db"
-	"simgraph/internal/ingest"
 	"simgraph/internal/limit"
 	"simgraph/internal/mail"
 	"simgraph/internal/telemetry"
@@ -35,7 +34,7 @@ type observed struct {
 	stop func(context.Context) error
 }
 
-// observe begins to observe. The doors are not known yet, nor the pools.
+// observe begins to observe. The endpoints are not known yet, nor the pools.
 func (o *Observation) observe(ctx context.Context, log *slog.Logger) (*observed, error) {
 	tracer, stop, err := telemetry.NewTracer(ctx, os.Getenv, BuildVersion())
 	if err != nil {
@@ -74,13 +73,12 @@ func (v *observed) watch(requests, upkeep *sqlx.DB) {
 	v.Metrics.Register(telemetry.NewBacklog(db.NewBacklog(requests), v.log))
 }
 
-// enter names the doors.
-func (v *observed) enter(names map[string]string) {
-	names[ingest.Path] = usageDoor
-	v.Doors, v.Streams = names, usageDoor
+// name takes the names of the endpoints by their paths.
+func (v *observed) name(endpoints map[string]string) {
+	v.Endpoints, v.Streams = endpoints, usageEndpoint
 }
 
-const usageDoor = "usage"
+const usageEndpoint = "usage"
 
 // adminTimeout bounds a request to the admin address; profiles take a while.
 const adminTimeout = 2 * time.Minute

@@ -92,7 +92,7 @@ func newUsage(pool *sqlx.DB, options db.UsageOptions) *db.Usage {
 	return db.NewUsage(pool, db.NewAlertEvaluator(time.Now), options)
 }
 
-// open opens the doors.
+// open builds the endpoints and the server on them.
 func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	page, err := s.page(pool)
 	if err != nil {
@@ -105,7 +105,6 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 		Usage: v.ingested(), Admit: gate.Admit, StillValid: gate.StillValid, Log: v.log,
 		Streams: s.UsageStreams, Bytes: s.UsageStreamSize,
 	})
-	page[ingest.Path] = streams
 	schema := v.graph.Schema()
 	v.engine = transport.New(schema, v.engineConfig(s, gate, page["/"]))
 	paths, err := rest.New(rest.Config{
@@ -121,14 +120,15 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	}
 	page["/openapi.json"] = http.HandlerFunc(paths.ServeContract)
 	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }}
-	doors := httpd.Doors{
-		Graph: httpd.Graph(gate, v.engine), OAuth: access.NewOAuth(v.access, v.log), Health: health, Other: page, REST: paths,
+	endpoints := httpd.Endpoints{
+		Graph: httpd.Graph(gate, v.engine, v.log), OAuth: access.NewOAuth(v.access, v.log), Health: health, REST: paths,
+		Others: append(httpd.Pages(page), httpd.Route{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams}),
 	}
-	v.telemetry.enter(doors.Names())
-	if doors.Around, err = s.around(v); err != nil {
+	v.telemetry.name(endpoints.Names())
+	if endpoints.Around, err = s.around(v); err != nil {
 		return err
 	}
-	v.server = &httpd.Server{Handler: httpd.Handler(doors), Health: health, Log: v.log, Close: v.closer(streams)}
+	v.server = &httpd.Server{Handler: httpd.Handler(endpoints), Health: health, Log: v.log, Close: v.closer(streams)}
 	return nil
 }
 

@@ -2,61 +2,60 @@ package httpd
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
 	"simgraph/internal/limit"
+	"simgraph/internal/problem"
 )
 
-// Graph lets callers with a good token through to the engine. A WebSocket shows
-// its token in connection_init; a browser that wants the page needs none, so the
-// engine must have an Explorer.
-func Graph(gate *access.Gate, engine http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") == "" && (isWebSocket(r) || transport.WantsPage(r)) {
-			engine.ServeHTTP(w, r)
-			return
-		}
-		ctx, err := gate.Admit(r)
-		if err != nil {
-			refuse(w, r, err)
-			return
-		}
-		engine.ServeHTTP(w, r.WithContext(ctx))
-	})
+// graph is the endpoint of the graph.
+type graph struct {
+	gate   *access.Gate
+	engine http.Handler
+	log    *slog.Logger
+}
+
+// Graph returns an endpoint that lets callers with a good token through to the
+// engine. A WebSocket shows its token in connection_init; a browser that wants
+// the page needs none, so the engine must have an Explorer.
+func Graph(gate *access.Gate, engine http.Handler, log *slog.Logger) Endpoint {
+	return &graph{gate, engine, log}
+}
+
+func (g *graph) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Authorization") == "" && (isWebSocket(r) || transport.WantsPage(r)) {
+		g.engine.ServeHTTP(w, r)
+		return
+	}
+	ctx, err := g.gate.Admit(r)
+	if err != nil {
+		g.Refuse(w, r, err)
+		return
+	}
+	g.engine.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// Refuse answers in the shape of the graph.
+func (g *graph) Refuse(w http.ResponseWriter, r *http.Request, err error) {
+	id, p := transport.RequestID(r.Context()), problem.Of(err).Challenged()
+	if p.Code == problem.Internal {
+		g.log.ErrorContext(r.Context(), "a caller could not be authenticated", "requestId", id, "error", err)
+	}
+	extensions := map[string]any{"code": transport.CodeOf(p), "requestId": id}
+	if p.Wait > 0 {
+		extensions["retryAfter"] = p.Wait
+	}
+	p.SetHeader(w.Header())
+	answer(w, p.Status(), map[string]any{"errors": []any{map[string]any{"message": p.Message, "extensions": extensions}}})
 }
 
 func isWebSocket(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
-}
-
-// refuse answers a request without a good token, in the shape of the graph.
-func refuse(w http.ResponseWriter, r *http.Request, err error) {
-	status, kind, message := http.StatusServiceUnavailable, domain.KindUnavailable, "the service cannot answer right now, try again"
-	wait := 1
-	if fault, is := domain.AsError(err); is {
-		kind, message, wait = fault.Kind, fault.Message, fault.RetrySeconds()
-	}
-	switch kind {
-	case domain.KindUnauthorized:
-		status = http.StatusUnauthorized
-		w.Header().Set("WWW-Authenticate", `Bearer realm="simgraph"`)
-	case domain.KindInvalidToken:
-		status = http.StatusUnauthorized
-		w.Header().Set("WWW-Authenticate", `Bearer realm="simgraph", error="invalid_token"`)
-	case domain.KindRateLimited:
-		status, kind = http.StatusTooManyRequests, transport.CodeThrottled
-	}
-	extensions := map[string]any{"code": string(kind), "requestId": transport.RequestID(r.Context())}
-	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-		extensions["retryAfter"] = wait
-		w.Header().Set("Retry-After", strconv.Itoa(wait))
-	}
-	answer(w, status, map[string]any{"errors": []any{map[string]any{"message": message, "extensions": extensions}}})
 }
 
 // AdmitPayload admits a WebSocket by the payload of its connection_init, which
@@ -71,7 +70,7 @@ func AdmitPayload(gate *access.Gate, limits *limit.Limits) func(ctx context.Cont
 			err = limits.SocketBy(ctx)
 		}
 		if err != nil {
-			return nil, throttled(err)
+			return nil, err
 		}
 		return ctx, nil
 	}

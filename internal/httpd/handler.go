@@ -1,5 +1,5 @@
-// Package httpd is the HTTP server: it leads requests to the doors, names each
-// request, tells of health, and drains on the way out.
+// Package httpd is the HTTP server: it leads requests to the endpoints, gives each
+// request an id, reports health, and drains before it stops.
 package httpd
 
 import (
@@ -9,66 +9,73 @@ import (
 	"simgraph/internal/access"
 )
 
-// Doors are the ways into simgraph.
-type Doors struct {
+// Endpoints are what the server serves.
+type Endpoints struct {
 	// Graph answers /graphql.
-	Graph http.Handler
+	Graph Endpoint
 	// OAuth answers /oauth/token and /oauth/revoke.
 	OAuth *access.OAuth
 	// Health answers /healthz and /readyz.
 	Health *Health
-	// Other are further paths by their exact name, such as the page for people.
-	Other map[string]http.Handler
+	// Others are further routes, such as Pages.
+	Others []Route
 	// REST answers every other path, also the unknown ones.
-	REST http.Handler
-	// Around are wrapped around all doors, the first one outermost. Requests
+	REST Endpoint
+	// Around are wrapped around each endpoint, the first one outermost. Requests
 	// have their ids by then.
-	Around []func(http.Handler) http.Handler
+	Around []Middleware
 }
 
-// The paths of this package.
-const (
-	graphPath  = "/graphql"
-	tokenPath  = "/oauth/token"
-	revokePath = "/oauth/revoke"
-	livePath   = "/healthz"
-	readyPath  = "/readyz"
-)
+// Middleware wraps the handler of a route.
+type Middleware func(route Route, next http.Handler) http.Handler
 
-// Handler leads each request to its door. Paths are matched exactly: a mux would
-// redirect unclean ones, and so turn one resource into another.
-func Handler(d Doors) http.Handler {
-	exact := map[string]http.Handler{
-		graphPath:  d.Graph,
-		tokenPath:  http.HandlerFunc(d.OAuth.Token),
-		revokePath: http.HandlerFunc(d.OAuth.Revoke),
-		livePath:   http.HandlerFunc(d.Health.Live),
-		readyPath:  http.HandlerFunc(d.Health.Ready),
+// Every returns the Middleware that wraps all routes alike.
+func Every(wrap func(http.Handler) http.Handler) Middleware {
+	return func(_ Route, next http.Handler) http.Handler { return wrap(next) }
+}
+
+func (e Endpoints) routes() []Route {
+	return append([]Route{
+		{Path: "/graphql", Name: "graphql", Endpoint: e.Graph},
+		{Path: "/oauth/token", Name: "oauth", Endpoint: part{http.HandlerFunc(e.OAuth.Token), e.OAuth}},
+		{Path: "/oauth/revoke", Name: "oauth", Endpoint: part{http.HandlerFunc(e.OAuth.Revoke), e.OAuth}},
+		{Path: "/healthz", Name: "health", Endpoint: part{http.HandlerFunc(e.Health.Live), documented{}}, Probe: true},
+		{Path: "/readyz", Name: "health", Endpoint: part{http.HandlerFunc(e.Health.Ready), documented{}}, Probe: true},
+		{Path: "", Name: "rest", Endpoint: e.REST},
+	}, e.Others...)
+}
+
+// Handler leads each request to its endpoint. Paths are matched exactly: a mux
+// would redirect unclean ones, and so turn one resource into another.
+func Handler(e Endpoints) http.Handler {
+	byPath := map[string]http.Handler{}
+	for _, route := range e.routes() {
+		byPath[route.Path] = e.handler(route)
 	}
-	for path, door := range d.Other {
-		exact[path] = door
-	}
-	names := d.Names()
-	var all http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if door := exact[r.URL.Path]; door != nil {
-			door.ServeHTTP(w, originated(r, names[r.URL.Path]))
-			return
+	return named(secured(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler := byPath[r.URL.Path]
+		if handler == nil {
+			handler = byPath[""]
 		}
-		d.REST.ServeHTTP(w, originated(r, "rest"))
-	})
-	for _, around := range slices.Backward(d.Around) {
-		all = around(all)
-	}
-	return named(secured(all))
+		handler.ServeHTTP(w, r)
+	})))
 }
 
-// Names are the names of the doors by their exact paths, for metrics and logs.
-func (d Doors) Names() map[string]string {
-	names := map[string]string{
-		graphPath: "graphql", tokenPath: "oauth", revokePath: "oauth", livePath: "health", readyPath: "health",
+func (e Endpoints) handler(route Route) http.Handler {
+	var handler http.Handler = http.HandlerFunc(route.serve)
+	for _, around := range slices.Backward(e.Around) {
+		handler = around(route, handler)
 	}
-	for path := range d.Other {
-		names[path] = "page"
+	return handler
+}
+
+// Names are the names of the endpoints by their exact paths, for metrics and logs.
+func (e Endpoints) Names() map[string]string {
+	names := map[string]string{}
+	for _, route := range e.routes() {
+		if route.Path != "" {
+			names[route.Path] = route.Name
+		}
 	}
 	return names
 }

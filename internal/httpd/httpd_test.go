@@ -12,18 +12,35 @@ import (
 	"testing"
 	"time"
 
+	"simgraph/domain"
 	"simgraph/internal/access"
 	"simgraph/internal/httpd"
+	"simgraph/internal/problem"
 )
 
 func named(name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, name) })
 }
 
+// endpoint answers with its name, and refuses with its name and the error.
+type endpoint struct {
+	http.Handler
+	name string
+}
+
+func newEndpoint(name string) endpoint { return endpoint{named(name), name} }
+
+func (e endpoint) Refuse(w http.ResponseWriter, r *http.Request, err error) {
+	p := problem.Of(err)
+	p.SetHeader(w.Header())
+	w.WriteHeader(p.Status())
+	_, _ = io.WriteString(w, e.name+" "+domain.OriginOf(r.Context()).Door+": "+err.Error())
+}
+
 func newHandler(health *httpd.Health) http.Handler {
-	return httpd.Handler(httpd.Doors{
-		Graph: named("graph"), REST: named("rest"), OAuth: access.NewOAuth(nil, slog.New(slog.DiscardHandler)), Health: health,
-		Other: map[string]http.Handler{"/": named("page")},
+	return httpd.Handler(httpd.Endpoints{
+		Graph: newEndpoint("graph"), REST: newEndpoint("rest"), OAuth: access.NewOAuth(nil, slog.New(slog.DiscardHandler)), Health: health,
+		Others: httpd.Pages(map[string]http.Handler{"/": named("page")}),
 	})
 }
 
@@ -38,7 +55,7 @@ func ask(t *testing.T, handler http.Handler, path string, header ...string) *htt
 	return w
 }
 
-func TestDoorsAreFoundByTheirExactPaths(t *testing.T) {
+func TestEndpointsAreFoundByTheirExactPaths(t *testing.T) {
 	t.Parallel()
 	handler := newHandler(&httpd.Health{})
 	for path, want := range map[string]string{

@@ -2,8 +2,6 @@ package httpd_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -19,22 +17,24 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
-	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
 	"simgraph/internal/httpd"
 	"simgraph/internal/limit"
 )
 
-// tokens admit by their own text.
-type tokens struct{ domain.Access }
+// tokens admit by their own text, and note the exchanges that came too often.
+type tokens struct {
+	domain.Access
+	throttled func(from domain.Origin, accessKeyID string)
+}
 
 func (tokens) Authenticate(_ context.Context, token domain.Secret) (*domain.Caller, error) {
 	return &domain.Caller{UserID: 1, Credential: "hash of " + string(token), ExpiresAt: time.Now().Add(time.Hour)}, nil
 }
 
-func (tokens) Throttled(domain.Origin, string) {}
+func (t tokens) Throttled(from domain.Origin, accessKeyID string) { t.throttled(from, accessKeyID) }
 
-// limitedServer answers with the name of the door, over HTTP as it is served.
+// limitedServer answers with the name of the endpoint, over HTTP as it is served.
 func limitedServer(t *testing.T, cfg limit.Config, proxies ...string) *httptest.Server {
 	t.Helper()
 	limits := limit.New(cfg)
@@ -62,10 +62,13 @@ func limitedServer(t *testing.T, cfg limit.Config, proxies ...string) *httptest.
 		time.Sleep(5 * time.Millisecond)
 		_, _ = io.WriteString(w, "graph")
 	})
-	server := httptest.NewServer(httpd.Handler(httpd.Doors{
-		Graph: httpd.Graph(gate, engine), REST: named("rest"), OAuth: access.NewOAuth(nil, slog.New(slog.DiscardHandler)),
+	log := slog.New(slog.DiscardHandler)
+	server := httptest.NewServer(httpd.Handler(httpd.Endpoints{
+		Graph: httpd.Graph(gate, engine, log), REST: newEndpoint("rest"),
+		OAuth:  access.NewOAuth(tokens{throttled: func(domain.Origin, string) {}}, log),
 		Health: &httpd.Health{Check: func(context.Context) error { return nil }},
-		Around: []func(http.Handler) http.Handler{httpd.Limited(limits, trusted, tokens{}.Throttled)},
+		Others: httpd.Pages(map[string]http.Handler{"/": named("page")}),
+		Around: []httpd.Middleware{httpd.Limited(limits, trusted)},
 	}))
 	t.Cleanup(server.Close)
 	return server
@@ -95,36 +98,40 @@ func fetch(t *testing.T, method, url string, header ...string) reply {
 	return reply{response.StatusCode, response.Header, string(body)}
 }
 
-func TestAThrottledExchangeOfAKeyIsTold(t *testing.T) {
+func TestAThrottledExchangeOfAKeyIsNoted(t *testing.T) {
 	t.Parallel()
-	var told []string
-	throttled := func(from domain.Origin, key string) { told = append(told, from.Door+" "+from.Address+" "+key) }
-	limited := httpd.Limited(limit.New(limit.Config{AddressRate: 0.01, AddressBurst: 1}), nil, throttled)
-	handler := limited(named("door"))
+	var noted []string
+	store := tokens{throttled: func(from domain.Origin, key string) { noted = append(noted, from.Door+" "+from.Address+" "+key) }}
+	handler := httpd.Handler(httpd.Endpoints{
+		Graph: newEndpoint("graph"), REST: newEndpoint("rest"), Health: &httpd.Health{},
+		OAuth:  access.NewOAuth(store, slog.New(slog.DiscardHandler)),
+		Around: []httpd.Middleware{httpd.Limited(limit.New(limit.Config{AddressRate: 0.01, AddressBurst: 1}), nil)},
+	})
 	for _, path := range []string{"/subscribers", "/oauth/token", "/subscribers", "/oauth/revoke"} {
 		r := httptest.NewRequestWithContext(t.Context(), "POST", path, nil)
 		r.SetBasicAuth("sgk_1_x", "secret")
 		handler.ServeHTTP(httptest.NewRecorder(), r)
 	}
-	if want := []string{"oauth 192.0.2.1 sgk_1_x", "oauth 192.0.2.1 sgk_1_x"}; !slices.Equal(told, want) {
-		t.Errorf("%q", told)
+	if want := []string{"oauth 192.0.2.1 sgk_1_x", "oauth 192.0.2.1 sgk_1_x"}; !slices.Equal(noted, want) {
+		t.Errorf("%q", noted)
 	}
 }
 
-func TestAnAddressThatAsksTooMuchIsRefusedInTheShapeOfEachDoor(t *testing.T) {
+func TestAnAddressThatAsksTooMuchIsRefusedInTheShapeOfEachEndpoint(t *testing.T) {
 	t.Parallel()
 	server := limitedServer(t, limit.Config{AddressRate: 0.5, AddressBurst: 1})
 	if got := fetch(t, "GET", server.URL+"/subscribers"); got.status != 200 {
 		t.Fatal(got)
 	}
 	for path, want := range map[string]string{
-		"/subscribers": `{"error":{"code":"RATE_LIMITED","message":"too many requests from this address, try again later","requestId":"r1"}}`,
+		"/subscribers": `rest rest: too many requests from this address, try again later`,
+		"/":            `{"error":{"message":"too many requests from this address, try again later","code":"RATE_LIMITED","requestId":"r1"}}`,
 		"/graphql": `{"errors":[{"extensions":{"code":"THROTTLED","requestId":"r1","retryAfter":2},` +
 			`"message":"too many requests from this address, try again later"}]}`,
 		"/oauth/token": `{"error":"temporarily_unavailable","error_description":"too many requests from this address, try again later"}`,
 	} {
 		got := fetch(t, "POST", server.URL+path, "X-Request-Id", "r1")
-		if got.status != 429 || got.header.Get("Retry-After") != "2" || strings.TrimSpace(got.body) != want || !json.Valid([]byte(got.body)) {
+		if got.status != 429 || got.header.Get("Retry-After") != "2" || strings.TrimSpace(got.body) != want {
 			t.Errorf("%s: %+v", path, got)
 		}
 	}
@@ -228,7 +235,7 @@ func TestWebSocketsOfATokenAreCounted(t *testing.T) {
 	}
 	if _, err := admit(t.Context(), payload); err == nil {
 		t.Error("a second is admitted")
-	} else if _, is := errors.AsType[*transport.Throttled](err); !is {
+	} else if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindRateLimited {
 		t.Errorf("%T %v", err, err)
 	}
 }
@@ -244,7 +251,7 @@ func TestPagesOfOtherOriginsMayDoWhatIsConfigured(t *testing.T) {
 			t.Errorf("%q is taken for an origin", bad)
 		}
 	}
-	server := httptest.NewServer(origins.Guard(named("door")))
+	server := httptest.NewServer(origins.Guard(named("endpoint")))
 	defer server.Close()
 	host := strings.TrimPrefix(server.URL, "http://")
 	for _, c := range []struct {
@@ -277,7 +284,7 @@ func TestWithoutOriginsCORSIsOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(origins.Guard(named("door")))
+	server := httptest.NewServer(origins.Guard(named("endpoint")))
 	defer server.Close()
 	got := fetch(t, "OPTIONS", server.URL, "Origin", "https://app.example", "Access-Control-Request-Method", "GET")
 	for name := range got.header {

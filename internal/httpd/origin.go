@@ -10,9 +10,9 @@ import (
 )
 
 // originated notes where a request comes from, for the audit log.
-func originated(r *http.Request, door string) *http.Request {
+func originated(r *http.Request, endpoint string) *http.Request {
 	return r.WithContext(domain.WithOrigin(r.Context(), domain.Origin{
-		Door: door, Address: clientAddress(r), RequestID: transport.RequestID(r.Context()),
+		Door: endpoint, Address: clientAddress(r), RequestID: transport.RequestID(r.Context()),
 	}))
 }
 

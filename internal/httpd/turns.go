@@ -12,11 +12,9 @@ import (
 // callers have open.
 func Turns(limits *limit.Limits) func(ctx context.Context, kind ast.Operation) (leave func(), err error) {
 	return func(ctx context.Context, kind ast.Operation) (func(), error) {
-		enter := limits.Run
 		if kind == ast.Subscription {
-			enter = limits.Subscribe
+			return limits.Subscribe(ctx)
 		}
-		leave, err := enter(ctx)
-		return leave, throttled(err)
+		return limits.Run(ctx)
 	}
 }

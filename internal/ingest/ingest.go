@@ -80,7 +80,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		err = h.enter()
 	}
 	if err != nil {
-		h.refuse(w, err)
+		h.Refuse(w, r, err)
 		return
 	}
 	defer h.streams.Add(-1)

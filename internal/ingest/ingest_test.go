@@ -29,9 +29,9 @@ func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
 
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// door is a server with the subscriber "s1" of acme, whose token is "good". The
+// fixture is a server with the subscriber "s1" of acme, whose token is "good". The
 // token "poor" may record nothing.
-type door struct {
+type fixture struct {
 	*testing.T
 	*httptest.Server
 	pool    *sqlx.DB
@@ -39,8 +39,8 @@ type door struct {
 	revoked atomic.Bool
 }
 
-func newDoor(t *testing.T) *door {
-	d := &door{T: t, pool: dbtest.New(t)}
+func newFixture(t *testing.T) *fixture {
+	d := &fixture{T: t, pool: dbtest.New(t)}
 	if err := d.pool.Get(&d.company, `INSERT INTO company_lookup (external_id) VALUES ('acme') RETURNING company_id`); err != nil {
 		t.Fatal(err)
 	}
@@ -61,14 +61,14 @@ VALUES ($1, 'cellular', 's1', 'n1', '', '', '23415', 'IoT', '2026-01-01', '2030-
 	return d
 }
 
-func (d *door) stillValid(context.Context) error {
+func (d *fixture) stillValid(context.Context) error {
 	if d.revoked.Load() {
 		return &domain.Error{Kind: domain.KindInvalidToken, Message: "the access token is revoked"}
 	}
 	return nil
 }
 
-func (d *door) admit(r *http.Request) (context.Context, error) {
+func (d *fixture) admit(r *http.Request) (context.Context, error) {
 	caller := &domain.Caller{Scope: domain.Whole(d.company), Company: &domain.Company{CompanyID: d.company, ExternalID: "acme"}}
 	switch r.Header.Get("Authorization") {
 	case "Bearer good":
@@ -80,7 +80,7 @@ func (d *door) admit(r *http.Request) (context.Context, error) {
 	return domain.WithCaller(r.Context(), caller), nil
 }
 
-func (d *door) request(method, token string, body io.Reader) *http.Request {
+func (d *fixture) request(method, token string, body io.Reader) *http.Request {
 	r, err := http.NewRequestWithContext(d.Context(), method, d.URL, body)
 	if err != nil {
 		d.Fatal(err)
@@ -89,7 +89,7 @@ func (d *door) request(method, token string, body io.Reader) *http.Request {
 	return r
 }
 
-func (d *door) send(body io.Reader) *http.Response {
+func (d *fixture) send(body io.Reader) *http.Response {
 	d.Helper()
 	response, err := d.Client().Do(d.request(http.MethodPost, "good", body))
 	if err != nil {
@@ -109,7 +109,7 @@ type result struct {
 	Status, Reason, Field string
 }
 
-func (d *door) results(response *http.Response) []result {
+func (d *fixture) results(response *http.Response) []result {
 	d.Helper()
 	var results []result
 	for decoder := json.NewDecoder(response.Body); decoder.More(); {
@@ -122,7 +122,7 @@ func (d *door) results(response *http.Response) []result {
 	return results
 }
 
-func (d *door) booked() (n int) {
+func (d *fixture) booked() (n int) {
 	d.Helper()
 	if err := d.pool.Get(&n, `SELECT count(*) FROM usage_records WHERE company_id = $1`, d.company); err != nil {
 		d.Fatal(err)
@@ -132,7 +132,7 @@ func (d *door) booked() (n int) {
 
 func TestEveryLineIsAnsweredInOrder(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newFixture(t)
 	body := line(1, "") + line(1, "") + "\n" + "{broken\n" + line(2, `,"ipAddress":"nowhere"`) + line(3, `,"company":"rival"`) +
 		line(4, `,"type":"usage","company":"acme","ipAddress":"10.0.0.1"`) + line(5, `,"surplus":1`) + line(6, `,"type":"tag"`) +
 		strings.Replace(line(7, ""), `"s1"`, `"unknown"`, 1) + strings.Replace(line(1, ""), `:1,`, `:9,`, 1) +
@@ -170,7 +170,7 @@ func TestEveryLineIsAnsweredInOrder(t *testing.T) {
 
 func TestAConnectionServesOnAfterAStream(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newFixture(t)
 	var addresses []string
 	traced := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) {
 		addresses = append(addresses, c.Conn.LocalAddr().String())
@@ -194,7 +194,7 @@ func TestAConnectionServesOnAfterAStream(t *testing.T) {
 
 func TestAnEmptyStreamIsAnsweredEmptily(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newFixture(t)
 	response := d.send(strings.NewReader("\n"))
 	if got := d.results(response); response.StatusCode != http.StatusOK || len(got) != 0 {
 		t.Error(response.Status, got)
@@ -203,7 +203,7 @@ func TestAnEmptyStreamIsAnsweredEmptily(t *testing.T) {
 
 func TestRequestsThatAreNoStreamAreRefused(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newFixture(t)
 	for want, r := range map[int]*http.Request{
 		http.StatusMethodNotAllowed:     d.request(http.MethodGet, "none", nil),
 		http.StatusUnauthorized:         d.request(http.MethodPost, "none", strings.NewReader(line(1, ""))),
@@ -227,7 +227,7 @@ func TestRequestsThatAreNoStreamAreRefused(t *testing.T) {
 
 func TestAnswersComeWhileTheStreamGoesOn(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newFixture(t)
 	body, client := io.Pipe()
 	go func() { _, _ = io.WriteString(client, line(1, "")) }()
 	answers := bufio.NewReader(d.send(body).Body)
@@ -246,7 +246,7 @@ func TestAnswersComeWhileTheStreamGoesOn(t *testing.T) {
 
 func TestWhatWasAnsweredIsBookedWhenTheClientVanishes(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newFixture(t)
 	ctx, vanish := context.WithCancel(t.Context())
 	body, client := io.Pipe()
 	go func() {
@@ -274,7 +274,7 @@ func TestWhatWasAnsweredIsBookedWhenTheClientVanishes(t *testing.T) {
 
 func TestARevokedTokenEndsTheStream(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newFixture(t)
 	body, client := io.Pipe()
 	go func() { _, _ = io.WriteString(client, line(1, "")) }()
 	answers := bufio.NewReader(d.send(body).Body)
@@ -295,7 +295,7 @@ func TestARevokedTokenEndsTheStream(t *testing.T) {
 
 func TestAClientThatTakesNoAnswersIsNotReadFurther(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newFixture(t)
 	body, client := io.Pipe()
 	sent := make(chan int, 1)
 	response := make(chan *http.Response, 1)
@@ -327,7 +327,7 @@ func TestAClientThatTakesNoAnswersIsNotReadFurther(t *testing.T) {
 
 func TestAServerThatStopsEndsStreamsBetweenTwoBatches(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newFixture(t)
 	body, client := io.Pipe()
 	go func() { _, _ = io.WriteString(client, line(1, "")) }()
 	answers := bufio.NewReader(d.send(body).Body)
@@ -351,7 +351,7 @@ func TestAServerThatStopsEndsStreamsBetweenTwoBatches(t *testing.T) {
 
 func TestAStreamBeyondItsSizeIsToldSoAfterWhatWasBooked(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t)
+	d := newFixture(t)
 	first := line(1, "")
 	d.Config.Handler.(*ingest.Handler).Bytes = int64(len(first)) + 10
 	response := d.send(strings.NewReader(first + line(2, "")))

@@ -10,6 +10,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/internal/bundle"
+	"simgraph/internal/problem"
 )
 
 const (
@@ -31,6 +32,7 @@ type stream struct {
 	ctx      context.Context
 	caller   *domain.Caller
 	w        http.ResponseWriter
+	r        *http.Request
 	body     io.Reader
 	control  *http.ResponseController
 	lines    chan readLine
@@ -50,7 +52,7 @@ func (h *Handler) stream(ctx context.Context, caller *domain.Caller, w http.Resp
 		body = http.MaxBytesReader(nil, body, h.Bytes)
 	}
 	return &stream{
-		Handler: h, ctx: ctx, caller: caller, w: w, body: body,
+		Handler: h, ctx: ctx, caller: caller, w: w, r: r, body: body,
 		control: http.NewResponseController(w), lines: make(chan readLine, batchSize),
 	}
 }
@@ -82,15 +84,14 @@ func (s *stream) run() {
 	case gone:
 		panic(http.ErrAbortHandler) // nobody is there to be told
 	case !s.answered:
-		s.refuse(s.w, err)
+		s.Refuse(s.w, s.r, err)
 	default:
-		_, _ = s.w.Write(s.asRefusal(s.requestID(), err).body(s.requestID()))
+		id := requestID(s.w)
+		_, _ = s.w.Write(append(s.present(id, err).Body(id), '\n'))
 		_ = s.control.Flush()
 		panic(http.ErrAbortHandler)
 	}
 }
-
-func (s *stream) requestID() string { return s.w.Header().Get("X-Request-Id") }
 
 // extend gives the client time to go on.
 func (s *stream) extend() {
@@ -127,7 +128,7 @@ func (s *stream) read(stop <-chan struct{}) error {
 func unreadable(err error) error {
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		message := fmt.Sprintf("the stream has more than %d bytes: send the rest in another", large.Limit)
-		return &refusal{http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE", message, 0}
+		return problem.New(problem.TooLarge, "", message)
 	}
 	return domain.Invalid("", "the body could not be read to its end")
 }

@@ -285,3 +285,25 @@ func TestNoLimitRefusesNothing(t *testing.T) {
 		}
 	}
 }
+
+// A subscription that finds no place at its address gives back the one of its
+// token.
+func TestARefusedSubscriptionKeepsNoPlace(t *testing.T) {
+	t.Parallel()
+	l := limit.New(limit.Config{Subscriptions: 1, SubscriptionsPerAddress: 1})
+	full, free := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+	leave, err := l.Subscribe(limit.WithAddress(by(t, "one"), full))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Subscribe(limit.WithAddress(by(t, "two"), full)); err == nil {
+		t.Fatal("a second subscription of the address is taken")
+	}
+	if _, err := l.Subscribe(limit.WithAddress(by(t, "two"), free)); err != nil {
+		t.Errorf("the refused subscription still counts: %v", err)
+	}
+	leave()
+	if _, err := l.Subscribe(limit.WithAddress(by(t, "three"), full)); err != nil {
+		t.Errorf("the ended subscription still counts: %v", err)
+	}
+}

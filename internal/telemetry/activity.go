@@ -21,8 +21,8 @@ const (
 // activity is a request on its way, or an operation of a WebSocket. Fields of a
 // response may run at once.
 type activity struct {
-	door, requestID string
-	began           time.Time
+	endpoint, requestID string
+	began               time.Time
 
 	mu        sync.Mutex
 	operation string

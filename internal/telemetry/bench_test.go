@@ -31,10 +31,10 @@ func (nowhere) Write(b []byte) (int, error)            { return len(b), nil }
 func (nowhere) WriteHeader(int)                        {}
 func (w nowhere) send(h http.Handler, r *http.Request) { h.ServeHTTP(w, r) }
 
-// door follows an operation with its statements, as the server is wired: what is
+// endpoint follows an operation with its statements, as the server is wired: what is
 // off is not built in.
-func door(cfg telemetry.Config) http.Handler {
-	cfg.Doors = map[string]string{"/graphql": "graphql"}
+func endpoint(cfg telemetry.Config) http.Handler {
+	cfg.Endpoints = map[string]string{"/graphql": "graphql"}
 	tell := telemetry.New(cfg)
 	caller := &domain.Caller{UserID: 7, Scope: domain.Scope{Company: 3}}
 	body := []byte(`{"data":{}}`)
@@ -88,7 +88,7 @@ func BenchmarkRequest(b *testing.B) {
 		}},
 	} {
 		b.Run(mode.name, func(b *testing.B) {
-			handler, w := door(mode.cfg(b)), nowhere{http.Header{}}
+			handler, w := endpoint(mode.cfg(b)), nowhere{http.Header{}}
 			r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/graphql", nil)
 			b.ReportAllocs()
 			for b.Loop() {
@@ -109,7 +109,7 @@ func TestWhatIsOffCostsNothing(t *testing.T) {
 		_ = domain.WithCaller(r.Context(), caller)
 		_, _ = w.Write(body)
 	}))
-	if got := allocations(door(telemetry.Config{Log: logTo(slog.LevelInfo)})); got != bare {
+	if got := allocations(endpoint(telemetry.Config{Log: logTo(slog.LevelInfo)})); got != bare {
 		t.Errorf("%v allocations instead of %v", got, bare)
 	}
 	// Without a tracer, what makes spans is nothing even where metrics are on.

@@ -132,9 +132,9 @@ func (m *Metrics) Read(server string) { m.reads.WithLabelValues(server).Inc() }
 // Register adds what counts elsewhere.
 func (m *Metrics) Register(collector prometheus.Collector) { m.registry.MustRegister(collector) }
 
-func (m *Metrics) enter(door string) {
+func (m *Metrics) enter(endpoint string) {
 	if m != nil {
-		m.inFlight.WithLabelValues(door).Inc()
+		m.inFlight.WithLabelValues(endpoint).Inc()
 	}
 }
 
@@ -145,14 +145,14 @@ func (m *Metrics) answered(a *activity, w *recorder, took time.Duration) {
 	a.mu.Lock()
 	operation, stream := a.operation, a.stream
 	a.mu.Unlock()
-	m.inFlight.WithLabelValues(a.door).Dec()
-	m.requests.WithLabelValues(a.door, operation, w.text()).Inc()
+	m.inFlight.WithLabelValues(a.endpoint).Dec()
+	m.requests.WithLabelValues(a.endpoint, operation, w.text()).Inc()
 	if !stream {
-		m.requestSeconds.WithLabelValues(a.door, operation).Observe(took.Seconds())
+		m.requestSeconds.WithLabelValues(a.endpoint, operation).Observe(took.Seconds())
 	}
 }
 
-func (m *Metrics) operated(door, name string, op transport.Operation, code string, took time.Duration) {
+func (m *Metrics) operated(endpoint, name string, op transport.Operation, code string, took time.Duration) {
 	if m == nil {
 		return
 	}
@@ -160,12 +160,12 @@ func (m *Metrics) operated(door, name string, op transport.Operation, code strin
 	if code != "" {
 		outcome = code
 	}
-	m.operations.WithLabelValues(door, name, string(op.Kind), outcome).Inc()
+	m.operations.WithLabelValues(endpoint, name, string(op.Kind), outcome).Inc()
 	if op.Refused || op.Kind == ast.Subscription {
 		return
 	}
-	m.operationTime.WithLabelValues(door, name).Observe(took.Seconds())
-	m.cost.WithLabelValues(door).Observe(float64(op.Cost))
+	m.operationTime.WithLabelValues(endpoint, name).Observe(took.Seconds())
+	m.cost.WithLabelValues(endpoint).Observe(float64(op.Cost))
 }
 
 func (m *Metrics) subscribed(n float64) {

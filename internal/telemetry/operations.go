@@ -14,7 +14,7 @@ import (
 func (t *Telemetry) Operation(ctx context.Context, op transport.Operation) (context.Context, func(gqlerror.List)) {
 	stream := op.Kind == ast.Subscription && !op.Refused
 	a := activityOf(ctx)
-	own := a == nil || a.door == doorWebSocket
+	own := a == nil || a.endpoint == endpointWebSocket
 	if own {
 		a = t.within(ctx, a)
 		ctx = a.in(ctx)
@@ -30,7 +30,7 @@ func (t *Telemetry) Operation(ctx context.Context, op transport.Operation) (cont
 		took := time.Since(began)
 		code := codeOf(errs)
 		a.ended(code)
-		t.Metrics.operated(a.door, name, op, code, took)
+		t.Metrics.operated(a.endpoint, name, op, code, took)
 		endOperation(span, code)
 		if stream {
 			t.Metrics.subscribed(-1)
@@ -43,9 +43,9 @@ func (t *Telemetry) Operation(ctx context.Context, op transport.Operation) (cont
 
 // within begins an activity of its own for an operation of a connection.
 func (t *Telemetry) within(ctx context.Context, connection *activity) *activity {
-	a := &activity{door: "inside", requestID: transport.RequestID(ctx), began: time.Now()}
+	a := &activity{endpoint: "inside", requestID: transport.RequestID(ctx), began: time.Now()}
 	if connection != nil {
-		a.door = connection.door
+		a.endpoint = connection.endpoint
 		connection.mu.Lock()
 		a.caller = connection.caller
 		connection.mu.Unlock()

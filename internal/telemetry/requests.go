@@ -11,10 +11,10 @@ import (
 	"simgraph/graph/engine/transport"
 )
 
-// The doors that are told apart by what comes in.
+// The endpoints without a path of their own.
 const (
-	doorREST      = "rest"
-	doorWebSocket = "websocket"
+	endpointREST      = "rest"
+	endpointWebSocket = "websocket"
 )
 
 // recorder remembers how a request was answered.
@@ -60,7 +60,7 @@ func (t *Telemetry) Requests(next http.Handler) http.Handler {
 		a := t.begin(r)
 		ctx, span := t.traceRequest(a.in(r.Context()), r)
 		answered := &recorder{ResponseWriter: w}
-		t.Metrics.enter(a.door)
+		t.Metrics.enter(a.endpoint)
 		// A handler that gives up on a connection panics.
 		defer func() {
 			took := time.Since(a.began)
@@ -73,20 +73,20 @@ func (t *Telemetry) Requests(next http.Handler) http.Handler {
 }
 
 func (t *Telemetry) begin(r *http.Request) *activity {
-	door := t.door(r)
+	endpoint := t.endpoint(r)
 	return &activity{
-		door: door, stream: door == doorWebSocket || door == t.Streams, requestID: transport.RequestID(r.Context()), began: time.Now(),
+		endpoint: endpoint, stream: endpoint == endpointWebSocket || endpoint == t.Streams, requestID: transport.RequestID(r.Context()), began: time.Now(),
 	}
 }
 
-func (t *Telemetry) door(r *http.Request) string {
+func (t *Telemetry) endpoint(r *http.Request) string {
 	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
-		return doorWebSocket
+		return endpointWebSocket
 	}
-	if door, known := t.Doors[r.URL.Path]; known {
-		return door
+	if endpoint, known := t.Endpoints[r.URL.Path]; known {
+		return endpoint
 	}
-	return doorREST
+	return endpointREST
 }
 
 func (t *Telemetry) logRequest(ctx context.Context, method string, a *activity, w *recorder, took time.Duration) {
@@ -118,7 +118,7 @@ func (t *Telemetry) log(ctx context.Context, what string, a *activity, took time
 // attrs are what may be told of an activity.
 func (a *activity) attrs(took time.Duration) []slog.Attr {
 	attrs := []slog.Attr{
-		slog.String("requestId", a.requestID), slog.String("door", a.door), slog.String("operation", a.operation),
+		slog.String("requestId", a.requestID), slog.String("door", a.endpoint), slog.String("operation", a.operation),
 		slog.Int("cost", a.cost), slog.Duration("duration", took),
 	}
 	if a.code != "" {

@@ -24,9 +24,10 @@ type Config struct {
 	Metrics *Metrics
 	// Tracer makes spans; nil makes none.
 	Tracer trace.Tracer
-	// Doors name the ways in by their exact paths; any other path is "rest".
-	Doors map[string]string
-	// Streams is the door whose requests last as long as their clients please.
+	// Endpoints are the names of endpoints by their exact paths; any other path is
+	// "rest". The label of the metrics and the attribute of the log are "door".
+	Endpoints map[string]string
+	// Streams is the endpoint whose requests last as long as their clients please.
 	Streams string
 }
 

@@ -58,7 +58,7 @@ const secret = "s3cret-value"
 // watched is a server that is observed. Its path /slow takes longer than
 // what is logged as slow.
 func watched(t *testing.T, cfg telemetry.Config) (*telemetry.Telemetry, *httptest.Server) {
-	cfg.Doors = map[string]string{"/graphql": "graphql", "/usage/records": "usage"}
+	cfg.Endpoints = map[string]string{"/graphql": "graphql", "/usage/records": "usage"}
 	cfg.Streams = "usage"
 	tell := telemetry.New(cfg)
 	server := httptest.NewServer(tell.Requests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -96,7 +96,7 @@ func (t *Telemetry) endRequest(span trace.Span, method string, a *activity, w *r
 	a.mu.Unlock()
 	route := strings.TrimPrefix(operation, method+" ")
 	span.SetName(strings.TrimSpace(method + " " + route))
-	span.SetAttributes(attribute.String("simgraph.door", a.door), attribute.String("http.route", route),
+	span.SetAttributes(attribute.String("simgraph.door", a.endpoint), attribute.String("http.route", route),
 		attribute.Int("http.response.status_code", w.status), attribute.Int("simgraph.cost", cost))
 	if w.status >= http.StatusInternalServerError || w.status == 0 {
 		span.SetStatus(codes.Error, "")

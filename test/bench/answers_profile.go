@@ -7,10 +7,10 @@ import (
 	"runtime/pprof"
 )
 
-// profiled writes a CPU profile of the doors under all workloads, over HTTP and
+// profiled writes a CPU profile of the endpoints under all workloads, over HTTP and
 // each for as long. The program of the bench is the server here.
 func (a *answers) profiled(ctx context.Context) error {
-	handler, err := doors(a.pool)
+	handler, err := endpoints(a.pool)
 	if err != nil {
 		return err
 	}

@@ -155,7 +155,7 @@ func (a *answers) record(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = pool.Close() }()
-	handler, err := doors(pool)
+	handler, err := endpoints(pool)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func serve(ctx context.Context, handler http.Handler, w *workload, v *variant) (
 
 // allocations are those of one request in process, with the client's few.
 func (a *answers) allocations(ctx context.Context, w *workload) (number, size uint64) {
-	handler, err := doors(a.pool)
+	handler, err := endpoints(a.pool)
 	if err != nil {
 		return 0, 0
 	}

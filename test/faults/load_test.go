@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// record is a usage record as both doors take it.
+// record is a usage record as both endpoints take it.
 type record struct {
 	Source           string    `json:"source"`
 	RecordID         string    `json:"recordId"`
@@ -250,7 +250,7 @@ func (l *load) readUsage(ctx context.Context, _ string) outcome {
 	return done
 }
 
-// answers tells whether the service takes usage by both doors, and tells of it.
+// answers tells whether the service takes usage by both endpoints, and tells of it.
 func (l *load) answers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

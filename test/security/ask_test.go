@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// answer is what a door said.
+// answer is what an endpoint answered.
 type answer struct {
 	status int
 	header http.Header

@@ -83,7 +83,7 @@ func (w *world) freshTag(t *testing.T) values {
 	return v
 }
 
-func (w *world) audited(t *testing.T, what, door string, write func() answer) {
+func (w *world) audited(t *testing.T, what, endpoint string, write func() answer) {
 	t.Helper()
 	before, head := w.state(t), w.auditHead(t)
 	a := write()
@@ -99,7 +99,7 @@ func (w *world) audited(t *testing.T, what, door string, write func() answer) {
 			t.Fatal(err)
 		}
 		n++
-		if entry.Name != "own-admin@acme.example" || entry.UserID == 0 || entry.Door != door || entry.Address != "192.0.2.1" ||
+		if entry.Name != "own-admin@acme.example" || entry.UserID == 0 || entry.Door != endpoint || entry.Address != "192.0.2.1" ||
 			entry.RequestID != a.header.Get("X-Request-Id") {
 			t.Errorf("%s is told as %+v", what, entry)
 		}

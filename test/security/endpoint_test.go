@@ -53,7 +53,7 @@ func (w *world) endpoints(t *testing.T) []endpoint {
 	for path, methods := range c.Paths {
 		for method, op := range methods {
 			if body := op.RequestBody.Content; len(body) > 0 && !hasJSON(body) {
-				continue // a stream: the rows are those of recordUsage, the door has its tests in ingest
+				continue // a stream: the rows are those of recordUsage, the endpoint has its tests in ingest
 			}
 			e := endpoint{method: strings.ToUpper(method), path: path, permissions: op.Security[0]["oauth"], parameters: op.Parameters}
 			schema := op.RequestBody.Content["application/json"].Schema

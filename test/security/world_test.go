@@ -110,7 +110,7 @@ func (w *world) load(t *testing.T) {
 // thePage stands for the page for people.
 const thePage = "<page>"
 
-// open puts the doors together as serve does, with room for large documents.
+// open puts the endpoints together as serve does, with room for large documents.
 func (w *world) open(t *testing.T, log *slog.Logger) {
 	t.Helper()
 	gate := access.NewGate(w.access, time.Now)
@@ -136,13 +136,12 @@ func (w *world) open(t *testing.T, log *slog.Logger) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.handler = httpd.Handler(httpd.Doors{
-		Graph: httpd.Graph(gate, engine), OAuth: access.NewOAuth(w.access, log),
+	w.handler = httpd.Handler(httpd.Endpoints{
+		Graph: httpd.Graph(gate, engine, log), OAuth: access.NewOAuth(w.access, log),
 		Health: &httpd.Health{Check: func(ctx context.Context) error { return w.pool.PingContext(ctx) }},
-		Other: map[string]http.Handler{
-			"/openapi.json": http.HandlerFunc(paths.ServeContract),
-			ingest.Path:     ingest.New(ingest.Config{Usage: w.usage, Admit: gate.Admit, StillValid: gate.StillValid, Log: log}),
-		},
+		Others: append(httpd.Pages(map[string]http.Handler{"/openapi.json": http.HandlerFunc(paths.ServeContract)}), httpd.Route{
+			Path: ingest.Path, Name: "usage", Endpoint: ingest.New(ingest.Config{Usage: w.usage, Admit: gate.Admit, StillValid: gate.StillValid, Log: log}),
+		}),
 		REST: paths,
 	})
 }

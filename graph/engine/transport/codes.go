@@ -4,8 +4,10 @@ import (
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"simgraph/domain"
 	"simgraph/graph/engine/guard"
 	"simgraph/graph/engine/input"
+	"simgraph/internal/problem"
 )
 
 // The codes in extensions.code of the errors that the engine itself raises.
@@ -17,17 +19,16 @@ const (
 	CodeOperation        = "OPERATION_RESOLUTION_FAILURE"
 	CodeDocumentLimit    = guard.CodeDocumentLimit
 	CodeCostLimit        = guard.CodeCostLimit
-	CodeThrottled        = "THROTTLED"
-	CodeBusy             = "UNAVAILABLE" // as of a database out of reach
-	CodeInternal         = "INTERNAL_ERROR"
+	CodeThrottled        = problem.Throttled
+	CodeInternal         = problem.Internal
 	CodePersisted        = "PERSISTED_QUERY_NOT_SUPPORTED"
 	CodeSubscriptions    = "TOO_MANY_SUBSCRIPTIONS"
-	CodeInvalidParameter = "INVALID_PARAMETER"
-	CodeInvalidBody      = "INVALID_BODY"
-	CodePayloadTooLarge  = "PAYLOAD_TOO_LARGE"
-	CodeMediaType        = "UNSUPPORTED_MEDIA_TYPE"
-	CodeNotAcceptable    = "NOT_ACCEPTABLE"
-	CodeMethodNotAllowed = "METHOD_NOT_ALLOWED"
+	CodeInvalidParameter = string(domain.KindInvalid)
+	CodeInvalidBody      = problem.InvalidBody
+	CodePayloadTooLarge  = problem.TooLarge
+	CodeMediaType        = problem.MediaType
+	CodeNotAcceptable    = problem.NotAcceptable
+	CodeMethodNotAllowed = problem.WrongMethod
 	CodeNeedsStream      = "SUBSCRIPTION_NEEDS_STREAM"
 )
 

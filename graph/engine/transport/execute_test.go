@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"simgraph/domain"
 	"simgraph/graph/engine/transport"
 	"simgraph/graph/engine/transport/internal/testschema"
 )
@@ -130,7 +131,7 @@ func TestThrottlingTellsWhenToComeBack(t *testing.T) {
 		c.Charge = func(_ context.Context, cost int) error {
 			charged.Add(int32(cost))
 			if cost > 4 {
-				return &transport.Throttled{RetryAfter: 1500 * time.Millisecond}
+				return &domain.Error{Kind: domain.KindRateLimited, RetryAfter: 1500 * time.Millisecond}
 			}
 			return nil
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"simgraph/graph/plan"
+	"simgraph/internal/problem"
 )
 
 // ServeHTTP answers one operation by POST or GET, as JSON or as server-sent
@@ -60,7 +61,7 @@ func (e *exchange) recover() {
 		panic(r)
 	}
 	ctx := e.r.Context()
-	e.refuse(http.StatusInternalServerError, e.presented(ctx, e.recovered(ctx, r)))
+	e.refuse(e.presented(ctx, e.recovered(ctx, r)))
 }
 
 func (e *exchange) serve() {
@@ -68,11 +69,11 @@ func (e *exchange) serve() {
 	switch {
 	case !get && e.r.Method != http.MethodPost:
 		e.w.Header().Set("Allow", "GET, POST")
-		e.refuse(http.StatusMethodNotAllowed, coded(CodeMethodNotAllowed, "use POST or GET"))
+		e.refuse(coded(CodeMethodNotAllowed, "use POST or GET"))
 	case get && e.cfg.Explorer != nil && e.accept.page():
 		e.cfg.Explorer.ServeHTTP(e.w, e.r)
 	case e.accept.none():
-		e.refuse(http.StatusNotAcceptable, coded(CodeNotAcceptable, "answers are %s, %s or %s", typeGraphQL, typeJSON, typeStream))
+		e.refuse(coded(CodeNotAcceptable, "answers are %s, %s or %s", typeGraphQL, typeJSON, typeStream))
 	case get:
 		e.get()
 	default:
@@ -83,7 +84,7 @@ func (e *exchange) serve() {
 func (e *exchange) get() {
 	request, err := queryRequest(e.r.URL.RawQuery)
 	if err != nil {
-		e.refuse(http.StatusBadRequest, coded(CodeInvalidParameter, "%s", err))
+		e.refuse(coded(CodeInvalidParameter, "%s", err))
 		return
 	}
 	e.answer(request)
@@ -91,7 +92,7 @@ func (e *exchange) get() {
 
 func (e *exchange) post() {
 	if !e.isJSON() {
-		e.refuse(http.StatusUnsupportedMediaType, coded(CodeMediaType, "the body must be JSON in UTF-8, not compressed, with the header Content-Type: application/json"))
+		e.refuse(coded(CodeMediaType, "the body must be JSON in UTF-8, not compressed, with the header Content-Type: application/json"))
 		return
 	}
 	body := buffer()
@@ -102,7 +103,7 @@ func (e *exchange) post() {
 	}
 	request, err := decodeRequest(body.Bytes())
 	if err != nil {
-		e.refuse(http.StatusBadRequest, coded(CodeInvalidBody, "%s", err))
+		e.refuse(coded(CodeInvalidBody, "%s", err))
 		return
 	}
 	e.answer(request)
@@ -117,10 +118,10 @@ func (e *exchange) isJSON() bool {
 
 func (e *exchange) unreadable(err error) {
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		e.refuse(http.StatusRequestEntityTooLarge, coded(CodePayloadTooLarge, "the body has more than %d bytes", large.Limit))
+		e.refuse(coded(CodePayloadTooLarge, "the body has more than %d bytes", large.Limit))
 		return
 	}
-	e.refuse(http.StatusBadRequest, coded(CodeInvalidBody, "the body could not be read"))
+	e.refuse(coded(CodeInvalidBody, "the body could not be read"))
 }
 
 // answer finds the operation and sends its result the way it may go out.
@@ -133,7 +134,7 @@ func (e *exchange) answer(request *request) {
 	switch {
 	case mutation && e.r.Method == http.MethodGet:
 		e.w.Header().Set("Allow", "POST")
-		e.refuse(http.StatusMethodNotAllowed, coded(CodeMethodNotAllowed, "a mutation needs POST"))
+		e.refuse(coded(CodeMethodNotAllowed, "a mutation needs POST"))
 	case subscription && !streams:
 		e.request(nil, gqlerror.List{coded(CodeNeedsStream,
 			"a subscription needs a stream: use Accept: %s, or WebSocket with graphql-transport-ws", typeStream)})
@@ -163,9 +164,9 @@ func (e *exchange) request(c *call, errs gqlerror.List) {
 // run: 200 for application/json, as it always was there, except for one that
 // came too early or to a server that is busy.
 func (e *exchange) refusedStatus(errs gqlerror.List) int {
-	if status, wait := early(errs[0]); status > 0 {
-		e.w.Header().Set("Retry-After", strconv.Itoa(wait))
-		return status
+	if p := early(errs[0]); p != nil {
+		p.SetHeader(e.w.Header())
+		return p.Status()
 	}
 	if e.accept.single() == typeGraphQL {
 		return http.StatusBadRequest
@@ -174,8 +175,9 @@ func (e *exchange) refusedStatus(errs gqlerror.List) int {
 }
 
 // refuse answers a request that is none of GraphQL over HTTP.
-func (e *exchange) refuse(status int, err *gqlerror.Error) {
-	e.send(status, e.refused(e.r.Context(), gqlerror.List{err}), nil)
+func (e *exchange) refuse(err *gqlerror.Error) {
+	code, _ := err.Extensions["code"].(string)
+	e.send(problem.Status(code), e.refused(e.r.Context(), gqlerror.List{err}), nil)
 }
 
 // send tells whether all was taken. HTTP/2 may go on to read what it was given

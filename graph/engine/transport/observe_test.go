@@ -12,6 +12,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"simgraph/domain"
 	"simgraph/graph/engine/transport"
 )
 
@@ -70,7 +71,7 @@ func TestWhatHasNoTurnIsRefusedAndTurnsAreGivenBack(t *testing.T) {
 	b := newBench(t, func(c *transport.Config) {
 		c.Enter = func(_ context.Context, kind ast.Operation) (func(), error) {
 			if kind == ast.Mutation {
-				return nil, &transport.Busy{RetryAfter: time.Second}
+				return nil, &domain.Error{Kind: domain.KindUnavailable, RetryAfter: time.Second}
 			}
 			open.Add(1)
 			return func() { open.Add(-1) }, nil
@@ -98,7 +99,7 @@ func TestWhatHasNoTurnIsRefusedAndTurnsAreGivenBack(t *testing.T) {
 func TestAThrottledConnectionIsClosed(t *testing.T) {
 	b := newBench(t, func(c *transport.Config) {
 		c.Authenticate = func(context.Context, map[string]any) (context.Context, error) {
-			return nil, &transport.Throttled{RetryAfter: time.Second, Reason: "too many WebSockets"}
+			return nil, &domain.Error{Kind: domain.KindRateLimited, RetryAfter: time.Second, Message: "too many WebSockets"}
 		}
 	})
 	w := b.dial("graphql-transport-ws")

@@ -40,8 +40,9 @@ type Config struct {
 	// AfterRootMutationField runs when a root field of a mutation has been
 	// resolved with all that is selected below it.
 	AfterRootMutationField func(ctx context.Context)
-	// Charge books the price of an operation before it runs. A *Throttled or
-	// *Busy error refuses it, any other error too (as Present says).
+	// Charge books the price of an operation before it runs. An error refuses it:
+	// one of the kinds RateLimited and Unavailable says when to try again, any
+	// other goes through Present.
 	Charge func(ctx context.Context, cost int) error
 	// Enter is asked before an operation runs, and may wait; leave is called when
 	// the operation has ended. Errors refuse, as those of Charge do.

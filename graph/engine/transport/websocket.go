@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"simgraph/internal/problem"
 )
 
 // subprotocol is the only one spoken; its predecessor graphql-ws is not.
@@ -183,17 +185,21 @@ func (c *socket) init(m *message) error {
 	c.initTimeout.Stop()
 	if authenticate := c.server.cfg.Authenticate; authenticate != nil {
 		ctx, err := authenticate(c.ctx, m.payload)
-		if _, throttled := errors.AsType[*Throttled](err); throttled {
-			return errTooMany
-		}
 		if err != nil {
-			return errForbidden
+			return refusedConnection(err)
 		}
 		c.ctx = ctx
 	}
 	c.acknowledged = true
 	c.work.Go(c.watch)
 	return c.write("connection_ack", "", nil)
+}
+
+func refusedConnection(err error) *ending {
+	if problem.Of(err).Status() == http.StatusTooManyRequests {
+		return errTooMany
+	}
+	return errForbidden
 }
 
 // watch keeps the connection alive, and ends it when the peer does not answer

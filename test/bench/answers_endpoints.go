@@ -17,8 +17,8 @@ import (
 	"simgraph/rest"
 )
 
-// doors are GraphQL and REST on the pool, as the server opens them.
-func doors(pool *sqlx.DB) (http.Handler, error) {
+// endpoints are GraphQL and REST on the pool, as the server opens them.
+func endpoints(pool *sqlx.DB) (http.Handler, error) {
 	log := slog.New(slog.DiscardHandler)
 	store, usage := db.NewAccess(pool), db.NewUsage(pool, nil, db.UsageOptions{})
 	graph := resolvers.New(resolvers.Ports{
@@ -42,7 +42,7 @@ func doors(pool *sqlx.DB) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return httpd.Handler(httpd.Doors{
-		Graph: httpd.Graph(gate, engine), OAuth: access.NewOAuth(store, log), Health: &httpd.Health{}, REST: paths,
+	return httpd.Handler(httpd.Endpoints{
+		Graph: httpd.Graph(gate, engine, log), OAuth: access.NewOAuth(store, log), Health: &httpd.Health{}, REST: paths,
 	}), nil
 }

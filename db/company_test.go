@@ -1,0 +1,167 @@
+package db_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db"
+	"simgraph/db/dbtest"
+)
+
+// ofAllCompanies are the statements that read the rows of several companies, and
+// why. What they return never reaches a caller of another company.
+var ofAllCompanies = map[string]string{
+	"alertsFired":          "live events are read for all companies at once",
+	"checkUsers":           "an e-mail address belongs to one company only",
+	"dropIDs":              "months of the ledger are dropped for all companies",
+	"findExternalCompany":  "finds the company",
+	"findUser":             "finds the company of an e-mail address",
+	"forgetFollowers":      "live events: leases that have expired",
+	"forgetQuarantine":     "months of the ledger are dropped for all companies",
+	"forgetSessions":       "months of the ledger are dropped for all companies",
+	"importCompanies":      "imports companies",
+	"knownCompanies":       "finds which companies there are",
+	"listCompanies":        "lists the companies for a command",
+	"movedUsage":           "finds the companies whose usage must be settled",
+	"numberCompanies":      "gives new companies their numbers",
+	"numberUsers":          "an e-mail address belongs to one company only",
+	"pendingCompanies":     "finds the companies with mail to send",
+	"prunableAudit":        "finds the companies whose audit log is pruned",
+	"prunableMails":        "finds the companies whose mails are pruned",
+	"quarantinedCompanies": "finds the companies whose usage must be settled",
+	"quarantinedUsage":     "counts for metrics",
+	"queuedMails":          "counts for metrics",
+	"usageWatermark":       "the age of the usage for metrics",
+	"waitingDeliveries":    "counts for metrics",
+}
+
+func TestEveryStatementReadsOneCompany(t *testing.T) {
+	t.Parallel()
+	planner := newPlanner(t)
+	for name, sql := range constantStatements(t) {
+		unbound := planner.unbound(sql)
+		_, allowed := ofAllCompanies[name]
+		if len(unbound) > 0 && !allowed {
+			t.Errorf("%s reads %v without company_id = $1", name, unbound)
+		}
+		if len(unbound) == 0 && allowed {
+			t.Errorf("%s reads one company, and need not be listed", name)
+		}
+	}
+	for name := range ofAllCompanies {
+		if _, known := constantStatements(t)[name]; !known {
+			t.Errorf("there is no statement %s", name)
+		}
+	}
+}
+
+// planner asks PostgreSQL how it would run statements.
+type planner struct {
+	*testing.T
+	conn *sqlx.Conn
+	// owned are the tables whose rows belong to companies.
+	owned []string
+}
+
+func newPlanner(t *testing.T) *planner {
+	t.Helper()
+	pool := dbtest.New(t)
+	// The ledger has no rows, nor plans to read them, without its months.
+	if err := db.NewUsage(pool, nil, db.UsageOptions{}).EnsurePartitions(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pool.Connx(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	p := &planner{T: t, conn: conn}
+	if _, err := conn.ExecContext(t.Context(), `SET plan_cache_mode = force_generic_plan; SET enable_partition_pruning = off`); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.SelectContext(t.Context(), &p.owned, `
+SELECT table_name FROM information_schema.columns WHERE table_schema = current_schema() AND column_name = 'company_id'`); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// unbound returns the tables that a statement reads without company_id = $1.
+// What joins say about other tables counts, as the planner concludes from them.
+func (p *planner) unbound(sql string) (tables []string) {
+	p.Helper()
+	for _, scan := range p.plan(sql) {
+		if slices.Contains(p.owned, scan.table) && !scan.bound {
+			tables = append(tables, scan.table)
+		}
+	}
+	return tables
+}
+
+// scan is a table that a plan reads, and whether it reads one company alone.
+type scan struct {
+	table string
+	bound bool
+}
+
+func (p *planner) plan(sql string) []scan {
+	p.Helper()
+	ctx := p.Context()
+	if _, err := p.conn.ExecContext(ctx, "PREPARE planned AS "+sql); err != nil {
+		p.Fatalf("%v: %s", err, sql)
+	}
+	defer func() { _, _ = p.conn.ExecContext(ctx, "DEALLOCATE planned") }()
+	var parameters int
+	if err := p.conn.GetContext(ctx, &parameters, `SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = 'planned'`); err != nil {
+		p.Fatal(err)
+	}
+	execute := "EXECUTE planned"
+	if parameters > 0 {
+		execute += "(" + strings.TrimSuffix(strings.Repeat("NULL, ", parameters), ", ") + ")"
+	}
+	var text string
+	if err := p.conn.GetContext(ctx, &text, "EXPLAIN (VERBOSE, FORMAT JSON) "+execute); err != nil {
+		p.Fatalf("%v: %s", err, sql)
+	}
+	var tree any
+	if err := json.Unmarshal([]byte(text), &tree); err != nil {
+		p.Fatal(err)
+	}
+	return scansOf(tree)
+}
+
+// scansOf finds the scans of a plan with the conditions of their own node.
+func scansOf(node any) (found []scan) {
+	switch node := node.(type) {
+	case []any:
+		for _, child := range node {
+			found = append(found, scansOf(child)...)
+		}
+	case map[string]any:
+		if table, reads := node["Relation Name"].(string); reads && node["Node Type"] != "ModifyTable" {
+			found = append(found, scan{table, isBound(node)})
+		}
+		for _, value := range node {
+			found = append(found, scansOf(value)...)
+		}
+	}
+	return found
+}
+
+// isBound reports that a condition of the scan compares the company with $1, or
+// with that of a row around it, which is bound by itself.
+func isBound(scan map[string]any) bool {
+	condition := regexp.MustCompile(`\b` + regexp.QuoteMeta(scan["Alias"].(string)) + `\.company_id = (\$1\b|\w+\.company_id)`)
+	for key, value := range scan {
+		text, is := value.(string)
+		if is && (strings.HasSuffix(key, "Cond") || key == "Filter") && condition.MatchString(text) {
+			return true
+		}
+	}
+	return false
+}
