@@ -105,6 +105,7 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, pool *sqlx.DB, 
 		workerSettle:  every(settleEvery, v.upkeep.Settle),
 		workerRetain:  every(retainEvery, v.retain),
 		workerRefuse:  every(noteEvery, v.access.NoteRefusals),
+		workerWrites:  every(lookEvery, v.writes.work),
 	} {
 		running.Go(func() error { v.keepRunning(working, name, run); return nil })
 	}

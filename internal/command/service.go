@@ -41,6 +41,7 @@ type service struct {
 	mailDays  int
 	telemetry *observed
 	limits    *limit.Limits
+	writes    *writes
 	// replicas take queries; nil without standbys.
 	replicas *replica.Set
 	standbys []*db.Replica
@@ -58,6 +59,7 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	v := &service{
 		log: env.Log, access: db.NewAccess(pool), usage: newUsage(pool, options), upkeep: newUsage(upkeep, options),
 		live: db.NewLive(pool, direct, env.Log), mail: worker, telemetry: telemetry, limits: s.limits(telemetry.Metrics),
+		writes: &writes{pool: pool, log: env.Log},
 	}
 	v.outbox, v.mailDays = db.NewOutbox(upkeep, time.Now), int(s.MailRetention)
 	v.audit, v.auditMonths = db.NewAuditLog(upkeep), int(s.AuditRetention)
@@ -118,7 +120,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 		return err
 	}
 	page["/openapi.json"] = http.HandlerFunc(paths.ServeContract)
-	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }}
+	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }, ReadOnly: v.writes.look}
 	doors := httpd.Doors{
 		Graph: httpd.Graph(gate, v.engine), OAuth: access.NewOAuth(v.access, v.log), Health: health, Other: page, REST: paths,
 	}
