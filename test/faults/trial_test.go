@@ -32,8 +32,10 @@ func slowest(what func()) (longest time.Duration) {
 
 // trial is one fault under load.
 type trial struct {
-	t        *testing.T
-	launch   launch
+	t      *testing.T
+	launch launch
+	// tool is the simgraph that runs commands on the database.
+	tool     string
 	box      *mailbox
 	simgraph *serving
 	load     *load
@@ -49,12 +51,19 @@ type trial struct {
 // newTrial serves the company under load. The launch says on which database.
 func newTrial(t *testing.T, l launch) *trial {
 	t.Helper()
-	x := &trial{t: t, launch: l, box: newMailbox(t)}
+	x := startTrial(t, l)
+	x.load = newLoad(newCaller(t, x.simgraph.base))
+	return x
+}
+
+// startTrial is newTrial without a load.
+func startTrial(t *testing.T, l launch) *trial {
+	t.Helper()
+	x := &trial{t: t, launch: l, tool: program, box: newMailbox(t)}
 	x.launch.smtp = x.box.address
 	began := time.Now()
 	x.simgraph = serve(t, x.launch)
 	x.starting = time.Since(began)
-	x.load = newLoad(t, x.simgraph.base)
 	return x
 }
 
