@@ -120,7 +120,7 @@ func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx
 	case options.Isolation != 0:
 		return nil, errors.New("stmtcache: a transaction that writes has the isolation level of the server's settings")
 	default:
-		return c.Begin() //nolint:staticcheck // lib/pq's only way to a plain BEGIN
+		return c.Begin() // lib/pq's only way to a plain BEGIN
 	}
 }
 
