@@ -5,7 +5,7 @@ SHELL := /bin/bash
 GOLANGCI_LINT := bin/golangci-lint-v2.15.0
 GOVULNCHECK := bin/govulncheck-v1.8.0
 
-.PHONY: help postgres build run test race lint vuln generate check-generated e2e bench soak pgo web check-web ci
+.PHONY: help postgres build run test faults race lint vuln generate check-generated e2e bench soak pgo web check-web ci
 
 help: ## List the targets.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -19,11 +19,18 @@ build: ## Build ./simgraph.
 run: postgres build ## Build and serve the demo company on http://127.0.0.1:8080.
 	./simgraph serve --demo
 
-test: postgres ## Run every test; Go alone is needed.
-	go test ./...
+# The tests of test/faults take minutes, and run the server as a program that the
+# race detector does not see.
+QUICK = $$(go list ./... | grep -v '/test/faults$$')
 
-race: postgres ## Run every test under the race detector.
-	go test -race -count=1 -timeout 30m ./...
+test: postgres ## Run the tests, but for faults; Go alone is needed.
+	go test $(QUICK)
+
+faults: postgres ## Break the database, network, clock and disk of the built server under load; takes minutes.
+	go test -count=1 -timeout 30m ./test/faults
+
+race: postgres ## Run the tests of make test under the race detector.
+	go test -race -count=1 -timeout 30m $(QUICK)
 
 lint: $(GOLANGCI_LINT) ## Run the linters.
 	go vet ./...

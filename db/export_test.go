@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -12,6 +13,12 @@ import (
 type Column = column
 
 var CompileFilter = compileFilter
+
+// Impatient gives up soon on locks that others hold.
+func (m *Migrations) Impatient(wait, pause time.Duration, attempts int) *Migrations {
+	m.patience = lockPatience{lock: wait, pause: pause, attempts: attempts, turns: 1}
+	return m
+}
 
 func NewColumn(sql, masked string) Column { return column{sql: sql, masked: masked} }
 

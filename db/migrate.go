@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"path"
 	"strings"
 
@@ -19,14 +20,19 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrator applies and undoes the migrations of the schema.
+// Migrator applies and undoes the migrations of the schema, and waits for locks
+// as long as it takes.
 func Migrator(pool *sqlx.DB) (*goose.Provider, error) {
-	files, err := fs.Sub(migrations, "migrations")
+	locker, err := lock.NewPostgresSessionLocker()
 	if err != nil {
 		return nil, err
 	}
-	// Instances that start together migrate one after the other.
-	locker, err := lock.NewPostgresSessionLocker()
+	return migrator(pool, locker)
+}
+
+// migrator makes instances that start together migrate one after the other.
+func migrator(pool *sqlx.DB, locker lock.SessionLocker) (*goose.Provider, error) {
+	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, err
 	}
@@ -35,50 +41,81 @@ func Migrator(pool *sqlx.DB) (*goose.Provider, error) {
 
 // Migrate brings the schema up to date.
 func Migrate(ctx context.Context, pool *sqlx.DB) error {
-	_, err := MigrateUp(ctx, pool, nil)
+	_, err := NewMigrations(pool, nil, slog.New(slog.DiscardHandler)).Up(ctx)
 	return err
 }
 
-// MigrateUp applies all pending migrations, which it returns, and tells the
-// audit log of the installation who did.
-func MigrateUp(ctx context.Context, pool *sqlx.DB, by *domain.Actor) ([]*goose.MigrationResult, error) {
-	migrator, err := Migrator(pool)
-	if err != nil {
-		return nil, err
-	}
-	applied, err := migrator.Up(ctx)
-	if err != nil {
-		return applied, fmt.Errorf("migrate the database: %w", err)
-	}
-	return applied, noteMigrations(ctx, pool, by, applied)
+// Migrations migrate the schema of a database that is in use: see lockPatience.
+type Migrations struct {
+	pool     *sqlx.DB
+	by       *domain.Actor
+	log      *slog.Logger
+	patience lockPatience
 }
 
-// MigrateDown undoes the newest migration, which it returns; the audit log is
-// told as long as there is one.
-func MigrateDown(ctx context.Context, pool *sqlx.DB, by *domain.Actor) (*goose.MigrationResult, error) {
-	migrator, err := Migrator(pool)
+// NewMigrations returns the migrations of a pool, best of two connections: the
+// second looks who holds what a migration waits for. The audit log of the
+// installation records what is done by whom.
+func NewMigrations(pool *sqlx.DB, by *domain.Actor, log *slog.Logger) *Migrations {
+	return &Migrations{pool: pool, by: by, log: log, patience: usualPatience}
+}
+
+// Up applies all pending migrations and returns those that it applied, also
+// where a later one failed.
+func (m *Migrations) Up(ctx context.Context) ([]*goose.MigrationResult, error) {
+	return m.run(ctx, func(p *goose.Provider) ([]*goose.MigrationResult, error) { return p.Up(ctx) })
+}
+
+// Down undoes the newest migration, which it returns.
+func (m *Migrations) Down(ctx context.Context) ([]*goose.MigrationResult, error) {
+	return m.run(ctx, func(p *goose.Provider) ([]*goose.MigrationResult, error) {
+		undone, err := p.Down(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return []*goose.MigrationResult{undone}, nil
+	})
+}
+
+// DownTo undoes all migrations after a version, and returns those that it undid,
+// also where a later one failed.
+func (m *Migrations) DownTo(ctx context.Context, version int64) ([]*goose.MigrationResult, error) {
+	return m.run(ctx, func(p *goose.Provider) ([]*goose.MigrationResult, error) { return p.DownTo(ctx, version) })
+}
+
+func (m *Migrations) run(ctx context.Context, do func(*goose.Provider) ([]*goose.MigrationResult, error)) ([]*goose.MigrationResult, error) {
+	var results []*goose.MigrationResult
+	err := m.retry(ctx, func(locker lock.SessionLocker) error {
+		migrator, err := migrator(m.pool, locker)
+		if err != nil {
+			return err
+		}
+		more, err := do(migrator)
+		if partial, ok := errors.AsType[*goose.PartialError](err); ok {
+			more = partial.Applied
+		}
+		results = append(results, more...)
+		return err
+	})
 	if err != nil {
-		return nil, err
+		err = fmt.Errorf("migrate the database: %w", err)
 	}
-	undone, err := migrator.Down(ctx)
-	if err != nil {
-		return undone, err
-	}
-	var there bool
-	if err := pool.GetContext(ctx, &there, auditThere); err != nil || !there {
-		return undone, Translate(err)
-	}
-	return undone, noteMigrations(ctx, pool, by, []*goose.MigrationResult{undone})
+	return results, errors.Join(err, m.note(context.WithoutCancel(ctx), results))
 }
 
 const auditThere = `SELECT to_regclass('audit_log') IS NOT NULL`
 
-func noteMigrations(ctx context.Context, pool *sqlx.DB, by *domain.Actor, results []*goose.MigrationResult) error {
+// note records migrations in the audit log, where there is one.
+func (m *Migrations) note(ctx context.Context, results []*goose.MigrationResult) error {
 	if len(results) == 0 {
 		return nil
 	}
+	var there bool
+	if err := m.pool.GetContext(ctx, &there, auditThere); err != nil || !there {
+		return Translate(err)
+	}
 	names := pluck(results, func(r *goose.MigrationResult) string { return r.Direction + " " + path.Base(r.Source.Path) })
-	return NewAuditLog(pool).Note(ctx, domain.Whole(domain.Installation).By(by), domain.AuditEntry{
+	return NewAuditLog(m.pool).Note(ctx, domain.Whole(domain.Installation).By(m.by), domain.AuditEntry{
 		Action: domain.AuditMigrate, SubjectType: "Schema", Changes: []domain.AuditChange{domain.Became("migrations", strings.Join(names, ", "))},
 	})
 }

@@ -243,6 +243,7 @@ func TestTranslatedErrors(t *testing.T) {
 		{"broken UTF-8", failure(time.Minute, "SELECT $1::text", "a\xff"), domain.KindInvalid, nil},
 		{"NUL in JSON", failure(time.Minute, "SELECT $1::jsonb", `"\u0000"`), domain.KindInvalid, nil},
 		{"too many connections", &pq.Error{Code: "53300"}, domain.KindUnavailable, nil},
+		{"a read-only database", failure(time.Minute, "SET transaction_read_only = on; CREATE TABLE written (n int)"), domain.KindUnavailable, nil},
 		{"shutting down", &pq.Error{Code: "57P01"}, domain.KindUnavailable, nil},
 		{"connection lost", &pq.Error{Code: "08006"}, domain.KindUnavailable, nil},
 		{"bad connection", driver.ErrBadConn, domain.KindUnavailable, driver.ErrBadConn},

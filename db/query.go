@@ -15,8 +15,7 @@ import (
 
 // readRows hands the rows of a query to a reader. On a pool they come straight
 // from the driver or the server, without the locks and conversions of
-// database/sql, and nothing but the connection watches for the end of ctx, which
-// spares two goroutines: most queries take no longer than starting those.
+// database/sql. The driver alone watches for the end of ctx.
 func readRows(ctx context.Context, in sqlx.QueryerContext, query string, args []any, to stmtcache.RowReader) error {
 	pool, ok := in.(*sqlx.DB)
 	if !ok {

@@ -1,7 +1,6 @@
 package embedded_test
 
 import (
-	"io"
 	"os"
 	"os/exec"
 	"os/user"
@@ -106,19 +105,24 @@ func nobodyName(t *testing.T, c *syscall.Credential) string {
 	return u.Username
 }
 
+// copyProgram copies this test binary by a child process. A file that this
+// process had open for writing could not be run (ETXTBSY) while a child that a
+// parallel test forks meanwhile still has it open, too.
+func copyProgram(t *testing.T, to string) {
+	t.Helper()
+	out, err := exec.Command("cp", "-p", os.Args[0], to).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	must(t, os.Chmod(to, 0o755))
+}
+
 // asUser runs "start" as another user, from a copy of this test binary, since
 // the folder of the original is closed to others.
 func asUser(t *testing.T, as *syscall.Credential, dir string) *command {
 	t.Helper()
 	path := filepath.Join(scratch(t), "simgraph")
-	from, err := os.Open(os.Args[0])
-	must(t, err)
-	defer from.Close()
-	to, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o755)
-	must(t, err)
-	_, err = io.Copy(to, from)
-	must(t, err)
-	must(t, to.Close())
+	copyProgram(t, path)
 	cmd := exec.Command(path)
 	cmd.Dir = "/"
 	for _, v := range os.Environ() {

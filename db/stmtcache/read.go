@@ -57,15 +57,9 @@ func (c *conn) ReadRows(ctx context.Context, query string, args []driver.NamedVa
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	unwatched := ctx
-	if c.prepares(args) {
-		c.watch.begin(ctx)
-		defer c.watch.end()
-		unwatched = context.WithoutCancel(ctx)
-	}
-	rows, err := c.QueryContext(unwatched, query, args)
+	rows, err := c.QueryContext(ctx, query, args)
 	if err != nil {
-		return false, explain(ctx, err)
+		return false, err
 	}
 	return true, errors.Join(c.readValues(ctx, query, rows, to), rows.Close())
 }
@@ -129,9 +123,7 @@ func (c *conn) readTapped(ctx context.Context, prepared *list.Element, args []dr
 	defer c.wire.Untap()
 	c.recent.MoveToFront(prepared)
 	_, err = observed(ctx, c, e.query, func() (none struct{}, err error) {
-		c.watch.begin(ctx)
-		defer c.watch.end()
-		rows, err := e.stmt.QueryContext(context.Background(), args)
+		rows, err := e.stmt.QueryContext(ctx, args)
 		if err == nil {
 			began = true // also without a row
 			err = rows.Close()

@@ -60,15 +60,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		_ = inner.Close()
 		return nil, fmt.Errorf("stmtcache: lib/pq's %T lacks a method", inner)
 	}
-	made := &conn{pqConn: full, wire: *wire, inner: c.Connector, size: c.size, observe: c.observe, byQuery: map[string]*list.Element{}, recent: list.New()}
-	made.watch = newWatch(made.interrupt)
-	if c.size > 0 {
-		made.backend, err = backendOf(ctx, full)
-	}
-	if err != nil {
-		return nil, errors.Join(err, inner.Close())
-	}
-	return made, nil
+	return &conn{pqConn: full, wire: *wire, size: c.size, observe: c.observe, byQuery: map[string]*list.Element{}, recent: list.New()}, nil
 }
 
 // connectError returns why a connection was not made. lib/pq hides the error of a
@@ -104,13 +96,9 @@ type pqStmt interface {
 type conn struct {
 	pqConn
 	// wire is nil where the connector has another dialer than rowtap's.
-	wire  *rowtap.Conn
-	inner *pq.Connector
-	// backend is the server's process; not known behind a pooler.
-	backend backend
+	wire    *rowtap.Conn
 	size    int
 	observe Observer
-	watch   *watch
 	byQuery map[string]*list.Element
 	recent  *list.List // of *entry, the one used last in front
 }
@@ -120,6 +108,20 @@ type entry struct {
 	stmt  pqStmt
 	// columns is nil until rows were read.
 	columns *Columns
+}
+
+// BeginTx begins a transaction that may write where the settings of the server
+// let it: lib/pq's BeginTx asks for READ WRITE, which overrides
+// default_transaction_read_only.
+func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
+	switch {
+	case options.ReadOnly:
+		return c.pqConn.BeginTx(ctx, options)
+	case options.Isolation != 0:
+		return nil, errors.New("stmtcache: a transaction that writes has the isolation level of the server's settings")
+	default:
+		return c.Begin() // lib/pq's only way to a plain BEGIN
+	}
 }
 
 // prepares tells whether a statement with such arguments is prepared. One without
@@ -172,6 +174,9 @@ func prepared[T any](ctx context.Context, c *conn, query string, do func(pqStmt)
 
 func once[T any](ctx context.Context, c *conn, query string, do func(pqStmt) (T, error)) (T, error) {
 	stmt, err := c.prepare(ctx, query)
+	if err == nil {
+		err = ctx.Err() // lib/pq would cancel what the server does not run yet, once
+	}
 	if err != nil {
 		var none T
 		return none, err

@@ -232,7 +232,7 @@ func TestCopyInATransaction(t *testing.T) {
 	t.Parallel()
 	db := open(t, dbtest.URL(t), 8)
 	execute(t, db, "CREATE TABLE copied (n int, s text)")
-	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelSerializable})
+	tx, err := db.BeginTx(t.Context(), nil)
 	must(t, err)
 	stmt, err := tx.PrepareContext(t.Context(), "COPY copied (n, s) FROM STDIN")
 	must(t, err)
@@ -246,6 +246,47 @@ func TestCopyInATransaction(t *testing.T) {
 	must(t, tx.Commit())
 	if got := number(t, db, "SELECT count(*) FROM copied WHERE s = $1", "x"); got != 1000 {
 		t.Fatalf("got %d rows", got)
+	}
+}
+
+func TestATransactionWritesOnlyWhereTheSettingsOfTheServerLetIt(t *testing.T) {
+	t.Parallel()
+	db := open(t, dbtest.URL(t), 8)
+	execute(t, db, "CREATE TABLE written (n int)")
+	insert := func() error {
+		tx, err := db.BeginTx(t.Context(), nil)
+		must(t, err)
+		defer func() { _ = tx.Rollback() }()
+		if _, err := tx.ExecContext(t.Context(), "INSERT INTO written VALUES ($1)", 1); err != nil {
+			return err
+		}
+		return tx.Commit()
+	}
+	must(t, insert())
+	execute(t, db, "SET default_transaction_read_only = on")
+	if err := insert(); pq.As(err, pqerror.ReadOnlySQLTransaction) == nil {
+		t.Errorf("got %v", err)
+	}
+	execute(t, db, "SET default_transaction_read_only = off")
+	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
+	must(t, err)
+	if _, err := tx.ExecContext(t.Context(), "INSERT INTO written VALUES ($1)", 1); pq.As(err, pqerror.ReadOnlySQLTransaction) == nil {
+		t.Errorf("in a transaction that reads: %v", err)
+	}
+	must(t, tx.Rollback())
+	if got := number(t, db, "SELECT count(*) FROM written"); got != 1 {
+		t.Errorf("%d rows", got)
+	}
+}
+
+func TestATransactionThatWritesHasTheIsolationOfTheSettings(t *testing.T) {
+	t.Parallel()
+	db := open(t, dbtest.URL(t), 8)
+	if tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelSerializable}); err == nil {
+		t.Errorf("began %v", tx)
+	}
+	if got := number(t, db, "SELECT $1::int", 1); got != 1 {
+		t.Errorf("got %d", got)
 	}
 }
 

@@ -95,7 +95,7 @@ func (e *Env) Connect(ctx context.Context, url string) (*sqlx.DB, error) {
 
 func (e *Env) connect(ctx context.Context, url string, options db.Options) (*sqlx.DB, error) {
 	if !e.NoMigrate {
-		if err := migrate(ctx, e.past(url)); err != nil {
+		if err := e.migrate(ctx, e.past(url)); err != nil {
 			return nil, err
 		}
 	}
@@ -104,14 +104,17 @@ func (e *Env) connect(ctx context.Context, url string, options db.Options) (*sql
 
 // migrate uses a pool of its own: after a change of the schema, statements that
 // a connection had prepared would fail once.
-func migrate(ctx context.Context, url string) error {
-	pool, err := db.Open(ctx, url, db.Options{MaxConns: 2})
+func (e *Env) migrate(ctx context.Context, url string) error {
+	pool, err := db.Open(ctx, url, db.Options{MaxConns: migrateConns})
 	if err != nil {
 		return err
 	}
-	_, err = db.MigrateUp(ctx, pool, actor("migrate up"))
+	_, err = db.NewMigrations(pool, actor("migrate up"), e.Log).Up(ctx)
 	return errors.Join(err, pool.Close())
 }
+
+// migrateConns is one for migrations, and one to see who is in their way.
+const migrateConns = 2
 
 func (e *Env) warn(what string, err error) {
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 type Migrate struct {
 	Up     MigrateUp     `cmd:"" help:"Apply all pending migrations."`
 	Status MigrateStatus `cmd:"" help:"Show which migrations are applied."`
-	Down   MigrateDown   `cmd:"" help:"Undo the newest migration, with the data that only it holds."`
+	Down   MigrateDown   `cmd:"" help:"Undo the newest migration, or all after one, with the data that only they hold."`
 }
 
 // MigrateUp applies migrations.
@@ -24,7 +24,7 @@ type MigrateUp struct{}
 // Run applies what is pending.
 func (MigrateUp) Run(ctx context.Context, env *Env) error {
 	return withSchema(ctx, env, func(pool *sqlx.DB) error {
-		applied, err := db.MigrateUp(ctx, pool, actor("migrate up"))
+		applied, err := db.NewMigrations(pool, actor("migrate up"), env.Log).Up(ctx)
 		for _, one := range applied {
 			env.printf("%s\n", one)
 		}
@@ -61,24 +61,36 @@ func (MigrateStatus) Run(ctx context.Context, env *Env) error {
 	})
 }
 
-// MigrateDown undoes a migration.
-type MigrateDown struct{}
+// MigrateDown undoes migrations.
+type MigrateDown struct {
+	To *int64 `placeholder:"NUMBER" help:"Undo all migrations after the one of this number, such as 9, instead of the newest alone."`
+}
 
-// Run undoes the newest applied migration.
-func (MigrateDown) Run(ctx context.Context, env *Env) error {
+// Run undoes the newest applied migration, or all after one.
+func (m MigrateDown) Run(ctx context.Context, env *Env) error {
 	return withSchema(ctx, env, func(pool *sqlx.DB) error {
-		undone, err := db.MigrateDown(ctx, pool, actor("migrate down"))
-		if err == nil {
-			env.printf("%s\n", undone)
+		undone, err := m.undo(ctx, db.NewMigrations(pool, actor("migrate down"), env.Log))
+		for _, one := range undone {
+			env.printf("%s\n", one)
+		}
+		if err == nil && len(undone) == 0 {
+			env.printf("there is nothing to undo\n")
 		}
 		return err
 	})
 }
 
+func (m MigrateDown) undo(ctx context.Context, all *db.Migrations) ([]*goose.MigrationResult, error) {
+	if m.To == nil {
+		return all.Down(ctx)
+	}
+	return all.DownTo(ctx, *m.To)
+}
+
 // withSchema attaches without migrating.
 func withSchema(ctx context.Context, env *Env, do func(*sqlx.DB) error) error {
 	manual := *env
-	manual.NoMigrate = true
+	manual.NoMigrate, manual.MaxConns = true, max(migrateConns, env.MaxConns)
 	pool, done, err := manual.open(ctx, "migrate")
 	if err != nil {
 		return err

@@ -121,6 +121,7 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 		workerSettle:  every(settleEvery, v.upkeep.Settle),
 		workerRetain:  every(retainEvery, v.retain),
 		workerRefuse:  every(noteEvery, v.access.NoteRefusals),
+		workerWrites:  every(lookEvery, v.writes.work),
 	} {
 		running.Go(func() error {
 			if name != workerAdmin {

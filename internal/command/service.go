@@ -42,6 +42,7 @@ type service struct {
 	mailDays  int
 	telemetry *observed
 	limits    *limit.Limits
+	writes    *writes
 	// replicas take queries; nil without standbys.
 	replicas *replica.Set
 	standbys []*db.Replica
@@ -59,6 +60,7 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	v := &service{
 		log: env.Log, access: db.NewAccess(pool), usage: newUsage(pool, options), upkeep: newUsage(upkeep, options),
 		live: db.NewLive(pool, direct, env.Log), mail: worker, telemetry: telemetry, limits: s.limits(telemetry.Metrics),
+		writes: &writes{pool: pool, log: env.Log},
 	}
 	v.schema = newSchemaGate(pool, !env.NoMigrate)
 	v.outbox, v.mailDays = db.NewOutbox(upkeep, time.Now), int(s.MailRetention)
@@ -119,7 +121,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 		return err
 	}
 	page["/openapi.json"] = http.HandlerFunc(paths.ServeContract)
-	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }}
+	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }, ReadOnly: v.writes.look}
 	endpoints := httpd.Endpoints{
 		Graph: httpd.Graph(gate, v.engine, v.log), OAuth: access.NewOAuth(v.access, v.log), Health: health, REST: paths,
 		Others: append(httpd.Pages(page), httpd.Route{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams}),

@@ -18,6 +18,8 @@ const (
 	retainEvery = 6 * time.Hour
 	// noteEvery is how often the audit log is told of keys that were refused.
 	noteEvery = time.Minute
+	// lookEvery is how soon the log says that the database refuses writes.
+	lookEvery = 5 * time.Second
 	// noteTime is how long the last time may take.
 	noteTime = 5 * time.Second
 	// restartAfter is the pause before a worker that failed is started again.
@@ -33,9 +35,10 @@ const (
 	workerRetain  = "retain"
 	workerRefuse  = "refusals"
 	workerReplica = "replicas"
+	workerWrites  = "writes"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerSettle, workerRetain, workerRefuse, workerReplica}
+var workers = []string{workerAdmin, workerLive, workerMail, workerSettle, workerRetain, workerRefuse, workerReplica, workerWrites}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.

@@ -14,7 +14,10 @@ const readyTimeout = 2 * time.Second
 type Health struct {
 	// Check returns why requests could not be answered now, such as a database
 	// that is out of reach.
-	Check    func(ctx context.Context) error
+	Check func(ctx context.Context) error
+	// ReadOnly, unless nil, returns why writes are refused, and "" where they are
+	// taken. The server stays ready: reads go on.
+	ReadOnly func(ctx context.Context) (reason string)
 	draining atomic.Bool
 }
 
@@ -38,7 +41,8 @@ func (h *Health) Live(w http.ResponseWriter, r *http.Request) {
 }
 
 // Ready answers 200 when the database is reachable and its schema current, and
-// the server is not stopping; 503 with the reason otherwise.
+// the server is not stopping; 503 with the reason otherwise. The text of 200 says
+// when the database is read-only.
 func (h *Health) Ready(w http.ResponseWriter, r *http.Request) {
 	if h.draining.Load() {
 		h.answer(w, r, http.StatusServiceUnavailable, "stopping")
@@ -50,7 +54,18 @@ func (h *Health) Ready(w http.ResponseWriter, r *http.Request) {
 		h.answer(w, r, http.StatusServiceUnavailable, err.Error())
 		return
 	}
-	h.answer(w, r, http.StatusOK, "ready")
+	h.answer(w, r, http.StatusOK, h.ready(ctx))
+}
+
+// ready says what the server is ready for.
+func (h *Health) ready(ctx context.Context) string {
+	if h.ReadOnly == nil {
+		return "ready"
+	}
+	if reason := h.ReadOnly(ctx); reason != "" {
+		return "ready for reads; the database refuses writes: " + reason
+	}
+	return "ready"
 }
 
 func (h *Health) answer(w http.ResponseWriter, r *http.Request, status int, text string) {

@@ -25,6 +25,8 @@ type caller struct {
 	http  *http.Client
 	base  atomic.Pointer[string]
 	token atomic.Pointer[string]
+	// key is what tokens are issued for.
+	key accessKey
 	// mayCut tells that connections may break: the service is killed, or the
 	// network in front of it fails.
 	mayCut bool
@@ -47,8 +49,18 @@ const (
 	broken          // the connection, or the contract
 )
 
+// newCaller is one of the prepared company.
 func newCaller(t *testing.T, base string) *caller {
-	c := &caller{http: client(t), codes: map[string]int{}}
+	t.Helper()
+	if _, err := prepared(); err != nil {
+		t.Fatal(err)
+	}
+	return newCallerBy(t, base, preparation.key)
+}
+
+func newCallerBy(t *testing.T, base string, key accessKey) *caller {
+	t.Helper()
+	c := &caller{http: client(t), key: key, codes: map[string]int{}}
 	c.http.Timeout = 40 * time.Second
 	c.aim(base)
 	c.authenticate(t)
@@ -68,9 +80,6 @@ func (c *caller) authenticate(t *testing.T) {
 // grant exchanges the access key for a token.
 func (c *caller) grant(t *testing.T) string {
 	t.Helper()
-	if _, err := prepared(); err != nil {
-		t.Fatal(err)
-	}
 	token, err := c.exchange()
 	if err != nil {
 		t.Fatalf("no token: %v", err)
@@ -97,8 +106,8 @@ func (c *caller) revoke(t *testing.T, token string) {
 
 // form sends a form with the access key.
 func (c *caller) form(path string, values url.Values, into any) error {
-	values.Set("client_id", preparation.key.AccessKeyID)
-	values.Set("client_secret", preparation.key.Secret)
+	values.Set("client_id", c.key.AccessKeyID)
+	values.Set("client_secret", c.key.Secret)
 	response, err := c.http.PostForm(*c.base.Load()+path, values)
 	if err != nil {
 		return err

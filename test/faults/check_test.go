@@ -168,10 +168,10 @@ LEFT JOIN mails m ON m.company_id = d.company_id AND m.mail_id = d.mail_id`
 // log with its hashes.
 func (x *trial) checkTotals(flags []string) {
 	x.t.Helper()
-	if report := run(x.t, append([]string{"rebuild"}, flags...)...); report != "acme: all totals agree with the ledger\n" {
+	if report := runProgram(x.t, x.tool, append([]string{"rebuild"}, flags...)...); report != "acme: all totals agree with the ledger\n" {
 		x.t.Errorf("rebuild: %s", report)
 	}
-	run(x.t, append([]string{"audit", "verify"}, flags...)...)
+	runProgram(x.t, x.tool, append([]string{"audit", "verify"}, flags...)...)
 }
 
 // checkErrors demands that every answer kept the contract, and that the log

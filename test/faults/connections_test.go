@@ -3,8 +3,14 @@
 package faults_test
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"testing"
 	"time"
+
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 )
 
 func TestConnectionsAreTerminatedByTheDatabase(t *testing.T) {
@@ -56,4 +62,55 @@ func TestTheNetworkToTheDatabaseIsABlackHole(t *testing.T) {
 	x.recovers(time.Now())
 	x.flow(300)
 	x.finish("network a black hole for 4 s, connections forgotten", d.url())
+}
+
+// occupy opens connections until the server refuses one.
+func occupy(t *testing.T, url string) {
+	t.Helper()
+	pool, err := sql.Open("postgres", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	for {
+		_, err := pool.Conn(t.Context())
+		switch {
+		case pq.As(err, pqerror.TooManyConnections) != nil:
+			return
+		case err != nil:
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAStatementIsCancelledWhileTheDatabaseTakesNoMoreConnections(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	s := serve(t, launch{databaseURL: d.url(), dataDir: t.TempDir(), extra: []string{
+		"--mail-wait", "1h", "--statement-timeout", "0s", "--request-timeout", "0s", // nothing else may end it
+	}})
+	c := newCaller(t, s.base)
+	var page any
+	for range 2 { // the second time the statement is prepared
+		if result := c.get(t.Context(), "/subscribers?limit=20", &page); result != done {
+			t.Fatalf("a list: %v", c.wrong)
+		}
+	}
+	pool := d.open()
+	release := hold(t, pool)
+	defer release()
+	eventually(t, "nothing waits yet", func() bool { return working(t, pool) == 0 })
+	occupy(t, d.url())
+	ctx, vanish := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, _, err := c.send(ctx, "GET", "/subscribers?limit=20", "", nil)
+		ended <- err
+	}()
+	eventually(t, "the statement waits", func() bool { return working(t, pool) == 1 })
+	vanish()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the request: %v", err)
+	}
+	eventually(t, "the statement has ended, while what it waits for is still held", func() bool { return working(t, pool) == 0 })
 }

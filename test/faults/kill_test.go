@@ -50,7 +50,8 @@ func (x *trial) restart() {
 	x.t.Helper()
 	began := time.Now()
 	x.simgraph = serve(x.t, x.launch)
-	x.recovers(began)
+	eventually(x.t, "the service answers", func() bool { return x.load.answers(x.t.Context()) })
+	x.again = max(x.again, x.inTime("it answered after its start", began, x.starting+x.answering))
 }
 
 func TestProcessesOfTheEmbeddedDatabaseAreKilled(t *testing.T) {

@@ -51,9 +51,9 @@ type load struct {
 }
 
 // newLoad makes a load on a simgraph that does nothing yet.
-func newLoad(t *testing.T, base string) *load {
+func newLoad(c *caller) *load {
 	return &load{
-		caller: newCaller(t, base), records: map[string]record{}, acked: map[string]bool{},
+		caller: c, records: map[string]record{}, acked: map[string]bool{},
 		tags: map[string]string{}, nicknames: map[string]string{},
 	}
 }

@@ -196,6 +196,12 @@ func (w *watch) Write(text []byte) (int, error) {
 // run runs a command of simgraph to its end and returns its output.
 func run(t *testing.T, args ...string) string {
 	t.Helper()
+	return runProgram(t, program, args...)
+}
+
+// runProgram is run for another simgraph than the built one.
+func runProgram(t *testing.T, program string, args ...string) string {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
 	var out, errs bytes.Buffer

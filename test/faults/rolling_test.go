@@ -220,7 +220,7 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 		before := b.sent[1-i].Load()
 		began := time.Now()
 		nodes[i].signal(syscall.SIGTERM)
-		if status := nodes[i].awaitExit(30 * time.Second); status != 0 {
+		if status := nodes[i].awaitExit(patience); status != 0 {
 			t.Errorf("exit status %d: %s", status, nodes[i].stderr)
 		}
 		slowest = max(slowest, time.Since(began))

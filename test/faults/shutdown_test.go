@@ -66,7 +66,7 @@ func TestAServerThatStopsIsUnreadyFirstAndAnswersWhatItHasTaken(t *testing.T) {
 func TestTheTimeToDrainIsBounded(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	n := startNode(t, url, "--drain-time", "1s", "--mail-wait", "1h")
+	n := startNode(t, url, "--drain-time", "1s", "--mail-wait", "1h", "--statement-timeout", "0s", "--request-timeout", "0s")
 	pool := open(t, url)
 	release := hold(t, pool)
 	defer release()
@@ -77,7 +77,7 @@ func TestTheTimeToDrainIsBounded(t *testing.T) {
 	if got := <-held; got.status == http.StatusOK {
 		t.Errorf("%d %s", got.status, got.body)
 	}
-	n.awaitExit(20 * time.Second)
+	n.awaitExit(patience)
 	over := time.Since(began)
 	eventually(t, "no statement is left", func() bool { return working(t, pool) == 0 })
 	t.Logf("stop with --drain-time 1s and a statement that waits for ever: over after %v, no statement left in PostgreSQL after %v",
@@ -96,7 +96,7 @@ func TestASecondSignalEndsAtOnce(t *testing.T) {
 		n.signal(syscall.SIGTERM)
 		eventually(t, "it takes no more connections", func() bool { return !probe(n.addr) })
 		n.signal(second)
-		n.awaitExit(10 * time.Second)
+		n.awaitExit(patience)
 		release()
 	}
 }

@@ -1,0 +1,194 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
+	"github.com/pressly/goose/v3/lock"
+)
+
+// lockPatience says how migrations wait for locks that others hold. What asks for
+// the same lock meanwhile queues behind the migration, so it gives up soon and
+// tries again after a pause, in which the others go on.
+type lockPatience struct {
+	// lock is how long a statement of a migration waits for a lock.
+	lock, pause time.Duration
+	attempts    int
+	// turns is for how many seconds the migrations of another instance are waited
+	// for.
+	turns uint64
+}
+
+// usualPatience waits two minutes in all.
+var usualPatience = lockPatience{lock: 3 * time.Second, pause: 5 * time.Second, attempts: 15, turns: 300}
+
+// retry runs an attempt at migrations, again while others hold locks that it
+// needs.
+func (m *Migrations) retry(ctx context.Context, attempt func(lock.SessionLocker) error) error {
+	for n := 1; ; n++ {
+		blocked, err := m.attempt(ctx, attempt)
+		if pq.As(err, pqerror.LockNotAvailable) == nil {
+			return err
+		}
+		err = fmt.Errorf("a lock was not free for %v: %s: %w", m.patience.lock, blocked, err)
+		if n == m.patience.attempts {
+			return fmt.Errorf("given up after %d attempts: %w", n, err)
+		}
+		m.log.WarnContext(ctx, "a migration waits for a lock", "attempt", n, "attempts", m.patience.attempts, "holder", blocked.String())
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		case <-time.After(m.patience.pause):
+		}
+	}
+}
+
+// attempt runs an attempt and returns who stood in its way last.
+func (m *Migrations) attempt(ctx context.Context, attempt func(lock.SessionLocker) error) (lockHolders, error) {
+	turns, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, m.patience.turns))
+	if err != nil {
+		return nil, err
+	}
+	session := &migrationSession{SessionLocker: turns, timeout: m.patience.lock}
+	looking, stop := context.WithCancel(ctx)
+	found := make(chan lockHolders)
+	go func() { found <- session.blockers(looking, m.pool) }()
+	err = attempt(session)
+	stop()
+	blocked := <-found
+	if session.refused {
+		err = m.othersTurn(ctx, err)
+	}
+	return blocked, err
+}
+
+// othersTurn adds to an error which session migrates.
+func (m *Migrations) othersTurn(ctx context.Context, err error) error {
+	var holders lockHolders
+	if failed := m.pool.SelectContext(ctx, &holders, migrating, lock.DefaultLockID); failed != nil {
+		return err
+	}
+	return fmt.Errorf("another migration runs, its lock is %s: %w", holders, err)
+}
+
+// migrationSession makes the session in which migrations run wait for locks no
+// longer than the timeout.
+type migrationSession struct {
+	lock.SessionLocker
+	timeout time.Duration
+	// pid is the process of the server; 0 until it is known.
+	pid atomic.Int64
+	// refused says that another session migrates.
+	refused bool
+}
+
+const boundLockWaits = `SELECT pg_backend_pid() FROM set_config('lock_timeout', $1, false)`
+
+// SessionLock implements lock.SessionLocker.
+func (s *migrationSession) SessionLock(ctx context.Context, conn *sql.Conn) error {
+	var pid int64
+	if err := conn.QueryRowContext(ctx, boundLockWaits, fmt.Sprint(s.timeout.Milliseconds())).Scan(&pid); err != nil {
+		return err
+	}
+	if err := s.SessionLocker.SessionLock(ctx, conn); err != nil {
+		s.refused = true
+		return errors.Join(err, s.unbound(ctx, conn))
+	}
+	s.pid.Store(pid)
+	return nil
+}
+
+// SessionUnlock implements lock.SessionLocker.
+func (s *migrationSession) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
+	s.pid.Store(0)
+	return errors.Join(s.unbound(ctx, conn), s.SessionLocker.SessionUnlock(ctx, conn))
+}
+
+func (s *migrationSession) unbound(ctx context.Context, conn *sql.Conn) error {
+	_, err := conn.ExecContext(context.WithoutCancel(ctx), `RESET lock_timeout`)
+	return err
+}
+
+// looksPerWait is how often the holders of a lock are looked for while it is
+// waited for.
+const looksPerWait = 6
+
+// blockers looks, until ctx ends, which sessions the migration waits for, and
+// returns those that it saw last.
+func (s *migrationSession) blockers(ctx context.Context, pool *sqlx.DB) (last lockHolders) {
+	tick := time.NewTicker(s.timeout / looksPerWait)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return last
+		case <-tick.C:
+		}
+		pid := s.pid.Load()
+		if pid == 0 {
+			continue
+		}
+		var now lockHolders
+		if err := pool.SelectContext(ctx, &now, blocking, pid); err == nil && len(now) > 0 {
+			last = now
+		}
+	}
+}
+
+// lockHolder is a session, without the text of its statement, which may hold
+// data.
+type lockHolder struct {
+	// PID is 0 for a transaction that is prepared.
+	PID                        int64
+	Application, Account       string
+	State                      string
+	TransactionFor             float64
+	TransactionAt, StatementAt sql.Null[time.Time]
+}
+
+const (
+	ofSessions = `
+SELECT DISTINCT b.pid, COALESCE(a.application_name, '') AS application, COALESCE(a.usename, '') AS account, COALESCE(a.state, '') AS state,
+  a.xact_start AS transaction_at, COALESCE(extract(epoch FROM clock_timestamp() - a.xact_start), 0)::float8 AS transaction_for,
+  a.query_start AS statement_at
+FROM `
+	blocking = ofSessions + `unnest(pg_blocking_pids($1)) AS b (pid) LEFT JOIN pg_stat_activity a ON a.pid = b.pid`
+	// migrating is the session that holds goose's lock.
+	migrating = ofSessions + `pg_locks b LEFT JOIN pg_stat_activity a ON a.pid = b.pid
+WHERE b.locktype = 'advisory' AND b.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND b.granted AND (b.classid::bigint << 32) | b.objid::bigint = $1`
+)
+
+// String describes the session as pg_stat_activity shows it.
+func (h *lockHolder) String() string {
+	if h.PID == 0 {
+		return "a prepared transaction (see pg_prepared_xacts)"
+	}
+	text := fmt.Sprintf("session %d (application %q, user %s, %s", h.PID, h.Application, cmp.Or(h.Account, "unknown"), cmp.Or(h.State, "state unknown"))
+	if h.TransactionAt.Valid {
+		text += fmt.Sprintf(", in a transaction for %.1f s", h.TransactionFor)
+	}
+	if h.StatementAt.Valid {
+		text += ", last statement began " + h.StatementAt.V.UTC().Format(time.RFC3339)
+	}
+	return text + ")"
+}
+
+type lockHolders []lockHolder
+
+// String says who holds the lock.
+func (h lockHolders) String() string {
+	if len(h) == 0 {
+		return "nobody was seen holding it"
+	}
+	return "held by " + strings.Join(pluck(h, func(one lockHolder) string { return one.String() }), " and ")
+}
