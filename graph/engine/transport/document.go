@@ -30,7 +30,7 @@ type operation struct {
 	def      *ast.OperationDefinition
 	input    *input.Operation
 	plan     guard.Plan
-	// fields answers what is below the root fields; nil leaves it to gqlgen.
+	// fields are the plans of what is below the root fields; nil when there are none.
 	fields *plan.Operation
 }
 

@@ -105,8 +105,8 @@ func (s *Server) context(c *call) *graphql.OperationContext {
 		RootResolverMiddleware: s.rootMiddleware(c.def.Operation),
 		Stats:                  graphql.Stats{OperationStart: time.Now()},
 	}
-	if c.fields != nil {
-		op.ResolverMiddleware = c.fields.Middleware(op, c.loan)
+	if c.fields != nil && !s.cfg.Unplanned {
+		op.ResolverMiddleware = plan.Middleware(c.loan)
 	}
 	return op
 }
