@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -48,12 +49,6 @@ type further struct {
 	objects []any
 }
 
-// place is a field of one object.
-type place struct {
-	step   *step
-	object any
-}
-
 func (w *writer) prefetch(v *value, opened any) {
 	if !v.loads {
 		return
@@ -79,6 +74,9 @@ func (p *prefetch) value(v *value, opened any) {
 
 func (p *prefetch) visit(found objects) {
 	for _, of := range found {
+		if len(of.objects) == 0 {
+			continue
+		}
 		for _, s := range of.selection.steps {
 			p.step(s, of.objects)
 		}
@@ -120,19 +118,20 @@ func (p *prefetch) refuses(s *step, object any) bool {
 
 // below resolves a field of the objects and visits what it leads to.
 func (p *prefetch) below(s *step, of []any) {
-	if p.results == nil {
-		p.results = make(map[place]result, len(of))
-	}
+	results := make(map[any]result, len(of))
 	found := objects{}
 	for _, object := range of {
-		at := place{s, object}
-		if _, known := p.results[at]; known {
+		if _, known := results[object]; known {
 			continue
 		}
 		r := p.resolved(s, object)
-		p.results[at] = r
+		results[object] = r
 		found.add(s.value, r.value)
 	}
+	if p.results == nil {
+		p.results = map[*step]map[any]result{}
+	}
+	p.results[s] = results
 	p.visit(found)
 }
 
@@ -163,25 +162,33 @@ func (o *objects) add(v *value, opened any) {
 	switch {
 	case opened == nil || !v.loads:
 	case v.kind == ofObject:
-		o.put(v.object, opened)
+		o.of(v.object, 1).put(opened)
 	case v.kind == ofAbstract:
 		name, object := v.concrete(opened)
 		if sel := v.objects[name]; sel != nil && sel.loads {
-			o.put(sel, object)
+			o.of(sel, 1).put(object)
 		}
 	default:
-		for i := range v.length(opened) {
+		n := v.length(opened)
+		if v.item.kind == ofObject {
+			o.of(v.item.object, n)
+		}
+		for i := range n {
 			o.add(v.item, v.at(opened, i))
 		}
 	}
 }
 
-func (o *objects) put(sel *selection, object any) {
-	for i := range *o {
-		if known := &(*o)[i]; known.selection == sel {
-			known.objects = append(known.objects, object)
-			return
-		}
+// of returns those with the selection, with room for more.
+func (o *objects) of(sel *selection, more int) *selected {
+	i := slices.IndexFunc(*o, func(known selected) bool { return known.selection == sel })
+	if i < 0 {
+		i = len(*o)
+		*o = append(*o, selected{selection: sel})
 	}
-	*o = append(*o, selected{sel, []any{object}})
+	known := &(*o)[i]
+	known.objects = slices.Grow(known.objects, more)
+	return known
 }
+
+func (s *selected) put(object any) { s.objects = append(s.objects, object) }

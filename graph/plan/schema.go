@@ -56,6 +56,14 @@ type Field struct {
 	Context func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error)
 }
 
+// guarded resolves the field unless a directive refuses.
+func (f *Field) guarded(ctx context.Context, object any, args *Arguments) (any, error) {
+	if f.Guard == nil {
+		return f.Resolve(ctx, object, args)
+	}
+	return f.Guard(ctx, object, func(ctx context.Context) (any, error) { return f.Resolve(ctx, object, args) })
+}
+
 // Arguments are coerced arguments, once for all objects of a response:
 // resolvers only read them.
 type Arguments struct{ Args map[string]any }

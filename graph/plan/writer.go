@@ -14,8 +14,9 @@ type writer struct {
 	ctx       context.Context
 	op        *graphql.OperationContext
 	arguments []*Arguments // nil where they are bad
-	// results are those of fields that were resolved before the writing.
-	results map[place]result
+	// results are those of fields that were resolved before the writing, by their
+	// objects.
+	results map[*step]map[any]result
 	buf     []byte
 	faults  []fault
 	// spare are frames that were allocated together.
@@ -138,7 +139,7 @@ func (w *writer) field(parent *frame, s *step, object any) (ok bool) {
 		return w.leaf(f, object, args)
 	}
 	if s.leads {
-		if r, known := w.results[place{s, object}]; known {
+		if r, known := w.results[s][object]; known {
 			return w.result(f, r)
 		}
 	}
@@ -147,14 +148,7 @@ func (w *writer) field(parent *frame, s *step, object any) (ok bool) {
 
 // resolve returns the opened value of a field.
 func (w *writer) resolve(ctx context.Context, s *step, object any, args *Arguments) result {
-	resolver := func(ctx context.Context) (any, error) { return s.field.Resolve(ctx, object, args) }
-	var v any
-	var err error
-	if s.field.Guard == nil {
-		v, err = resolver(ctx)
-	} else {
-		v, err = s.field.Guard(ctx, object, resolver)
-	}
+	v, err := s.field.guarded(ctx, object, args)
 	if err != nil || v == nil {
 		return result{err: err, missing: true}
 	}
