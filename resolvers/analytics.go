@@ -103,7 +103,7 @@ func (q queryResolver) DataUsageByNetworkProtocol(ctx context.Context, startDate
 	if err != nil {
 		return nil, err
 	}
-	return list.answer(), nil
+	return list.closed(), nil
 }
 
 func (q queryResolver) DataUsageBySubscriber(ctx context.Context, startDate, endDate string) (*model.DataUsageBySubscriber, error) {
@@ -118,7 +118,7 @@ func (q queryResolver) DataUsageBySubscriber(ctx context.Context, startDate, end
 	if err != nil {
 		return nil, err
 	}
-	return list.answer(), nil
+	return list.closed(), nil
 }
 
 var theCompany = []domain.Subject{{Kind: domain.CompanySubject}}

@@ -7,7 +7,9 @@ import (
 	"simgraph/domain"
 )
 
-func (q queryResolver) Viewer(ctx context.Context) (*domain.Caller, error) { return domain.CallerOf(ctx) }
+func (q queryResolver) Viewer(ctx context.Context) (*domain.Caller, error) {
+	return domain.CallerOf(ctx)
+}
 
 func (q queryResolver) Company(ctx context.Context) (*domain.Company, error) {
 	caller, err := domain.CallerOf(ctx)

@@ -49,10 +49,17 @@ func newPair(t *testing.T) *pair {
 	return p
 }
 
-// faultySubscribers panics in a method that a resolver calls itself.
+// faultySubscribers panics in a method that a resolver calls itself, and in one of a loader.
 type faultySubscribers struct {
 	domain.Subscribers
 	faults *faultyCatalogue
+}
+
+func (f *faultySubscribers) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	if f.faults.fault == "panic" {
+		panic("the fleet cannot be counted")
+	}
+	return f.Subscribers.Count(ctx, scope, listing)
 }
 
 func (f *faultySubscribers) Fleet(ctx context.Context, scope domain.Scope) (domain.FleetCounts, error) {
@@ -241,6 +248,7 @@ var atFaults = []string{
 	`{subscribers(first: 9) {nodes {profiles {operator {name}}}}}`,
 	`{operators {nodes {code name __typename}}}`,
 	`{operators(first: 1) {pageInfo {hasNextPage} nodes {n: name}}}`,
+	`{subscribers(first: 2) {totalCount nodes {nickname}} subscriberList(limit: 1) {totalCount items {nickname}}}`,
 	`{company {name fleet {total} currentPeriod {start}} viewer {company {fleet {active}}}}`,
 }
 

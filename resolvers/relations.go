@@ -87,19 +87,11 @@ var (
 		func(u *domain.SubscriberUsage) (int64, bool) { return u.SubscriberKey, true })
 )
 
-// computed are the fields whose resolvers need no load.
+// computed are the fields of subscribers whose resolvers need no load.
 var computed = []related{
 	{field: field{"Subscriber", "id usage", apart, ""}},
 	{field: field{"Subscriber", "networkState", apart, "isTransferring isOnline"}},
 	{field: field{"Subscriber", "parent", apart, "parentKey parentPhysicalId isEnabledOnParent"}},
-	{field: field{"Group", "id usage", apart, ""}},
-	{field: field{"Tag", "id usage", apart, ""}},
-	{field: field{"Alert", "id company", apart, ""}},
-	{field: field{"AlertLogEntry", "id isNotified", apart, ""}},
-	{field: field{"Recipient", "id", apart, ""}},
-	{field: field{"Company", "usage currentPeriod", apart, ""}},
-	{field: field{"Viewer", "isRestricted", apart, ""}},
-	{field: field{"Usage", "period previous", apart, ""}},
 }
 
 func subscriberKey(s *domain.Subscriber) (int64, bool) { return s.Key, true }

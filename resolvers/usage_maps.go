@@ -60,7 +60,7 @@ func (l *protocolList) end() {
 	}
 }
 
-func (l *protocolList) answer() *model.DataUsageByNetworkProtocol {
+func (l *protocolList) closed() *model.DataUsageByNetworkProtocol {
 	l.end()
 	return &model.DataUsageByNetworkProtocol{Usage: l.usage}
 }
@@ -106,7 +106,7 @@ func (l *subscriberList) end() {
 	}
 }
 
-func (l *subscriberList) answer() *model.DataUsageBySubscriber {
+func (l *subscriberList) closed() *model.DataUsageBySubscriber {
 	l.end()
 	return &model.DataUsageBySubscriber{SubscriberDataUsage: l.usage, TotalDataUsage: l.total}
 }
@@ -139,7 +139,7 @@ func (u usageResolver) DataUsageByNetworkProtocol(ctx context.Context, of *model
 	for _, h := range hours {
 		list.add(h)
 	}
-	return list.answer(), err
+	return list.closed(), err
 }
 
 func (u usageResolver) DataUsageBySubscriber(ctx context.Context, of *model.Usage) (*model.DataUsageBySubscriber, error) {
@@ -148,7 +148,7 @@ func (u usageResolver) DataUsageBySubscriber(ctx context.Context, of *model.Usag
 	for _, s := range subscribers {
 		list.add(s)
 	}
-	return list.answer(), err
+	return list.closed(), err
 }
 
 func (u usageResolver) DataUsageByIPAddress(ctx context.Context, of *model.Usage) (*model.DataUsageByIPAddress, error) {

@@ -74,7 +74,7 @@ func (s *Server) check(ctx context.Context, op *operation, r *request, limit int
 	if len(errs) > 0 {
 		return nil, errs
 	}
-	cost := op.plan.Cost(variables)
+	cost := op.price.Cost(variables)
 	if cost > limit {
 		return nil, gqlerror.List{guard.Refuse(cost, limit)}
 	}
