@@ -46,7 +46,7 @@ func TestWritesTellTheAuditLogWhatTheyChanged(t *testing.T) {
 	start := len(auditOf(t, log, acme))
 	subscribers, groups, tags := db.NewSubscribers(pool), db.NewGroups(pool), db.NewTags(pool)
 	alerts, recipients := db.NewAlerts(pool, time.Now), db.NewRecipients(pool, time.Now)
-	ids := must[domain.Slice[*domain.Subscriber]](t)(subscribers.List(ctx, all, domain.Listing{Page: domain.Page{Limit: 2}})).Items
+	ids := must[domain.Slice[*domain.Subscriber]](t)(subscribers.List(ctx, all, domain.Listing{Page: domain.Page{Limit: 2}, Fields: domain.AllFields})).Items
 	one, two := ids[0].PhysicalID, ids[1].PhysicalID
 
 	for range 2 { // the second time nothing changes
@@ -146,7 +146,7 @@ func TestWritersOfACompanyMakeOneChain(t *testing.T) {
 	t.Parallel()
 	pool := newInventory(t)
 	log, subscribers := db.NewAuditLog(pool), db.NewSubscribers(pool)
-	ids := must[domain.Slice[*domain.Subscriber]](t)(subscribers.List(t.Context(), all, domain.Listing{Page: domain.Page{Limit: 8}})).Items
+	ids := must[domain.Slice[*domain.Subscriber]](t)(subscribers.List(t.Context(), all, domain.Listing{Page: domain.Page{Limit: 8}, Fields: domain.AllFields})).Items
 	start := must[domain.AuditMark](t)(log.Head(t.Context(), all))
 	const each = 25
 	began := time.Now()

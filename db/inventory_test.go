@@ -90,6 +90,7 @@ func listing(t testing.TB, filter, order string, limit int) domain.Listing {
 		Filter: must[query.Expr](t)(query.ParseFilter(filter, domain.SubscriberFields)),
 		Order:  must[[]query.Order](t)(query.ParseOrder(order, domain.SubscriberFields)),
 		Page:   domain.Page{Limit: limit},
+		Fields: domain.AllFields,
 	}
 }
 

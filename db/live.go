@@ -149,7 +149,7 @@ func (l *Live) SubscriberChanged(ctx context.Context, scope domain.Scope, physic
 		return nil, err
 	}
 	return follow(ctx, backlog, leave, func(ctx context.Context, keys []int64, _ []struct{}) ([]*domain.Subscriber, error) {
-		found, err := l.subscribers.OfKeys(ctx, scope, keys, domain.Everything)
+		found, err := l.subscribers.OfKeys(ctx, scope, keys, domain.AllFields)
 		changed := make([]*domain.Subscriber, 0, len(found))
 		for _, key := range keys {
 			if s := found[key]; s != nil {
@@ -176,7 +176,7 @@ func (l *Live) UsageRecorded(ctx context.Context, scope domain.Scope, physicalID
 		return nil, err
 	}
 	return follow(ctx, backlog, leave, func(ctx context.Context, of []usageKey, sums []usageSum) ([]*domain.UsageRecorded, error) {
-		found, err := l.subscribers.OfKeys(ctx, scope, pluck(of, func(k usageKey) int64 { return k.subscriber }), domain.Everything)
+		found, err := l.subscribers.OfKeys(ctx, scope, pluck(of, func(k usageKey) int64 { return k.subscriber }), domain.AllFields)
 		recorded := make([]*domain.UsageRecorded, 0, len(of))
 		for i, key := range of {
 			if s := found[key.subscriber]; s != nil {
@@ -197,7 +197,7 @@ func (l *Live) wanted(ctx context.Context, scope domain.Scope, physicalIDs []str
 	if len(physicalIDs) > domain.MaxBatch {
 		return nil, domain.Invalid("physicalIds", "at most %d subscribers, not %d", domain.MaxBatch, len(physicalIDs))
 	}
-	found, err := l.subscribers.FindMany(ctx, scope, physicalIDs, domain.Everything)
+	found, err := l.subscribers.FindMany(ctx, scope, physicalIDs, domain.AllFields)
 	if err != nil {
 		return nil, err
 	}

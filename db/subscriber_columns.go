@@ -96,14 +96,14 @@ func (l *subscriberList) columnOf(field string) listColumn {
 // that does not say more, or by the field of a list that holds it.
 type subscriberField struct {
 	name, sql, join, listed string
-	wanted                  domain.Wanted
+	set                     domain.FieldSet
 	// lookup is for what is looked up for each row, also for those that OFFSET
 	// skips: there it is left out.
 	lookup bool
 }
 
-// subscriberFields are selected when they are wanted; the first two always are.
-var subscriberFields = wantable([]subscriberField{
+// subscriberFields are selected when they are read; the first two always are.
+var subscriberFields = withSets([]subscriberField{
 	{name: "key"}, {name: "physical_id"},
 	{name: "kind"}, {name: "subscriber_id"}, {name: "data_number"}, {name: "imsi"}, {name: "nickname"},
 	{name: "operator_code"}, {name: "operator_name", sql: "o.name", join: "operator"},
@@ -122,10 +122,10 @@ var subscriberFields = wantable([]subscriberField{
 const withoutProfiles = `(SELECT 1 FROM subscribers profile
   WHERE profile.company_id = $1 AND profile.parent_key = s.key LIMIT 1) IS NULL`
 
-func wantable(fields []subscriberField) []subscriberField {
+func withSets(fields []subscriberField) []subscriberField {
 	for i := range fields {
 		f := &fields[i]
-		f.wanted, _ = domain.Want(strings.ReplaceAll(f.name, "_", ""))
+		f.set, _ = domain.FieldNamed(strings.ReplaceAll(f.name, "_", ""))
 		if f.sql == "" {
 			f.sql = "s." + f.name
 		}
@@ -134,10 +134,10 @@ func wantable(fields []subscriberField) []subscriberField {
 }
 
 // sel is the select list of a subscriber, and adds the joins that it needs.
-func (l *subscriberList) sel(wanted domain.Wanted, offset int) string {
+func (l *subscriberList) sel(fields domain.FieldSet, offset int) string {
 	var b strings.Builder
 	for i, f := range subscriberFields {
-		if i >= 2 && !wanted.Any(f.wanted) || f.lookup && offset > 0 {
+		if i >= 2 && !fields.Has(f.set) || f.lookup && offset > 0 {
 			continue
 		}
 		if i > 0 {

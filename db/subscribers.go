@@ -24,8 +24,8 @@ var _ domain.Subscribers = (*Subscribers)(nil)
 func NewSubscribers(pool *sqlx.DB) *Subscribers { return &Subscribers{pool: pool} }
 
 // Find implements domain.Subscribers.
-func (s *Subscribers) Find(ctx context.Context, scope domain.Scope, physicalID string, wanted domain.Wanted) (*domain.Subscriber, error) {
-	found, err := s.FindMany(ctx, scope, []string{physicalID}, wanted)
+func (s *Subscribers) Find(ctx context.Context, scope domain.Scope, physicalID string, fields domain.FieldSet) (*domain.Subscriber, error) {
+	found, err := s.FindMany(ctx, scope, []string{physicalID}, fields)
 	if err != nil {
 		return nil, err
 	}
@@ -36,9 +36,9 @@ func (s *Subscribers) Find(ctx context.Context, scope domain.Scope, physicalID s
 }
 
 // FindMany implements domain.Subscribers.
-func (s *Subscribers) FindMany(ctx context.Context, scope domain.Scope, physicalIDs []string, wanted domain.Wanted) (map[string]*domain.Subscriber, error) {
+func (s *Subscribers) FindMany(ctx context.Context, scope domain.Scope, physicalIDs []string, fields domain.FieldSet) (map[string]*domain.Subscriber, error) {
 	l := newSubscriberList(scope, noPeriod, pq.StringArray(physicalIDs))
-	rows, err := s.selectWhere(ctx, l, wanted, "s.physical_id = ANY($2)")
+	rows, err := s.selectWhere(ctx, l, fields, "s.physical_id = ANY($2)")
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +46,9 @@ func (s *Subscribers) FindMany(ctx context.Context, scope domain.Scope, physical
 }
 
 // OfKeys implements domain.Subscribers.
-func (s *Subscribers) OfKeys(ctx context.Context, scope domain.Scope, keys []int64, wanted domain.Wanted) (map[int64]*domain.Subscriber, error) {
+func (s *Subscribers) OfKeys(ctx context.Context, scope domain.Scope, keys []int64, fields domain.FieldSet) (map[int64]*domain.Subscriber, error) {
 	l := newSubscriberList(scope, noPeriod, pq.Int64Array(keys))
-	rows, err := s.selectWhere(ctx, l, wanted, "s.key = ANY($2)")
+	rows, err := s.selectWhere(ctx, l, fields, "s.key = ANY($2)")
 	if err != nil {
 		return nil, err
 	}
@@ -56,10 +56,10 @@ func (s *Subscribers) OfKeys(ctx context.Context, scope domain.Scope, keys []int
 }
 
 // ProfilesOf implements domain.Subscribers.
-func (s *Subscribers) ProfilesOf(ctx context.Context, scope domain.Scope, parents []int64, wanted domain.Wanted) (map[int64][]*domain.Subscriber, error) {
+func (s *Subscribers) ProfilesOf(ctx context.Context, scope domain.Scope, parents []int64, fields domain.FieldSet) (map[int64][]*domain.Subscriber, error) {
 	l := newSubscriberList(scope, noPeriod, pq.Int64Array(parents))
 	sql := `SELECT * FROM unnest($2::bigint[]) AS wanted(of_parent) CROSS JOIN LATERAL (
-SELECT ` + l.sel(wanted, 0) + "\n" + l.from() + "\nWHERE " + l.visible + ` AND s.parent_key = wanted.of_parent
+SELECT ` + l.sel(fields, 0) + "\n" + l.from() + "\nWHERE " + l.visible + ` AND s.parent_key = wanted.of_parent
 ORDER BY s.physical_id LIMIT 100) profile`
 	rows, err := selectAll[subscriberRow](ctx, s.pool, sql, l.args...)
 	if err != nil {
@@ -72,8 +72,8 @@ ORDER BY s.physical_id LIMIT 100) profile`
 	return profiles, nil
 }
 
-func (s *Subscribers) selectWhere(ctx context.Context, l *subscriberList, wanted domain.Wanted, where string) ([]*domain.Subscriber, error) {
-	sql := "SELECT " + l.sel(wanted, 0) + "\n" + l.from() + "\nWHERE " + l.visible + " AND " + where
+func (s *Subscribers) selectWhere(ctx context.Context, l *subscriberList, fields domain.FieldSet, where string) ([]*domain.Subscriber, error) {
+	sql := "SELECT " + l.sel(fields, 0) + "\n" + l.from() + "\nWHERE " + l.visible + " AND " + where
 	return selectAll[domain.Subscriber](ctx, s.pool, sql, l.args...)
 }
 
@@ -108,7 +108,7 @@ func (l *subscriberList) page(listing domain.Listing, also string) (sql, order s
 	if err != nil {
 		return "", "", err
 	}
-	sel := l.sel(listing.Wanted, listing.Page.Offset)
+	sel := l.sel(listing.Fields, listing.Page.Offset)
 	if len(listing.Order) > 0 {
 		sel += ", " + p.cursor + " AS cursor_keys"
 	}
@@ -241,5 +241,5 @@ func (s *Subscribers) EditNickname(ctx context.Context, scope domain.Scope, phys
 	if err != nil {
 		return nil, err
 	}
-	return s.Find(ctx, scope, physicalID, domain.Everything)
+	return s.Find(ctx, scope, physicalID, domain.AllFields)
 }

@@ -15,7 +15,7 @@ import (
 func TestASubscriberIsFoundWithAllItsFields(t *testing.T) {
 	t.Parallel()
 	store := newSubscribers(t)
-	got := must[*domain.Subscriber](t)(store.Find(t.Context(), all, "p02", domain.Everything))
+	got := must[*domain.Subscriber](t)(store.Find(t.Context(), all, "p02", domain.AllFields))
 	if got.OperatorName != "O2 UK" || *got.TariffName != "IoT 50" || *got.LineRental != 50 || *got.ContractLength != 36 ||
 		*got.GroupID != 12 || got.SubscriberType != domain.Virtual || *got.ParentPhysicalID != "p01" || !*got.IsEnabledOnParent {
 		t.Fatalf("got %+v", got)
@@ -27,7 +27,7 @@ func TestAScopeHidesWhatItDoesNotShow(t *testing.T) {
 	store := newSubscribers(t)
 	ctx := t.Context()
 	for _, id := range []string{"p07", "p09", "unknown"} {
-		_, err := store.Find(ctx, vansOnly, id, domain.Everything)
+		_, err := store.Find(ctx, vansOnly, id, domain.AllFields)
 		wantKind(t, err, domain.KindNotFound)
 		_, err = store.EditNickname(ctx, vansOnly, id, "mine")
 		wantKind(t, err, domain.KindNotFound)
@@ -53,7 +53,7 @@ func TestAnEditOfOneCompanyLeavesTheOtherAlone(t *testing.T) {
 	t.Parallel()
 	store := newSubscribers(t)
 	edited := must[*domain.Subscriber](t)(store.EditNickname(t.Context(), all, "p01", "lorry"))
-	other := must[*domain.Subscriber](t)(store.Find(t.Context(), domain.Whole(rival), "p01", domain.Everything))
+	other := must[*domain.Subscriber](t)(store.Find(t.Context(), domain.Whole(rival), "p01", domain.AllFields))
 	if edited.Nickname != "lorry" || other.Nickname != "van 1" {
 		t.Fatalf("got %q and %q", edited.Nickname, other.Nickname)
 	}
@@ -62,7 +62,7 @@ func TestAnEditOfOneCompanyLeavesTheOtherAlone(t *testing.T) {
 func TestAHiddenTariffIsNull(t *testing.T) {
 	t.Parallel()
 	store := newSubscribers(t)
-	got := must[*domain.Subscriber](t)(store.Find(t.Context(), vansOnly, "p01", domain.Everything))
+	got := must[*domain.Subscriber](t)(store.Find(t.Context(), vansOnly, "p01", domain.AllFields))
 	if got.TariffName != nil || got.LineRental != nil || got.ContractLength != nil {
 		t.Fatalf("got %v %v %v", got.TariffName, got.LineRental, got.ContractLength)
 	}
@@ -88,7 +88,7 @@ func TestAParentOutsideTheScopeIsNotShown(t *testing.T) {
 	t.Parallel()
 	pool := newInventory(t)
 	pool.MustExec(`UPDATE subscribers SET group_id = 13 WHERE physical_id = 'p01'`)
-	got := must[*domain.Subscriber](t)(db.NewSubscribers(pool).Find(t.Context(), vansOnly, "p02", domain.Everything))
+	got := must[*domain.Subscriber](t)(db.NewSubscribers(pool).Find(t.Context(), vansOnly, "p02", domain.AllFields))
 	if got.ParentKey != nil || got.ParentPhysicalID != nil || got.IsEnabledOnParent != nil {
 		t.Fatalf("got %+v", got)
 	}
@@ -224,27 +224,27 @@ func TestPartsOfManyParentsAreThoseOfEach(t *testing.T) {
 	if fmt.Sprint(tagged) != "map[fleet:4 z:1]" {
 		t.Fatalf("counted %v", tagged)
 	}
-	profiles := must[map[int64][]*domain.Subscriber](t)(store.ProfilesOf(ctx, all, []int64{1, 2}, domain.Everything))
+	profiles := must[map[int64][]*domain.Subscriber](t)(store.ProfilesOf(ctx, all, []int64{1, 2}, domain.AllFields))
 	wantIDs(t, profiles[1], "p02", "p03")
 }
 
-// TestOnlyWhatIsWantedIsSelected asks for each field of a subscriber alone.
-func TestOnlyWhatIsWantedIsSelected(t *testing.T) {
+// TestOnlyTheGivenFieldsAreSelected asks for each field of a subscriber alone.
+func TestOnlyTheGivenFieldsAreSelected(t *testing.T) {
 	t.Parallel()
 	pool := newInventory(t)
 	pool.MustExec(`UPDATE subscribers SET data_number = '44', eid = '89', smdp_provider = 'SM', terminate_date = '2025-01-01Z',
   is_barred = true, is_transferring = true, is_online = true WHERE physical_id = 'p02'`)
 	store := db.NewSubscribers(pool)
-	whole := *must[*domain.Subscriber](t)(store.Find(t.Context(), all, "p02", domain.Everything))
+	whole := *must[*domain.Subscriber](t)(store.Find(t.Context(), all, "p02", domain.AllFields))
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[domain.Subscriber]()) {
 		value := reflect.ValueOf(whole).FieldByIndex(field.Index)
-		wanted, ok := domain.Want(field.Name)
+		one, ok := domain.FieldNamed(field.Name)
 		if !ok || value.IsZero() {
-			t.Fatalf("%s cannot be wanted, or has no value to compare", field.Name)
+			t.Fatalf("%s is no field of a set, or has no value to compare", field.Name)
 		}
 		want := domain.Subscriber{Key: whole.Key, PhysicalID: whole.PhysicalID}
 		reflect.ValueOf(&want).Elem().FieldByIndex(field.Index).Set(value)
-		if got := must[*domain.Subscriber](t)(store.Find(t.Context(), all, "p02", wanted)); !reflect.DeepEqual(*got, want) {
+		if got := must[*domain.Subscriber](t)(store.Find(t.Context(), all, "p02", one)); !reflect.DeepEqual(*got, want) {
 			t.Errorf("%s: got %+v, want %+v", field.Name, *got, want)
 		}
 	}

@@ -46,13 +46,13 @@ type Listing struct {
 	Page   Page
 	// PeriodStart begins the billing period that the field dataUsage is about.
 	PeriodStart time.Time
-	// Wanted are the fields of subscribers that are looked at.
-	Wanted Wanted
+	// Fields are the fields of subscribers that are read.
+	Fields FieldSet
 }
 
 // Equal tells whether both want the same.
 func (l Listing) Equal(other Listing) bool {
-	return l.Page == other.Page && l.PeriodStart.Equal(other.PeriodStart) && l.Wanted == other.Wanted &&
+	return l.Page == other.Page && l.PeriodStart.Equal(other.PeriodStart) && l.Fields == other.Fields &&
 		slices.EqualFunc(l.Order, other.Order, func(a, b query.Order) bool { return a.String() == b.String() }) &&
 		textOf(l.Filter) == textOf(other.Filter)
 }

@@ -14,7 +14,7 @@ func TestListingsAreEqualThatWantTheSame(t *testing.T) {
 	listing := func(change func(*domain.Listing)) domain.Listing {
 		l := domain.Listing{
 			Filter: query.Comparison{Field: name, Op: query.Eq, Values: []query.Value{{Text: "a"}}},
-			Order:  []query.Order{{Field: name}}, Page: domain.Page{Limit: 5}, PeriodStart: time.Unix(0, 0), Wanted: 1,
+			Order:  []query.Order{{Field: name}}, Page: domain.Page{Limit: 5}, PeriodStart: time.Unix(0, 0), Fields: 1,
 		}
 		change(&l)
 		return l
@@ -30,7 +30,7 @@ func TestListingsAreEqualThatWantTheSame(t *testing.T) {
 		"other order":    func(l *domain.Listing) { l.Order = []query.Order{{Field: name, Desc: true}} },
 		"another page":   func(l *domain.Listing) { l.Page.Cursor = "x" },
 		"another period": func(l *domain.Listing) { l.PeriodStart = time.Unix(1, 0) },
-		"other fields":   func(l *domain.Listing) { l.Wanted = 2 },
+		"other fields":   func(l *domain.Listing) { l.Fields = 2 },
 	} {
 		if same.Equal(listing(change)) {
 			t.Errorf("%s is the same", what)

@@ -74,15 +74,15 @@ type Subscriber struct {
 type FleetCounts struct{ Total, Active, Barred, Online, Transferring int }
 
 // Subscribers keeps the subscribers. Methods that name one return NotFound
-// when the scope shows none such. Those that return some fill at least the wanted
+// when the scope shows none such. Those that return some fill at least the given
 // fields.
 type Subscribers interface {
-	Find(ctx context.Context, scope Scope, physicalID string, wanted Wanted) (*Subscriber, error)
+	Find(ctx context.Context, scope Scope, physicalID string, fields FieldSet) (*Subscriber, error)
 	// FindMany answers for a batch at once, keyed by physical id; what the
 	// scope does not show is missing from the map.
-	FindMany(ctx context.Context, scope Scope, physicalIDs []string, wanted Wanted) (map[string]*Subscriber, error)
+	FindMany(ctx context.Context, scope Scope, physicalIDs []string, fields FieldSet) (map[string]*Subscriber, error)
 	// OfKeys is FindMany by internal keys.
-	OfKeys(ctx context.Context, scope Scope, keys []int64, wanted Wanted) (map[int64]*Subscriber, error)
+	OfKeys(ctx context.Context, scope Scope, keys []int64, fields FieldSet) (map[int64]*Subscriber, error)
 	List(ctx context.Context, scope Scope, listing Listing) (Slice[*Subscriber], error)
 	// Count tells how many subscribers a listing's filter leaves.
 	Count(ctx context.Context, scope Scope, listing Listing) (int, error)
@@ -98,7 +98,7 @@ type Subscribers interface {
 	CountOfTags(ctx context.Context, scope Scope, tags []TagName, listing Listing) (map[TagName]int, error)
 	// ProfilesOf returns the profiles attached to each eUICC, ordered by
 	// physical id, at most MaxLimit each, keyed by the parent's key.
-	ProfilesOf(ctx context.Context, scope Scope, parents []int64, wanted Wanted) (map[int64][]*Subscriber, error)
+	ProfilesOf(ctx context.Context, scope Scope, parents []int64, fields FieldSet) (map[int64][]*Subscriber, error)
 	// Fleet counts the subscribers in each state.
 	Fleet(ctx context.Context, scope Scope) (FleetCounts, error)
 	// EditNickname changes one nickname and returns the subscriber as it is then.

@@ -9,11 +9,11 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryRoot) Users(ctx context.Context, first *int32, after *string) (*model.UserConnection, error) {
+func (q queryResolver) Users(ctx context.Context, first *int32, after *string) (*model.UserConnection, error) {
 	return forward(ctx, first, after, wholeCompany("users"), q.Access.Users)
 }
 
-func (q queryRoot) AccessKeys(ctx context.Context, first *int32, after *string) (*model.AccessKeyConnection, error) {
+func (q queryResolver) AccessKeys(ctx context.Context, first *int32, after *string) (*model.AccessKeyConnection, error) {
 	return forward(ctx, first, after, wholeCompany("access keys"), q.Access.Keys)
 }
 
@@ -29,7 +29,7 @@ func wholeCompany(what string) func(context.Context) (domain.Scope, error) {
 	}
 }
 
-func (m mutation) CreateAccessKey(ctx context.Context, in input.CreateAccessKeyInput) (*model.CreateAccessKeyPayload, error) {
+func (m mutationResolver) CreateAccessKey(ctx context.Context, in input.CreateAccessKeyInput) (*model.CreateAccessKeyPayload, error) {
 	caller, err := domain.CallerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (m mutation) CreateAccessKey(ctx context.Context, in input.CreateAccessKeyI
 	return &model.CreateAccessKeyPayload{AccessKey: key, Secret: string(secret)}, nil
 }
 
-func (m mutation) RevokeAccessKey(ctx context.Context, accessKeyID string) (*model.RevokeAccessKeyPayload, error) {
+func (m mutationResolver) RevokeAccessKey(ctx context.Context, accessKeyID string) (*model.RevokeAccessKeyPayload, error) {
 	scope, err := wholeCompany("access keys")(ctx)
 	if err != nil {
 		return nil, err
@@ -68,6 +68,6 @@ func (m mutation) RevokeAccessKey(ctx context.Context, accessKeyID string) (*mod
 	return &model.RevokeAccessKeyPayload{AccessKey: key}, nil
 }
 
-func (u userOf) Groups(ctx context.Context, of *domain.User) ([]*domain.Group, error) {
-	return u.groupsNamed(ctx, of.Groups)
+func (u userResolver) Groups(ctx context.Context, of *domain.User) ([]*domain.Group, error) {
+	return groupsOfUser.of(ctx, of)
 }

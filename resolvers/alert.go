@@ -2,14 +2,13 @@ package resolvers
 
 import (
 	"context"
-	"slices"
 
 	"simgraph/domain"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 )
 
-func (q queryRoot) Alert(ctx context.Context, alertID int32) (*domain.Alert, error) {
+func (q queryResolver) Alert(ctx context.Context, alertID int32) (*domain.Alert, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
@@ -17,7 +16,7 @@ func (q queryRoot) Alert(ctx context.Context, alertID int32) (*domain.Alert, err
 	return q.Ports.Alerts.Find(ctx, scope, int64(alertID))
 }
 
-func (q queryRoot) Alerts(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.AlertConnection, error) {
+func (q queryResolver) Alerts(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.AlertConnection, error) {
 	page, err := connectionPage(first, after, last, before)
 	if err != nil {
 		return nil, err
@@ -34,11 +33,10 @@ func (q queryRoot) Alerts(ctx context.Context, first *int32, after *string, last
 	if err != nil {
 		return nil, err
 	}
-	loadersFrom(ctx).aheadOfAlerts(ctx, selected(ctx).nodes(), slice.Items)
 	return connection(slice, total), nil
 }
 
-func (q queryRoot) AlertList(ctx context.Context, limit, offset *int32, filter, orderBy *string) (*model.AlertList, error) {
+func (q queryResolver) AlertList(ctx context.Context, limit, offset *int32, filter, orderBy *string) (*model.AlertList, error) {
 	page, err := offsetPage(limit, offset)
 	if err != nil {
 		return nil, err
@@ -51,7 +49,6 @@ func (q queryRoot) AlertList(ctx context.Context, limit, offset *int32, filter, 
 	if err != nil {
 		return nil, err
 	}
-	loadersFrom(ctx).aheadOfAlerts(ctx, selected(ctx).below("items"), slice.Items)
 	return list(slice, total), nil
 }
 
@@ -65,7 +62,7 @@ func (g *Graph) listAlerts(ctx context.Context, listing domain.Listing) (domain.
 	return slice, total, err
 }
 
-func (q queryRoot) PreviewAlert(ctx context.Context, in input.CreateAlertInput, startDate, endDate string) (*domain.AlertPreview, error) {
+func (q queryResolver) PreviewAlert(ctx context.Context, in input.CreateAlertInput, startDate, endDate string) (*domain.AlertPreview, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
@@ -77,7 +74,7 @@ func (q queryRoot) PreviewAlert(ctx context.Context, in input.CreateAlertInput, 
 	return q.Ports.Alerts.Preview(ctx, scope, alertSpec(in), over)
 }
 
-func (q queryRoot) ExplainAlert(ctx context.Context, alertID int32, physicalID *string, groupID *int32) (*domain.AlertExplanation, error) {
+func (q queryResolver) ExplainAlert(ctx context.Context, alertID int32, physicalID *string, groupID *int32) (*domain.AlertExplanation, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
@@ -89,7 +86,7 @@ func (q queryRoot) ExplainAlert(ctx context.Context, alertID int32, physicalID *
 	return q.Ports.Alerts.Explain(ctx, scope, int64(alertID), subject)
 }
 
-func (m mutation) CreateAlert(ctx context.Context, in input.CreateAlertInput) (*model.CreateAlertPayload, error) {
+func (m mutationResolver) CreateAlert(ctx context.Context, in input.CreateAlertInput) (*model.CreateAlertPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
@@ -107,7 +104,7 @@ func alertSpec(in input.CreateAlertInput) domain.AlertSpec {
 	return spec
 }
 
-func (m mutation) EditAlert(ctx context.Context, in input.EditAlertInput) (*model.EditAlertPayload, error) {
+func (m mutationResolver) EditAlert(ctx context.Context, in input.EditAlertInput) (*model.EditAlertPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
@@ -117,7 +114,7 @@ func (m mutation) EditAlert(ctx context.Context, in input.EditAlertInput) (*mode
 	return &model.EditAlertPayload{Alert: edited}, err
 }
 
-func (m mutation) DeleteAlert(ctx context.Context, alertID int32) (*model.DeleteAlertPayload, error) {
+func (m mutationResolver) DeleteAlert(ctx context.Context, alertID int32) (*model.DeleteAlertPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
@@ -126,19 +123,19 @@ func (m mutation) DeleteAlert(ctx context.Context, alertID int32) (*model.Delete
 	return &model.DeleteAlertPayload{Alert: removed}, err
 }
 
-func (a alertOf) ID(_ context.Context, of *domain.Alert) (string, error) {
+func (a alertResolver) ID(_ context.Context, of *domain.Alert) (string, error) {
 	return globalID("Alert", formatID(of.AlertID)), nil
 }
 
-func (a alertOf) Subscriber(ctx context.Context, of *domain.Alert) (*domain.Subscriber, error) {
-	return subscriberOfKey(ctx, of.SubscriberKey)
+func (a alertResolver) Subscriber(ctx context.Context, of *domain.Alert) (*domain.Subscriber, error) {
+	return subscriberOfAlert.of(ctx, of)
 }
 
-func (a alertOf) Group(ctx context.Context, of *domain.Alert) (*domain.Group, error) {
-	return groupOfID(ctx, of.GroupID)
+func (a alertResolver) Group(ctx context.Context, of *domain.Alert) (*domain.Group, error) {
+	return groupOfAlert.of(ctx, of)
 }
 
-func (a alertOf) Company(ctx context.Context, of *domain.Alert) (*domain.Company, error) {
+func (a alertResolver) Company(ctx context.Context, of *domain.Alert) (*domain.Company, error) {
 	if of.RuleType != domain.RuleCompany {
 		return nil, nil
 	}
@@ -149,89 +146,47 @@ func (a alertOf) Company(ctx context.Context, of *domain.Alert) (*domain.Company
 	return caller.Company, nil
 }
 
-func (a alertOf) Status(ctx context.Context, of *domain.Alert) (domain.AlertStatus, error) {
-	n, err := loadersFrom(ctx).exceeded.of(ctx, of.AlertID)
+func (a alertResolver) Status(ctx context.Context, of *domain.Alert) (domain.AlertStatus, error) {
+	n, err := exceededOfAlert.of(ctx, of)
 	if n > 0 {
 		return domain.Exceeded, err
 	}
 	return domain.Armed, err
 }
 
-func (a alertOf) NumberExceeded(ctx context.Context, of *domain.Alert) (int32, error) {
-	n, err := loadersFrom(ctx).exceeded.of(ctx, of.AlertID)
+func (a alertResolver) NumberExceeded(ctx context.Context, of *domain.Alert) (int32, error) {
+	n, err := exceededOfAlert.of(ctx, of)
 	return int32(n), err
 }
 
-func (a alertOf) Subjects(ctx context.Context, of *domain.Alert, limit, offset *int32) ([]*domain.AlertState, error) {
+func (a alertResolver) Subjects(ctx context.Context, of *domain.Alert, limit, offset *int32) ([]*domain.AlertState, error) {
 	page, err := offsetPage(limit, offset)
 	if err != nil {
 		return nil, err
 	}
-	return loadersFrom(ctx).subjects.of(ctx, page, of.AlertID)
+	return subjectsOfAlert.with(ctx, of, page)
 }
 
-func (s alertStateOf) Subscriber(ctx context.Context, of *domain.AlertState) (*domain.Subscriber, error) {
-	return subscriberOfKey(ctx, of.SubscriberKey)
+func (s alertStateResolver) Subscriber(ctx context.Context, of *domain.AlertState) (*domain.Subscriber, error) {
+	return subscriberOfState.of(ctx, of)
 }
 
-func (s alertStateOf) Group(ctx context.Context, of *domain.AlertState) (*domain.Group, error) {
-	return groupOfID(ctx, of.GroupID)
+func (s alertStateResolver) Group(ctx context.Context, of *domain.AlertState) (*domain.Group, error) {
+	return groupOfState.of(ctx, of)
 }
 
-func (f alertFiringOf) Subscriber(ctx context.Context, of *domain.AlertFiring) (*domain.Subscriber, error) {
-	return subscriberOfKey(ctx, of.SubscriberKey)
+func (f alertFiringResolver) Subscriber(ctx context.Context, of *domain.AlertFiring) (*domain.Subscriber, error) {
+	return subscriberOfFiring.of(ctx, of)
 }
 
-func (f alertFiringOf) Group(ctx context.Context, of *domain.AlertFiring) (*domain.Group, error) {
-	return groupOfID(ctx, of.GroupID)
+func (f alertFiringResolver) Group(ctx context.Context, of *domain.AlertFiring) (*domain.Group, error) {
+	return groupOfFiring.of(ctx, of)
 }
 
-func (s subscriberOf) Alerts(ctx context.Context, of *domain.Subscriber) ([]*domain.AlertState, error) {
-	return loadersFrom(ctx).watching.of(ctx, of.Key)
+func (s subscriberResolver) Alerts(ctx context.Context, of *domain.Subscriber) ([]*domain.AlertState, error) {
+	return alertsOfSubscriber.of(ctx, of)
 }
 
-func (g groupOf) Alerts(ctx context.Context, of *domain.Group) ([]*domain.Alert, error) {
-	return loadersFrom(ctx).groupAlerts.of(ctx, of.GroupID)
-}
-
-// subscriberOfKey is nil also for one that the caller does not see.
-func subscriberOfKey(ctx context.Context, key *int64) (*domain.Subscriber, error) {
-	if key == nil {
-		return nil, nil
-	}
-	return loadersFrom(ctx).subscriber.of(ctx, *key)
-}
-
-func groupOfID(ctx context.Context, id *int64) (*domain.Group, error) {
-	if id == nil {
-		return nil, nil
-	}
-	return loadersFrom(ctx).group.of(ctx, *id)
-}
-
-// aheadOfAlerts loads the selected relations of all the alerts.
-func (l *loaders) aheadOfAlerts(ctx context.Context, s selection, of []*domain.Alert) {
-	if len(of) == 0 || s.empty() {
-		return
-	}
-	l.aheadOfSubjects(ctx, s, present(of, func(a *domain.Alert) *int64 { return a.SubscriberKey }),
-		present(of, func(a *domain.Alert) *int64 { return a.GroupID }))
-	if s.has("status") || s.has("numberExceeded") {
-		l.exceeded.ahead(ctx, each(of, func(a *domain.Alert) int64 { return a.AlertID }))
-	}
-}
-
-// aheadOfSubjects loads what is selected of subscribers and groups.
-func (l *loaders) aheadOfSubjects(ctx context.Context, s selection, keys, groups []int64) {
-	if below := s.below("subscriber"); !below.empty() {
-		l.aheadOfSubscribers(ctx, below, found(l.subscriber.aheadValues(ctx, keys)))
-	}
-	if below := s.below("group"); !below.empty() {
-		l.aheadOfGroups(ctx, below, found(l.group.aheadValues(ctx, groups)))
-	}
-}
-
-// found returns the values that are there.
-func found[V any](loaded []*V) []*V {
-	return slices.DeleteFunc(loaded, func(v *V) bool { return v == nil })
+func (g groupResolver) Alerts(ctx context.Context, of *domain.Group) ([]*domain.Alert, error) {
+	return alertsOfGroup.of(ctx, of)
 }

@@ -77,7 +77,7 @@ func TestAnAlertLeadsToWhatItWatchesAndBack(t *testing.T) {
 }
 
 // text is at as a text.
-func (a *answer) text(path ...any) string { return fmt.Sprint(a.at(path...)) }
+func (r *response) text(path ...any) string { return fmt.Sprint(r.at(path...)) }
 
 func TestTheLogOutlivesTheAlert(t *testing.T) {
 	t.Parallel()

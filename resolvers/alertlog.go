@@ -7,7 +7,7 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryRoot) AlertLog(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.AlertLogConnection, error) {
+func (q queryResolver) AlertLog(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.AlertLogConnection, error) {
 	page, err := connectionPage(first, after, last, before)
 	if err != nil {
 		return nil, err
@@ -24,11 +24,10 @@ func (q queryRoot) AlertLog(ctx context.Context, first *int32, after *string, la
 	if err != nil {
 		return nil, err
 	}
-	loadersFrom(ctx).aheadOfAlertLog(ctx, selected(ctx).nodes(), slice.Items)
 	return connection(slice, total), nil
 }
 
-func (q queryRoot) AlertLogList(ctx context.Context, limit, offset *int32, filter, orderBy *string) (*model.AlertLogList, error) {
+func (q queryResolver) AlertLogList(ctx context.Context, limit, offset *int32, filter, orderBy *string) (*model.AlertLogList, error) {
 	page, err := logPage(limit, offset)
 	if err != nil {
 		return nil, err
@@ -41,7 +40,6 @@ func (q queryRoot) AlertLogList(ctx context.Context, limit, offset *int32, filte
 	if err != nil {
 		return nil, err
 	}
-	loadersFrom(ctx).aheadOfAlertLog(ctx, selected(ctx).below("items"), slice.Items)
 	return list(slice, total), nil
 }
 
@@ -66,49 +64,30 @@ func (g *Graph) listAlertLog(ctx context.Context, listing domain.Listing) (domai
 	return slice, total, err
 }
 
-func (e alertLogEntryOf) ID(_ context.Context, of *domain.AlertLogEntry) (string, error) {
+func (e alertLogEntryResolver) ID(_ context.Context, of *domain.AlertLogEntry) (string, error) {
 	return globalID("AlertLogEntry", formatID(of.EntryID)), nil
 }
 
-func (e alertLogEntryOf) Alert(ctx context.Context, of *domain.AlertLogEntry) (*domain.Alert, error) {
-	return loadersFrom(ctx).alert.of(ctx, of.AlertID)
+func (e alertLogEntryResolver) Alert(ctx context.Context, of *domain.AlertLogEntry) (*domain.Alert, error) {
+	return alertOfEntry.of(ctx, of)
 }
 
-func (e alertLogEntryOf) Subscriber(ctx context.Context, of *domain.AlertLogEntry) (*domain.Subscriber, error) {
-	return subscriberOfKey(ctx, of.SubscriberKey)
+func (e alertLogEntryResolver) Subscriber(ctx context.Context, of *domain.AlertLogEntry) (*domain.Subscriber, error) {
+	return subscriberOfEntry.of(ctx, of)
 }
 
-func (e alertLogEntryOf) Group(ctx context.Context, of *domain.AlertLogEntry) (*domain.Group, error) {
-	return groupOfID(ctx, of.TargetGroupID)
+func (e alertLogEntryResolver) Group(ctx context.Context, of *domain.AlertLogEntry) (*domain.Group, error) {
+	return groupOfEntry.of(ctx, of)
 }
 
-func (e alertLogEntryOf) IsNotified(_ context.Context, of *domain.AlertLogEntry) (bool, error) {
+func (e alertLogEntryResolver) IsNotified(_ context.Context, of *domain.AlertLogEntry) (bool, error) {
 	return of.NotificationID != nil, nil
 }
 
-func (e alertLogEntryOf) Deliveries(ctx context.Context, of *domain.AlertLogEntry) ([]*domain.AlertDelivery, error) {
-	if of.NotificationID == nil {
-		return nil, nil
-	}
-	return loadersFrom(ctx).deliveries.of(ctx, *of.NotificationID)
+func (e alertLogEntryResolver) Deliveries(ctx context.Context, of *domain.AlertLogEntry) ([]*domain.AlertDelivery, error) {
+	return deliveriesOfEntry.of(ctx, of)
 }
 
-func (d alertDeliveryOf) Recipient(ctx context.Context, of *domain.AlertDelivery) (*domain.Recipient, error) {
-	return loadersFrom(ctx).recipient.of(ctx, of.RecipientID)
-}
-
-// aheadOfAlertLog loads the selected relations of all the entries.
-func (l *loaders) aheadOfAlertLog(ctx context.Context, s selection, of []*domain.AlertLogEntry) {
-	if len(of) == 0 || s.empty() {
-		return
-	}
-	l.aheadOfSubjects(ctx, s, present(of, func(e *domain.AlertLogEntry) *int64 { return e.SubscriberKey }),
-		present(of, func(e *domain.AlertLogEntry) *int64 { return e.TargetGroupID }))
-	if below := s.below("alert"); !below.empty() {
-		alerts := l.alert.aheadValues(ctx, each(of, func(e *domain.AlertLogEntry) int64 { return e.AlertID }))
-		l.aheadOfAlerts(ctx, below, found(alerts))
-	}
-	if s.has("deliveries") {
-		l.deliveries.ahead(ctx, present(of, func(e *domain.AlertLogEntry) *string { return e.NotificationID }))
-	}
+func (d alertDeliveryResolver) Recipient(ctx context.Context, of *domain.AlertDelivery) (*domain.Recipient, error) {
+	return recipientOfDelivery.of(ctx, of)
 }

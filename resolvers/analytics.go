@@ -7,7 +7,7 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryRoot) DataUsage(ctx context.Context, startDate, endDate string) (*model.DataUsageByDirection, error) {
+func (q queryResolver) DataUsage(ctx context.Context, startDate, endDate string) (*model.DataUsageByDirection, error) {
 	span, err := domain.ParseRange(startDate, endDate)
 	if err != nil {
 		return nil, err
@@ -15,13 +15,16 @@ func (q queryRoot) DataUsage(ctx context.Context, startDate, endDate string) (*m
 	return q.byDirection(ctx, domain.Subject{Kind: domain.CompanySubject}, span)
 }
 
-func (q queryRoot) SubscriberDataUsage(ctx context.Context, physicalID, startDate, endDate string) (*model.DataUsageByDirection, error) {
+func (q queryResolver) SubscriberDataUsage(ctx context.Context, physicalID, startDate, endDate string) (*model.DataUsageByDirection, error) {
 	of, span, err := q.subscriberIn(ctx, physicalID, startDate, endDate)
 	if err != nil {
 		return nil, err
 	}
 	return q.byDirection(ctx, of, span)
 }
+
+// keyAlone is for a subscriber of which only the key is used: it always comes.
+const keyAlone domain.FieldSet = 0
 
 // subscriberIn checks the span before it looks for the subscriber.
 func (g *Graph) subscriberIn(ctx context.Context, physicalID, startDate, endDate string) (of domain.Subject, span domain.Range, err error) {
@@ -35,7 +38,7 @@ func (g *Graph) subscriberIn(ctx context.Context, physicalID, startDate, endDate
 	if err != nil {
 		return of, span, err
 	}
-	subscriber, err := g.Ports.Subscribers.Find(ctx, scope, physicalID, onlyKey)
+	subscriber, err := g.Ports.Subscribers.Find(ctx, scope, physicalID, keyAlone)
 	if err != nil {
 		return of, span, err
 	}
@@ -64,7 +67,7 @@ func (g *Graph) byDirection(ctx context.Context, of domain.Subject, span domain.
 	return directionMaps(points, span), nil
 }
 
-func (q queryRoot) SessionCount(ctx context.Context, startDate, endDate string) (*model.SessionCount, error) {
+func (q queryResolver) SessionCount(ctx context.Context, startDate, endDate string) (*model.SessionCount, error) {
 	span, err := domain.ParseRange(startDate, endDate)
 	if err != nil {
 		return nil, err
@@ -72,7 +75,7 @@ func (q queryRoot) SessionCount(ctx context.Context, startDate, endDate string) 
 	return q.sessions(ctx, domain.Subject{Kind: domain.CompanySubject}, span)
 }
 
-func (q queryRoot) SubscriberSessionCount(ctx context.Context, physicalID, startDate, endDate string) (*model.SessionCount, error) {
+func (q queryResolver) SubscriberSessionCount(ctx context.Context, physicalID, startDate, endDate string) (*model.SessionCount, error) {
 	of, span, err := q.subscriberIn(ctx, physicalID, startDate, endDate)
 	if err != nil {
 		return nil, err
@@ -88,7 +91,7 @@ func (g *Graph) sessions(ctx context.Context, of domain.Subject, span domain.Ran
 	return sessionMap(points, span), nil
 }
 
-func (q queryRoot) DataUsageByNetworkProtocol(ctx context.Context, startDate, endDate string) (*model.DataUsageByNetworkProtocol, error) {
+func (q queryResolver) DataUsageByNetworkProtocol(ctx context.Context, startDate, endDate string) (*model.DataUsageByNetworkProtocol, error) {
 	list := &protocolList{usage: &model.UsageMap{}}
 	err := q.ofCompany(ctx, startDate, endDate, func(scope domain.Scope, span domain.Range) error {
 		list.span = span
@@ -100,10 +103,10 @@ func (q queryRoot) DataUsageByNetworkProtocol(ctx context.Context, startDate, en
 	if err != nil {
 		return nil, err
 	}
-	return list.answer(), nil
+	return list.closed(), nil
 }
 
-func (q queryRoot) DataUsageBySubscriber(ctx context.Context, startDate, endDate string) (*model.DataUsageBySubscriber, error) {
+func (q queryResolver) DataUsageBySubscriber(ctx context.Context, startDate, endDate string) (*model.DataUsageBySubscriber, error) {
 	list := &subscriberList{usage: &model.UsageMap{}}
 	err := q.ofCompany(ctx, startDate, endDate, func(scope domain.Scope, span domain.Range) error {
 		list.span = span
@@ -115,7 +118,7 @@ func (q queryRoot) DataUsageBySubscriber(ctx context.Context, startDate, endDate
 	if err != nil {
 		return nil, err
 	}
-	return list.answer(), nil
+	return list.closed(), nil
 }
 
 var theCompany = []domain.Subject{{Kind: domain.CompanySubject}}
@@ -133,7 +136,7 @@ func (g *Graph) ofCompany(ctx context.Context, startDate, endDate string, ask fu
 	return ask(scope, span)
 }
 
-func (q queryRoot) DataUsageByIPAddress(ctx context.Context, startDate, endDate string) (*model.DataUsageByIPAddress, error) {
+func (q queryResolver) DataUsageByIPAddress(ctx context.Context, startDate, endDate string) (*model.DataUsageByIPAddress, error) {
 	span, err := domain.ParseRange(startDate, endDate)
 	if err != nil {
 		return nil, err
@@ -141,7 +144,7 @@ func (q queryRoot) DataUsageByIPAddress(ctx context.Context, startDate, endDate 
 	return q.byAddress(ctx, domain.Subject{Kind: domain.CompanySubject}, span)
 }
 
-func (q queryRoot) SubscriberDataUsageByIPAddress(ctx context.Context, physicalID, startDate, endDate string) (*model.DataUsageByIPAddress, error) {
+func (q queryResolver) SubscriberDataUsageByIPAddress(ctx context.Context, physicalID, startDate, endDate string) (*model.DataUsageByIPAddress, error) {
 	of, span, err := q.subscriberIn(ctx, physicalID, startDate, endDate)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryRoot) AuditLog(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any) (*model.AuditConnection, error) {
+func (q queryResolver) AuditLog(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any) (*model.AuditConnection, error) {
 	page, err := connectionPage(first, after, last, before)
 	if err != nil {
 		return nil, err

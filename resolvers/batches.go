@@ -4,14 +4,14 @@ import "context"
 
 type batchesKey struct{}
 
-// WithBatches returns a context in which tell is told of every batch of keys
-// that a loader asks for in one statement.
-func WithBatches(ctx context.Context, tell func(keys int)) context.Context {
-	return context.WithValue(ctx, batchesKey{}, tell)
+// WithBatches returns a context in which report is called with the number of keys
+// of each statement of a loader.
+func WithBatches(ctx context.Context, report func(keys int)) context.Context {
+	return context.WithValue(ctx, batchesKey{}, report)
 }
 
-func tellBatch(ctx context.Context, keys int) {
-	if tell, ok := ctx.Value(batchesKey{}).(func(int)); ok {
-		tell(keys)
+func reportBatch(ctx context.Context, keys int) {
+	if report, ok := ctx.Value(batchesKey{}).(func(int)); ok {
+		report(keys)
 	}
 }

@@ -7,9 +7,11 @@ import (
 	"simgraph/domain"
 )
 
-func (q queryRoot) Viewer(ctx context.Context) (*domain.Caller, error) { return domain.CallerOf(ctx) }
+func (q queryResolver) Viewer(ctx context.Context) (*domain.Caller, error) {
+	return domain.CallerOf(ctx)
+}
 
-func (q queryRoot) Company(ctx context.Context) (*domain.Company, error) {
+func (q queryResolver) Company(ctx context.Context) (*domain.Company, error) {
 	caller, err := domain.CallerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -17,43 +19,20 @@ func (q queryRoot) Company(ctx context.Context) (*domain.Company, error) {
 	return caller.Company, nil
 }
 
-func (v viewerOf) IsRestricted(_ context.Context, of *domain.Caller) (bool, error) {
+func (v viewerResolver) IsRestricted(_ context.Context, of *domain.Caller) (bool, error) {
 	return of.Scope.Restricted(), nil
 }
 
-func (v viewerOf) Groups(ctx context.Context, of *domain.Caller) ([]*domain.Group, error) {
-	return v.groupsNamed(ctx, of.Scope.Groups)
+func (v viewerResolver) Groups(ctx context.Context, of *domain.Caller) ([]*domain.Group, error) {
+	return groupsOfViewer.of(ctx, of)
 }
 
-// groupsNamed returns the visible ones among the groups, in their order.
-func (g *Graph) groupsNamed(ctx context.Context, ids []int64) ([]*domain.Group, error) {
-	groups := make([]*domain.Group, 0, len(ids))
-	l := loadersFrom(ctx)
-	l.aheadOfGroups(ctx, selected(ctx), found(l.group.aheadValues(ctx, ids)))
-	for _, id := range ids {
-		group, err := l.group.of(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		if group != nil {
-			groups = append(groups, group)
-		}
-	}
-	return groups, nil
-}
-
-func (c companyOf) CurrentPeriod(_ context.Context, of *domain.Company) (*domain.Period, error) {
+func (c companyResolver) CurrentPeriod(_ context.Context, of *domain.Company) (*domain.Period, error) {
 	return new(of.Billing().PeriodAt(c.now())), nil
 }
 
-// Fleet asks the graph of the response, which may be that of a standby: below
-// root fields the plan calls the resolvers of the primary's.
-func (c companyOf) Fleet(ctx context.Context, _ *domain.Company) (*domain.FleetCounts, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	counts, err := loadersFrom(ctx).graph.Ports.Subscribers.Fleet(ctx, scope)
+func (c companyResolver) Fleet(ctx context.Context, of *domain.Company) (*domain.FleetCounts, error) {
+	counts, err := fleetOfCompany.of(ctx, of)
 	return &counts, err
 }
 

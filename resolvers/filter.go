@@ -1,7 +1,6 @@
 package resolvers
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -86,8 +85,8 @@ func comparisons(field string, operators map[string]any, fields query.Fields) (q
 	return query.All(all...), nil
 }
 
-// literals returns the values of an operator. They are pointers and typed lists
-// when gqlgen has coerced them, plain when they are read ahead of it.
+// literals returns the values of an operator, of which gqlgen makes pointers and
+// typed lists.
 func literals(value any) []any {
 	v := reflect.ValueOf(value)
 	switch {
@@ -102,9 +101,6 @@ func literals(value any) []any {
 		}
 		return list
 	}
-	if number, is := value.(json.Number); is {
-		return []any{number.String()}
-	}
 	return []any{value}
 }
 
@@ -114,11 +110,8 @@ func object(value any) map[string]any {
 }
 
 func objects(value any) []map[string]any {
-	if coerced, is := value.([]map[string]any); is {
-		return coerced
-	}
-	items, _ := value.([]any)
-	return each(items, object)
+	items, _ := value.([]map[string]any)
+	return items
 }
 
 // ordersOf turns the typed order of the graph into that of the domain.

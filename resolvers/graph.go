@@ -41,10 +41,10 @@ func New(ports Ports, now func() time.Time) *Graph { return &Graph{Ports: ports,
 
 // Schema returns the schema that the graph answers.
 func (g *Graph) Schema() graphql.ExecutableSchema {
-	return generated.NewExecutableSchema(generated.Config{
+	return schema{generated.NewExecutableSchema(generated.Config{
 		Resolvers:  g,
 		Directives: generated.DirectiveRoot{Requires: requires},
-	})
+	})}
 }
 
 // requires guards a field: see @requires in the schema.
@@ -69,77 +69,79 @@ func scopeOf(ctx context.Context) (domain.Scope, error) {
 }
 
 type (
-	queryRoot    struct{ *Graph }
-	mutation     struct{ *Graph }
-	companyOf    struct{ *Graph }
-	viewerOf     struct{ *Graph }
-	userOf       struct{ *Graph }
-	subscriberOf struct{ *Graph }
-	parentOf     struct{ *Graph }
-	groupOf      struct{ *Graph }
-	tagOf        struct{ *Graph }
+	queryResolver      struct{ *Graph }
+	mutationResolver   struct{ *Graph }
+	companyResolver    struct{ *Graph }
+	viewerResolver     struct{ *Graph }
+	userResolver       struct{ *Graph }
+	subscriberResolver struct{ *Graph }
+	parentResolver     struct{ *Graph }
+	groupResolver      struct{ *Graph }
+	tagResolver        struct{ *Graph }
 
-	subscription      struct{ *Graph }
-	usageOf           struct{ *Graph }
-	subscriberUsageOf struct{ *Graph }
-	alertOf           struct{ *Graph }
-	alertStateOf      struct{ *Graph }
-	alertFiringOf     struct{ *Graph }
-	alertLogEntryOf   struct{ *Graph }
-	alertDeliveryOf   struct{ *Graph }
-	recipientOf       struct{ *Graph }
+	subscriptionResolver    struct{ *Graph }
+	usageResolver           struct{ *Graph }
+	subscriberUsageResolver struct{ *Graph }
+	alertResolver           struct{ *Graph }
+	alertStateResolver      struct{ *Graph }
+	alertFiringResolver     struct{ *Graph }
+	alertLogEntryResolver   struct{ *Graph }
+	alertDeliveryResolver   struct{ *Graph }
+	recipientResolver       struct{ *Graph }
 )
 
 // Query answers the root fields of queries.
-func (g *Graph) Query() generated.QueryResolver { return queryRoot{g} }
+func (g *Graph) Query() generated.QueryResolver { return queryResolver{g} }
 
 // Mutation answers the root fields of mutations.
-func (g *Graph) Mutation() generated.MutationResolver { return mutation{g} }
+func (g *Graph) Mutation() generated.MutationResolver { return mutationResolver{g} }
 
 // Company answers the fields of the company.
-func (g *Graph) Company() generated.CompanyResolver { return companyOf{g} }
+func (g *Graph) Company() generated.CompanyResolver { return companyResolver{g} }
 
 // Viewer answers the fields of the caller.
-func (g *Graph) Viewer() generated.ViewerResolver { return viewerOf{g} }
+func (g *Graph) Viewer() generated.ViewerResolver { return viewerResolver{g} }
 
 // User answers the fields of a user.
-func (g *Graph) User() generated.UserResolver { return userOf{g} }
+func (g *Graph) User() generated.UserResolver { return userResolver{g} }
 
 // Subscriber answers the fields of a subscriber.
-func (g *Graph) Subscriber() generated.SubscriberResolver { return subscriberOf{g} }
+func (g *Graph) Subscriber() generated.SubscriberResolver { return subscriberResolver{g} }
 
 // ParentLink answers the fields of the link from a profile to its eUICC.
-func (g *Graph) ParentLink() generated.ParentLinkResolver { return parentOf{g} }
+func (g *Graph) ParentLink() generated.ParentLinkResolver { return parentResolver{g} }
 
 // Group answers the fields of a group.
-func (g *Graph) Group() generated.GroupResolver { return groupOf{g} }
+func (g *Graph) Group() generated.GroupResolver { return groupResolver{g} }
 
 // Tag answers the fields of a tag.
-func (g *Graph) Tag() generated.TagResolver { return tagOf{g} }
+func (g *Graph) Tag() generated.TagResolver { return tagResolver{g} }
 
 // Subscription answers the root fields of subscriptions.
-func (g *Graph) Subscription() generated.SubscriptionResolver { return subscription{g} }
+func (g *Graph) Subscription() generated.SubscriptionResolver { return subscriptionResolver{g} }
 
 // Alert answers the fields of an alert.
-func (g *Graph) Alert() generated.AlertResolver { return alertOf{g} }
+func (g *Graph) Alert() generated.AlertResolver { return alertResolver{g} }
 
 // AlertState answers the fields of where a subject stands.
-func (g *Graph) AlertState() generated.AlertStateResolver { return alertStateOf{g} }
+func (g *Graph) AlertState() generated.AlertStateResolver { return alertStateResolver{g} }
 
 // AlertFiring answers the fields of a firing in a preview.
-func (g *Graph) AlertFiring() generated.AlertFiringResolver { return alertFiringOf{g} }
+func (g *Graph) AlertFiring() generated.AlertFiringResolver { return alertFiringResolver{g} }
 
 // AlertLogEntry answers the fields of an entry of the log.
-func (g *Graph) AlertLogEntry() generated.AlertLogEntryResolver { return alertLogEntryOf{g} }
+func (g *Graph) AlertLogEntry() generated.AlertLogEntryResolver { return alertLogEntryResolver{g} }
 
 // AlertDelivery answers the fields of a delivery.
-func (g *Graph) AlertDelivery() generated.AlertDeliveryResolver { return alertDeliveryOf{g} }
+func (g *Graph) AlertDelivery() generated.AlertDeliveryResolver { return alertDeliveryResolver{g} }
 
 // Recipient answers the fields of a recipient.
-func (g *Graph) Recipient() generated.RecipientResolver { return recipientOf{g} }
+func (g *Graph) Recipient() generated.RecipientResolver { return recipientResolver{g} }
 
 // Usage answers the fields of usage.
-func (g *Graph) Usage() generated.UsageResolver { return usageOf{g} }
+func (g *Graph) Usage() generated.UsageResolver { return usageResolver{g} }
 
 // SubscriberUsage answers the fields of a subscriber with its usage.
-func (g *Graph) SubscriberUsage() generated.SubscriberUsageResolver { return subscriberUsageOf{g} }
+func (g *Graph) SubscriberUsage() generated.SubscriberUsageResolver {
+	return subscriberUsageResolver{g}
+}

@@ -8,19 +8,19 @@ import (
 	"simgraph/domain"
 )
 
-func (s subscription) AlertTriggered(ctx context.Context) (<-chan *domain.AlertLogEntry, error) {
+func (s subscriptionResolver) AlertTriggered(ctx context.Context) (<-chan *domain.AlertLogEntry, error) {
 	return followed(ctx, func(scope domain.Scope) (*domain.Stream[*domain.AlertLogEntry], error) {
 		return s.Live.AlertTriggered(ctx, scope)
 	})
 }
 
-func (s subscription) SubscriberChanged(ctx context.Context, physicalIDs []string) (<-chan *domain.Subscriber, error) {
+func (s subscriptionResolver) SubscriberChanged(ctx context.Context, physicalIDs []string) (<-chan *domain.Subscriber, error) {
 	return followed(ctx, func(scope domain.Scope) (*domain.Stream[*domain.Subscriber], error) {
 		return s.Live.SubscriberChanged(ctx, scope, physicalIDs)
 	})
 }
 
-func (s subscription) UsageRecorded(ctx context.Context, physicalIDs []string) (<-chan *domain.UsageRecorded, error) {
+func (s subscriptionResolver) UsageRecorded(ctx context.Context, physicalIDs []string) (<-chan *domain.UsageRecorded, error) {
 	return followed(ctx, func(scope domain.Scope) (*domain.Stream[*domain.UsageRecorded], error) {
 		return s.Live.UsageRecorded(ctx, scope, physicalIDs)
 	})

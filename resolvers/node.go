@@ -44,7 +44,7 @@ var nodeTypes = map[string]nodeType{
 	"Recipient":     {monitoring, (*Graph).recipientNodes},
 }
 
-func (q queryRoot) Node(ctx context.Context, id string) (model.Node, error) {
+func (q queryResolver) Node(ctx context.Context, id string) (model.Node, error) {
 	nodes, err := q.nodes(ctx, "id", []string{id})
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (q queryRoot) Node(ctx context.Context, id string) (model.Node, error) {
 	return nodes[0], nil
 }
 
-func (q queryRoot) Nodes(ctx context.Context, ids []string) ([]model.Node, error) {
+func (q queryResolver) Nodes(ctx context.Context, ids []string) ([]model.Node, error) {
 	if len(ids) > domain.MaxLimit {
 		return nil, domain.Invalid("ids", "at most %d ids, not %d", domain.MaxLimit, len(ids))
 	}
@@ -61,7 +61,7 @@ func (q queryRoot) Nodes(ctx context.Context, ids []string) ([]model.Node, error
 
 // nodes runs one statement for each type among the ids, which are the values of
 // the argument.
-func (q queryRoot) nodes(ctx context.Context, argument string, ids []string) ([]model.Node, error) {
+func (q queryResolver) nodes(ctx context.Context, argument string, ids []string) ([]model.Node, error) {
 	wanted := map[string][]string{}
 	for _, id := range ids {
 		kind, of, known := parseGlobalID(id)
@@ -106,7 +106,7 @@ func (g *Graph) findNodes(ctx context.Context, kind nodeType, ids []string) (map
 }
 
 func (g *Graph) subscriberNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Subscribers.FindMany(ctx, scope, ids, wanted(ctx))
+	found, err := g.Ports.Subscribers.FindMany(ctx, scope, ids, fields(ctx))
 	return asNodes(found, func(id string) string { return id }), err
 }
 

@@ -6,10 +6,10 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryRoot) Operators(ctx context.Context, first *int32, after *string) (*model.OperatorConnection, error) {
+func (q queryResolver) Operators(ctx context.Context, first *int32, after *string) (*model.OperatorConnection, error) {
 	return forward(ctx, first, after, scopeOf, q.Catalogue.Operators)
 }
 
-func (q queryRoot) Tariffs(ctx context.Context, first *int32, after *string) (*model.TariffConnection, error) {
+func (q queryResolver) Tariffs(ctx context.Context, first *int32, after *string) (*model.TariffConnection, error) {
 	return forward(ctx, first, after, scopeOf, q.Catalogue.Tariffs)
 }

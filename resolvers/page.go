@@ -56,6 +56,11 @@ func offsetPage(limit, offset *int32) (domain.Page, error) {
 	return page, nil
 }
 
+// pageArguments reads the arguments limit and offset by their names.
+func pageArguments[O any](_ context.Context, _ O, args arguments) (domain.Page, error) {
+	return offsetPage(argument[*int32](args, "limit"), argument[*int32](args, "offset"))
+}
+
 // forward lists a page of what a port lists one way only, within the scope.
 func forward[T any](
 	ctx context.Context, first *int32, after *string,
@@ -71,11 +76,11 @@ func forward[T any](
 		return nil, err
 	}
 	slice, err := from(ctx, scope, page)
-	return connection(slice, nil), err
+	return &model.Connection[T]{Slice: slice}, err
 }
 
 func connection[T any](slice domain.Slice[T], total func(context.Context) (int, error)) *model.Connection[T] {
-	return &model.Connection[T]{Slice: slice, Total: total}
+	return &model.Connection[T]{Slice: slice, Total: model.Count(total)}
 }
 
 func list[T any](slice domain.Slice[T], total func(context.Context) (int, error)) *model.List[T] {

@@ -8,7 +8,7 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryRoot) Recipients(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.RecipientConnection, error) {
+func (q queryResolver) Recipients(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.RecipientConnection, error) {
 	page, err := connectionPage(first, after, last, before)
 	if err != nil {
 		return nil, err
@@ -20,7 +20,7 @@ func (q queryRoot) Recipients(ctx context.Context, first *int32, after *string, 
 	return connection(slice, total), nil
 }
 
-func (q queryRoot) RecipientList(ctx context.Context, limit, offset *int32) (*model.RecipientList, error) {
+func (q queryResolver) RecipientList(ctx context.Context, limit, offset *int32) (*model.RecipientList, error) {
 	page, err := offsetPage(limit, offset)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (g *Graph) listRecipients(ctx context.Context, page domain.Page) (domain.Sl
 	return slice, total, err
 }
 
-func (m mutation) CreateRecipient(ctx context.Context, email string) (*model.CreateRecipientPayload, error) {
+func (m mutationResolver) CreateRecipient(ctx context.Context, email string) (*model.CreateRecipientPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (m mutation) CreateRecipient(ctx context.Context, email string) (*model.Cre
 	return &model.CreateRecipientPayload{Recipient: created}, err
 }
 
-func (m mutation) EditRecipient(ctx context.Context, in input.EditRecipientInput) (*model.EditRecipientPayload, error) {
+func (m mutationResolver) EditRecipient(ctx context.Context, in input.EditRecipientInput) (*model.EditRecipientPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (m mutation) EditRecipient(ctx context.Context, in input.EditRecipientInput
 	return &model.EditRecipientPayload{Recipient: edited}, err
 }
 
-func (m mutation) RestoreRecipient(ctx context.Context, recipientID int32) (*model.RestoreRecipientPayload, error) {
+func (m mutationResolver) RestoreRecipient(ctx context.Context, recipientID int32) (*model.RestoreRecipientPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (m mutation) RestoreRecipient(ctx context.Context, recipientID int32) (*mod
 	return m.Ports.Recipients.Restore(ctx, scope, int64(recipientID))
 }
 
-func (m mutation) DeleteRecipient(ctx context.Context, recipientID int32) (*model.DeleteRecipientPayload, error) {
+func (m mutationResolver) DeleteRecipient(ctx context.Context, recipientID int32) (*model.DeleteRecipientPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (m mutation) DeleteRecipient(ctx context.Context, recipientID int32) (*mode
 	return &model.DeleteRecipientPayload{Recipient: removed}, err
 }
 
-func (m mutation) SendTestAlert(ctx context.Context, recipientID *int32) (*model.SendTestAlertPayload, error) {
+func (m mutationResolver) SendTestAlert(ctx context.Context, recipientID *int32) (*model.SendTestAlertPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
@@ -90,14 +90,14 @@ func (m mutation) SendTestAlert(ctx context.Context, recipientID *int32) (*model
 	return &model.SendTestAlertPayload{Mails: mails}, err
 }
 
-func (r recipientOf) ID(_ context.Context, of *domain.Recipient) (string, error) {
+func (r recipientResolver) ID(_ context.Context, of *domain.Recipient) (string, error) {
 	return globalID("Recipient", formatID(of.RecipientID)), nil
 }
 
-func (r recipientOf) Mails(ctx context.Context, of *domain.Recipient, limit *int32) ([]*domain.Mail, error) {
+func (r recipientResolver) Mails(ctx context.Context, of *domain.Recipient, limit *int32) ([]*domain.Mail, error) {
 	page, err := offsetPage(limit, nil)
 	if err != nil {
 		return nil, err
 	}
-	return loadersFrom(ctx).mails.of(ctx, page, of.RecipientID)
+	return mailsOfRecipient.with(ctx, of, page)
 }

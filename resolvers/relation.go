@@ -2,270 +2,150 @@ package resolvers
 
 import (
 	"context"
-	"maps"
 	"slices"
-	"sync"
-	"time"
+	"strings"
 
-	"github.com/graph-gophers/dataloader/v7"
+	"github.com/99designs/gqlgen/graphql"
 
 	"simgraph/domain"
 	"simgraph/graph/plan"
 )
 
+// field says of fields of the schema what the plan and the stores must know.
+type field struct {
+	// object is their type; names are the fields that one value answers.
+	object, names string
+	riding
+	// reads are the fields of domain.Subscriber that the resolvers read, beyond the
+	// key and the physical id.
+	reads string
+}
+
+// riding says whether a store can select the value together with the object.
+type riding bool
+
 const (
-	// batchWait is how long a loader waits for more keys. Shorter splits
-	// batches, longer adds to the latency of every level of a query.
-	batchWait = time.Millisecond
-	// batchCap bounds the keys of one statement.
-	batchCap = 1000
+	// rides is for what an object has one of, and for the names of its tags.
+	rides riding = true
+	// apart is for all else.
+	apart riding = false
 )
 
-// relationBy loads one relation of many objects O, of which A is asked, with one
-// statement for all of which the same is asked. It lives as long as a response.
-type relationBy[A, O comparable, V any] struct {
-	load loadBy[A, O, V]
-
-	mu sync.Mutex
-	// loader is made for the first object that was not loaded ahead.
-	loader *dataloader.Loader[question[A, O], V]
-	// primed is what was loaded ahead. Little is asked of the same relation in
-	// one response, mostly one thing.
-	primed []*answers[A, O, V]
+// related is a field with its relation.
+type related struct {
+	field
+	plan.Relation
 }
 
-// loadBy returns the values that there are of the objects, in a map that is the
-// caller's.
-type loadBy[A, O comparable, V any] func(ctx context.Context, of []O, asked A) (map[O]V, error)
+// relations are the fields that need a load.
+var relations []related
 
-// question is what is asked of an object.
-type question[A, O comparable] struct {
-	asked A
-	of    O
+// relation is a field of objects O that a source answers.
+type relation[O any, A, K comparable, V any] struct {
+	source *source[A, K, V]
+	// key returns false for an object without a value.
+	key func(O) (K, bool)
+	// args returns the arguments of the source; nil where it takes none.
+	args func(ctx context.Context, object O, given arguments) (A, error)
 }
 
-// answers are the values of objects of which the same is asked.
-type answers[A, O comparable, V any] struct {
-	asked  A
-	values map[O]V
-	// refused are the errors of what was too much for one batch. Loading that
-	// again would split it over batches that a bound lets pass one by one.
-	refused map[O]error
+// relate adds the relation of a field to the table.
+func relate[O any, A, K comparable, V any](f field, from *source[A, K, V], key func(O) (K, bool)) *relation[O, A, K, V] {
+	return relateBy(f, from, key, nil)
 }
 
-func (r *relationBy[A, O, V]) batch(ctx context.Context, questions []question[A, O]) []*dataloader.Result[V] {
-	results := make([]*dataloader.Result[V], len(questions))
-	for i, q := range questions {
-		if results[i] != nil {
-			continue
-		}
-		var of []O
-		for _, other := range questions[i:] {
-			if other.asked == q.asked {
-				of = append(of, other.of)
-			}
-		}
-		values, err := r.loadTold(ctx, of, q.asked)
-		for j, other := range questions[i:] {
-			if other.asked == q.asked {
-				results[i+j] = &dataloader.Result[V]{Data: values[other.of], Error: err}
-			}
+// relateBy is relate for a source with arguments.
+func relateBy[O any, A, K comparable, V any](
+	f field, from *source[A, K, V], key func(O) (K, bool), args func(context.Context, O, arguments) (A, error),
+) *relation[O, A, K, V] {
+	r := &relation[O, A, K, V]{source: from, key: key, args: args}
+	relations = append(relations, related{f, r})
+	return r
+}
+
+// of returns the value of a field without arguments.
+func (r *relation[O, A, K, V]) of(ctx context.Context, object O) (value V, err error) {
+	var args A
+	if r.args != nil {
+		if args, err = r.args(ctx, object, nil); err != nil {
+			return value, err
 		}
 	}
-	return results
+	return r.with(ctx, object, args)
 }
 
-func (r *relationBy[A, O, V]) loadTold(ctx context.Context, of []O, asked A) (map[O]V, error) {
-	tellBatch(ctx, len(of))
-	return r.load(ctx, of, asked)
+// with returns the value of a field for the arguments of its source.
+func (r *relation[O, A, K, V]) with(ctx context.Context, object O, args A) (value V, err error) {
+	of, ok := r.key(object)
+	if !ok {
+		return value, nil
+	}
+	return r.source.in(ctx).value(ctx, args, of)
 }
 
-// of returns what is asked of an object; the zero value when there is nothing.
-func (r *relationBy[A, O, V]) of(ctx context.Context, asked A, of O) (value V, err error) {
-	r.mu.Lock()
-	known := false
-	if a := r.answersTo(asked); a != nil {
-		value, known = a.values[of]
-		err = a.refused[of]
-	}
-	r.mu.Unlock()
-	if known || err != nil {
-		return value, err
-	}
-	if err := plan.Postpone(ctx); err != nil {
-		return value, err
-	}
-	return r.batching().Load(ctx, question[A, O]{asked, of})()
-}
-
-func (r *relationBy[A, O, V]) batching() *dataloader.Loader[question[A, O], V] {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.loader == nil {
-		r.loader = dataloader.NewBatchedLoader(r.batch,
-			dataloader.WithWait[question[A, O], V](batchWait), dataloader.WithBatchCapacity[question[A, O], V](batchCap))
-	}
-	return r.loader
-}
-
-// ahead loads what is asked of many objects at once, before their fields are
-// resolved, so that no field has to wait for a batch to fill. When it fails the
-// fields load for themselves and report the error.
-func (r *relationBy[A, O, V]) ahead(ctx context.Context, asked A, of []O) {
-	for chunk := range slices.Chunk(r.missing(asked, of), batchCap) {
-		values, err := r.loadTold(ctx, chunk, asked)
-		if err != nil {
-			r.refuse(asked, chunk, err)
+// Queue implements plan.Relation.
+func (r *relation[O, A, K, V]) Queue(ctx context.Context, level *plan.Level, objects []any, given map[string]any) {
+	var args A
+	if r.args != nil {
+		var err error
+		if args, err = r.args(ctx, objects[0].(O), given); err != nil {
 			return
 		}
-		r.keep(asked, chunk, values)
 	}
-}
-
-// aheadValues is ahead for who goes on to what is below: it returns the values
-// that are known then.
-func (r *relationBy[A, O, V]) aheadValues(ctx context.Context, asked A, of []O) []V {
-	r.ahead(ctx, asked, of)
-	return r.known(asked, of)
-}
-
-// known returns the values that were loaded ahead, once for each object.
-func (r *relationBy[A, O, V]) known(asked A, of []O) []V {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a := r.answersTo(asked)
-	if a == nil {
-		return nil
-	}
-	values := make([]V, 0, len(of))
-	for _, object := range once(of) {
-		if value, ok := a.values[object]; ok {
-			values = append(values, value)
+	keys := make([]K, 0, len(objects))
+	for _, object := range objects {
+		if of, ok := r.key(object.(O)); ok {
+			keys = append(keys, of)
 		}
 	}
-	return values
+	r.source.in(ctx).queue(level, args, keys)
 }
 
-// missing returns the objects without a value, each once.
-func (r *relationBy[A, O, V]) missing(asked A, of []O) []O {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a := r.answersTo(asked)
-	if a == nil {
-		return once(of)
-	}
-	return slices.DeleteFunc(slices.Clone(once(of)), func(object O) bool {
-		_, known := a.values[object]
-		return known
-	})
+// arguments are those of a field.
+type arguments map[string]any
+
+// argument returns the value of an argument; the zero value when it is not given.
+func argument[T any](given arguments, name string) T {
+	value, _ := given[name].(T)
+	return value
 }
 
-// once returns the objects without repeating any.
-func once[O comparable](of []O) []O {
-	if len(of) < 2 {
-		return of
-	}
-	seen, objects := make(map[O]struct{}, len(of)), make([]O, 0, len(of))
-	for _, object := range of {
-		if seen[object] = struct{}{}; len(seen) > len(objects) {
-			objects = append(objects, object)
-		}
-	}
-	return objects
-}
+// schema is the schema with the relations in its plan.
+type schema struct{ graphql.ExecutableSchema }
 
-// keep remembers the values of objects, also that there is none. The map is the
-// relation's from then on.
-func (r *relationBy[A, O, V]) keep(asked A, of []O, values map[O]V) {
-	if values == nil {
-		values = make(map[O]V, len(of))
+// Plan implements plan.Executable.
+func (s schema) Plan() *plan.Schema {
+	planned := s.ExecutableSchema.(plan.Executable).Plan()
+	subscriber := planned.Objects["Subscriber"].Fields
+	for name, f := range subscriber {
+		f.Needs = needs(name)
 	}
-	if len(values) < len(of) {
-		for _, object := range of {
-			if _, ok := values[object]; !ok {
-				var none V
-				values[object] = none
+	for _, r := range slices.Concat(relations, computed) {
+		for _, name := range strings.Fields(r.names) {
+			f := planned.Objects[r.object].Fields[name]
+			f.Relation = r.Relation
+			if r.object == "Subscriber" {
+				f.Needs = needs(strings.Fields(r.reads)...)
 			}
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if a := r.answersFor(asked); a.values == nil {
-		a.values = values
-	} else {
-		maps.Copy(a.values, values)
-	}
+	return planned
 }
 
-// refuse remembers an error that would be the same again.
-func (r *relationBy[A, O, V]) refuse(asked A, of []O, err error) {
-	if public, ok := domain.AsError(err); !ok || public.Kind != domain.KindInvalid {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a := r.answersFor(asked)
-	if a.refused == nil {
-		a.refused = make(map[O]error, len(of))
-	}
-	for _, object := range of {
-		a.refused[object] = err
-	}
-}
-
-// answersTo returns nil when nothing is known of what is asked. The caller has
-// the lock, as that of answersFor.
-func (r *relationBy[A, O, V]) answersTo(asked A) *answers[A, O, V] {
-	for _, a := range r.primed {
-		if a.asked == asked {
-			return a
+// needs returns the set of the fields of domain.Subscriber; all for a name that
+// it does not have.
+func needs(names ...string) uint64 {
+	var set domain.FieldSet
+	for _, name := range names {
+		one, known := domain.FieldNamed(name)
+		if !known {
+			return uint64(domain.AllFields)
 		}
+		set |= one
 	}
-	return nil
+	return uint64(set)
 }
 
-func (r *relationBy[A, O, V]) answersFor(asked A) *answers[A, O, V] {
-	a := r.answersTo(asked)
-	if a == nil {
-		a = &answers[A, O, V]{asked: asked}
-		r.primed = append(r.primed, a)
-	}
-	return a
-}
-
-func (r *relationBy[A, O, V]) clear() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.primed = nil
-	if r.loader != nil {
-		r.loader.ClearAll()
-	}
-}
-
-// relation is one of which there is but one thing to ask.
-type relation[O comparable, V any] struct{ relationBy[struct{}, O, V] }
-
-// loadOf returns the values that there are of the objects, in a map that is the
-// caller's.
-type loadOf[O comparable, V any] func(ctx context.Context, of []O) (map[O]V, error)
-
-func newRelation[O comparable, V any](load loadOf[O, V]) relation[O, V] {
-	return relation[O, V]{relationBy[struct{}, O, V]{load: func(ctx context.Context, of []O, _ struct{}) (map[O]V, error) {
-		return load(ctx, of)
-	}}}
-}
-
-func (r *relation[O, V]) of(ctx context.Context, of O) (V, error) {
-	return r.relationBy.of(ctx, struct{}{}, of)
-}
-
-func (r *relation[O, V]) ahead(ctx context.Context, of []O) { r.relationBy.ahead(ctx, struct{}{}, of) }
-
-func (r *relation[O, V]) aheadValues(ctx context.Context, of []O) []V {
-	return r.relationBy.aheadValues(ctx, struct{}{}, of)
-}
-
-func (r *relation[O, V]) known(of []O) []V { return r.relationBy.known(struct{}{}, of) }
-
-// prime tells a value that came with something else.
-func (r *relation[O, V]) prime(of O, value V) { r.keep(struct{}{}, nil, map[O]V{of: value}) }
+// fields returns what the operation reads of subscribers, wherever it meets them,
+// since one that is loaded for one place is handed to all.
+func fields(ctx context.Context) domain.FieldSet { return domain.FieldSet(plan.Needs(ctx)) }

@@ -111,8 +111,8 @@ func callerNamed(t testing.TB, access *db.Access, email string) *domain.Caller {
 	return caller
 }
 
-// answer is what the graph says, and what it cost.
-type answer struct {
+// response is a response of the graph with the number of its statements.
+type response struct {
 	Data       map[string]any `json:"data"`
 	Errors     []fault        `json:"errors"`
 	Statements int            `json:"-"`
@@ -124,7 +124,7 @@ type fault struct {
 }
 
 // ask sends a query over HTTP, as the caller.
-func (s *stack) ask(t testing.TB, query string, variables ...any) *answer {
+func (s *stack) ask(t testing.TB, query string, variables ...any) *response {
 	t.Helper()
 	values := map[string]any{}
 	for i := 0; i < len(variables); i += 2 {
@@ -140,7 +140,7 @@ func (s *stack) ask(t testing.TB, query string, variables ...any) *answer {
 	w := httptest.NewRecorder()
 	before := s.statements.Load()
 	s.engine.ServeHTTP(w, r)
-	a := &answer{Statements: int(s.statements.Load() - before)}
+	a := &response{Statements: int(s.statements.Load() - before)}
 	if err := json.Unmarshal(w.Body.Bytes(), a); err != nil {
 		t.Fatalf("%v: %s", err, w.Body)
 	}
@@ -148,7 +148,7 @@ func (s *stack) ask(t testing.TB, query string, variables ...any) *answer {
 }
 
 // mustAsk is ask without errors.
-func (s *stack) mustAsk(t testing.TB, query string, variables ...any) *answer {
+func (s *stack) mustAsk(t testing.TB, query string, variables ...any) *response {
 	t.Helper()
 	a := s.ask(t, query, variables...)
 	if len(a.Errors) > 0 {
@@ -157,23 +157,17 @@ func (s *stack) mustAsk(t testing.TB, query string, variables ...any) *answer {
 	return a
 }
 
-// mustTake demands that a query takes so many statements. Keys that come while a
-// busy machine misses the wait of a loader take one more: such are asked again.
+// mustTake demands that a query takes so many statements.
 func (s *stack) mustTake(t testing.TB, want int, query string, variables ...any) {
 	t.Helper()
-	var took []int
-	for range 5 {
-		took = append(took, s.mustAsk(t, query, variables...).Statements)
-		if took[len(took)-1] == want {
-			return
-		}
+	if took := s.mustAsk(t, query, variables...).Statements; took != want {
+		t.Errorf("%s: %d statements, want %d", query, took, want)
 	}
-	t.Errorf("%s: %d statements, want %d", query, took, want)
 }
 
 // at follows names and indexes into the data.
-func (a *answer) at(path ...any) any {
-	var value any = a.Data
+func (r *response) at(path ...any) any {
+	var value any = r.Data
 	for _, step := range path {
 		switch step := step.(type) {
 		case string:
@@ -185,9 +179,9 @@ func (a *answer) at(path ...any) any {
 	return value
 }
 
-func (a *answer) code() string {
-	if len(a.Errors) == 0 {
+func (r *response) code() string {
+	if len(r.Errors) == 0 {
 		return ""
 	}
-	return fmt.Sprint(a.Errors[0].Extensions["code"])
+	return fmt.Sprint(r.Errors[0].Extensions["code"])
 }

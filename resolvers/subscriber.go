@@ -8,7 +8,7 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryRoot) Subscriber(ctx context.Context, physicalID string) (*domain.Subscriber, error) {
+func (q queryResolver) Subscriber(ctx context.Context, physicalID string) (*domain.Subscriber, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
@@ -16,15 +16,10 @@ func (q queryRoot) Subscriber(ctx context.Context, physicalID string) (*domain.S
 	if err := domain.CheckPhysicalID(physicalID); err != nil {
 		return nil, err
 	}
-	found, err := q.Ports.Subscribers.Find(ctx, scope, physicalID, wanted(ctx))
-	if err != nil {
-		return nil, err
-	}
-	loadersFrom(ctx).aheadOfSubscribers(ctx, selected(ctx), []*domain.Subscriber{found})
-	return found, nil
+	return q.Ports.Subscribers.Find(ctx, scope, physicalID, fields(ctx))
 }
 
-func (q queryRoot) Subscribers(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.SubscriberConnection, error) {
+func (q queryResolver) Subscribers(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.SubscriberConnection, error) {
 	listing, err := q.subscriberListing(ctx, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
@@ -33,11 +28,10 @@ func (q queryRoot) Subscribers(ctx context.Context, first *int32, after *string,
 	if err != nil {
 		return nil, err
 	}
-	loadersFrom(ctx).aheadOfSubscribers(ctx, selected(ctx).nodes(), slice.Items)
 	return connection(slice, total), nil
 }
 
-func (q queryRoot) SubscriberList(ctx context.Context, limit, offset *int32, filter, orderBy *string) (*model.SubscriberList, error) {
+func (q queryResolver) SubscriberList(ctx context.Context, limit, offset *int32, filter, orderBy *string) (*model.SubscriberList, error) {
 	page, err := offsetPage(limit, offset)
 	if err != nil {
 		return nil, err
@@ -46,12 +40,11 @@ func (q queryRoot) SubscriberList(ctx context.Context, limit, offset *int32, fil
 	if err != nil {
 		return nil, err
 	}
-	listing := domain.Listing{Filter: expr, Order: order, Page: page, PeriodStart: q.periodStart(ctx), Wanted: wanted(ctx)}
+	listing := domain.Listing{Filter: expr, Order: order, Page: page, PeriodStart: q.periodStart(ctx), Fields: fields(ctx)}
 	slice, total, err := q.listSubscribers(ctx, listing)
 	if err != nil {
 		return nil, err
 	}
-	loadersFrom(ctx).aheadOfSubscribers(ctx, selected(ctx).below("items"), slice.Items)
 	return list(slice, total), nil
 }
 
@@ -66,7 +59,16 @@ func (g *Graph) subscriberListing(ctx context.Context, first *int32, after *stri
 		return domain.Listing{}, err
 	}
 	order, err := ordersOf(orderBy, domain.SubscriberFields)
-	return domain.Listing{Filter: expr, Order: order, Page: page, PeriodStart: g.periodStart(ctx), Wanted: wanted(ctx)}, err
+	return domain.Listing{Filter: expr, Order: order, Page: page, PeriodStart: g.periodStart(ctx), Fields: fields(ctx)}, err
+}
+
+// listingArguments reads the same arguments by their names.
+func listingArguments[O any](ctx context.Context, _ O, args arguments) (*domain.Listing, error) {
+	l := loadersFrom(ctx)
+	listing, err := l.graph.subscriberListing(ctx, argument[*int32](args, "first"), argument[*string](args, "after"),
+		argument[*int32](args, "last"), argument[*string](args, "before"),
+		argument[map[string]any](args, "filter"), argument[[]map[string]any](args, "orderBy"))
+	return l.listing(listing), err
 }
 
 func (g *Graph) listSubscribers(ctx context.Context, listing domain.Listing) (domain.Slice[*domain.Subscriber], func(context.Context) (int, error), error) {
@@ -79,7 +81,7 @@ func (g *Graph) listSubscribers(ctx context.Context, listing domain.Listing) (do
 	return slice, total, err
 }
 
-func (m mutation) EditSubscriber(ctx context.Context, in input.EditSubscriberInput) (*model.EditSubscriberPayload, error) {
+func (m mutationResolver) EditSubscriber(ctx context.Context, in input.EditSubscriberInput) (*model.EditSubscriberPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
@@ -94,33 +96,27 @@ func (m mutation) EditSubscriber(ctx context.Context, in input.EditSubscriberInp
 	return &model.EditSubscriberPayload{Subscriber: edited}, err
 }
 
-func (s subscriberOf) ID(_ context.Context, of *domain.Subscriber) (string, error) {
+func (s subscriberResolver) ID(_ context.Context, of *domain.Subscriber) (string, error) {
 	return globalID("Subscriber", of.PhysicalID), nil
 }
 
-func (s subscriberOf) Operator(ctx context.Context, of *domain.Subscriber) (*domain.Operator, error) {
-	return loadersFrom(ctx).operator.of(ctx, of.OperatorCode)
+func (s subscriberResolver) Operator(ctx context.Context, of *domain.Subscriber) (*domain.Operator, error) {
+	return operatorOfSubscriber.of(ctx, of)
 }
 
-func (s subscriberOf) Tariff(ctx context.Context, of *domain.Subscriber) (*domain.Tariff, error) {
-	if of.TariffName == nil {
-		return nil, nil
-	}
-	return loadersFrom(ctx).tariff.of(ctx, *of.TariffName)
+func (s subscriberResolver) Tariff(ctx context.Context, of *domain.Subscriber) (*domain.Tariff, error) {
+	return tariffOfSubscriber.of(ctx, of)
 }
 
-func (s subscriberOf) Group(ctx context.Context, of *domain.Subscriber) (*domain.Group, error) {
-	if of.GroupID == nil {
-		return nil, nil
-	}
-	return loadersFrom(ctx).group.of(ctx, *of.GroupID)
+func (s subscriberResolver) Group(ctx context.Context, of *domain.Subscriber) (*domain.Group, error) {
+	return groupOfSubscriber.of(ctx, of)
 }
 
-func (s subscriberOf) NetworkState(_ context.Context, of *domain.Subscriber) (*model.NetworkState, error) {
+func (s subscriberResolver) NetworkState(_ context.Context, of *domain.Subscriber) (*model.NetworkState, error) {
 	return &model.NetworkState{IsTransferring: of.IsTransferring, IsOnline: of.IsOnline}, nil
 }
 
-func (s subscriberOf) Parent(_ context.Context, of *domain.Subscriber) (*model.ParentLink, error) {
+func (s subscriberResolver) Parent(_ context.Context, of *domain.Subscriber) (*model.ParentLink, error) {
 	return parentLink(of), nil
 }
 
@@ -131,15 +127,12 @@ func parentLink(of *domain.Subscriber) *model.ParentLink {
 	return &model.ParentLink{PhysicalID: *of.ParentPhysicalID, IsEnabledOnParent: *of.IsEnabledOnParent, Key: *of.ParentKey}
 }
 
-func (s subscriberOf) Profiles(ctx context.Context, of *domain.Subscriber) ([]*domain.Subscriber, error) {
-	if of.HasNoProfiles {
-		return nil, nil
-	}
-	return loadersFrom(ctx).profiles.of(ctx, of.Key)
+func (s subscriberResolver) Profiles(ctx context.Context, of *domain.Subscriber) ([]*domain.Subscriber, error) {
+	return profilesOfSubscriber.of(ctx, of)
 }
 
-func (s subscriberOf) Related(ctx context.Context, of *domain.Subscriber) (*model.RelatedItems, error) {
-	profiles, err := s.Profiles(ctx, of)
+func (s subscriberResolver) Related(ctx context.Context, of *domain.Subscriber) (*model.RelatedItems, error) {
+	profiles, err := relatedOfSubscriber.of(ctx, of)
 	related := &model.RelatedItems{Parent: parentLink(of), Profiles: profiles}
 	if related.Parent == nil && len(profiles) == 0 {
 		return nil, err
@@ -147,23 +140,23 @@ func (s subscriberOf) Related(ctx context.Context, of *domain.Subscriber) (*mode
 	return related, err
 }
 
-func (s subscriberOf) Tags(ctx context.Context, of *domain.Subscriber, limit, offset *int32) ([]domain.TagName, error) {
+func (s subscriberResolver) Tags(ctx context.Context, of *domain.Subscriber, limit, offset *int32) ([]domain.TagName, error) {
 	page, err := offsetPage(limit, offset)
 	if err != nil {
 		return nil, err
 	}
-	return loadersFrom(ctx).tags.of(ctx, page, of.Key)
+	return tagsOfSubscriber.with(ctx, of, page)
 }
 
-func (s subscriberOf) NumberOfTags(ctx context.Context, of *domain.Subscriber) (int32, error) {
-	n, err := loadersFrom(ctx).tagNumber.of(ctx, of.Key)
+func (s subscriberResolver) NumberOfTags(ctx context.Context, of *domain.Subscriber) (int32, error) {
+	n, err := tagNumberOfSubscriber.of(ctx, of)
 	return int32(n), err
 }
 
-func (p parentOf) Subscriber(ctx context.Context, of *model.ParentLink) (*domain.Subscriber, error) {
-	return loadersFrom(ctx).subscriber.of(ctx, of.Key)
+func (p parentResolver) Subscriber(ctx context.Context, of *model.ParentLink) (*domain.Subscriber, error) {
+	return subscriberOfParent.of(ctx, of)
 }
 
-func (s subscriberOf) DataUsage(ctx context.Context, of *domain.Subscriber) (int64, error) {
-	return loadersFrom(ctx).dataUsage.of(ctx, of.Key)
+func (s subscriberResolver) DataUsage(ctx context.Context, of *domain.Subscriber) (int64, error) {
+	return dataUsageOfSubscriber.of(ctx, of)
 }

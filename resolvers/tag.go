@@ -2,6 +2,9 @@ package resolvers
 
 import (
 	"context"
+	"slices"
+
+	"github.com/99designs/gqlgen/graphql"
 
 	"simgraph/domain"
 	"simgraph/domain/query"
@@ -9,20 +12,20 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryRoot) Tag(ctx context.Context, name string) (*domain.TagName, error) {
+func (q queryResolver) Tag(ctx context.Context, name string) (*domain.TagName, error) {
 	tag, err := domain.NewTagName(name)
 	if err != nil {
 		return nil, err
 	}
-	l := loadersFrom(ctx)
-	if n, err := l.tagCounts.of(ctx, tag); err != nil || n == 0 {
+	counts := countsByTag.in(ctx)
+	counts.fetch(ctx, none{}, []domain.TagName{tag})
+	if n, err := counts.value(ctx, none{}, tag); err != nil || n == 0 {
 		return nil, err
 	}
-	l.aheadOfTags(ctx, selected(ctx), []domain.TagName{tag})
 	return &tag, nil
 }
 
-func (q queryRoot) Tags(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.TagConnection, error) {
+func (q queryResolver) Tags(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.TagConnection, error) {
 	page, err := connectionPage(first, after, last, before)
 	if err != nil {
 		return nil, err
@@ -31,11 +34,10 @@ func (q queryRoot) Tags(ctx context.Context, first *int32, after *string, last *
 	if err != nil {
 		return nil, err
 	}
-	loadersFrom(ctx).aheadOfTags(ctx, selected(ctx).nodes(), slice.Items)
 	return connection(slice, total), nil
 }
 
-func (q queryRoot) TagList(ctx context.Context, limit, offset *int32) (*model.TagList, error) {
+func (q queryResolver) TagList(ctx context.Context, limit, offset *int32) (*model.TagList, error) {
 	page, err := offsetPage(limit, offset)
 	if err != nil {
 		return nil, err
@@ -44,7 +46,6 @@ func (q queryRoot) TagList(ctx context.Context, limit, offset *int32) (*model.Ta
 	if err != nil {
 		return nil, err
 	}
-	loadersFrom(ctx).aheadOfTags(ctx, selected(ctx).below("items"), slice.Items)
 	return list(slice, total), nil
 }
 
@@ -59,17 +60,18 @@ func (g *Graph) listTags(ctx context.Context, page domain.Page) (domain.Slice[do
 	if err != nil {
 		return domain.Slice[domain.TagName]{}, nil, err
 	}
-	l := loadersFrom(ctx)
 	names := make([]domain.TagName, len(counted.Items))
+	counts := make(map[domain.TagName]int, len(counted.Items))
 	for i, tag := range counted.Items {
 		names[i] = tag.Name
-		l.tagCounts.prime(tag.Name, tag.Subscribers)
+		counts[tag.Name] = tag.Subscribers
 	}
+	countsByTag.in(ctx).keep(none{}, names, counts)
 	total := func(ctx context.Context) (int, error) { return g.Ports.Tags.Count(ctx, scope) }
 	return domain.Slice[domain.TagName]{Items: names, Cursor: counted.Cursor, HasNext: counted.HasNext, HasPrevious: counted.HasPrevious}, total, nil
 }
 
-func (q queryRoot) TaggedSubscriberList(ctx context.Context, tagName string, limit, offset *int32) (*model.SubscriberList, error) {
+func (q queryResolver) TaggedSubscriberList(ctx context.Context, tagName string, limit, offset *int32) (*model.SubscriberList, error) {
 	tag, err := domain.NewTagName(tagName)
 	if err != nil {
 		return nil, err
@@ -82,15 +84,14 @@ func (q queryRoot) TaggedSubscriberList(ctx context.Context, tagName string, lim
 	if err != nil {
 		return nil, err
 	}
-	slice, total, err := q.listSubscribers(ctx, domain.Listing{Filter: carries, Page: page})
+	slice, total, err := q.listSubscribers(ctx, domain.Listing{Filter: carries, Page: page, Fields: fields(ctx)})
 	if err != nil {
 		return nil, err
 	}
-	loadersFrom(ctx).aheadOfSubscribers(ctx, selected(ctx).below("items"), slice.Items)
 	return list(slice, total), nil
 }
 
-func (m mutation) AttachTag(ctx context.Context, in input.TagInput) (*model.AttachTagPayload, error) {
+func (m mutationResolver) AttachTag(ctx context.Context, in input.TagInput) (*model.AttachTagPayload, error) {
 	scope, tag, err := tagAndScope(ctx, in)
 	if err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ func (m mutation) AttachTag(ctx context.Context, in input.TagInput) (*model.Atta
 	return &model.AttachTagPayload{Tag: tag, Subscribers: subscribers, Attached: attached}, err
 }
 
-func (m mutation) DetachTag(ctx context.Context, in input.TagInput) (*model.DetachTagPayload, error) {
+func (m mutationResolver) DetachTag(ctx context.Context, in input.TagInput) (*model.DetachTagPayload, error) {
 	scope, tag, err := tagAndScope(ctx, in)
 	if err != nil {
 		return nil, err
@@ -135,10 +136,10 @@ func tagAndScope(ctx context.Context, in input.TagInput) (domain.Scope, domain.T
 // named returns the subscribers of a write in the order in which they were
 // named, each once.
 func (g *Graph) named(ctx context.Context, scope domain.Scope, physicalIDs []string) ([]*domain.Subscriber, error) {
-	if !selected(ctx).has("subscribers") {
+	if !slices.Contains(graphql.CollectAllFields(ctx), "subscribers") {
 		return nil, nil
 	}
-	found, err := g.Ports.Subscribers.FindMany(ctx, scope, physicalIDs, wanted(ctx))
+	found, err := g.Ports.Subscribers.FindMany(ctx, scope, physicalIDs, fields(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -149,38 +150,22 @@ func (g *Graph) named(ctx context.Context, scope domain.Scope, physicalIDs []str
 			delete(found, id)
 		}
 	}
-	loadersFrom(ctx).aheadOfSubscribers(ctx, selected(ctx).below("subscribers"), subscribers)
 	return subscribers, nil
 }
 
-func (t tagOf) ID(_ context.Context, of *domain.TagName) (string, error) {
+func (t tagResolver) ID(_ context.Context, of *domain.TagName) (string, error) {
 	return globalID("Tag", string(*of)), nil
 }
 
-func (t tagOf) NumberOfSubscribers(ctx context.Context, of *domain.TagName) (int32, error) {
-	n, err := loadersFrom(ctx).tagCounts.of(ctx, *of)
+func (t tagResolver) NumberOfSubscribers(ctx context.Context, of *domain.TagName) (int32, error) {
+	n, err := countOfTag.of(ctx, of)
 	return int32(n), err
 }
 
-func (t tagOf) Subscribers(ctx context.Context, of *domain.TagName, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.SubscriberConnection, error) {
+func (t tagResolver) Subscribers(ctx context.Context, of *domain.TagName, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.SubscriberConnection, error) {
 	listing, err := t.subscriberListing(ctx, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
-	l := loadersFrom(ctx)
-	return partConnection(ctx, *of, l.listings.once(listing), &l.tagSubscribers, &l.tagTotals)
-}
-
-// aheadOfTags loads the selected relations of all the tags.
-func (l *loaders) aheadOfTags(ctx context.Context, s selection, of []domain.TagName) {
-	if len(of) == 0 || s.empty() {
-		return
-	}
-	if s.has("numberOfSubscribers") {
-		l.tagCounts.ahead(ctx, of)
-	}
-	if s.has("usage") {
-		l.aheadOfUsage(ctx, s, each(of, func(t domain.TagName) domain.Subject { return domain.Subject{Kind: domain.TagSubject, Tag: t} }))
-	}
-	aheadOfParts(ctx, l, s, of, &l.tagSubscribers, &l.tagTotals)
+	return partConnection(ctx, of, listing, subscribersOfTag, totalsByTag)
 }

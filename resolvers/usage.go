@@ -18,19 +18,19 @@ const maxRecorded = 1000
 // as gone.
 const sourceIsSilent = 7 * 24 * time.Hour
 
-func (c companyOf) Usage(ctx context.Context, _ *domain.Company, start, end *time.Time) (*model.Usage, error) {
+func (c companyResolver) Usage(ctx context.Context, _ *domain.Company, start, end *time.Time) (*model.Usage, error) {
 	return c.usageIn(ctx, domain.Subject{Kind: domain.CompanySubject}, start, end)
 }
 
-func (g groupOf) Usage(ctx context.Context, of *domain.Group, start, end *time.Time) (*model.Usage, error) {
+func (g groupResolver) Usage(ctx context.Context, of *domain.Group, start, end *time.Time) (*model.Usage, error) {
 	return g.usageIn(ctx, domain.Subject{Kind: domain.GroupSubject, ID: of.GroupID}, start, end)
 }
 
-func (t tagOf) Usage(ctx context.Context, of *domain.TagName, start, end *time.Time) (*model.Usage, error) {
+func (t tagResolver) Usage(ctx context.Context, of *domain.TagName, start, end *time.Time) (*model.Usage, error) {
 	return t.usageIn(ctx, domain.Subject{Kind: domain.TagSubject, Tag: *of}, start, end)
 }
 
-func (s subscriberOf) Usage(ctx context.Context, of *domain.Subscriber, start, end *time.Time) (*model.Usage, error) {
+func (s subscriberResolver) Usage(ctx context.Context, of *domain.Subscriber, start, end *time.Time) (*model.Usage, error) {
 	return s.usageIn(ctx, domain.Subject{Kind: domain.SubscriberSubject, ID: of.Key}, start, end)
 }
 
@@ -57,61 +57,47 @@ func usageOfPeriod(of domain.Subject, period domain.Period) (*model.Usage, error
 	return &model.Usage{Of: of, Span: span, Period: &period}, err
 }
 
-func (u usageOf) Period(_ context.Context, of *model.Usage) (*domain.Period, error) {
+func (u usageResolver) Period(_ context.Context, of *model.Usage) (*domain.Period, error) {
 	return &domain.Period{Start: of.Span.Start, End: of.Span.End}, nil
 }
 
-func (u usageOf) Totals(ctx context.Context, of *model.Usage) (*domain.UsageTotals, error) {
-	totals, err := loadersFrom(ctx).usageTotals.of(ctx, spanOf(of), of.Of)
+func (u usageResolver) Totals(ctx context.Context, of *model.Usage) (*domain.UsageTotals, error) {
+	totals, err := totalsOfUsage.of(ctx, of)
 	return &totals, err
 }
 
-func (u usageOf) Series(ctx context.Context, of *model.Usage, unit domain.Unit, timeZone *string, zeroFill bool) ([]*domain.UsagePoint, error) {
-	caller, err := domain.CallerOf(ctx)
+func (u usageResolver) Series(ctx context.Context, of *model.Usage, unit domain.Unit, timeZone *string, zeroFill bool) ([]*domain.UsagePoint, error) {
+	args, err := newSeriesArgs(ctx, of, unit, timeZone, zeroFill)
 	if err != nil {
 		return nil, err
 	}
-	asked, err := newSeriesAsked(caller, of, unit, timeZone, zeroFill)
-	if err != nil {
-		return nil, err
-	}
-	points, err := loadersFrom(ctx).usageSeries.of(ctx, asked, of.Of)
+	points, err := seriesOfUsage.with(ctx, of, args)
 	return pointers(points), err
 }
 
-func (u usageOf) Breakdown(ctx context.Context, of *model.Usage, by domain.Dimension, first int32) ([]*domain.UsageShare, error) {
-	if err := checkFirst(first); err != nil {
-		return nil, err
-	}
-	shares, err := loadersFrom(ctx).usageShares.of(ctx, sharesAsked{spanOf(of), by, int(first)}, of.Of)
-	return pointers(shares), err
-}
-
-func (u usageOf) TopSubscribers(ctx context.Context, of *model.Usage, first int32) ([]*domain.SubscriberUsage, error) {
-	if err := checkFirst(first); err != nil {
-		return nil, err
-	}
-	l := loadersFrom(ctx)
-	top, err := l.usageTop.of(ctx, topAsked{spanOf(of), int(first)}, of.Of)
+func (u usageResolver) Breakdown(ctx context.Context, of *model.Usage, by domain.Dimension, first int32) ([]*domain.UsageShare, error) {
+	args, err := newSharesArgs(of, by, first)
 	if err != nil {
 		return nil, err
 	}
-	l.aheadOfTop(ctx, selected(ctx), top)
-	return pointers(top), nil
+	shares, err := sharesOfUsage.with(ctx, of, args)
+	return pointers(shares), err
 }
 
-func checkFirst(first int32) error {
-	if first < 1 || first > domain.MaxShares {
-		return domain.Invalid("first", "first must be 1 to %d, not %d", domain.MaxShares, first)
+func (u usageResolver) TopSubscribers(ctx context.Context, of *model.Usage, first int32) ([]*domain.SubscriberUsage, error) {
+	args, err := newTopArgs(of, first)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	top, err := topOfUsage.with(ctx, of, args)
+	return pointers(top), err
 }
 
-func (u subscriberUsageOf) Subscriber(ctx context.Context, of *domain.SubscriberUsage) (*domain.Subscriber, error) {
-	return loadersFrom(ctx).subscriber.of(ctx, of.SubscriberKey)
+func (u subscriberUsageResolver) Subscriber(ctx context.Context, of *domain.SubscriberUsage) (*domain.Subscriber, error) {
+	return subscriberOfTop.of(ctx, of)
 }
 
-func (u usageOf) Previous(ctx context.Context, of *model.Usage) (*model.Usage, error) {
+func (u usageResolver) Previous(ctx context.Context, of *model.Usage) (*model.Usage, error) {
 	caller, err := domain.CallerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -126,8 +112,8 @@ func previousUsage(caller *domain.Caller, of *model.Usage) (*model.Usage, error)
 	return usageOfPeriod(of.Of, caller.Company.Billing().Before(*of.Period))
 }
 
-func (u usageOf) DataCompleteUntil(ctx context.Context, _ *model.Usage) (*time.Time, error) {
-	sources, err := loadersFrom(ctx).usageSources(ctx)
+func (u usageResolver) DataCompleteUntil(ctx context.Context, of *model.Usage) (*time.Time, error) {
+	sources, err := sourcesOfUsage.of(ctx, of)
 	return completeUntil(sources), err
 }
 
@@ -149,11 +135,11 @@ func completeUntil(sources []*domain.UsageSource) *time.Time {
 	return least
 }
 
-func (c companyOf) UsageSources(ctx context.Context, _ *domain.Company) ([]*domain.UsageSource, error) {
-	return loadersFrom(ctx).usageSources(ctx)
+func (c companyResolver) UsageSources(ctx context.Context, of *domain.Company) ([]*domain.UsageSource, error) {
+	return sourcesOfCompany.of(ctx, of)
 }
 
-func (m mutation) RecordUsage(ctx context.Context, in input.RecordUsageInput) (*model.RecordUsagePayload, error) {
+func (m mutationResolver) RecordUsage(ctx context.Context, in input.RecordUsageInput) (*model.RecordUsagePayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
@@ -225,4 +211,12 @@ func pointers[T any](values []T) []*T {
 		all[i] = &values[i]
 	}
 	return all
+}
+
+func each[T, K any](of []T, key func(T) K) []K {
+	keys := make([]K, len(of))
+	for i, item := range of {
+		keys[i] = key(item)
+	}
+	return keys
 }

@@ -60,7 +60,7 @@ func (l *protocolList) end() {
 	}
 }
 
-func (l *protocolList) answer() *model.DataUsageByNetworkProtocol {
+func (l *protocolList) closed() *model.DataUsageByNetworkProtocol {
 	l.end()
 	return &model.DataUsageByNetworkProtocol{Usage: l.usage}
 }
@@ -106,7 +106,7 @@ func (l *subscriberList) end() {
 	}
 }
 
-func (l *subscriberList) answer() *model.DataUsageBySubscriber {
+func (l *subscriberList) closed() *model.DataUsageBySubscriber {
 	l.end()
 	return &model.DataUsageBySubscriber{SubscriberDataUsage: l.usage, TotalDataUsage: l.total}
 }
@@ -123,36 +123,36 @@ func addAddress(usage *model.DataUsageByIPAddress, a domain.AddressUsage, span d
 	usage.TotalData += a.Total()
 }
 
-func (u usageOf) DataUsage(ctx context.Context, of *model.Usage) (*model.DataUsageByDirection, error) {
-	points, err := loadersFrom(ctx).usageSeries.of(ctx, hoursOf(of), of.Of)
+func (u usageResolver) DataUsage(ctx context.Context, of *model.Usage) (*model.DataUsageByDirection, error) {
+	points, err := hoursOfUsage.of(ctx, of)
 	return directionMaps(points, of.Span), err
 }
 
-func (u usageOf) SessionCount(ctx context.Context, of *model.Usage) (*model.SessionCount, error) {
-	points, err := loadersFrom(ctx).usageSeries.of(ctx, hoursOf(of), of.Of)
+func (u usageResolver) SessionCount(ctx context.Context, of *model.Usage) (*model.SessionCount, error) {
+	points, err := hoursOfUsage.of(ctx, of)
 	return sessionMap(points, of.Span), err
 }
 
-func (u usageOf) DataUsageByNetworkProtocol(ctx context.Context, of *model.Usage) (*model.DataUsageByNetworkProtocol, error) {
-	hours, err := loadersFrom(ctx).usageProtocols.of(ctx, spanOf(of), of.Of)
+func (u usageResolver) DataUsageByNetworkProtocol(ctx context.Context, of *model.Usage) (*model.DataUsageByNetworkProtocol, error) {
+	hours, err := protocolsOfUsage.of(ctx, of)
 	list := &protocolList{span: of.Span, usage: &model.UsageMap{}}
 	for _, h := range hours {
 		list.add(h)
 	}
-	return list.answer(), err
+	return list.closed(), err
 }
 
-func (u usageOf) DataUsageBySubscriber(ctx context.Context, of *model.Usage) (*model.DataUsageBySubscriber, error) {
-	subscribers, err := loadersFrom(ctx).usageSubscribers.of(ctx, spanOf(of), of.Of)
+func (u usageResolver) DataUsageBySubscriber(ctx context.Context, of *model.Usage) (*model.DataUsageBySubscriber, error) {
+	subscribers, err := subscribersOfUsage.of(ctx, of)
 	list := &subscriberList{span: of.Span, usage: &model.UsageMap{}}
 	for _, s := range subscribers {
 		list.add(s)
 	}
-	return list.answer(), err
+	return list.closed(), err
 }
 
-func (u usageOf) DataUsageByIPAddress(ctx context.Context, of *model.Usage) (*model.DataUsageByIPAddress, error) {
-	addresses, err := loadersFrom(ctx).usageAddresses.of(ctx, spanOf(of), of.Of)
+func (u usageResolver) DataUsageByIPAddress(ctx context.Context, of *model.Usage) (*model.DataUsageByIPAddress, error) {
+	addresses, err := addressesOfUsage.of(ctx, of)
 	usage := &model.DataUsageByIPAddress{DataUsageByIP: &model.UsageMap{}}
 	for _, a := range addresses {
 		addAddress(usage, a, of.Span)

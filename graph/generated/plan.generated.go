@@ -286,8 +286,7 @@ func (e *executableSchema) planAlert() *plan.Object {
 		Satisfies: alertImplementors,
 		Fields: map[string]*plan.Field{
 			"id": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Alert_id(ctx, field)
 				},
@@ -362,15 +361,15 @@ func (e *executableSchema) planAlert() *plan.Object {
 				},
 			},
 			"subscriber": {
-				Concurrent: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Alert_subscriber(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.Alert)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.Alert().Subscriber(ctx, obj)
-					}
+					return e.Resolvers.Alert().Subscriber(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.Alert)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := subscriber0permissions()
 						if err != nil {
@@ -386,15 +385,15 @@ func (e *executableSchema) planAlert() *plan.Object {
 				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
 			},
 			"group": {
-				Concurrent: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Alert_group(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.Alert)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.Alert().Group(ctx, obj)
-					}
+					return e.Resolvers.Alert().Group(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.Alert)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := group0permissions()
 						if err != nil {
@@ -410,7 +409,6 @@ func (e *executableSchema) planAlert() *plan.Object {
 				Shape: plan.Pointer[domain.Group](false, "Group"),
 			},
 			"company": {
-				Concurrent: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Alert_company(ctx, field)
 				},
@@ -421,8 +419,7 @@ func (e *executableSchema) planAlert() *plan.Object {
 				Shape: plan.Pointer[domain.Company](false, "Company"),
 			},
 			"status": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Alert_status(ctx, field)
 				},
@@ -437,8 +434,7 @@ func (e *executableSchema) planAlert() *plan.Object {
 				},
 			},
 			"numberExceeded": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Alert_numberExceeded(ctx, field)
 				},
@@ -453,8 +449,7 @@ func (e *executableSchema) planAlert() *plan.Object {
 				},
 			},
 			"subjects": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Alert_subjects(ctx, field)
 				},
@@ -509,8 +504,7 @@ func (e *executableSchema) planAlertConnection() *plan.Object {
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
 			},
 			"totalCount": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertConnection_totalCount(ctx, field)
 				},
@@ -533,7 +527,6 @@ func (e *executableSchema) planAlertDelivery() *plan.Object {
 		Satisfies: alertDeliveryImplementors,
 		Fields: map[string]*plan.Field{
 			"recipient": {
-				Concurrent: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertDelivery_recipient(ctx, field)
 				},
@@ -688,15 +681,15 @@ func (e *executableSchema) planAlertFiring() *plan.Object {
 				},
 			},
 			"subscriber": {
-				Concurrent: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertFiring_subscriber(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.AlertFiring)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.AlertFiring().Subscriber(ctx, obj)
-					}
+					return e.Resolvers.AlertFiring().Subscriber(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.AlertFiring)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := subscriber0permissions()
 						if err != nil {
@@ -712,15 +705,15 @@ func (e *executableSchema) planAlertFiring() *plan.Object {
 				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
 			},
 			"group": {
-				Concurrent: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertFiring_group(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.AlertFiring)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.AlertFiring().Group(ctx, obj)
-					}
+					return e.Resolvers.AlertFiring().Group(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.AlertFiring)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := group0permissions()
 						if err != nil {
@@ -786,8 +779,7 @@ func (e *executableSchema) planAlertList() *plan.Object {
 				Shape: plan.List[*domain.Alert](true, plan.Pointer[domain.Alert](true, "Alert")),
 			},
 			"totalCount": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertList_totalCount(ctx, field)
 				},
@@ -843,8 +835,7 @@ func (e *executableSchema) planAlertLogConnection() *plan.Object {
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
 			},
 			"totalCount": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertLogConnection_totalCount(ctx, field)
 				},
@@ -909,8 +900,7 @@ func (e *executableSchema) planAlertLogEntry() *plan.Object {
 		Satisfies: alertLogEntryImplementors,
 		Fields: map[string]*plan.Field{
 			"id": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertLogEntry_id(ctx, field)
 				},
@@ -945,15 +935,15 @@ func (e *executableSchema) planAlertLogEntry() *plan.Object {
 				},
 			},
 			"alert": {
-				Concurrent: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertLogEntry_alert(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.AlertLogEntry)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.AlertLogEntry().Alert(ctx, obj)
-					}
+					return e.Resolvers.AlertLogEntry().Alert(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.AlertLogEntry)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := alert0permissions()
 						if err != nil {
@@ -1009,15 +999,15 @@ func (e *executableSchema) planAlertLogEntry() *plan.Object {
 				},
 			},
 			"subscriber": {
-				Concurrent: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertLogEntry_subscriber(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.AlertLogEntry)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.AlertLogEntry().Subscriber(ctx, obj)
-					}
+					return e.Resolvers.AlertLogEntry().Subscriber(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.AlertLogEntry)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := subscriber0permissions()
 						if err != nil {
@@ -1033,15 +1023,15 @@ func (e *executableSchema) planAlertLogEntry() *plan.Object {
 				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
 			},
 			"group": {
-				Concurrent: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertLogEntry_group(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.AlertLogEntry)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.AlertLogEntry().Group(ctx, obj)
-					}
+					return e.Resolvers.AlertLogEntry().Group(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.AlertLogEntry)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := group0permissions()
 						if err != nil {
@@ -1098,8 +1088,7 @@ func (e *executableSchema) planAlertLogEntry() *plan.Object {
 				},
 			},
 			"isNotified": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertLogEntry_isNotified(ctx, field)
 				},
@@ -1114,16 +1103,16 @@ func (e *executableSchema) planAlertLogEntry() *plan.Object {
 				},
 			},
 			"deliveries": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertLogEntry_deliveries(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.AlertLogEntry)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.AlertLogEntry().Deliveries(ctx, obj)
-					}
+					return e.Resolvers.AlertLogEntry().Deliveries(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.AlertLogEntry)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := deliveries0permissions()
 						if err != nil {
@@ -1158,8 +1147,7 @@ func (e *executableSchema) planAlertLogList() *plan.Object {
 				Shape: plan.List[*domain.AlertLogEntry](true, plan.Pointer[domain.AlertLogEntry](true, "AlertLogEntry")),
 			},
 			"totalCount": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertLogList_totalCount(ctx, field)
 				},
@@ -1249,15 +1237,15 @@ func (e *executableSchema) planAlertState() *plan.Object {
 				Shape: plan.Pointer[domain.Alert](true, "Alert"),
 			},
 			"subscriber": {
-				Concurrent: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertState_subscriber(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.AlertState)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.AlertState().Subscriber(ctx, obj)
-					}
+					return e.Resolvers.AlertState().Subscriber(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.AlertState)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := subscriber0permissions()
 						if err != nil {
@@ -1273,15 +1261,15 @@ func (e *executableSchema) planAlertState() *plan.Object {
 				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
 			},
 			"group": {
-				Concurrent: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertState_group(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.AlertState)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.AlertState().Group(ctx, obj)
-					}
+					return e.Resolvers.AlertState().Group(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.AlertState)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := group0permissions()
 						if err != nil {
@@ -1467,8 +1455,7 @@ func (e *executableSchema) planAuditConnection() *plan.Object {
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
 			},
 			"totalCount": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AuditConnection_totalCount(ctx, field)
 				},
@@ -1813,8 +1800,7 @@ func (e *executableSchema) planCompany() *plan.Object {
 				},
 			},
 			"currentPeriod": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Company_currentPeriod(ctx, field)
 				},
@@ -1825,16 +1811,16 @@ func (e *executableSchema) planCompany() *plan.Object {
 				Shape: plan.Pointer[domain.Period](true, "Period"),
 			},
 			"fleet": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Company_fleet(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.Company)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.Company().Fleet(ctx, obj)
-					}
+					return e.Resolvers.Company().Fleet(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.Company)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := fleet0permissions()
 						if err != nil {
@@ -1850,8 +1836,7 @@ func (e *executableSchema) planCompany() *plan.Object {
 				Shape: plan.Pointer[domain.FleetCounts](true, "Fleet"),
 			},
 			"usage": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Company_usage(ctx, field)
 				},
@@ -1860,9 +1845,10 @@ func (e *executableSchema) planCompany() *plan.Object {
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.Company)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.Company().Usage(ctx, obj, fc.Args["start"].(*time.Time), fc.Args["end"].(*time.Time))
-					}
+					return e.Resolvers.Company().Usage(ctx, obj, fc.Args["start"].(*time.Time), fc.Args["end"].(*time.Time))
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.Company)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := usage0permissions()
 						if err != nil {
@@ -1878,16 +1864,16 @@ func (e *executableSchema) planCompany() *plan.Object {
 				Shape: plan.Pointer[model.Usage](true, "Usage"),
 			},
 			"usageSources": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Company_usageSources(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.Company)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.Company().UsageSources(ctx, obj)
-					}
+					return e.Resolvers.Company().UsageSources(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.Company)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := usageSources0permissions()
 						if err != nil {
@@ -2278,8 +2264,7 @@ func (e *executableSchema) planGroup() *plan.Object {
 		Satisfies: groupImplementors,
 		Fields: map[string]*plan.Field{
 			"id": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Group_id(ctx, field)
 				},
@@ -2324,8 +2309,7 @@ func (e *executableSchema) planGroup() *plan.Object {
 				},
 			},
 			"numberOfUsers": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Group_numberOfUsers(ctx, field)
 				},
@@ -2340,8 +2324,7 @@ func (e *executableSchema) planGroup() *plan.Object {
 				},
 			},
 			"numberOfSubscribers": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Group_numberOfSubscribers(ctx, field)
 				},
@@ -2356,8 +2339,7 @@ func (e *executableSchema) planGroup() *plan.Object {
 				},
 			},
 			"subscribers": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Group_subscribers(ctx, field)
 				},
@@ -2371,16 +2353,16 @@ func (e *executableSchema) planGroup() *plan.Object {
 				Shape: plan.Pointer[model.Connection[*domain.Subscriber]](true, "SubscriberConnection"),
 			},
 			"alerts": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Group_alerts(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.Group)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.Group().Alerts(ctx, obj)
-					}
+					return e.Resolvers.Group().Alerts(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.Group)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := alerts0permissions()
 						if err != nil {
@@ -2396,8 +2378,7 @@ func (e *executableSchema) planGroup() *plan.Object {
 				Shape: plan.List[*domain.Alert](true, plan.Pointer[domain.Alert](true, "Alert")),
 			},
 			"usage": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Group_usage(ctx, field)
 				},
@@ -2406,9 +2387,10 @@ func (e *executableSchema) planGroup() *plan.Object {
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.Group)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.Group().Usage(ctx, obj, fc.Args["start"].(*time.Time), fc.Args["end"].(*time.Time))
-					}
+					return e.Resolvers.Group().Usage(ctx, obj, fc.Args["start"].(*time.Time), fc.Args["end"].(*time.Time))
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.Group)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := usage0permissions()
 						if err != nil {
@@ -2465,8 +2447,7 @@ func (e *executableSchema) planGroupConnection() *plan.Object {
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
 			},
 			"totalCount": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_GroupConnection_totalCount(ctx, field)
 				},
@@ -2529,8 +2510,7 @@ func (e *executableSchema) planGroupList() *plan.Object {
 				Shape: plan.List[*domain.Group](true, plan.Pointer[domain.Group](true, "Group")),
 			},
 			"totalCount": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_GroupList_totalCount(ctx, field)
 				},
@@ -2792,7 +2772,6 @@ func (e *executableSchema) planParentLink() *plan.Object {
 				},
 			},
 			"subscriber": {
-				Concurrent: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_ParentLink_subscriber(ctx, field)
 				},
@@ -2839,8 +2818,7 @@ func (e *executableSchema) planRecipient() *plan.Object {
 		Satisfies: recipientImplementors,
 		Fields: map[string]*plan.Field{
 			"id": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Recipient_id(ctx, field)
 				},
@@ -2903,8 +2881,7 @@ func (e *executableSchema) planRecipient() *plan.Object {
 				},
 			},
 			"mails": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Recipient_mails(ctx, field)
 				},
@@ -2959,8 +2936,7 @@ func (e *executableSchema) planRecipientConnection() *plan.Object {
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
 			},
 			"totalCount": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_RecipientConnection_totalCount(ctx, field)
 				},
@@ -3023,8 +2999,7 @@ func (e *executableSchema) planRecipientList() *plan.Object {
 				Shape: plan.List[*domain.Recipient](true, plan.Pointer[domain.Recipient](true, "Recipient")),
 			},
 			"totalCount": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_RecipientList_totalCount(ctx, field)
 				},
@@ -3232,8 +3207,7 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 		Satisfies: subscriberImplementors,
 		Fields: map[string]*plan.Field{
 			"id": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_id(ctx, field)
 				},
@@ -3327,8 +3301,7 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				},
 			},
 			"operator": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_operator(ctx, field)
 				},
@@ -3366,7 +3339,6 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				},
 			},
 			"tariff": {
-				Concurrent: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_tariff(ctx, field)
 				},
@@ -3435,7 +3407,6 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				},
 			},
 			"group": {
-				Concurrent: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_group(ctx, field)
 				},
@@ -3456,8 +3427,7 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				},
 			},
 			"networkState": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_networkState(ctx, field)
 				},
@@ -3486,7 +3456,6 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				},
 			},
 			"parent": {
-				Concurrent: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_parent(ctx, field)
 				},
@@ -3497,8 +3466,7 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				Shape: plan.Pointer[model.ParentLink](false, "ParentLink"),
 			},
 			"profiles": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_profiles(ctx, field)
 				},
@@ -3509,7 +3477,6 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				Shape: plan.List[*domain.Subscriber](true, plan.Pointer[domain.Subscriber](true, "Subscriber")),
 			},
 			"related": {
-				Concurrent: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_related(ctx, field)
 				},
@@ -3520,8 +3487,7 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				Shape: plan.Pointer[model.RelatedItems](false, "RelatedItems"),
 			},
 			"dataUsage": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_dataUsage(ctx, field)
 				},
@@ -3536,8 +3502,7 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				},
 			},
 			"tags": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_tags(ctx, field)
 				},
@@ -3551,8 +3516,7 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				Shape: plan.List[domain.TagName](true, plan.Value[domain.TagName](true, "Tag")),
 			},
 			"numberOfTags": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_numberOfTags(ctx, field)
 				},
@@ -3567,16 +3531,16 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				},
 			},
 			"alerts": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_alerts(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.Subscriber)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.Subscriber().Alerts(ctx, obj)
-					}
+					return e.Resolvers.Subscriber().Alerts(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.Subscriber)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := alerts0permissions()
 						if err != nil {
@@ -3592,8 +3556,7 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				Shape: plan.List[*domain.AlertState](true, plan.Pointer[domain.AlertState](true, "AlertState")),
 			},
 			"usage": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_usage(ctx, field)
 				},
@@ -3602,9 +3565,10 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.Subscriber)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.Subscriber().Usage(ctx, obj, fc.Args["start"].(*time.Time), fc.Args["end"].(*time.Time))
-					}
+					return e.Resolvers.Subscriber().Usage(ctx, obj, fc.Args["start"].(*time.Time), fc.Args["end"].(*time.Time))
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.Subscriber)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := usage0permissions()
 						if err != nil {
@@ -3661,8 +3625,7 @@ func (e *executableSchema) planSubscriberConnection() *plan.Object {
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
 			},
 			"totalCount": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_SubscriberConnection_totalCount(ctx, field)
 				},
@@ -3725,8 +3688,7 @@ func (e *executableSchema) planSubscriberList() *plan.Object {
 				Shape: plan.List[*domain.Subscriber](true, plan.Pointer[domain.Subscriber](true, "Subscriber")),
 			},
 			"totalCount": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_SubscriberList_totalCount(ctx, field)
 				},
@@ -3749,8 +3711,7 @@ func (e *executableSchema) planSubscriberUsage() *plan.Object {
 		Satisfies: subscriberUsageImplementors,
 		Fields: map[string]*plan.Field{
 			"subscriber": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_SubscriberUsage_subscriber(ctx, field)
 				},
@@ -3813,8 +3774,7 @@ func (e *executableSchema) planTag() *plan.Object {
 		Satisfies: tagImplementors,
 		Fields: map[string]*plan.Field{
 			"id": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Tag_id(ctx, field)
 				},
@@ -3839,8 +3799,7 @@ func (e *executableSchema) planTag() *plan.Object {
 				},
 			},
 			"numberOfSubscribers": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Tag_numberOfSubscribers(ctx, field)
 				},
@@ -3855,8 +3814,7 @@ func (e *executableSchema) planTag() *plan.Object {
 				},
 			},
 			"subscribers": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Tag_subscribers(ctx, field)
 				},
@@ -3870,8 +3828,7 @@ func (e *executableSchema) planTag() *plan.Object {
 				Shape: plan.Pointer[model.Connection[*domain.Subscriber]](true, "SubscriberConnection"),
 			},
 			"usage": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Tag_usage(ctx, field)
 				},
@@ -3880,9 +3837,10 @@ func (e *executableSchema) planTag() *plan.Object {
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.TagName)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.Tag().Usage(ctx, obj, fc.Args["start"].(*time.Time), fc.Args["end"].(*time.Time))
-					}
+					return e.Resolvers.Tag().Usage(ctx, obj, fc.Args["start"].(*time.Time), fc.Args["end"].(*time.Time))
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.TagName)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := usage0permissions()
 						if err != nil {
@@ -3939,8 +3897,7 @@ func (e *executableSchema) planTagConnection() *plan.Object {
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
 			},
 			"totalCount": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_TagConnection_totalCount(ctx, field)
 				},
@@ -4003,8 +3960,7 @@ func (e *executableSchema) planTagList() *plan.Object {
 				Shape: plan.List[domain.TagName](true, plan.Value[domain.TagName](true, "Tag")),
 			},
 			"totalCount": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_TagList_totalCount(ctx, field)
 				},
@@ -4099,8 +4055,7 @@ func (e *executableSchema) planUsage() *plan.Object {
 		Satisfies: usageImplementors,
 		Fields: map[string]*plan.Field{
 			"period": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_period(ctx, field)
 				},
@@ -4111,8 +4066,7 @@ func (e *executableSchema) planUsage() *plan.Object {
 				Shape: plan.Pointer[domain.Period](true, "Period"),
 			},
 			"totals": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_totals(ctx, field)
 				},
@@ -4123,8 +4077,7 @@ func (e *executableSchema) planUsage() *plan.Object {
 				Shape: plan.Pointer[domain.UsageTotals](true, "UsageTotals"),
 			},
 			"series": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_series(ctx, field)
 				},
@@ -4138,8 +4091,7 @@ func (e *executableSchema) planUsage() *plan.Object {
 				Shape: plan.List[*domain.UsagePoint](true, plan.Pointer[domain.UsagePoint](true, "UsagePoint")),
 			},
 			"breakdown": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_breakdown(ctx, field)
 				},
@@ -4153,8 +4105,7 @@ func (e *executableSchema) planUsage() *plan.Object {
 				Shape: plan.List[*domain.UsageShare](true, plan.Pointer[domain.UsageShare](true, "UsageShare")),
 			},
 			"topSubscribers": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_topSubscribers(ctx, field)
 				},
@@ -4163,9 +4114,10 @@ func (e *executableSchema) planUsage() *plan.Object {
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*model.Usage)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.Usage().TopSubscribers(ctx, obj, fc.Args["first"].(int32))
-					}
+					return e.Resolvers.Usage().TopSubscribers(ctx, obj, fc.Args["first"].(int32))
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*model.Usage)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := topSubscribers0permissions()
 						if err != nil {
@@ -4181,8 +4133,7 @@ func (e *executableSchema) planUsage() *plan.Object {
 				Shape: plan.List[*domain.SubscriberUsage](true, plan.Pointer[domain.SubscriberUsage](true, "SubscriberUsage")),
 			},
 			"previous": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_previous(ctx, field)
 				},
@@ -4193,7 +4144,6 @@ func (e *executableSchema) planUsage() *plan.Object {
 				Shape: plan.Pointer[model.Usage](true, "Usage"),
 			},
 			"dataCompleteUntil": {
-				Concurrent: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_dataCompleteUntil(ctx, field)
 				},
@@ -4208,8 +4158,7 @@ func (e *executableSchema) planUsage() *plan.Object {
 				},
 			},
 			"dataUsage": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_dataUsage(ctx, field)
 				},
@@ -4220,8 +4169,7 @@ func (e *executableSchema) planUsage() *plan.Object {
 				Shape: plan.Pointer[model.DataUsageByDirection](true, "DataUsageByDirection"),
 			},
 			"sessionCount": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_sessionCount(ctx, field)
 				},
@@ -4232,8 +4180,7 @@ func (e *executableSchema) planUsage() *plan.Object {
 				Shape: plan.Pointer[model.SessionCount](true, "SessionCount"),
 			},
 			"dataUsageByNetworkProtocol": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_dataUsageByNetworkProtocol(ctx, field)
 				},
@@ -4244,8 +4191,7 @@ func (e *executableSchema) planUsage() *plan.Object {
 				Shape: plan.Pointer[model.DataUsageByNetworkProtocol](true, "DataUsageByNetworkProtocol"),
 			},
 			"dataUsageByIpAddress": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_dataUsageByIpAddress(ctx, field)
 				},
@@ -4256,8 +4202,7 @@ func (e *executableSchema) planUsage() *plan.Object {
 				Shape: plan.Pointer[model.DataUsageByIPAddress](true, "DataUsageByIpAddress"),
 			},
 			"dataUsageBySubscriber": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_dataUsageBySubscriber(ctx, field)
 				},
@@ -4559,16 +4504,16 @@ func (e *executableSchema) planUser() *plan.Object {
 				},
 			},
 			"groups": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_User_groups(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.User)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.User().Groups(ctx, obj)
-					}
+					return e.Resolvers.User().Groups(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.User)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := groups0permissions()
 						if err != nil {
@@ -4647,8 +4592,7 @@ func (e *executableSchema) planViewer() *plan.Object {
 				Shape: plan.Leaves(true, true, appendNPermission2simgraphᚋdomainᚐPermission),
 			},
 			"isRestricted": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Viewer_isRestricted(ctx, field)
 				},
@@ -4663,16 +4607,16 @@ func (e *executableSchema) planViewer() *plan.Object {
 				},
 			},
 			"groups": {
-				NonNull:    true,
-				Concurrent: true,
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Viewer_groups(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.Caller)
-					directive0 := func(ctx context.Context) (any, error) {
-						return e.Resolvers.Viewer().Groups(ctx, obj)
-					}
+					return e.Resolvers.Viewer().Groups(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.Caller)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := groups0permissions()
 						if err != nil {

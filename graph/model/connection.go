@@ -11,8 +11,19 @@ import (
 // Connection is a page of a list. Total counts the whole list, when asked.
 type Connection[T any] struct {
 	domain.Slice[T]
-	Total func(ctx context.Context) (int, error)
+	Total Counter
 }
+
+// Counter counts a list.
+type Counter interface {
+	Count(ctx context.Context) (int, error)
+}
+
+// Count is a Counter by itself.
+type Count func(ctx context.Context) (int, error)
+
+// Count implements Counter.
+func (c Count) Count(ctx context.Context) (int, error) { return c(ctx) }
 
 // Edge is an item with the cursor that goes on from it.
 type Edge[T any] struct {
@@ -48,7 +59,7 @@ func (c *Connection[T]) PageInfo() PageInfo {
 }
 
 // TotalCount counts the whole list.
-func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) { return c.Total(ctx) }
+func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) { return c.Total.Count(ctx) }
 
 // List is a part of a list by offset.
 type List[T any] struct {

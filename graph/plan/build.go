@@ -1,9 +1,18 @@
 package plan
 
 import (
+	"strings"
+
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 )
+
+// roots are the plans of the root fields of an operation that are covered.
+type roots struct {
+	of map[*ast.Field]*root
+	// needs are those of all fields; all bits are set when a root field is not covered.
+	needs uint64
+}
 
 // root is the plan of what is below a root field.
 type root struct {
@@ -19,29 +28,16 @@ type value struct {
 	item    *value
 	object  *selection            // of an object
 	objects map[string]*selection // of an abstract value, by type
-}
-
-// waits tells that a resolver below the value may wait.
-func (v *value) waits() bool {
-	if v == nil {
-		return false
-	}
-	for _, of := range v.objects {
-		if of.waits {
-			return true
-		}
-	}
-	return v.item.waits() || v.object != nil && v.object.waits
+	// loads reports whether a relation is selected of the value or below.
+	loads bool
 }
 
 // selection is what is selected of an object.
 type selection struct {
 	steps []*step
-	// concurrent is how many steps may wait, by themselves.
-	concurrent int
-	// waits tells that something may wait, here or below.
-	waits bool
-	// plain tells that no step has a resolver or something below.
+	// loads reports whether there is a relation among the steps or below.
+	loads bool
+	// plain reports whether no step has a resolver or something below.
 	plain bool
 }
 
@@ -55,6 +51,8 @@ type step struct {
 	// arguments is the number of its arguments among those of the root field.
 	arguments int
 	value     *value
+	// leads reports whether a relation is selected below the step.
+	leads bool
 }
 
 // builder makes the plan of a root field. It collects fields as gqlgen does.
@@ -62,23 +60,32 @@ type builder struct {
 	schema *Schema
 	op     *graphql.OperationContext
 	argued []*step
+	needs  uint64
 }
 
-// roots plans the root fields of an operation that are covered.
-func (s *Schema) roots(op *graphql.OperationContext, typeName string) map[*ast.Field]*root {
-	shapes := s.Roots[typeName]
-	roots := map[*ast.Field]*root{}
+// roots plans the root fields of an operation.
+func (s *Schema) roots(op *graphql.OperationContext, typeName string) *roots {
+	planned := &roots{of: map[*ast.Field]*root{}}
 	for _, field := range graphql.CollectFields(op, op.Operation.SelectionSet, []string{typeName}) {
-		shape := shapes[field.Name]
-		if shape == nil {
+		if strings.HasPrefix(field.Name, "__") {
 			continue
 		}
 		b := builder{schema: s, op: op}
-		if v := b.value(shape, field.Selections); v != nil {
-			roots[field.Field] = &root{value: v, argued: b.argued}
+		if v := b.root(s.Roots[typeName][field.Name], field.Selections); v != nil {
+			planned.of[field.Field] = &root{value: v, argued: b.argued}
+			planned.needs |= b.needs
+		} else {
+			planned.needs = allNeeds
 		}
 	}
-	return roots
+	return planned
+}
+
+func (b *builder) root(shape *Shape, set ast.SelectionSet) *value {
+	if shape == nil {
+		return nil
+	}
+	return b.value(shape, set)
 }
 
 // value returns nil for what is not covered.
@@ -89,16 +96,19 @@ func (b *builder) value(shape *Shape, set ast.SelectionSet) *value {
 		if v.item = b.value(shape.item, set); v.item == nil {
 			return nil
 		}
+		v.loads = v.item.loads
 	case ofObject:
 		if v.object = b.selection(shape.names[0], set); v.object == nil {
 			return nil
 		}
+		v.loads = v.object.loads
 	case ofAbstract:
 		v.objects = make(map[string]*selection, len(shape.names))
 		for _, name := range shape.names {
 			if v.objects[name] = b.selection(name, set); v.objects[name] == nil {
 				return nil
 			}
+			v.loads = v.loads || v.objects[name].loads
 		}
 	}
 	return v
@@ -120,11 +130,7 @@ func (b *builder) selection(name string, set ast.SelectionSet) *selection {
 		if len(sel.steps) > 0 {
 			s.key = "," + s.key
 		}
-		if s.field != nil && s.field.Concurrent {
-			sel.concurrent++
-			sel.waits = true
-		}
-		sel.waits = sel.waits || s.value.waits()
+		sel.loads = sel.loads || s.leads || s.field != nil && s.field.Relation != nil
 		sel.plain = sel.plain && (s.field == nil || s.field.Plain != nil)
 		sel.steps = append(sel.steps, s)
 	}
@@ -139,6 +145,7 @@ func (b *builder) step(name string, object *Object, field graphql.CollectedField
 	if s.field == nil || field.IsDeferred() {
 		return nil
 	}
+	b.needs |= s.field.Needs
 	if s.field.Arguments != nil {
 		s.arguments = len(b.argued)
 		b.argued = append(b.argued, s)
@@ -147,6 +154,7 @@ func (b *builder) step(name string, object *Object, field graphql.CollectedField
 		if s.value = b.value(s.field.Shape, field.Selections); s.value == nil {
 			return nil
 		}
+		s.leads = s.value.loads
 	}
 	return s
 }

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 	"time"
 
@@ -27,13 +26,8 @@ func (f *frame) Done() <-chan struct{} { return f.writer.ctx.Done() }
 
 func (f *frame) Err() error { return f.writer.ctx.Err() }
 
-type frameKey struct{}
-
 func (f *frame) Value(key any) any {
-	switch key {
-	case frameKey{}:
-		return f
-	case fieldContextKey:
+	if key == fieldContextKey {
 		return f.fieldContext()
 	}
 	return f.writer.ctx.Value(key)
@@ -69,19 +63,4 @@ func (f *frame) fieldContext() *graphql.FieldContext {
 	made.Parent = f.parent.fieldContext()
 	f.made.CompareAndSwap(nil, made)
 	return f.made.Load()
-}
-
-var errPostponed = errors.New("the field is asked for again")
-
-// Postpone tells a resolver that is about to wait for others of its kind
-// whether it should return the error at once instead: the field is then asked
-// for again, at the same time as those others. Without that a value that has
-// been loaded ahead costs no goroutine, and the others still share a batch.
-func Postpone(ctx context.Context) error {
-	f, _ := ctx.Value(frameKey{}).(*frame)
-	if f == nil || f.writer.patient {
-		return nil
-	}
-	f.writer.postponed.Store(true)
-	return errPostponed
 }

@@ -16,7 +16,7 @@ type Operation struct {
 	switches []string
 
 	mu    sync.Mutex
-	plans map[string]map[*ast.Field]*root
+	plans map[string]*roots
 }
 
 // mostPlans bounds the plans that an operation keeps.
@@ -24,7 +24,7 @@ const mostPlans = 16
 
 // New returns the plans of a query or mutation of the document.
 func New(schema *Schema, doc *ast.QueryDocument, def *ast.OperationDefinition) *Operation {
-	o := &Operation{schema: schema, typeName: "Query", plans: map[string]map[*ast.Field]*root{}}
+	o := &Operation{schema: schema, typeName: "Query", plans: map[string]*roots{}}
 	if def.Operation == ast.Mutation {
 		o.typeName = "Mutation"
 	}
@@ -32,25 +32,45 @@ func New(schema *Schema, doc *ast.QueryDocument, def *ast.OperationDefinition) *
 	return o
 }
 
-// Middleware is a graphql.ResolverMiddleware for one response: it resolves root
-// fields as they are, and answers what is below by the plan. The response copies
-// the answers, unless loan lends it their memory.
-func (o *Operation) Middleware(op *graphql.OperationContext, loan *Loan) graphql.FieldMiddleware {
-	roots := sync.OnceValue(func() map[*ast.Field]*root { return o.of(op) })
+type planKey struct{}
+
+// WithPlan puts the plan into the context of a response, which has that of the
+// operation.
+func (o *Operation) WithPlan(ctx context.Context) context.Context {
+	return context.WithValue(ctx, planKey{}, o.of(graphql.GetOperationContext(ctx)))
+}
+
+// allNeeds are the needs of what is not planned.
+const allNeeds = ^uint64(0)
+
+// Needs returns what all the selected fields of the operation need together; all
+// bits are set when not all of it is planned.
+func Needs(ctx context.Context) uint64 {
+	if planned, ok := ctx.Value(planKey{}).(*roots); ok {
+		return planned.needs
+	}
+	return allNeeds
+}
+
+// Middleware is a graphql.ResolverMiddleware for one response with a plan: it
+// resolves root fields as they are, and answers what is below by the plan. The
+// response copies the answers, unless loan lends it their memory.
+func Middleware(loan *Loan) graphql.FieldMiddleware {
 	return func(ctx context.Context, next graphql.Resolver) (any, error) {
 		v, err := next(ctx)
 		if err != nil || v == nil {
 			return v, err
 		}
-		if root := roots()[graphql.GetFieldContext(ctx).Field.Field]; root != nil {
-			return root.marshaler(ctx, op, loan, v), nil
+		planned := ctx.Value(planKey{}).(*roots)
+		if root := planned.of[graphql.GetFieldContext(ctx).Field.Field]; root != nil {
+			return root.marshaler(ctx, loan, v), nil
 		}
 		return v, nil
 	}
 }
 
 // of returns the plan for the operation's variables.
-func (o *Operation) of(op *graphql.OperationContext) map[*ast.Field]*root {
+func (o *Operation) of(op *graphql.OperationContext) *roots {
 	key := make([]byte, len(o.switches))
 	for i, name := range o.switches {
 		if op.Variables[name] == true {
@@ -70,11 +90,11 @@ func (o *Operation) of(op *graphql.OperationContext) map[*ast.Field]*root {
 }
 
 // marshaler answers a value. The errors go to the response, as gqlgen's do.
-func (r *root) marshaler(ctx context.Context, op *graphql.OperationContext, loan *Loan, v any) graphql.Marshaler {
-	w := newWriter(ctx, op, r)
+func (r *root) marshaler(ctx context.Context, loan *Loan, v any) graphql.Marshaler {
+	w := newWriter(ctx, graphql.GetOperationContext(ctx), r)
 	top := &frame{writer: w}
 	top.made.Store(graphql.GetFieldContext(ctx))
-	ok := w.value(top, r.value, v)
+	ok := w.root(top, r.value, v)
 	w.report()
 	if !ok {
 		release(w.buf)

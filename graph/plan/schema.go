@@ -34,8 +34,12 @@ type Object struct {
 // Exactly one of Plain, Leaf and Resolve is set.
 type Field struct {
 	NonNull bool
-	// Concurrent fields may wait for something, so gqlgen answers them at once.
-	Concurrent bool
+	// Needs are bits to which the owner of the schema gives a meaning: see
+	// the function Needs.
+	Needs uint64
+	// Relation loads what the field needs, for many objects at once; nil when
+	// it needs no load.
+	Relation Relation
 	// Plain appends a leaf value; false is null, and nothing was appended.
 	Plain func(b []byte, object any) ([]byte, bool)
 	// Leaf is Plain with a resolver.
@@ -43,10 +47,21 @@ type Field struct {
 	// Resolve returns a value that Shape describes.
 	Resolve func(ctx context.Context, object any, fc *Arguments) (any, error)
 	Shape   *Shape
+	// Guard runs the directives of the field around next, which is Resolve; nil
+	// when the field has none.
+	Guard func(ctx context.Context, object any, next graphql.Resolver) (any, error)
 	// Arguments coerces arguments; nil when the field has none.
 	Arguments func(ctx context.Context, raw map[string]any) (map[string]any, error)
 	// Context makes gqlgen's context of the field, and reports bad arguments.
 	Context func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error)
+}
+
+// guarded resolves the field unless a directive refuses.
+func (f *Field) guarded(ctx context.Context, object any, args *Arguments) (any, error) {
+	if f.Guard == nil {
+		return f.Resolve(ctx, object, args)
+	}
+	return f.Guard(ctx, object, func(ctx context.Context) (any, error) { return f.Resolve(ctx, object, args) })
 }
 
 // Arguments are coerced arguments, once for all objects of a response:

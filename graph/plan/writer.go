@@ -4,32 +4,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// writer appends the answer of a root field, or of a part of it. It writes one
-// field after the other, as long as no resolver postpones: what is then left of
-// the outermost list is begun anew by parts that wait at the same time.
+// writer appends the answer of a root field, one field after the other. What the
+// fields need was loaded before.
 type writer struct {
-	*run
-	buf    []byte
-	faults []fault
-	// patient writers let resolvers wait; the others must be asked again.
-	patient   bool
-	postponed atomic.Bool
-	// lists is how many lists are around.
-	lists int
+	ctx       context.Context
+	op        *graphql.OperationContext
+	arguments []*Arguments // nil where they are bad
+	// results are those of fields that were resolved before the writing, by their
+	// objects.
+	results map[*step]map[any]result
+	buf     []byte
+	faults  []fault
 	// spare are frames that were allocated together.
 	spare []frame
 }
 
-// run is what all writers of a root field share.
-type run struct {
-	ctx       context.Context
-	op        *graphql.OperationContext
-	arguments []*Arguments // nil where they are bad
+// result is what a resolver returned.
+type result struct {
+	value any // opened
+	err   error
+	// missing reports that the resolver returned no value at all.
+	missing bool
+	// panicked reports that err is that of a panic.
+	panicked bool
 }
 
 // fault is an error that the answer will have.
@@ -47,7 +48,7 @@ var (
 
 func newWriter(ctx context.Context, op *graphql.OperationContext, r *root) *writer {
 	w := &writer{
-		run: &run{ctx: ctx, op: op, arguments: make([]*Arguments, len(r.argued))},
+		ctx: ctx, op: op, arguments: make([]*Arguments, len(r.argued)),
 		buf: append(buffer(), make([]byte, heading)...),
 	}
 	for i, s := range r.argued {
@@ -57,13 +58,13 @@ func newWriter(ctx context.Context, op *graphql.OperationContext, r *root) *writ
 }
 
 // coerced returns nil when the arguments are bad: each object reports that.
-func (r *run) coerced(s *step) (args *Arguments) {
+func (w *writer) coerced(s *step) (args *Arguments) {
 	defer func() {
 		if recover() != nil {
 			args = nil
 		}
 	}()
-	coerced, err := s.field.Arguments(r.ctx, s.collected.ArgumentMap(r.op.Variables))
+	coerced, err := s.field.Arguments(w.ctx, s.collected.ArgumentMap(w.op.Variables))
 	if err != nil {
 		return nil
 	}
@@ -114,15 +115,12 @@ func (w *writer) null(at *frame, nonNull bool, err error) bool {
 
 // failed writes the null of a field that failed.
 func (w *writer) failed(at *frame, err error) bool {
-	if w.postponed.Load() {
-		return false
-	}
 	w.fail(at, graphql.AddFieldLocationToError(at, err))
 	w.buf = append(w.buf, null...)
 	return false
 }
 
-// field writes the value of a field; false when it is null or postponed.
+// field writes the value of a field; false when it is null.
 func (w *writer) field(parent *frame, s *step, object any) (ok bool) {
 	if s.field.Plain != nil {
 		if w.buf, ok = s.field.Plain(w.buf, object); ok {
@@ -140,20 +138,46 @@ func (w *writer) field(parent *frame, s *step, object any) (ok bool) {
 	if s.field.Leaf != nil {
 		return w.leaf(f, object, args)
 	}
-	v, err := s.field.Resolve(f, object, args)
-	switch {
-	case err != nil || w.postponed.Load():
-		return w.failed(f, err)
-	case v == nil:
-		return w.null(f, s.field.NonNull, errNull)
+	if s.leads {
+		if r, known := w.results[s][object]; known {
+			return w.result(f, r)
+		}
 	}
-	return w.value(f, s.value, v)
+	return w.result(f, w.resolve(f, s, object, args))
+}
+
+// resolve returns the opened value of a field.
+func (w *writer) resolve(ctx context.Context, s *step, object any, args *Arguments) result {
+	v, err := s.field.guarded(ctx, object, args)
+	if err != nil || v == nil {
+		return result{err: err, missing: true}
+	}
+	opened, ok := s.value.open(v)
+	if !ok {
+		return result{err: wrongType(s.value, v)}
+	}
+	return result{value: opened}
+}
+
+// result writes the result of a field.
+func (w *writer) result(f *frame, r result) bool {
+	switch {
+	case r.panicked:
+		w.fail(f, r.err)
+		w.buf = append(w.buf, null...)
+		return false
+	case r.err != nil:
+		return w.failed(f, r.err)
+	case r.missing:
+		return w.null(f, f.step.field.NonNull, errNull)
+	}
+	return w.opened(f, f.step.value, r.value)
 }
 
 func (w *writer) leaf(f *frame, object any, args *Arguments) bool {
 	b, ok, err := f.step.field.Leaf(f, object, args, w.buf)
 	switch {
-	case err != nil || w.postponed.Load():
+	case err != nil:
 		return w.failed(f, err)
 	case !ok:
 		return w.null(f, f.step.field.NonNull, errNullItem)
@@ -162,12 +186,8 @@ func (w *writer) leaf(f *frame, object any, args *Arguments) bool {
 	return true
 }
 
-// badArguments has gqlgen report them, which cannot be taken back.
+// badArguments has gqlgen report them.
 func (w *writer) badArguments(f *frame) bool {
-	if !w.patient {
-		w.postponed.Store(true)
-		return false
-	}
 	if _, err := f.step.field.Context(f.parent, f.step.collected); err == nil {
 		w.fail(f, errors.New("the arguments cannot be read"))
 	}
@@ -175,15 +195,19 @@ func (w *writer) badArguments(f *frame) bool {
 	return false
 }
 
-// value writes a value as a resolver returned it.
-func (w *writer) value(f *frame, p *value, v any) bool {
+// root writes the value of the root field.
+func (w *writer) root(f *frame, p *value, v any) bool {
 	opened, ok := p.open(v)
 	if !ok {
-		w.fail(f, fmt.Errorf("unexpected type %T from middleware/directive chain, should be %s", v, p.want()))
-		w.buf = append(w.buf, null...)
+		w.fail(f, wrongType(p, v))
 		return false
 	}
+	w.prefetch(p, opened)
 	return w.opened(f, p, opened)
+}
+
+func wrongType(p *value, v any) error {
+	return fmt.Errorf("unexpected type %T from middleware/directive chain, should be %s", v, p.want())
 }
 
 func (w *writer) opened(f *frame, p *value, v any) (ok bool) {

@@ -7,7 +7,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// Plan prices an operation: an object costs 1, a leaf nothing, a root field of
+// Price is what an operation costs: an object costs 1, a leaf nothing, a root field of
 // a mutation 10 more, and a list costs its length times what an element costs.
 // The length is taken from the arguments first, last, limit, top (numbers) and
 // ids (its elements); those of a connection hold for the lists right below it.
@@ -16,9 +16,9 @@ import (
 //	directive @cost(weight: Int!) on FIELD_DEFINITION
 //	directive @listSize(assumedSize: Int!) on FIELD_DEFINITION
 //
-// A Plan is made once per operation and only reads afterwards. Branches that
+// A Price is made once per operation and only read afterwards. Branches that
 // exclude each other are added up: the price is an upper bound.
-type Plan struct {
+type Price struct {
 	// fixed is what is known without variables, the rest stands in items.
 	fixed int
 	items []item
@@ -26,7 +26,7 @@ type Plan struct {
 
 type item struct {
 	size length
-	each Plan
+	each Price
 }
 
 const (
@@ -36,17 +36,17 @@ const (
 	introspectionCost = 100
 )
 
-// NewPlan prices an operation of a validated document.
-func NewPlan(op *ast.OperationDefinition) Plan {
-	plan := selections(op.SelectionSet, nil)
+// NewPrice returns the price of an operation of a validated document.
+func NewPrice(op *ast.OperationDefinition) Price {
+	price := selections(op.SelectionSet, nil)
 	if op.Operation == ast.Mutation {
-		plan.fixed = add(plan.fixed, mutationCost*len(op.SelectionSet))
+		price.fixed = add(price.fixed, mutationCost*len(op.SelectionSet))
 	}
-	return plan
+	return price
 }
 
-// Cost is the price with these coerced variables.
-func (p Plan) Cost(variables map[string]any) int {
+// Cost is the amount with these coerced variables.
+func (p Price) Cost(variables map[string]any) int {
 	cost := p.fixed
 	for _, i := range p.items {
 		cost = add(cost, times(i.size.of(variables), i.each.Cost(variables)))
@@ -58,33 +58,33 @@ func times(a, b int) int { return int(min(int64(a)*int64(b), most)) }
 
 // selections prices a selection set. page is the length that the field around
 // it hands to the lists in it, or nil.
-func selections(set ast.SelectionSet, page *length) Plan {
-	var plan Plan
+func selections(set ast.SelectionSet, page *length) Price {
+	var price Price
 	for _, selection := range set {
 		switch s := selection.(type) {
 		case *ast.Field:
-			plan.join(field(s, page))
+			price.join(field(s, page))
 		case *ast.InlineFragment:
-			plan.join(selections(s.SelectionSet, page))
+			price.join(selections(s.SelectionSet, page))
 		case *ast.FragmentSpread:
-			plan.join(selections(s.Definition.SelectionSet, page))
+			price.join(selections(s.Definition.SelectionSet, page))
 		}
 	}
-	return plan
+	return price
 }
 
-func (p *Plan) join(o Plan) {
+func (p *Price) join(o Price) {
 	p.fixed = add(p.fixed, o.fixed)
 	p.items = append(p.items, o.items...)
 }
 
-func field(f *ast.Field, page *length) Plan {
+func field(f *ast.Field, page *length) Price {
 	if f.Name == "__schema" || f.Name == "__type" {
-		return Plan{fixed: introspectionCost}
+		return Price{fixed: introspectionCost}
 	}
 	own := sliced(f)
 	isList := f.Definition.Type.Elem != nil
-	var each Plan
+	var each Price
 	if isList {
 		each = selections(f.SelectionSet, nil)
 	} else {
@@ -97,14 +97,14 @@ func field(f *ast.Field, page *length) Plan {
 	return each.times(listLength(f, own, page))
 }
 
-func (p Plan) free() bool { return p.fixed == 0 && len(p.items) == 0 }
+func (p Price) free() bool { return p.fixed == 0 && len(p.items) == 0 }
 
 // times multiplies at once where nothing depends on variables.
-func (p Plan) times(size length) Plan {
+func (p Price) times(size length) Price {
 	if len(size.variables) == 0 && len(p.items) == 0 {
-		return Plan{fixed: times(size.of(nil), p.fixed)}
+		return Price{fixed: times(size.of(nil), p.fixed)}
 	}
-	return Plan{items: []item{{size: size, each: p}}}
+	return Price{items: []item{{size: size, each: p}}}
 }
 
 func listLength(f *ast.Field, own, page *length) length {

@@ -1,6 +1,6 @@
 // Package guard bounds what a GraphQL document may ask for. Measure runs on
 // the parsed document before validation, whose running time and whose errors
-// grow faster than the document; Plan prices an operation before it runs.
+// grow faster than the document; Price is known before an operation runs.
 package guard
 
 // Limits of one document. What several operations or fragments hold counts
@@ -25,7 +25,7 @@ type Limits struct {
 	Introspection int
 	// Directives, Variables and Fragments are counted as written.
 	Directives, Variables, Fragments int
-	// Cost bounds the price of one operation (see Plan).
+	// Cost bounds the price of one operation (see Price).
 	Cost int
 }
 

@@ -29,8 +29,8 @@ type operation struct {
 	document *document
 	def      *ast.OperationDefinition
 	input    *input.Operation
-	plan     guard.Plan
-	// fields answers what is below the root fields; nil leaves it to gqlgen.
+	price    guard.Price
+	// fields are the plans of what is below the root fields; nil when there are none.
 	fields *plan.Operation
 }
 
@@ -94,7 +94,7 @@ func (s *Server) operations(doc *document) (*document, gqlerror.List) {
 			return nil, errs
 		}
 		doc.operations = append(doc.operations, &operation{
-			document: doc, def: def, input: prepared, plan: guard.NewPlan(def), fields: s.fieldsOf(doc.ast, def),
+			document: doc, def: def, input: prepared, price: guard.NewPrice(def), fields: s.fieldsOf(doc.ast, def),
 		})
 	}
 	return doc, nil

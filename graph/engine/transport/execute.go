@@ -32,6 +32,9 @@ func (s *Server) executeOn(ctx context.Context, c *call, schema graphql.Executab
 		}
 	}()
 	ctx = graphql.WithOperationContext(ctx, s.context(c))
+	if c.fields != nil {
+		ctx = c.fields.WithPlan(ctx)
+	}
 	ctx = responseContext(ctx)
 	return s.finish(ctx, schema.Exec(ctx)(ctx))
 }

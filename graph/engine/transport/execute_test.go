@@ -201,7 +201,7 @@ func TestHooksThatPanicAreMasked(t *testing.T) {
 		w := b.ready()
 		w.send(`{"type":"subscribe","id":"1","payload":{"query":"mutation{increment}"}}`)
 		w.expect("INTERNAL_ERROR")
-		for _, got := range []answer{b.query("mutation{increment}", ""), b.events("mutation{increment}")} {
+		for _, got := range []reply{b.query("mutation{increment}", ""), b.events("mutation{increment}")} {
 			if !strings.Contains(got.body, "INTERNAL_ERROR") || strings.Contains(got.body, testschema.Secret) {
 				t.Error(got)
 			}

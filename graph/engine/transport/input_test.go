@@ -95,7 +95,7 @@ func TestVariablesAreCoercedStrictly(t *testing.T) {
 	}
 }
 
-func checkInput(t *testing.T, field, value, seen string, got answer, code string) {
+func checkInput(t *testing.T, field, value, seen string, got reply, code string) {
 	t.Helper()
 	if len(value) > 50 {
 		value = value[:50] + "…"

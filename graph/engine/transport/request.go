@@ -74,7 +74,7 @@ func (s *Server) check(ctx context.Context, op *operation, r *request, limit int
 	if len(errs) > 0 {
 		return nil, errs
 	}
-	cost := op.plan.Cost(variables)
+	cost := op.price.Cost(variables)
 	if cost > limit {
 		return nil, gqlerror.List{guard.Refuse(cost, limit)}
 	}
@@ -105,8 +105,8 @@ func (s *Server) context(c *call) *graphql.OperationContext {
 		RootResolverMiddleware: s.rootMiddleware(c.def.Operation),
 		Stats:                  graphql.Stats{OperationStart: time.Now()},
 	}
-	if c.fields != nil {
-		op.ResolverMiddleware = c.fields.Middleware(op, c.loan)
+	if c.fields != nil && !s.cfg.Unplanned {
+		op.ResolverMiddleware = plan.Middleware(c.loan)
 	}
 	return op
 }

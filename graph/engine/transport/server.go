@@ -123,7 +123,7 @@ type Server struct {
 	checker   *input.Checker
 	validator *validator
 	documents *documents
-	// plan says how fields are answered; nil leaves them to gqlgen.
+	// plan says how fields are answered; nil when the schema has none.
 	plan *plan.Schema
 	// closing is done once Close was called; no socket is added from then on.
 	closing context.Context
@@ -158,7 +158,7 @@ func New(schema graphql.ExecutableSchema, cfg Config) *Server {
 		closing:   closing,
 		close:     stop,
 	}
-	if planned, ok := schema.(plan.Executable); ok && !cfg.Unplanned {
+	if planned, ok := schema.(plan.Executable); ok {
 		s.plan = planned.Plan()
 	}
 	return s

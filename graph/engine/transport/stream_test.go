@@ -17,7 +17,7 @@ import (
 
 const streamType = "text/event-stream"
 
-func (b *bench) events(query string) answer {
+func (b *bench) events(query string) reply {
 	b.Helper()
 	return b.do(http.MethodPost, b.url, `{"query":"`+query+`"}`, "Content-Type", "application/json", "Accept", streamType)
 }

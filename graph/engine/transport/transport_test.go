@@ -82,14 +82,14 @@ func newBench(t *testing.T, change func(*transport.Config)) *bench {
 	return b
 }
 
-// answer is what came back over HTTP.
-type answer struct {
+// reply is what came back over HTTP.
+type reply struct {
 	status int
 	header http.Header
 	body   string
 }
 
-func (b *bench) do(method, url, body string, headers ...string) answer {
+func (b *bench) do(method, url, body string, headers ...string) reply {
 	b.Helper()
 	r, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
@@ -107,16 +107,16 @@ func (b *bench) do(method, url, body string, headers ...string) answer {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return answer{resp.StatusCode, resp.Header, string(text)}
+	return reply{resp.StatusCode, resp.Header, string(text)}
 }
 
-func (b *bench) post(body string, headers ...string) answer {
+func (b *bench) post(body string, headers ...string) reply {
 	b.Helper()
 	return b.do("POST", b.url, body, append([]string{"Content-Type", "application/json"}, headers...)...)
 }
 
 // query posts a document with variables, given as JSON.
-func (b *bench) query(document, variables string) answer {
+func (b *bench) query(document, variables string) reply {
 	b.Helper()
 	text, _ := json.Marshal(document)
 	if variables == "" {
@@ -125,8 +125,8 @@ func (b *bench) query(document, variables string) answer {
 	return b.post(`{"query":` + string(text) + `,"variables":` + variables + `}`)
 }
 
-// codes of the errors in the answer, joined by blanks.
-func (a answer) codes() string {
+// codes of the errors in the reply, joined by blanks.
+func (a reply) codes() string {
 	var parsed struct {
 		Errors []struct{ Extensions struct{ Code string } }
 	}
@@ -141,7 +141,7 @@ func (a answer) codes() string {
 }
 
 // data is the data of the answer, or "" where it has none.
-func (a answer) data() string {
+func (a reply) data() string {
 	var parsed struct{ Data json.RawMessage }
 	_ = json.Unmarshal([]byte(a.body), &parsed)
 	return string(parsed.Data)

@@ -14,41 +14,41 @@ import (
 	"simgraph/graph/engine/transport"
 )
 
-// generous reads everything of subscribers, whatever is wanted.
+// generous selects all fields of subscribers.
 type generous struct{ domain.Subscribers }
 
-func (g generous) Find(ctx context.Context, scope domain.Scope, id string, _ domain.Wanted) (*domain.Subscriber, error) {
-	return g.Subscribers.Find(ctx, scope, id, domain.Everything)
+func (g generous) Find(ctx context.Context, scope domain.Scope, id string, _ domain.FieldSet) (*domain.Subscriber, error) {
+	return g.Subscribers.Find(ctx, scope, id, domain.AllFields)
 }
 
-func (g generous) FindMany(ctx context.Context, scope domain.Scope, ids []string, _ domain.Wanted) (map[string]*domain.Subscriber, error) {
-	return g.Subscribers.FindMany(ctx, scope, ids, domain.Everything)
+func (g generous) FindMany(ctx context.Context, scope domain.Scope, ids []string, _ domain.FieldSet) (map[string]*domain.Subscriber, error) {
+	return g.Subscribers.FindMany(ctx, scope, ids, domain.AllFields)
 }
 
-func (g generous) OfKeys(ctx context.Context, scope domain.Scope, keys []int64, _ domain.Wanted) (map[int64]*domain.Subscriber, error) {
-	return g.Subscribers.OfKeys(ctx, scope, keys, domain.Everything)
+func (g generous) OfKeys(ctx context.Context, scope domain.Scope, keys []int64, _ domain.FieldSet) (map[int64]*domain.Subscriber, error) {
+	return g.Subscribers.OfKeys(ctx, scope, keys, domain.AllFields)
 }
 
-func (g generous) ProfilesOf(ctx context.Context, scope domain.Scope, parents []int64, _ domain.Wanted) (map[int64][]*domain.Subscriber, error) {
-	return g.Subscribers.ProfilesOf(ctx, scope, parents, domain.Everything)
+func (g generous) ProfilesOf(ctx context.Context, scope domain.Scope, parents []int64, _ domain.FieldSet) (map[int64][]*domain.Subscriber, error) {
+	return g.Subscribers.ProfilesOf(ctx, scope, parents, domain.AllFields)
 }
 
 func (g generous) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Subscriber], error) {
-	listing.Wanted = domain.Everything
+	listing.Fields = domain.AllFields
 	return g.Subscribers.List(ctx, scope, listing)
 }
 
 func (g generous) OfGroups(ctx context.Context, scope domain.Scope, groups []int64, listing domain.Listing) (map[int64]domain.Slice[*domain.Subscriber], error) {
-	listing.Wanted = domain.Everything
+	listing.Fields = domain.AllFields
 	return g.Subscribers.OfGroups(ctx, scope, groups, listing)
 }
 
 func (g generous) OfTags(ctx context.Context, scope domain.Scope, tags []domain.TagName, listing domain.Listing) (map[domain.TagName]domain.Slice[*domain.Subscriber], error) {
-	listing.Wanted = domain.Everything
+	listing.Fields = domain.AllFields
 	return g.Subscribers.OfTags(ctx, scope, tags, listing)
 }
 
-// newNarrowPair answers from what is wanted and from everything.
+// newNarrowPair answers from the fields that operations read, and from all.
 func newNarrowPair(t *testing.T) *pair {
 	t.Helper()
 	p := newPair(t)
@@ -58,9 +58,9 @@ func newNarrowPair(t *testing.T) *pair {
 	return p
 }
 
-// TestWhatIsNotWantedIsNotRead asks for each field of subscribers alone, on each
+// TestOtherFieldsAreNotRead asks for each field of subscribers alone, on each
 // way to subscribers.
-func TestWhatIsNotWantedIsNotRead(t *testing.T) {
+func TestOtherFieldsAreNotRead(t *testing.T) {
 	t.Parallel()
 	p := newNarrowPair(t)
 	for name, caller := range p.callers() {
@@ -103,9 +103,9 @@ func (p *pair) leaves(of *ast.Type, depth int) string {
 	return "{" + strings.Join(fields, " ") + "}"
 }
 
-// TestAnswersFromWhatIsWantedAreThoseFromEverything compares over random
+// TestAnswersFromTheFieldsReadAreThoseFromAllFields compares over random
 // operations on the whole schema. What fails prints its seed.
-func TestAnswersFromWhatIsWantedAreThoseFromEverything(t *testing.T) {
+func TestAnswersFromTheFieldsReadAreThoseFromAllFields(t *testing.T) {
 	t.Parallel()
 	p := newNarrowPair(t)
 	known := p.harvest(t)

@@ -1,0 +1,16 @@
+package resolvers
+
+import "strings"
+
+// Riding are the fields, as Type.field, that a store can select with the object.
+func Riding() []string {
+	var fields []string
+	for _, r := range relations {
+		if r.riding == rides {
+			for _, name := range strings.Fields(r.names) {
+				fields = append(fields, r.object+"."+name)
+			}
+		}
+	}
+	return fields
+}

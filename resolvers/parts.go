@@ -1,0 +1,94 @@
+package resolvers
+
+import (
+	"context"
+
+	"simgraph/domain"
+	"simgraph/graph/model"
+	"simgraph/graph/plan"
+)
+
+// partConnection is the connection of the subscribers of one parent, loaded with
+// those of all others.
+func partConnection[O any, P comparable](
+	ctx context.Context, of O, listing domain.Listing,
+	parts *relation[O, *domain.Listing, P, domain.Slice[*domain.Subscriber]], totals *source[*domain.Listing, P, int],
+) (*model.SubscriberConnection, error) {
+	part := loadersFrom(ctx).listing(listing)
+	slice, err := parts.with(ctx, of, part)
+	if err != nil {
+		return nil, err
+	}
+	parent, _ := parts.key(of)
+	return &model.SubscriberConnection{Slice: slice, Total: partTotal[P]{totals, parent, part}}, nil
+}
+
+// partTotal counts the subscribers of one parent together with those of others.
+type partTotal[P comparable] struct {
+	totals *source[*domain.Listing, P, int]
+	parent P
+	part   *domain.Listing
+}
+
+// Count implements model.Counter.
+func (t partTotal[P]) Count(ctx context.Context) (int, error) {
+	return t.totals.in(ctx).value(ctx, t.part, t.parent)
+}
+
+func (t partTotal[P]) queue(ctx context.Context, level *plan.Level) {
+	t.totals.in(ctx).queue(level, t.part, []P{t.parent})
+}
+
+// totalsRelation is the relation of what counts itself together with others. The
+// total of a root field is not among that.
+type totalsRelation struct{}
+
+func relateTotals(f field) totalsRelation {
+	relations = append(relations, related{f, totalsRelation{}})
+	return totalsRelation{}
+}
+
+// Queue implements plan.Relation.
+func (totalsRelation) Queue(ctx context.Context, level *plan.Level, objects []any, _ map[string]any) {
+	for _, object := range objects {
+		if total, ok := object.(*model.SubscriberConnection).Total.(interface {
+			queue(context.Context, *plan.Level)
+		}); ok {
+			total.queue(ctx, level)
+		}
+	}
+}
+
+// groupsRelation is the relation of a list of groups that an object names.
+type groupsRelation[O any] struct{ ids func(O) []int64 }
+
+func relateGroups[O any](f field, ids func(O) []int64) *groupsRelation[O] {
+	r := &groupsRelation[O]{ids}
+	relations = append(relations, related{f, r})
+	return r
+}
+
+// Queue implements plan.Relation.
+func (r *groupsRelation[O]) Queue(ctx context.Context, level *plan.Level, objects []any, _ map[string]any) {
+	var ids []int64
+	for _, object := range objects {
+		ids = append(ids, r.ids(object.(O))...)
+	}
+	groupsByID.in(ctx).queue(level, none{}, ids)
+}
+
+// of returns the visible ones among the groups, in their order.
+func (r *groupsRelation[O]) of(ctx context.Context, object O) ([]*domain.Group, error) {
+	ids := r.ids(object)
+	groups := make([]*domain.Group, 0, len(ids))
+	for _, id := range ids {
+		group, err := groupsByID.in(ctx).value(ctx, none{}, id)
+		if err != nil {
+			return nil, err
+		}
+		if group != nil {
+			groups = append(groups, group)
+		}
+	}
+	return groups, nil
+}

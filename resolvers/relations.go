@@ -1,0 +1,118 @@
+package resolvers
+
+import (
+	"simgraph/domain"
+	"simgraph/graph/model"
+)
+
+// The fields of subscribers.
+var (
+	operatorOfSubscriber = relate(field{"Subscriber", "operator", rides, "operatorCode"}, operatorsByCode,
+		func(s *domain.Subscriber) (string, bool) { return s.OperatorCode, true })
+	tariffOfSubscriber = relate(field{"Subscriber", "tariff", rides, "tariffName"}, tariffsByName,
+		func(s *domain.Subscriber) (string, bool) { return optional(s.TariffName) })
+	groupOfSubscriber = relate(field{"Subscriber", "group", rides, "groupId"}, groupsByID,
+		func(s *domain.Subscriber) (int64, bool) { return optional(s.GroupID) })
+	profilesOfSubscriber  = relate(field{"Subscriber", "profiles", apart, "hasNoProfiles"}, profilesByParent, parentKey)
+	relatedOfSubscriber   = relate(field{"Subscriber", "related", apart, "parentKey parentPhysicalId isEnabledOnParent hasNoProfiles"}, profilesByParent, parentKey)
+	tagsOfSubscriber      = relateBy(field{"Subscriber", "tags", rides, ""}, tagsBySubscriber, subscriberKey, pageArguments)
+	tagNumberOfSubscriber = relate(field{"Subscriber", "numberOfTags", apart, ""}, tagNumbers, subscriberKey)
+	dataUsageOfSubscriber = relate(field{"Subscriber", "dataUsage", apart, ""}, usageBySubscriber, subscriberKey)
+	alertsOfSubscriber    = relate(field{"Subscriber", "alerts", apart, ""}, statesBySubscriber, subscriberKey)
+	subscriberOfParent    = relate(field{"ParentLink", "subscriber", rides, ""}, subscribersByKey,
+		func(p *model.ParentLink) (int64, bool) { return p.Key, true })
+)
+
+// The fields of groups and tags.
+var (
+	countsOfGroup      = relate(field{"Group", "numberOfUsers numberOfSubscribers", apart, ""}, countsByGroup, groupID)
+	subscribersOfGroup = relateBy(field{"Group", "subscribers", apart, ""}, subscribersByGroup, groupID, listingArguments)
+	alertsOfGroup      = relate(field{"Group", "alerts", apart, ""}, alertsByGroup, groupID)
+	groupsOfViewer     = relateGroups(field{"Viewer", "groups", apart, ""}, func(c *domain.Caller) []int64 { return c.Scope.Groups })
+	groupsOfUser       = relateGroups(field{"User", "groups", apart, ""}, func(u *domain.User) []int64 { return u.Groups })
+
+	totalOfSubscribers = relateTotals(field{"SubscriberConnection", "totalCount", apart, ""})
+
+	countOfTag       = relate(field{"Tag", "numberOfSubscribers", apart, ""}, countsByTag, tagName)
+	subscribersOfTag = relateBy(field{"Tag", "subscribers", apart, ""}, subscribersByTag, tagName, listingArguments)
+)
+
+// The fields of alerts, their log and their recipients.
+var (
+	subscriberOfAlert = relate(field{"Alert", "subscriber", rides, ""}, subscribersByKey,
+		func(a *domain.Alert) (int64, bool) { return optional(a.SubscriberKey) })
+	groupOfAlert = relate(field{"Alert", "group", rides, ""}, groupsByID,
+		func(a *domain.Alert) (int64, bool) { return optional(a.GroupID) })
+	exceededOfAlert = relate(field{"Alert", "status numberExceeded", apart, ""}, exceededByAlert, alertID)
+	subjectsOfAlert = relateBy(field{"Alert", "subjects", apart, ""}, statesByAlert, alertID, pageArguments)
+
+	subscriberOfState = relate(field{"AlertState", "subscriber", rides, ""}, subscribersByKey,
+		func(s *domain.AlertState) (int64, bool) { return optional(s.SubscriberKey) })
+	groupOfState = relate(field{"AlertState", "group", rides, ""}, groupsByID,
+		func(s *domain.AlertState) (int64, bool) { return optional(s.GroupID) })
+	subscriberOfFiring = relate(field{"AlertFiring", "subscriber", apart, ""}, subscribersByKey,
+		func(f *domain.AlertFiring) (int64, bool) { return optional(f.SubscriberKey) })
+	groupOfFiring = relate(field{"AlertFiring", "group", apart, ""}, groupsByID,
+		func(f *domain.AlertFiring) (int64, bool) { return optional(f.GroupID) })
+
+	alertOfEntry = relate(field{"AlertLogEntry", "alert", rides, ""}, alertsByID,
+		func(e *domain.AlertLogEntry) (int64, bool) { return e.AlertID, true })
+	subscriberOfEntry = relate(field{"AlertLogEntry", "subscriber", rides, ""}, subscribersByKey,
+		func(e *domain.AlertLogEntry) (int64, bool) { return optional(e.SubscriberKey) })
+	groupOfEntry = relate(field{"AlertLogEntry", "group", rides, ""}, groupsByID,
+		func(e *domain.AlertLogEntry) (int64, bool) { return optional(e.TargetGroupID) })
+	deliveriesOfEntry = relate(field{"AlertLogEntry", "deliveries", apart, ""}, deliveries,
+		func(e *domain.AlertLogEntry) (string, bool) { return optional(e.NotificationID) })
+
+	recipientOfDelivery = relate(field{"AlertDelivery", "recipient", rides, ""}, recipientsByID,
+		func(d *domain.AlertDelivery) (int64, bool) { return d.RecipientID, true })
+	mailsOfRecipient = relateBy(field{"Recipient", "mails", apart, ""}, mailsByRecipient,
+		func(r *domain.Recipient) (int64, bool) { return r.RecipientID, true }, pageArguments)
+)
+
+// The fields of usage and of the company.
+var (
+	totalsOfUsage      = relateBy(field{"Usage", "totals", apart, ""}, usageTotals, subjectOf, spanArguments)
+	hoursOfUsage       = relateBy(field{"Usage", "dataUsage sessionCount", apart, ""}, usageSeries, subjectOf, hoursArguments)
+	seriesOfUsage      = relateBy(field{"Usage", "series", apart, ""}, usageSeries, subjectOf, seriesArguments)
+	sharesOfUsage      = relateBy(field{"Usage", "breakdown", apart, ""}, usageShares, subjectOf, sharesArguments)
+	topOfUsage         = relateBy(field{"Usage", "topSubscribers", apart, ""}, usageTop, subjectOf, topArguments)
+	protocolsOfUsage   = relateBy(field{"Usage", "dataUsageByNetworkProtocol", apart, ""}, usageProtocols, subjectOf, spanArguments)
+	subscribersOfUsage = relateBy(field{"Usage", "dataUsageBySubscriber", apart, ""}, usageSubscribers, subjectOf, spanArguments)
+	addressesOfUsage   = relateBy(field{"Usage", "dataUsageByIpAddress", apart, ""}, usageAddresses, subjectOf, spanArguments)
+	sourcesOfUsage     = relate(field{"Usage", "dataCompleteUntil", apart, ""}, usageSources, single[*model.Usage])
+	sourcesOfCompany   = relate(field{"Company", "usageSources", apart, ""}, usageSources, single[*domain.Company])
+	fleetOfCompany     = relate(field{"Company", "fleet", apart, ""}, fleets, single[*domain.Company])
+	subscriberOfTop    = relate(field{"SubscriberUsage", "subscriber", rides, ""}, subscribersByKey,
+		func(u *domain.SubscriberUsage) (int64, bool) { return u.SubscriberKey, true })
+)
+
+// computed are the fields of subscribers whose resolvers need no load.
+var computed = []related{
+	{field: field{"Subscriber", "id usage", apart, ""}},
+	{field: field{"Subscriber", "networkState", apart, "isTransferring isOnline"}},
+	{field: field{"Subscriber", "parent", apart, "parentKey parentPhysicalId isEnabledOnParent"}},
+}
+
+func subscriberKey(s *domain.Subscriber) (int64, bool) { return s.Key, true }
+
+func parentKey(s *domain.Subscriber) (int64, bool) { return s.Key, !s.HasNoProfiles }
+
+func groupID(g *domain.Group) (int64, bool) { return g.GroupID, true }
+
+func tagName(t *domain.TagName) (domain.TagName, bool) { return *t, true }
+
+func alertID(a *domain.Alert) (int64, bool) { return a.AlertID, true }
+
+func subjectOf(u *model.Usage) (domain.Subject, bool) { return u.Of, true }
+
+// single is the key of what there is once in a response.
+func single[O any](O) (none, bool) { return none{}, true }
+
+// optional returns false for nil.
+func optional[K any](key *K) (of K, ok bool) {
+	if key == nil {
+		return of, false
+	}
+	return *key, true
+}

@@ -1,0 +1,82 @@
+package resolvers
+
+import (
+	"context"
+
+	"simgraph/domain"
+)
+
+// What relations load.
+var (
+	subscribersByKey  = loading(func(g *Graph) many[int64, *domain.Subscriber] { return ofFields(g.Subscribers.OfKeys) })
+	profilesByParent  = loading(func(g *Graph) many[int64, []*domain.Subscriber] { return ofFields(g.Subscribers.ProfilesOf) })
+	operatorsByCode   = loading(func(g *Graph) many[string, *domain.Operator] { return g.Catalogue.OperatorsOf })
+	tariffsByName     = loading(func(g *Graph) many[string, *domain.Tariff] { return g.Catalogue.TariffsOf })
+	usageBySubscriber = loadingBy(func(ctx context.Context, l *loaders, subscribers []int64, _ none) (map[int64]int64, error) {
+		return l.graph.Ports.Usage.CurrentOf(ctx, l.scope, l.periodStart, subscribers)
+	})
+
+	groupsByID         = loading(func(g *Graph) many[int64, *domain.Group] { return g.Groups.FindMany })
+	countsByGroup      = loading(func(g *Graph) many[int64, domain.GroupCounts] { return g.Groups.CountsOf })
+	subscribersByGroup = loadingPart(func(g *Graph) manyOf[int64, domain.Slice[*domain.Subscriber], domain.Listing] {
+		return g.Subscribers.OfGroups
+	})
+	totalsByGroup = loadingPart(func(g *Graph) manyOf[int64, int, domain.Listing] { return g.Subscribers.CountOfGroups })
+
+	tagsBySubscriber = loadingPage(func(g *Graph) manyOf[int64, []domain.TagName, domain.Page] { return g.Tags.OfMany })
+	tagNumbers       = loading(func(g *Graph) many[int64, int] { return g.Tags.NumberOf })
+	countsByTag      = loading(func(g *Graph) many[domain.TagName, int] { return g.Tags.CountsOf })
+	subscribersByTag = loadingPart(func(g *Graph) manyOf[domain.TagName, domain.Slice[*domain.Subscriber], domain.Listing] {
+		return g.Subscribers.OfTags
+	})
+	totalsByTag = loadingPart(func(g *Graph) manyOf[domain.TagName, int, domain.Listing] { return g.Subscribers.CountOfTags })
+
+	alertsByID         = loading(func(g *Graph) many[int64, *domain.Alert] { return g.Alerts.FindMany })
+	exceededByAlert    = loading(func(g *Graph) many[int64, int] { return g.Alerts.Exceeded })
+	statesByAlert      = loadingPage(func(g *Graph) manyOf[int64, []*domain.AlertState, domain.Page] { return g.Alerts.SubjectsOf })
+	statesBySubscriber = loading(func(g *Graph) many[int64, []*domain.AlertState] { return g.Alerts.WatchingSubscribers })
+	alertsByGroup      = loading(func(g *Graph) many[int64, []*domain.Alert] { return g.Alerts.OfGroups })
+	deliveries         = loading(func(g *Graph) many[string, []*domain.AlertDelivery] { return g.AlertLog.Deliveries })
+	recipientsByID     = loading(func(g *Graph) many[int64, *domain.Recipient] { return g.Recipients.FindMany })
+	mailsByRecipient   = loadingPage(func(g *Graph) manyOf[int64, []*domain.Mail, domain.Page] { return g.Recipients.Mails })
+
+	fleets = loadingBy(func(ctx context.Context, l *loaders, _ []none, _ none) (map[none]domain.FleetCounts, error) {
+		fleet, err := l.graph.Subscribers.Fleet(ctx, l.scope)
+		return map[none]domain.FleetCounts{{}: fleet}, err
+	})
+)
+
+type (
+	// many is a method of a port that loads the values of keys.
+	many[K comparable, V any] = func(context.Context, domain.Scope, []K) (map[K]V, error)
+	// manyOf is one with an argument.
+	manyOf[K comparable, V, A any] = func(context.Context, domain.Scope, []K, A) (map[K]V, error)
+)
+
+// loading returns a source without arguments.
+func loading[K comparable, V any](method func(*Graph) many[K, V]) *source[none, K, V] {
+	return loadingBy(func(ctx context.Context, l *loaders, keys []K, _ none) (map[K]V, error) {
+		return method(l.graph)(ctx, l.scope, keys)
+	})
+}
+
+// loadingPage returns a source of parts, by limit and offset.
+func loadingPage[K comparable, V any](method func(*Graph) manyOf[K, V, domain.Page]) *source[domain.Page, K, V] {
+	return loadingBy(func(ctx context.Context, l *loaders, keys []K, page domain.Page) (map[K]V, error) {
+		return method(l.graph)(ctx, l.scope, keys, page)
+	})
+}
+
+// loadingPart returns a source of parts of lists, or of something about them.
+func loadingPart[K comparable, V any](method func(*Graph) manyOf[K, V, domain.Listing]) *source[*domain.Listing, K, V] {
+	return loadingBy(func(ctx context.Context, l *loaders, keys []K, part *domain.Listing) (map[K]V, error) {
+		return method(l.graph)(ctx, l.scope, keys, *part)
+	})
+}
+
+// ofFields binds a method to the fields that the operation reads.
+func ofFields[K comparable, V any](method manyOf[K, V, domain.FieldSet]) many[K, V] {
+	return func(ctx context.Context, scope domain.Scope, keys []K) (map[K]V, error) {
+		return method(ctx, scope, keys, fields(ctx))
+	}
+}

@@ -1,0 +1,156 @@
+package resolvers
+
+import (
+	"context"
+	"time"
+
+	"simgraph/domain"
+	"simgraph/graph/model"
+)
+
+// usageSpan is a span of hours of subjects of one kind.
+type usageSpan struct {
+	kind       domain.SubjectKind
+	start, end int64
+}
+
+func spanOf(u *model.Usage) usageSpan {
+	return usageSpan{u.Of.Kind, u.Span.Start.Unix(), u.Span.End.Unix()}
+}
+
+func (s usageSpan) hours() domain.Range {
+	return domain.Range{Start: time.Unix(s.start, 0).UTC(), End: time.Unix(s.end, 0).UTC(), Offset: time.UTC}
+}
+
+// The arguments of sources of usage beside the span.
+type (
+	seriesArgs struct {
+		usageSpan
+		unit     domain.Unit
+		zone     string
+		zeroFill bool
+	}
+	sharesArgs struct {
+		usageSpan
+		by    domain.Dimension
+		first int
+	}
+	topArgs struct {
+		usageSpan
+		first int
+	}
+)
+
+// newSeriesArgs returns those of a series in the time zone, or else in the
+// company's.
+func newSeriesArgs(ctx context.Context, of *model.Usage, unit domain.Unit, timeZone *string, zeroFill bool) (seriesArgs, error) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return seriesArgs{}, err
+	}
+	interval := domain.Interval{Unit: unit, Zone: caller.Company.Billing().Zone}
+	if timeZone != nil {
+		if interval, err = domain.NewInterval(unit, *timeZone); err != nil {
+			return seriesArgs{}, err
+		}
+	}
+	return seriesArgs{spanOf(of), unit, interval.Zone.String(), zeroFill}, interval.Check(of.Span)
+}
+
+func newSharesArgs(of *model.Usage, by domain.Dimension, first int32) (sharesArgs, error) {
+	return sharesArgs{spanOf(of), by, int(first)}, checkFirst(first)
+}
+
+func newTopArgs(of *model.Usage, first int32) (topArgs, error) {
+	return topArgs{spanOf(of), int(first)}, checkFirst(first)
+}
+
+func checkFirst(first int32) error {
+	if first < 1 || first > domain.MaxShares {
+		return domain.Invalid("first", "first must be 1 to %d, not %d", domain.MaxShares, first)
+	}
+	return nil
+}
+
+func spanArguments(_ context.Context, of *model.Usage, _ arguments) (usageSpan, error) {
+	return spanOf(of), nil
+}
+
+// hoursArguments are for the hours that have anything: as many as the span has,
+// since the documented shapes have no other bound.
+func hoursArguments(_ context.Context, of *model.Usage, _ arguments) (seriesArgs, error) {
+	return seriesArgs{usageSpan: spanOf(of), unit: domain.Hourly, zone: "UTC"}, nil
+}
+
+func seriesArguments(ctx context.Context, of *model.Usage, args arguments) (seriesArgs, error) {
+	return newSeriesArgs(ctx, of, argument[domain.Unit](args, "interval"), argument[*string](args, "timeZone"), argument[bool](args, "zeroFill"))
+}
+
+func sharesArguments(_ context.Context, of *model.Usage, args arguments) (sharesArgs, error) {
+	return newSharesArgs(of, argument[domain.Dimension](args, "by"), argument[int32](args, "first"))
+}
+
+func topArguments(_ context.Context, of *model.Usage, args arguments) (topArgs, error) {
+	return newTopArgs(of, argument[int32](args, "first"))
+}
+
+// What relations of usage load.
+var (
+	usageTotals = loadingBy(func(ctx context.Context, l *loaders, of []domain.Subject, span usageSpan) (map[domain.Subject]domain.UsageTotals, error) {
+		return l.graph.Analytics.Totals(ctx, l.scope, of, span.hours())
+	})
+	usageSeries = loadingBy(loadSeries)
+	usageShares = loadingBy(func(ctx context.Context, l *loaders, of []domain.Subject, args sharesArgs) (map[domain.Subject][]domain.UsageShare, error) {
+		return l.graph.Analytics.Breakdown(ctx, l.scope, of, args.hours(), args.by, args.first)
+	})
+	usageTop = loadingBy(func(ctx context.Context, l *loaders, of []domain.Subject, args topArgs) (map[domain.Subject][]domain.SubscriberUsage, error) {
+		return l.graph.Analytics.Top(ctx, l.scope, of, args.hours(), args.first)
+	})
+	usageProtocols   = gathering(func(g *Graph) gather[domain.ProtocolHour] { return g.Analytics.ProtocolHours })
+	usageSubscribers = gathering(func(g *Graph) gather[domain.SubscriberUsage] { return g.Analytics.Subscribers })
+	usageAddresses   = gathering(func(g *Graph) gather[domain.AddressUsage] { return g.Analytics.Addresses })
+	usageSources     = loadingBy(func(ctx context.Context, l *loaders, _ []none, _ none) (map[none][]*domain.UsageSource, error) {
+		sources, err := l.graph.Ports.Usage.Sources(ctx, l.scope)
+		return map[none][]*domain.UsageSource{{}: sources}, err
+	})
+)
+
+// gather is a method of Analytics that calls each for every entry of a list.
+type gather[T any] = func(ctx context.Context, scope domain.Scope, of []domain.Subject, span domain.Range, each func(domain.Subject, T) error) error
+
+// gathering returns a source of lists by their subjects.
+func gathering[T any](method func(*Graph) gather[T]) *source[usageSpan, domain.Subject, []T] {
+	return loadingBy(func(ctx context.Context, l *loaders, of []domain.Subject, span usageSpan) (map[domain.Subject][]T, error) {
+		entries := make(map[domain.Subject][]T, len(of))
+		err := method(l.graph)(ctx, l.scope, of, span.hours(), func(subject domain.Subject, entry T) error {
+			entries[subject] = append(entries[subject], entry)
+			return nil
+		})
+		return entries, err
+	})
+}
+
+// loadSeries loads the series of subjects. Zeros are filled in here, where it
+// shows how many points all of them have.
+func loadSeries(ctx context.Context, l *loaders, of []domain.Subject, args seriesArgs) (map[domain.Subject][]domain.UsagePoint, error) {
+	interval, err := domain.NewInterval(args.unit, args.zone)
+	if err != nil {
+		return nil, err
+	}
+	if args.zeroFill {
+		if err := interval.CheckAll(args.hours(), len(of)); err != nil {
+			return nil, err
+		}
+	}
+	series, err := l.graph.Analytics.Series(ctx, l.scope, of, args.hours(), interval, domain.AllMeasures)
+	if err != nil || !args.zeroFill {
+		return series, err
+	}
+	filled := make(map[domain.Subject][]domain.UsagePoint, len(of))
+	for _, subject := range of {
+		if filled[subject], err = interval.Fill(series[subject], args.hours()); err != nil {
+			return nil, err
+		}
+	}
+	return filled, nil
+}
