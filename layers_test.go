@@ -40,11 +40,10 @@ var layers = map[string][]string{
 	"web":                    {},
 	"web/sources":            {},
 	"web/pack":               {"web/sources"},
-	"db/rowtap":              {},
-	"db/stmtcache":           {"db/rowtap"},
+	"db/stmtcache":           {},
 	"db/embedded":            {},
 	"db/dbtest":              {"db", "db/embedded"},
-	"db":                     {"db/rowtap", "db/stmtcache", "domain", "domain/query"},
+	"db":                     {"db/stmtcache", "domain", "domain/query"},
 }
 
 // outermost may import everything.

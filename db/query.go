@@ -14,7 +14,7 @@ import (
 )
 
 // readRows hands the rows of a query to a reader. On a pool they come straight
-// from the driver or the server, without the locks and conversions of
+// from the driver, without the locks and conversions of
 // database/sql, and nothing but the connection watches for the end of ctx, which
 // spares two goroutines: most queries take no longer than starting those.
 func readRows(ctx context.Context, in sqlx.QueryerContext, query string, args []any, to stmtcache.RowReader) error {
@@ -114,7 +114,7 @@ func readRowsOf(ctx context.Context, in sqlx.QueryerContext, query string, args 
 		if err := rows.Scan(destinations...); err != nil {
 			return err
 		}
-		if err := to.Values(values); err != nil {
+		if err := to.Row(values); err != nil {
 			return err
 		}
 	}

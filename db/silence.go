@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"simgraph/db/rowtap"
+	"simgraph/db/stmtcache"
 )
 
 // silenceGrace is for the way of an answer, and for a busy server.
@@ -31,14 +31,14 @@ type listeners struct {
 }
 
 // listening returns a plain dialer when statements have no limit.
-func listening(statementTimeout time.Duration) rowtap.ContextDialer {
+func listening(statementTimeout time.Duration) stmtcache.ContextDialer {
 	if statementTimeout <= 0 {
 		return new(net.Dialer)
 	}
 	return &listeners{limit: statementTimeout + silenceGrace, born: time.Now(), conns: map[*listened]struct{}{}}
 }
 
-// DialContext implements rowtap.ContextDialer.
+// DialContext implements stmtcache.ContextDialer.
 func (l *listeners) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := l.Dialer.DialContext(ctx, network, address)
 	if err != nil {

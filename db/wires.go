@@ -48,7 +48,7 @@ var errCut = errors.New("the server is left out for now")
 
 const keepAlive = 15 * time.Second
 
-// DialContext implements rowtap.ContextDialer.
+// DialContext implements stmtcache.ContextDialer.
 func (w *wires) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	life := w.current()
 	dialing, cancel := context.WithCancel(ctx)

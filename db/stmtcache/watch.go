@@ -7,15 +7,13 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"simgraph/db/rowtap"
 )
 
 // patience is how long a statement runs before its connection looks out for the
 // end of the context: most are done sooner than that would have cost.
 var patience = 10 * time.Millisecond
 
-// watch looks out for the end of the context of what a connection runs. lib/pq
+// watch interrupts what a connection runs when its context ends. lib/pq
 // starts a goroutine for that with every query, which costs about as much as a
 // short query.
 type watch struct {
@@ -85,8 +83,7 @@ const interruptTime = 10 * time.Second
 func (c *conn) interrupt() {
 	ctx, cancel := context.WithTimeout(context.Background(), interruptTime)
 	defer cancel()
-	ctx, _ = rowtap.Last(ctx)
-	other, err := c.inner.Connect(ctx)
+	other, err := connect(ctx, c.inner)
 	if err != nil {
 		return
 	}
