@@ -45,7 +45,6 @@ type commandLine struct {
 }
 
 func main() {
-	command.SlackenTimers()
 	ctx, stop := context.WithCancel(context.Background())
 	go stopOnSignal(stop)
 	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
