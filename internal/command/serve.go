@@ -24,6 +24,8 @@ type Serve struct {
 	MailRetention  uint   `default:"90" placeholder:"DAYS" help:"How many days sent mails are kept; 0 keeps them for ever."`
 	AuditRetention uint   `default:"0" placeholder:"MONTHS" help:"How many months of the audit log are kept; 0 keeps it for ever."`
 
+	NoRuntimeTuning bool `help:"Leave the garbage collector and the sampling of profiles as Go sets them."`
+
 	Mailing
 	Replicas
 	Observation
@@ -42,6 +44,9 @@ func (Serve) Help() string {
 
 // Run serves until ctx ends.
 func (s *Serve) Run(ctx context.Context, env *Env) error {
+	if !s.NoRuntimeTuning {
+		tuneRuntime()
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Addr)
