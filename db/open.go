@@ -78,7 +78,7 @@ func Open(ctx context.Context, url string, opt Options) (*sqlx.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool, err := newPool(cfg, opt, listening(opt.StatementTimeout))
+	pool, err := newPool(cfg, opt, newReadTimeoutDialer(opt.StatementTimeout))
 	if err != nil {
 		return nil, err
 	}
