@@ -28,7 +28,8 @@ var layers = map[string][]string{
 	"graph/engine/transport": {"graph/engine/guard", "graph/engine/input", "graph/plan", "graph/scalar"},
 	"resolvers":              {"domain", "domain/query", "graph/model", "graph/generated", "graph/generated/input", "graph/plan"},
 	"rest":                   {"domain", "graph/engine/input"},
-	"internal/access":        {"domain"},
+	"internal/flight":        {},
+	"internal/access":        {"domain", "internal/flight"},
 	"internal/limit":         {"domain"},
 	"internal/replica":       {"domain", "graph/engine/transport"},
 	"internal/telemetry":     {"domain", "graph/engine/transport"},
@@ -43,7 +44,7 @@ var layers = map[string][]string{
 	"db/stmtcache":           {},
 	"db/embedded":            {},
 	"db/dbtest":              {"db", "db/embedded"},
-	"db":                     {"db/stmtcache", "domain", "domain/query"},
+	"db":                     {"db/stmtcache", "domain", "domain/query", "internal/flight"},
 }
 
 // outermost may import everything.
