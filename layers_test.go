@@ -31,7 +31,8 @@ var layers = map[string][]string{
 	"resolvers":              {"domain", "domain/query", "graph/model", "graph/generated", "graph/generated/input", "graph/plan"},
 	"rest":                   {"domain", "graph/engine/input", "internal/problem"},
 	"internal/problem":       {"domain"},
-	"internal/access":        {"domain", "internal/problem"},
+	"internal/flight":        {},
+	"internal/access":        {"domain", "internal/flight", "internal/problem"},
 	"internal/limit":         {"domain"},
 	"internal/replica":       {"domain", "graph/engine/transport"},
 	"internal/telemetry":     {"domain", "graph/engine/transport"},
@@ -43,11 +44,10 @@ var layers = map[string][]string{
 	"web":                    {},
 	"web/sources":            {},
 	"web/pack":               {"web/sources"},
-	"db/rowtap":              {},
-	"db/stmtcache":           {"db/rowtap"},
+	"db/stmtcache":           {},
 	"db/embedded":            {},
 	"db/dbtest":              {"db", "db/embedded"},
-	"db":                     {"db/rowtap", "db/stmtcache", "domain", "domain/query"},
+	"db":                     {"db/stmtcache", "domain", "domain/query", "internal/flight"},
 }
 
 // outermost may import everything.

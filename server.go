@@ -54,7 +54,6 @@ func (c *commandLine) Validate(line *kong.Context) error {
 }
 
 func main() {
-	command.SlackenTimers() // exec drops handlers of signals
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP) // before all else: it must never end a server
 	ctx, stop := context.WithCancel(context.Background())

@@ -79,16 +79,16 @@ func (w *twins) aboutSubscribers() map[string]read {
 	tags, groups := []domain.TagName{"fleet"}, []int64{12, 13}
 	all := map[string]read{
 		"a subscriber": func(ctx context.Context, s domain.Scope) (any, error) {
-			return found(store.Find(ctx, s, "p0", domain.Everything))
+			return found(store.Find(ctx, s, "p0", domain.AllFields))
 		},
 		"subscribers": func(ctx context.Context, s domain.Scope) (any, error) {
-			return pairs(store.FindMany(ctx, s, []string{"p0", "p2"}, domain.Everything))
+			return pairs(store.FindMany(ctx, s, []string{"p0", "p2"}, domain.AllFields))
 		},
 		"those of keys": func(ctx context.Context, s domain.Scope) (any, error) {
-			return pairs(store.OfKeys(ctx, s, keys, domain.Everything))
+			return pairs(store.OfKeys(ctx, s, keys, domain.AllFields))
 		},
 		"profiles": func(ctx context.Context, s domain.Scope) (any, error) {
-			return pairs(store.ProfilesOf(ctx, s, keys[:1], domain.Everything))
+			return pairs(store.ProfilesOf(ctx, s, keys[:1], domain.AllFields))
 		},
 		"the fleet": func(ctx context.Context, s domain.Scope) (any, error) { return found(store.Fleet(ctx, s)) },
 	}
@@ -244,7 +244,7 @@ func (w *twins) aboutUsage() map[string]read {
 		}
 		for _, unit := range []domain.Unit{domain.Hourly, domain.Daily, domain.Monthly} {
 			all[fmt.Sprint("series of ", name, unit)] = func(ctx context.Context, s domain.Scope) (any, error) {
-				return pairs(analytics.Series(ctx, s, of, span, domain.Interval{Unit: unit, Zone: time.UTC}))
+				return pairs(analytics.Series(ctx, s, of, span, domain.Interval{Unit: unit, Zone: time.UTC}, domain.AllMeasures))
 			}
 		}
 		for _, by := range []domain.Dimension{domain.ByProtocol, domain.ByIPAddress, domain.ByOperator, domain.ByTariff, domain.ByGroup, domain.ByTag} {

@@ -45,8 +45,3 @@ func ReadsCursor(of query.Type, value string) (sqlType string, taken bool) {
 	key := listKey{Order: query.Order{Field: query.Field{Type: of}}}
 	return key.sqlType(), key.reads(&value)
 }
-
-var (
-	MomentOf = momentOf
-	UTCOf    = utcOf
-)

@@ -20,7 +20,6 @@ import (
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
 
-	"simgraph/db/rowtap"
 	"simgraph/db/stmtcache"
 )
 
@@ -37,11 +36,10 @@ type Options struct {
 	// milliseconds; 0 sets none. Poolers refuse the setting, so with Pooler it
 	// belongs to the role on the server.
 	StatementTimeout time.Duration
-	// Observe, unless nil, is told of every statement that is run.
+	// Observe, unless nil, is called for every statement that is run.
 	Observe func(ctx context.Context, query string)
 	// Trace, unless nil, is called before every statement, and what it returns
-	// when the server has begun to answer, or at the end of rows that are tapped.
-	// Texts hold no values.
+	// when the server has begun to answer. Texts hold no values.
 	Trace func(ctx context.Context, query string) (answered func(error))
 }
 
@@ -80,7 +78,7 @@ func Open(ctx context.Context, url string, opt Options) (*sqlx.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool, err := newPool(cfg, opt, listening(opt.StatementTimeout))
+	pool, err := newPool(cfg, opt, newReadTimeoutDialer(opt.StatementTimeout))
 	if err != nil {
 		return nil, err
 	}
@@ -91,17 +89,16 @@ func Open(ctx context.Context, url string, opt Options) (*sqlx.DB, error) {
 }
 
 // newPool connects to nothing yet.
-func newPool(cfg pq.Config, opt Options, dialer rowtap.ContextDialer) (*sqlx.DB, error) {
+func newPool(cfg pq.Config, opt Options, network stmtcache.ContextDialer) (*sqlx.DB, error) {
 	inner, err := pq.NewConnectorConfig(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("the database address: %w", err)
 	}
-	inner.Dialer(&rowtap.Dialer{Inner: dialer, Untapped: cfg.DisablePreparedBinaryResult})
 	size := stmtcache.DefaultSize
 	if opt.Pooler {
 		size = 0
 	}
-	pool := sqlx.NewDb(sql.OpenDB(stmtcache.New(inner, size, opt.observer())), "postgres")
+	pool := sqlx.NewDb(sql.OpenDB(stmtcache.New(inner, network, size, opt.observer())), "postgres")
 	pool.Mapper = fieldNames
 	conns := cmp.Or(opt.MaxConns, defaultMaxConns)
 	pool.SetMaxOpenConns(conns)

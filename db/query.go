@@ -14,8 +14,8 @@ import (
 )
 
 // readRows hands the rows of a query to a reader. On a pool they come straight
-// from the driver or the server, without the locks and conversions of
-// database/sql. The driver alone watches for the end of ctx.
+// from the driver, without the locks and conversions of database/sql. The driver
+// alone watches for the end of ctx.
 func readRows(ctx context.Context, in sqlx.QueryerContext, query string, args []any, to stmtcache.RowReader) error {
 	pool, ok := in.(*sqlx.DB)
 	if !ok {
@@ -113,7 +113,7 @@ func readRowsOf(ctx context.Context, in sqlx.QueryerContext, query string, args 
 		if err := rows.Scan(destinations...); err != nil {
 			return err
 		}
-		if err := to.Values(values); err != nil {
+		if err := to.Row(values); err != nil {
 			return err
 		}
 	}

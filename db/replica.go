@@ -16,11 +16,11 @@ type Replica struct {
 	// cluster is what the standby must be a copy of.
 	cluster string
 	pool    *sqlx.DB
-	wires   *wires
+	conns   *conns
 	// probe has a connection of its own, so that it neither waits for reads nor
-	// is cut with them.
+	// is closed with theirs.
 	probe      *sqlx.DB
-	probeWires *wires
+	probeConns *conns
 }
 
 // probeTime is how long a standby may take to say where it is.
@@ -33,11 +33,11 @@ func OpenReplica(address, cluster string, opt Options) (*Replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Replica{place: place(cfg), cluster: cluster, wires: newWires(), probeWires: newWires()}
-	if r.pool, err = newPool(cfg, opt, r.wires); err != nil {
+	r := &Replica{place: place(cfg), cluster: cluster, conns: newConns(), probeConns: newConns()}
+	if r.pool, err = newPool(cfg, opt, r.conns); err != nil {
 		return nil, err
 	}
-	r.probe, err = newPool(cfg, Options{MaxConns: 1, Pooler: opt.Pooler, StatementTimeout: probeTime}, r.probeWires)
+	r.probe, err = newPool(cfg, Options{MaxConns: 1, Pooler: opt.Pooler, StatementTimeout: probeTime}, r.probeConns)
 	return r, err
 }
 
@@ -50,12 +50,12 @@ func (r *Replica) Place() string { return r.place }
 // Close closes the connections.
 func (r *Replica) Close() error { return errors.Join(r.pool.Close(), r.probe.Close()) }
 
-// Cut makes reads that wait for the standby fail at once, and those that come,
-// until Mend.
-func (r *Replica) Cut() { r.wires.cut() }
+// CloseAll closes the connections for reads. Reads that wait for the standby fail
+// at once, and so do new ones until Reopen.
+func (r *Replica) CloseAll() { r.conns.closeAll() }
 
-// Mend lets reads connect to the standby again.
-func (r *Replica) Mend() { r.wires.mend() }
+// Reopen lets reads connect to the standby again.
+func (r *Replica) Reopen() { r.conns.reopen() }
 
 const replayed = `
 SELECT pg_is_in_recovery(), coalesce(pg_last_wal_replay_lsn(), '0/0')::text, (SELECT system_identifier::text FROM pg_control_system())`
@@ -66,8 +66,8 @@ SELECT pg_is_in_recovery(), coalesce(pg_last_wal_replay_lsn(), '0/0')::text, (SE
 func (r *Replica) Replayed(ctx context.Context) (domain.Position, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	r.probeWires.mend()
-	defer context.AfterFunc(ctx, r.probeWires.cut)()
+	r.probeConns.reopen()
+	defer context.AfterFunc(ctx, r.probeConns.closeAll)()
 	var (
 		standby       bool
 		text, cluster string

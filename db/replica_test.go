@@ -58,9 +58,9 @@ func openReplica(t *testing.T, address, cluster string) *db.Replica {
 	return standby
 }
 
-// A read that waits for an answer which does not come ends when the standby is
-// cut, although its context goes on.
-func TestReadsOfACutReplicaEndAtOnce(t *testing.T) {
+// A read that waits for an answer which does not come ends when the connections
+// are closed, although its context goes on.
+func TestReadsEndAtOnceWhenTheConnectionsOfAReplicaAreClosed(t *testing.T) {
 	t.Parallel()
 	standby := openReplica(t, dbtest.URL(t), "")
 	began, ended := make(chan struct{}), make(chan error, 1)
@@ -76,17 +76,17 @@ func TestReadsOfACutReplicaEndAtOnce(t *testing.T) {
 		ended <- errors.Join(err, conn.Close())
 	}()
 	<-began
-	standby.Cut()
+	standby.CloseAll()
 	err := <-ended
 	if again, down := standby.Blames(err); !again || !down {
 		t.Errorf("of %v the standby is not blamed: %t, %t", err, again, down)
 	}
 	if err := standby.Pool().PingContext(t.Context()); err == nil {
-		t.Error("a cut standby takes reads")
+		t.Error("a closed standby takes reads")
 	}
-	standby.Mend()
+	standby.Reopen()
 	if _, err := standby.Pool().ExecContext(t.Context(), "SELECT 1"); err != nil {
-		t.Errorf("a mended standby takes no reads: %v", err)
+		t.Errorf("a reopened standby takes no reads: %v", err)
 	}
 }
 

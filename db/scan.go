@@ -11,7 +11,6 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/jmoiron/sqlx/reflectx"
 
-	"simgraph/db/rowtap"
 	"simgraph/db/stmtcache"
 )
 
@@ -54,10 +53,7 @@ type rowCollector[T any] struct {
 }
 
 // Row implements stmtcache.RowReader.
-func (c *rowCollector[T]) Row(row rowtap.Row) error { return c.decode(c.next(), row) }
-
-// Values implements stmtcache.RowReader.
-func (c *rowCollector[T]) Values(values []driver.Value) error { return c.set(c.next(), values) }
+func (c *rowCollector[T]) Row(values []driver.Value) error { return c.set(c.next(), values) }
 
 func (c *rowCollector[T]) next() *T {
 	if len(c.block) == cap(c.block) {
@@ -77,30 +73,18 @@ type rowVisitor[T any] struct {
 }
 
 // Row implements stmtcache.RowReader.
-func (v *rowVisitor[T]) Row(row rowtap.Row) error {
+func (v *rowVisitor[T]) Row(values []driver.Value) error {
 	var made T
-	return v.visit(&made, v.decode(&made, row))
-}
-
-// Values implements stmtcache.RowReader.
-func (v *rowVisitor[T]) Values(values []driver.Value) error {
-	var made T
-	return v.visit(&made, v.set(&made, values))
-}
-
-func (v *rowVisitor[T]) visit(row *T, err error) error {
-	if err != nil {
+	if err := v.set(&made, values); err != nil {
 		return err
 	}
-	v.refused = v.each(*row)
+	v.refused = v.each(made)
 	return v.refused
 }
 
 // rowType sets the fields of a T to the columns of a query.
 type rowType[T any] struct {
 	plan *rowPlan
-	// texts holds the last rows, of which texts are parts.
-	texts []byte
 }
 
 // rowPlan is how the columns of a query go to the fields of a type.
@@ -116,7 +100,7 @@ func (r *rowType[T]) Columns(c *stmtcache.Columns) error {
 		r.plan = known
 		return nil
 	}
-	fields, err := fieldsFor(of, c)
+	fields, err := fieldsFor(of, c.Names)
 	if err != nil {
 		return err
 	}
@@ -129,53 +113,17 @@ func (r *rowType[T]) set(row *T, values []driver.Value) error {
 	for i := range r.plan.fields {
 		f := &r.plan.fields[i]
 		if err := f.set(unsafe.Add(unsafe.Pointer(row), f.offset), values[i]); err != nil {
-			return badColumn(i, err)
+			return fmt.Errorf("column %d of the answer: %w", i+1, err)
 		}
 	}
 	return nil
 }
-
-func (r *rowType[T]) decode(row *T, from rowtap.Row) error {
-	from.Rest = r.keep(from.Rest)
-	for i := range r.plan.fields {
-		f := &r.plan.fields[i]
-		if err := f.read(unsafe.Add(unsafe.Pointer(row), f.offset), from.Next()); err != nil {
-			return badColumn(i, err)
-		}
-	}
-	return nil
-}
-
-// largestTexts bounds the memory that one text can keep from being freed.
-const largestTexts = 8 << 10
-
-// keep copies a row, as its texts live on.
-func (r *rowType[T]) keep(row []byte) []byte {
-	if len(r.texts)+len(row) > cap(r.texts) {
-		r.texts = make([]byte, 0, max(len(row), min(2*cap(r.texts), largestTexts)))
-	}
-	kept := len(r.texts)
-	r.texts = append(r.texts, row...)
-	return r.texts[kept:]
-}
-
-func badColumn(i int, err error) error { return fmt.Errorf("column %d of the answer: %w", i+1, err) }
 
 // fieldOfRow is where the values of a column go. Its offset within the row comes
 // from reflection, once for all rows of the type.
 type fieldOfRow struct {
-	of     reflect.Type
 	offset uintptr
 	set    setter
-	decode decoder
-}
-
-// read takes the value of a column that the server sent; NULL is nil.
-func (f *fieldOfRow) read(field unsafe.Pointer, value []byte) error {
-	if value == nil {
-		return f.set(field, nil)
-	}
-	return f.decode(field, value)
 }
 
 // fieldNames matches the names of columns to fields.
@@ -184,32 +132,22 @@ var fieldNames = reflectx.NewMapperFunc("db", columnName)
 // rowTypes has, for each type that was read, its fields by the names of columns.
 var rowTypes sync.Map // map[reflect.Type]map[string]fieldOfRow
 
-func fieldsFor(row reflect.Type, columns *stmtcache.Columns) ([]fieldOfRow, error) {
-	fields := make([]fieldOfRow, len(columns.Names))
+func fieldsFor(row reflect.Type, columns []string) ([]fieldOfRow, error) {
+	fields := make([]fieldOfRow, len(columns))
 	if row.Kind() != reflect.Struct && len(fields) == 1 {
 		set, err := setterOf(row)
-		fields[0] = fieldOfRow{of: row, set: set}
-		return decoding(fields, columns), err
+		fields[0] = fieldOfRow{set: set}
+		return fields, err
 	}
 	byName := fieldsOf(row)
-	for i, name := range columns.Names {
+	for i, name := range columns {
 		field, known := byName[name]
 		if !known {
 			return nil, fmt.Errorf("the column %q has no field in %s", name, row)
 		}
 		fields[i] = field
 	}
-	return decoding(fields, columns), nil
-}
-
-// decoding adds the decoders to fields, where the types of their columns are
-// known.
-func decoding(fields []fieldOfRow, columns *stmtcache.Columns) []fieldOfRow {
-	for i, column := range columns.Types {
-		fields[i].decode = decoderOf(column, &fields[i])
-		columns.Boxed = columns.Boxed || fields[i].decode == nil
-	}
-	return fields
+	return fields, nil
 }
 
 func fieldsOf(row reflect.Type) map[string]fieldOfRow {
@@ -237,7 +175,6 @@ func fieldAt(row reflect.Type, path []int) (f fieldOfRow, ok bool) {
 		of, f.offset = field.Type, f.offset+field.Offset
 	}
 	var err error
-	f.of = of
 	f.set, err = setterOf(of)
 	return f, err == nil
 }

@@ -14,14 +14,16 @@ type Subscribers struct {
 	pool *sqlx.DB
 	// To count is what takes longest in a large fleet, and all of its users ask
 	// for the same numbers.
-	counts sharing[int]
-	fleets sharing[domain.FleetCounts]
+	counts *sharedQuery[int]
+	fleets *sharedQuery[domain.FleetCounts]
 }
 
 var _ domain.Subscribers = (*Subscribers)(nil)
 
 // NewSubscribers returns the store on the pool.
-func NewSubscribers(pool *sqlx.DB) *Subscribers { return &Subscribers{pool: pool} }
+func NewSubscribers(pool *sqlx.DB) *Subscribers {
+	return &Subscribers{pool: pool, counts: newSharedQuery[int](), fleets: newSharedQuery[domain.FleetCounts]()}
+}
 
 // Find implements domain.Subscribers.
 func (s *Subscribers) Find(ctx context.Context, scope domain.Scope, physicalID string, fields domain.FieldSet) (*domain.Subscriber, error) {
@@ -131,7 +133,7 @@ func (s *Subscribers) Count(ctx context.Context, scope domain.Scope, listing dom
 	l := newSubscriberList(scope, listing.PeriodStart)
 	where := l.filter(listing.Filter)
 	sql := "SELECT count(*) " + l.from() + "\nWHERE " + l.visible + " AND " + where
-	return s.counts.answer(ctx, sql, l.args, func(ctx context.Context) (int, error) {
+	return s.counts.do(ctx, sql, l.args, func(ctx context.Context) (int, error) {
 		return count(ctx, s.pool, sql, l.args...)
 	})
 }
@@ -206,7 +208,7 @@ func (s *Subscribers) Fleet(ctx context.Context, scope domain.Scope) (domain.Fle
        count(*) FILTER (WHERE s.is_active) AS active, count(*) FILTER (WHERE s.is_barred) AS barred,
        count(*) FILTER (WHERE s.is_online) AS online, count(*) FILTER (WHERE s.is_transferring) AS transferring
 FROM subscribers s WHERE ` + l.visible
-	return s.fleets.answer(ctx, sql, l.args, func(ctx context.Context) (counts domain.FleetCounts, err error) {
+	return s.fleets.do(ctx, sql, l.args, func(ctx context.Context) (counts domain.FleetCounts, err error) {
 		err = Translate(s.pool.GetContext(ctx, &counts, sql, l.args...))
 		return counts, err
 	})

@@ -3,7 +3,6 @@ package db
 import (
 	"fmt"
 	"strings"
-	"unsafe"
 )
 
 // textList is an array of texts without NULL, of one dimension. An empty array
@@ -19,10 +18,6 @@ func (l *textList[T]) Scan(v any) error {
 		return l.read(v)
 	}
 	return l.read("")
-}
-
-func (l *textList[T]) readColumn(value []byte) error {
-	return l.read(unsafe.String(unsafe.SliceData(value), len(value)))
 }
 
 func (l *textList[T]) read(array string) error {

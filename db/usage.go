@@ -41,7 +41,7 @@ type Usage struct {
 	observer  usageObserver
 	now       func() time.Time
 	retention int
-	singles   coalescer
+	singles   *coalescer
 
 	mu sync.Mutex
 	// months are the partitions of the ledger that are known to exist.
@@ -61,7 +61,7 @@ func NewUsage(pool *sqlx.DB, observer usageObserver, opt UsageOptions) *Usage {
 	if u.now == nil {
 		u.now = time.Now
 	}
-	u.singles.book = u.recordBatch
+	u.singles = newCoalescer(u.recordBatch)
 	return u
 }
 

@@ -2,12 +2,11 @@ package db
 
 import (
 	"context"
-	"slices"
-	"sync"
-	"sync/atomic"
+	"errors"
 	"time"
 
 	"simgraph/domain"
+	"simgraph/internal/flight"
 )
 
 const (
@@ -21,138 +20,58 @@ const (
 	sharedTimeout = 30 * time.Second
 )
 
+// bookRecords books records of a company in one transaction.
+type bookRecords func(context.Context, domain.CompanyID, []domain.UsageRecord) ([]domain.Recorded, error)
+
 // coalescer books small calls of the same company together: while one
 // transaction runs, the calls that come make up the next. Nobody waits for a
 // batch to fill.
 type coalescer struct {
-	book func(context.Context, domain.CompanyID, []domain.UsageRecord) ([]domain.Recorded, error)
-
-	mu     sync.Mutex
-	queues map[domain.CompanyID]*callQueue
+	flights flight.Group[domain.CompanyID, []domain.UsageRecord, []domain.Recorded]
 }
 
-type callQueue struct {
-	calls   []*recordCall
-	records int
-}
-
-type recordCall struct {
-	ctx     context.Context
-	records []domain.UsageRecord
-	results []domain.Recorded
-	err     error
-	done    chan struct{}
+func newCoalescer(book bookRecords) *coalescer {
+	return &coalescer{flight.Group[domain.CompanyID, []domain.UsageRecord, []domain.Recorded]{
+		Run:   book.together,
+		Weigh: func(records []domain.UsageRecord) int { return len(records) }, MaxFlight: coalescedBatch, MaxWaiting: waitingRecords,
+	}}
 }
 
 // record waits until the records are committed. When ctx ends earlier nothing
 // is known of them; to record them again is safe.
 func (c *coalescer) record(ctx context.Context, company domain.CompanyID, records []domain.UsageRecord) ([]domain.Recorded, error) {
-	call := &recordCall{ctx: ctx, records: records, done: make(chan struct{})}
-	if err := c.join(company, call); err != nil {
-		return nil, err
+	results, err := c.flights.Do(ctx, company, records)
+	if errors.Is(err, flight.ErrFull) {
+		return nil, &domain.Error{Kind: domain.KindRateLimited, Message: "too much usage waits to be recorded, try again later"}
 	}
-	select {
-	case <-call.done:
-		return call.results, call.err
-	case <-ctx.Done():
-		return nil, Translate(ctx.Err())
-	}
+	return results, Translate(err)
 }
 
-// join queues the call and sees to it that the company's queue is worked off.
-func (c *coalescer) join(company domain.CompanyID, call *recordCall) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	queue, running := c.queues[company]
-	switch {
-	case !running:
-		queue = &callQueue{}
-		if c.queues == nil {
-			c.queues = map[domain.CompanyID]*callQueue{}
-		}
-		c.queues[company] = queue
-		go c.work(company)
-	case queue.records+len(call.records) > waitingRecords:
-		return &domain.Error{Kind: domain.KindRateLimited, Message: "too much usage waits to be recorded, try again later"}
-	}
-	queue.calls = append(queue.calls, call)
-	queue.records += len(call.records)
-	return nil
-}
-
-func (c *coalescer) work(company domain.CompanyID) {
-	for {
-		calls := c.next(company)
-		if len(calls) == 0 {
-			return
-		}
-		c.bookTogether(company, calls)
-	}
-}
-
-// next takes calls off the queue, which ends when there are none.
-func (c *coalescer) next(company domain.CompanyID) []*recordCall {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	queue := c.queues[company]
-	n, records := 0, 0
-	for n < len(queue.calls) && (n == 0 || records+len(queue.calls[n].records) <= coalescedBatch) {
-		records += len(queue.calls[n].records)
-		n++
-	}
-	if n == 0 {
-		delete(c.queues, company)
-	}
-	calls := slices.Clone(queue.calls[:n])
-	queue.calls = slices.Delete(queue.calls, 0, n)
-	queue.records -= records
-	return calls
-}
-
-// bookTogether books the calls in one transaction, or each by itself when that
-// failed for another reason than a database out of reach: one may be to blame.
-func (c *coalescer) bookTogether(company domain.CompanyID, calls []*recordCall) {
-	defer func() {
-		for _, call := range calls {
-			close(call.done)
-		}
-	}()
+// together books the calls in one transaction, or each by itself when that failed
+// for another reason than a database out of reach: one may be to blame.
+func (book bookRecords) together(ctx context.Context, company domain.CompanyID, calls [][]domain.UsageRecord) []flight.Result[[]domain.Recorded] {
 	var records []domain.UsageRecord
 	for _, call := range calls {
-		records = append(records, call.records...)
+		records = append(records, call...)
 	}
-	results, err := c.bookOnce(company, records, calls...)
+	recorded, err := book.once(ctx, company, records)
 	public, isPublic := domain.AsError(err)
-	if err == nil || len(calls) == 1 || isPublic && public.Kind == domain.KindUnavailable {
-		share(calls, results, err)
-		return
+	if err != nil && (len(calls) == 1 || isPublic && public.Kind == domain.KindUnavailable) {
+		return flight.Same[[]domain.Recorded](len(calls), nil, err)
 	}
-	for _, call := range calls {
-		call.results, call.err = c.bookOnce(company, call.records, call)
-	}
-}
-
-// bookOnce gives up when none of the callers waits any longer.
-func (c *coalescer) bookOnce(company domain.CompanyID, records []domain.UsageRecord, callers ...*recordCall) ([]domain.Recorded, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), sharedTimeout)
-	defer cancel()
-	var waiting atomic.Int64
-	waiting.Store(int64(len(callers)))
-	for _, caller := range callers {
-		stop := context.AfterFunc(caller.ctx, func() {
-			if waiting.Add(-1) == 0 {
-				cancel()
-			}
-		})
-		defer stop()
-	}
-	return c.book(ctx, company, records)
-}
-
-func share(calls []*recordCall, results []domain.Recorded, err error) {
-	for _, call := range calls {
-		if call.err = err; err == nil {
-			call.results, results = results[:len(call.records):len(call.records)], results[len(call.records):]
+	results := make([]flight.Result[[]domain.Recorded], len(calls))
+	for i, call := range calls {
+		if err != nil {
+			results[i].Value, results[i].Err = book.once(ctx, company, call)
+			continue
 		}
+		results[i].Value, recorded = recorded[:len(call):len(call)], recorded[len(call):]
 	}
+	return results
+}
+
+func (book bookRecords) once(ctx context.Context, company domain.CompanyID, records []domain.UsageRecord) ([]domain.Recorded, error) {
+	ctx, cancel := context.WithTimeout(ctx, sharedTimeout)
+	defer cancel()
+	return book(ctx, company, records)
 }

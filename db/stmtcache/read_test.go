@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +18,6 @@ import (
 	"github.com/lib/pq/pqerror"
 
 	"simgraph/db/dbtest"
-	"simgraph/db/rowtap"
 	"simgraph/db/stmtcache"
 )
 
@@ -27,7 +25,6 @@ import (
 type numbers struct {
 	read    []int64
 	columns *stmtcache.Columns
-	tapped  bool
 	refuse  error
 }
 
@@ -36,29 +33,22 @@ func (n *numbers) Columns(c *stmtcache.Columns) error {
 	return nil
 }
 
-func (n *numbers) Row(row rowtap.Row) error {
-	n.tapped = true
-	return n.take(int64(int32(binary.BigEndian.Uint32(row.Next()))))
-}
-
-func (n *numbers) Values(values []driver.Value) error { return n.take(values[0].(int64)) }
-
-func (n *numbers) take(number int64) error {
-	n.read = append(n.read, number)
+func (n *numbers) Row(values []driver.Value) error {
+	n.read = append(n.read, values[0].(int64))
 	return n.refuse
 }
 
-// signalling tells when rows come.
+// signalling closes begun at the first row.
 type signalling struct {
 	numbers
 	begun chan struct{}
 }
 
-func (s *signalling) Row(row rowtap.Row) error {
+func (s *signalling) Row(values []driver.Value) error {
 	if len(s.read) == 0 {
 		close(s.begun)
 	}
-	return s.numbers.Row(row)
+	return s.numbers.Row(values)
 }
 
 func read(ctx context.Context, t testing.TB, db *sql.DB, to stmtcache.RowReader, query string, args ...any) (began bool, err error) {
@@ -80,7 +70,7 @@ func read(ctx context.Context, t testing.TB, db *sql.DB, to stmtcache.RowReader,
 // pid is that of the server's process behind the only connection.
 const pid = "SELECT pg_backend_pid()"
 
-func TestRowsAreTappedFromTheSecondTimeOn(t *testing.T) {
+func TestEveryRunReadsAllRowsWithTheSameColumns(t *testing.T) {
 	t.Parallel()
 	db := open(t, dbtest.URL(t), 8)
 	const query = "SELECT g, repeat('x', 1 + g % 3000), NULL::text FROM generate_series(1, $1::int) g"
@@ -88,19 +78,18 @@ func TestRowsAreTappedFromTheSecondTimeOn(t *testing.T) {
 	for i := range int64(5000) {
 		want = append(want, i+1)
 	}
+	var columns *stmtcache.Columns
 	for run := range 4 {
 		var got numbers
 		began, err := read(t.Context(), t, db, &got, query, int64(len(want)))
 		must(t, err)
-		if !began || got.tapped != (run > 0) {
-			t.Errorf("run %d: began %t, tapped %t", run, began, got.tapped)
+		if !began || !slices.Equal(got.read, want) {
+			t.Fatalf("run %d: began %t, %d rows", run, began, len(got.read))
 		}
-		if !slices.Equal(got.read, want) {
-			t.Fatalf("run %d: read %d rows", run, len(got.read))
+		if names := got.columns.Names; !slices.Equal(names, []string{"g", "repeat", "text"}) || run > 0 && got.columns != columns {
+			t.Errorf("run %d: the columns are %+v", run, got.columns)
 		}
-		if names := got.columns.Names; len(names) != 3 || names[0] != "g" || got.columns.Types[0] != "INT4" {
-			t.Errorf("the columns are %+v", got.columns)
-		}
+		columns = got.columns
 	}
 	if got := number(t, db, "SELECT $1::int", 7); got != 7 { // by lib/pq
 		t.Errorf("got %d", got)
@@ -126,15 +115,15 @@ END $$`)
 	}
 }
 
-func TestAnErrorAmongTheRowsIsTold(t *testing.T) {
+func TestAnErrorAmongTheRowsIsReturned(t *testing.T) {
 	t.Parallel()
 	db := open(t, dbtest.URL(t), 8)
 	before := number(t, db, pid)
 	for run := range 3 {
 		var got numbers
 		began, err := read(t.Context(), t, db, &got, "SELECT g / (5000 - g) FROM generate_series(1, $1::int) g", int64(9000))
-		if pq.As(err, pqerror.DivisionByZero) == nil || !began || len(got.read) != 4999 || got.tapped != (run > 0) {
-			t.Errorf("run %d: began %t, %d rows, tapped %t, %v", run, began, len(got.read), got.tapped, err)
+		if pq.As(err, pqerror.DivisionByZero) == nil || !began || len(got.read) != 4999 {
+			t.Errorf("run %d: began %t, %d rows, %v", run, began, len(got.read), err)
 		}
 	}
 	if after := number(t, db, pid); after != before {
@@ -142,7 +131,7 @@ func TestAnErrorAmongTheRowsIsTold(t *testing.T) {
 	}
 }
 
-func TestTheErrorOfAReaderIsToldAndTheConnectionKept(t *testing.T) {
+func TestTheErrorOfAReaderIsReturnedAndTheConnectionKept(t *testing.T) {
 	t.Parallel()
 	db := open(t, dbtest.URL(t), 8)
 	before := number(t, db, pid)
@@ -178,7 +167,7 @@ func TestWhatTheServerForgotIsPreparedAgain(t *testing.T) {
 				if run >= 2 && name == "altered" {
 					want++
 				}
-				if !slices.Equal(got.read, []int64{want}) || got.tapped != (run != 0 && run != 2) {
+				if !slices.Equal(got.read, []int64{want}) {
 					t.Errorf("run %d: %+v", run, got)
 				}
 			}
@@ -186,7 +175,7 @@ func TestWhatTheServerForgotIsPreparedAgain(t *testing.T) {
 	}
 }
 
-func TestATappedQueryEndsInTheServerWhenItsContextDoes(t *testing.T) {
+func TestAQueryEndsAmongItsRowsInTheServerWhenItsContextDoes(t *testing.T) {
 	t.Parallel()
 	address := dbtest.URL(t)
 	db, watcher := open(t, address, 8), open(t, address, 8)
@@ -214,7 +203,7 @@ func TestATappedQueryEndsInTheServerWhenItsContextDoes(t *testing.T) {
 	}
 }
 
-func TestAnInterruptionOfATappedQueryNeverMeetsTheNext(t *testing.T) {
+func TestAnInterruptionNeverMeetsTheNextQuery(t *testing.T) {
 	t.Parallel()
 	db := open(t, dbtest.URL(t), 8)
 	const query = "SELECT g, pg_sleep(0.0001) FROM generate_series(1, $1::int) g"
@@ -265,36 +254,19 @@ func TestAConnectionThatDiesIsNotReadTwice(t *testing.T) {
 	}()
 	<-some.begun
 	execute(t, killer, fmt.Sprintf("SELECT pg_terminate_backend(%d, 5000)", backend))
-	if err := <-ended; err == nil || len(some.read) == 0 || !some.tapped {
-		t.Errorf("among rows: %d rows, tapped %t, %v", len(some.read), some.tapped, err)
+	if err := <-ended; err == nil || len(some.read) == 0 {
+		t.Errorf("among rows: %d rows, %v", len(some.read), err)
 	}
 }
 
-func TestRowsOfAnotherDialerAreLibPQs(t *testing.T) {
+func TestTheObserverIsCalledOnceForAQuery(t *testing.T) {
 	t.Parallel()
 	inner, err := pq.NewConnector(dbtest.URL(t))
 	must(t, err)
-	db := sql.OpenDB(stmtcache.New(inner, 8, nil))
-	t.Cleanup(func() { db.Close() })
-	for range 3 {
-		var got numbers
-		_, err := read(t.Context(), t, db, &got, "SELECT $1::int", int64(7))
-		must(t, err)
-		if got.tapped || !slices.Equal(got.read, []int64{7}) {
-			t.Errorf("got %+v", got)
-		}
-	}
-}
-
-func TestAnObserverIsToldOfATappedQueryOnce(t *testing.T) {
-	t.Parallel()
-	inner, err := pq.NewConnector(dbtest.URL(t))
-	must(t, err)
-	inner.Dialer(&rowtap.Dialer{Inner: &net.Dialer{}})
-	var told []string
-	db := sql.OpenDB(stmtcache.New(inner, 8, func(_ context.Context, query string) func(error) {
-		told = append(told, query)
-		return func(err error) { told = append(told, fmt.Sprint(err)) }
+	var calls []string
+	db := sql.OpenDB(stmtcache.New(inner, new(net.Dialer), 8, func(_ context.Context, query string) func(error) {
+		calls = append(calls, query)
+		return func(err error) { calls = append(calls, fmt.Sprint(err)) }
 	}))
 	t.Cleanup(func() { db.Close() })
 	db.SetMaxOpenConns(1)
@@ -303,12 +275,12 @@ func TestAnObserverIsToldOfATappedQueryOnce(t *testing.T) {
 		_, err := read(t.Context(), t, db, new(numbers), query, int64(9))
 		must(t, err)
 	}
-	if got := strings.Join(told, "|"); got != query+"|<nil>|"+query+"|<nil>" {
+	if got := strings.Join(calls, "|"); got != query+"|<nil>|"+query+"|<nil>" {
 		t.Errorf("got %s", got)
 	}
 }
 
-// cutting closes connections, once told to, where an answer lacks only its end.
+// cutting closes connections, once cut is set, where an answer lacks only its end.
 type cutting struct {
 	net.Dialer
 	cut bool
@@ -342,8 +314,7 @@ func TestAStatementThatWasAnsweredIsNotRunAgain(t *testing.T) {
 	inner, err := pq.NewConnector(dbtest.URL(t))
 	must(t, err)
 	network := new(cutting)
-	inner.Dialer(&rowtap.Dialer{Inner: network})
-	db := sql.OpenDB(stmtcache.New(inner, 8, nil))
+	db := sql.OpenDB(stmtcache.New(inner, network, 8, nil))
 	t.Cleanup(func() { db.Close() })
 	db.SetMaxOpenConns(1)
 	const query = "SELECT g FROM generate_series(1, $1::int) g"
@@ -358,7 +329,7 @@ func TestAStatementThatWasAnsweredIsNotRunAgain(t *testing.T) {
 // panicking panics at the first row.
 type panicking struct{ numbers }
 
-func (p *panicking) Row(rowtap.Row) error { panic("at a row") }
+func (p *panicking) Row([]driver.Value) error { panic("at a row") }
 
 func TestAReaderThatPanicsCostsItsConnectionOnly(t *testing.T) {
 	t.Parallel()
@@ -380,29 +351,5 @@ func TestAReaderThatPanicsCostsItsConnectionOnly(t *testing.T) {
 	must(t, err)
 	if len(got.read) != 9 || number(t, db, pid) == before {
 		t.Errorf("read %d rows on the same connection", len(got.read))
-	}
-}
-
-// boxing cannot read what it is sent from its second run on.
-type boxing struct {
-	numbers
-	boxed bool
-}
-
-func (b *boxing) Columns(c *stmtcache.Columns) error {
-	c.Boxed = b.boxed
-	return nil
-}
-
-func TestAReaderMayRefuseWhatAnotherCouldRead(t *testing.T) {
-	t.Parallel()
-	db := open(t, dbtest.URL(t), 8)
-	for run, boxed := range []bool{false, false, true, true} {
-		got := boxing{boxed: boxed}
-		_, err := read(t.Context(), t, db, &got, "SELECT $1::int", int64(run))
-		must(t, err)
-		if got.tapped != (run == 1) || !slices.Equal(got.read, []int64{int64(run)}) {
-			t.Errorf("run %d: %+v", run, got)
-		}
 	}
 }

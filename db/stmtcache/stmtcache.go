@@ -15,8 +15,6 @@ import (
 
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
-
-	"simgraph/db/rowtap"
 )
 
 // DefaultSize suits a program with some hundred statements of its own: each
@@ -24,23 +22,24 @@ import (
 const DefaultSize = 256
 
 // New returns a connector whose connections keep the size statements used last
-// prepared, and are Conns. With size 0 nothing is kept.
+// prepared, and are Conns. With size 0 nothing is kept. It sets the dialer of
+// inner to one that makes its network connections by network.
 //
-// observe, unless nil, is told of every statement that is run, with the context
-// of the call and before the server sees it; what it returns, unless nil, is
-// called when the server has begun to answer, or at the end of what ReadRows
-// reads.
+// observe, unless nil, is called for every statement that is run, with the
+// context of the call and before the server sees it; what it returns, unless nil,
+// is called when the server has begun to answer.
 //
 // On all its connections an error that comes of the context matches both the
 // context's error and lib/pq's, which is a bare query_canceled otherwise.
-func New(inner *pq.Connector, size int, observe Observer) driver.Connector {
+func New(inner *pq.Connector, network ContextDialer, size int, observe Observer) driver.Connector {
+	inner.Dialer(&dialer{network})
 	if observe == nil {
 		observe = func(context.Context, string) func(error) { return nil }
 	}
 	return &connector{inner, size, observe}
 }
 
-// Observer is told of a statement.
+// Observer is called for each statement.
 type Observer func(ctx context.Context, query string) (answered func(error))
 
 type connector struct {
@@ -50,26 +49,16 @@ type connector struct {
 }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	ctx, wire := rowtap.Last(ctx)
-	inner, err := c.Connector.Connect(ctx)
+	inner, err := connect(ctx, c.Connector)
 	if err != nil {
-		return nil, connectError(err, *wire)
+		return nil, err
 	}
 	full, ok := inner.(pqConn)
 	if !ok {
 		_ = inner.Close()
 		return nil, fmt.Errorf("stmtcache: lib/pq's %T lacks a method", inner)
 	}
-	return &conn{pqConn: full, wire: *wire, size: c.size, observe: c.observe, byQuery: map[string]*list.Element{}, recent: list.New()}, nil
-}
-
-// connectError returns why a connection was not made. lib/pq hides the error of a
-// network that breaks before the password is sent in a type of its own.
-func connectError(err error, wire *rowtap.Conn) error {
-	if wire != nil && wire.Unsent() != nil {
-		return wire.Unsent()
-	}
-	return err
+	return &conn{pqConn: full, size: c.size, observe: c.observe, byQuery: map[string]*list.Element{}, recent: list.New()}, nil
 }
 
 // pqConn is all that lib/pq's connections can do. What conn does not override
@@ -95,8 +84,6 @@ type pqStmt interface {
 // conn is used by one goroutine at a time, as database/sql promises.
 type conn struct {
 	pqConn
-	// wire is nil where the connector has another dialer than rowtap's.
-	wire    *rowtap.Conn
 	size    int
 	observe Observer
 	byQuery map[string]*list.Element
@@ -124,7 +111,7 @@ func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx
 	}
 }
 
-// prepares tells whether a statement with such arguments is prepared. One without
+// prepares reports whether a statement with such arguments is prepared. One without
 // goes by the simple protocol, as in lib/pq: it may be several in one text.
 func (c *conn) prepares(args []driver.NamedValue) bool { return len(args) > 0 && c.size > 0 }
 
@@ -159,7 +146,7 @@ func observed[T any](ctx context.Context, c *conn, query string, run func() (T, 
 
 // prepared runs a statement, and once more when the server refuses the prepared
 // form before it did anything. In a transaction that is over then: the second
-// attempt fails too, and the first error is the one that tells why.
+// attempt fails too, and the first error is the one that says why.
 func prepared[T any](ctx context.Context, c *conn, query string, do func(pqStmt) (T, error)) (T, error) {
 	result, err := once(ctx, c, query, do)
 	if err == nil || !c.forget(query, err) {
@@ -204,7 +191,7 @@ func (c *conn) prepare(ctx context.Context, query string) (pqStmt, error) {
 	return stmt, nil
 }
 
-// forget drops what the server no longer accepts, and tells whether it did.
+// forget drops what the server no longer accepts, and reports whether it did.
 func (c *conn) forget(query string, err error) bool {
 	switch {
 	case pq.As(err, pqerror.FeatureNotSupported) != nil:

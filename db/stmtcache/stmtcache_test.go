@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net"
 	"slices"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -16,7 +14,6 @@ import (
 	"github.com/lib/pq/pqerror"
 
 	"simgraph/db/dbtest"
-	"simgraph/db/rowtap"
 	"simgraph/db/stmtcache"
 )
 
@@ -27,8 +24,7 @@ func open(t testing.TB, address string, size int) *sql.DB {
 	t.Helper()
 	inner, err := pq.NewConnector(address)
 	must(t, err)
-	inner.Dialer(&rowtap.Dialer{Inner: new(net.Dialer)})
-	db := sql.OpenDB(stmtcache.New(inner, size, nil))
+	db := sql.OpenDB(stmtcache.New(inner, new(net.Dialer), size, nil))
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { db.Close() })
 	return db
@@ -349,35 +345,5 @@ func BenchmarkStatement(b *testing.B) {
 				must(b, err)
 			}
 		})
-	}
-}
-
-// breaking asks for a password and breaks then.
-type breaking struct {
-	net.Conn
-	asks   *strings.Reader
-	writes int
-}
-
-func (b *breaking) DialContext(context.Context, string, string) (net.Conn, error) { return b, nil }
-func (b *breaking) Read(to []byte) (int, error)                                   { return b.asks.Read(to) }
-func (b *breaking) SetDeadline(time.Time) error                                   { return nil }
-func (b *breaking) Close() error                                                  { return nil }
-
-func (b *breaking) Write(from []byte) (int, error) {
-	if b.writes++; b.writes > 1 {
-		return 0, &net.OpError{Op: "write", Net: "tcp", Err: syscall.ECONNRESET}
-	}
-	return len(from), nil
-}
-
-func TestANetworkThatBreaksAtTheGreetingIsNoSecret(t *testing.T) {
-	t.Parallel()
-	inner, err := pq.NewConnector("host=example.test user=u password=p sslmode=disable")
-	must(t, err)
-	inner.Dialer(&rowtap.Dialer{Inner: &breaking{asks: strings.NewReader("R\x00\x00\x00\x08\x00\x00\x00\x03")}})
-	_, err = stmtcache.New(inner, 8, nil).Connect(t.Context())
-	if broken, ok := errors.AsType[net.Error](err); !ok || !errors.Is(broken, syscall.ECONNRESET) {
-		t.Errorf("got %T %v", err, err)
 	}
 }

@@ -5,14 +5,14 @@ package access
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"simgraph/domain"
+	"simgraph/internal/flight"
 )
 
 const (
@@ -33,10 +33,12 @@ type Gate struct {
 	store domain.Access
 	now   func() time.Time
 
-	asking singleflight.Group
-	mu     sync.RWMutex
-	known  map[[sha256.Size]byte]remembered
+	lookUps flight.Group[tokenHash, domain.Secret, *domain.Caller]
+	mu      sync.RWMutex
+	known   map[tokenHash]remembered
 }
+
+type tokenHash [sha256.Size]byte
 
 type remembered struct {
 	caller *domain.Caller
@@ -45,32 +47,46 @@ type remembered struct {
 
 // NewGate returns a gate on the store; now tells the time.
 func NewGate(store domain.Access, now func() time.Time) *Gate {
-	return &Gate{store: store, now: now, known: map[[sha256.Size]byte]remembered{}}
+	g := &Gate{store: store, now: now, known: map[tokenHash]remembered{}}
+	g.lookUps.Run = g.lookUp
+	return g
 }
 
 // Caller returns who holds the token, or an InvalidToken error.
 func (g *Gate) Caller(ctx context.Context, token domain.Secret) (*domain.Caller, error) {
-	key := sha256.Sum256([]byte(token))
-	g.mu.RLock()
-	entry, ok := g.known[key]
-	g.mu.RUnlock()
-	if ok && g.now().Before(entry.until) {
-		return entry.caller, nil
+	hash := tokenHash(sha256.Sum256([]byte(token)))
+	if caller, ok := g.believed(hash); ok {
+		return caller, nil
 	}
-	// Whoever asks first asks for all; it must not be cancelled with its request.
-	found, err, _ := g.asking.Do(string(key[:]), func() (any, error) {
-		asked := g.now()
-		caller, err := g.store.Authenticate(context.WithoutCancel(ctx), token)
-		g.remember(key, caller, asked)
-		return caller, err
-	})
-	if err != nil {
-		return nil, err
+	caller, err := g.lookUps.Do(ctx, hash, token)
+	if err != nil && errors.Is(err, ctx.Err()) {
+		return nil, domain.Unavailable(err)
 	}
-	return found.(*domain.Caller), nil
+	return caller, err
 }
 
-func (g *Gate) remember(key [sha256.Size]byte, caller *domain.Caller, asked time.Time) {
+// believed returns the caller of a token that was looked up not long ago.
+func (g *Gate) believed(hash tokenHash) (*domain.Caller, bool) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	entry, ok := g.known[hash]
+	return entry.caller, ok && g.now().Before(entry.until)
+}
+
+// lookUp asks the store for the caller of a token, unless a look-up has found it
+// since it was asked for.
+func (g *Gate) lookUp(ctx context.Context, hash tokenHash, tokens []domain.Secret) []flight.Result[*domain.Caller] {
+	caller, ok := g.believed(hash)
+	var err error
+	if !ok {
+		asked := g.now()
+		caller, err = g.store.Authenticate(ctx, tokens[0])
+		g.remember(hash, caller, asked)
+	}
+	return flight.Same(len(tokens), caller, err)
+}
+
+func (g *Gate) remember(key tokenHash, caller *domain.Caller, asked time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if caller == nil {

@@ -24,6 +24,8 @@ type Serve struct {
 	MailRetention  uint   `default:"90" placeholder:"DAYS" range:"0..36500" help:"How many days sent mails are kept; 0 keeps them for ever."`
 	AuditRetention uint   `default:"0" placeholder:"MONTHS" range:"0..1200" help:"How many months of the audit log are kept; 0 keeps it for ever."`
 
+	NoRuntimeTuning bool `help:"Leave the garbage collector and the sampling of profiles as Go sets them."`
+
 	Mailing
 	Replicas
 	Observation
@@ -48,6 +50,9 @@ func (s *Serve) Check(database *Database) error {
 // Run serves until ctx ends. Where a command runs the embedded database, and is
 // killed before the server has taken over from it, the server starts once more.
 func (s *Serve) Run(ctx context.Context, env *Env) error {
+	if !s.NoRuntimeTuning {
+		tuneRuntime()
+	}
 	reload := &reloader{log: env.Log}
 	go reload.follow(env.Hangups)
 	for {

@@ -33,9 +33,9 @@ type Database interface {
 	Place() string
 	// Replayed fails where it cannot take reads.
 	Replayed(ctx context.Context) (domain.Position, error)
-	// Cut fails its reads at once until Mend.
-	Cut()
-	Mend()
+	// CloseAll makes its reads fail at once until Reopen.
+	CloseAll()
+	Reopen()
 	// Blames tells whether a failed read is worth another attempt on the primary,
 	// and whether the standby is down.
 	Blames(err error) (again, down bool)

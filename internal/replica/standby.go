@@ -71,7 +71,7 @@ func (s *standby) probe(ctx context.Context) {
 		s.tell("it lags behind", nil)
 		return
 	}
-	s.Mend()
+	s.Reopen()
 	s.used.Store(true)
 	s.tell("", nil)
 }
@@ -79,7 +79,7 @@ func (s *standby) probe(ctx context.Context) {
 // leaveOut ends the reads that wait for the standby: they go to the primary.
 func (s *standby) leaveOut(why string, err error) {
 	s.used.Store(false)
-	s.Cut()
+	s.CloseAll()
 	s.tell(why, err)
 }
 

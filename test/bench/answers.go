@@ -44,7 +44,7 @@ func parseAnswers(args []string) (*answers, error) {
 	flags.StringVar(&a.only, "only", "", "measure only the workloads whose name holds this")
 	flags.DurationVar(&a.steady, "steady", time.Minute, "how long the server's memory is watched under all workloads; 0 for not at all")
 	flags.BoolVar(&a.scaling, "scaling", false, "instead compare 10,000 subscribers with 1,000,000, and few rows with many")
-	flags.StringVar(&a.profile, "cpuprofile", "", "instead write a CPU profile of the endpoints to this `file`, fit for default.pgo")
+	flags.StringVar(&a.profile, "cpuprofile", "", "instead write a CPU profile of the endpoints to this `file`, fit for deploy/release.pgo")
 	return a, flags.Parse(args)
 }
 

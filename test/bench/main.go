@@ -21,7 +21,6 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/embedded"
-	"simgraph/internal/command"
 )
 
 // options are what the command line says.
@@ -62,7 +61,6 @@ func perform(ctx context.Context, args []string) error {
 	case name == "soak":
 		return runSoak(ctx, args)
 	case name == "ceilings" && len(args) == 2:
-		command.SlackenTimers() // as the server
 		listener, err := net.Listen("tcp", args[1])
 		if err != nil {
 			return err

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"math"
@@ -9,12 +9,13 @@ import (
 	"strings"
 )
 
-// Answers are short-lived garbage, so it is collected less often than Go would.
-// What that may cost is bounded in a container: the database needs memory too.
+// Responses are short-lived garbage, so it is collected less often than by Go's
+// default. In a container the memory for it is bounded: the database needs memory
+// too.
 const (
 	garbagePercent = 400
 	containerShare = 0.5
-	// profiledBytes are between two allocations that profiles see. Go's half a
+	// profiledBytes are between two allocations that profiles record. Go's half a
 	// megabyte, which a page of 100 allocates, takes 3 % of the server's time.
 	profiledBytes   = 8 << 20
 	profiledBytesGo = 512 << 10
@@ -24,21 +25,24 @@ const (
 )
 
 // ballast is counted as in use, so that some 160 MB of garbage come together
-// between two collections however little the server holds: each slows down what
-// is answered meanwhile. It is never touched and takes no memory itself.
+// between two collections however little the server holds: each collection slows
+// down the requests of its time. It is never touched and takes no memory itself.
 var ballast []byte
 
-// The memory that a container may use, by version 2 and 1 of control groups.
+// memoryFiles have the memory that a container may use, by version 2 and 1 of
+// control groups.
 var memoryFiles = []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}
 
-func init() {
+// tuneRuntime sets Go's runtime up for a server. It changes the process for good,
+// so only serve calls it, and before anything else.
+func tuneRuntime() {
 	if runtime.MemProfileRate == profiledBytesGo { // GODEBUG may set another
 		runtime.MemProfileRate = profiledBytes
 	}
 	tuneMemory(os.Getenv, memoryFiles)
 }
 
-// tuneMemory leaves alone what GOGC and GOMEMLIMIT set.
+// tuneMemory changes nothing that GOGC or GOMEMLIMIT sets.
 func tuneMemory(getenv func(string) string, files []string) {
 	if getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit(files))
@@ -52,8 +56,8 @@ func tuneMemory(getenv func(string) string, files []string) {
 	}
 }
 
-// memoryLimit is from where on garbage is collected as often as it takes; the
-// largest number stands for none.
+// memoryLimit returns the memory from which on garbage is collected as often as it
+// takes; the largest number stands for none.
 func memoryLimit(files []string) int64 {
 	for _, file := range files {
 		text, err := os.ReadFile(file)

@@ -36,12 +36,12 @@ func deaf(t *testing.T) string {
 	}
 }
 
-func TestADialThatIsCutIsOfAServerThatIsDown(t *testing.T) {
-	wires, address := newWires(), deaf(t)
-	time.AfterFunc(50*time.Millisecond, wires.cut)
-	for _, when := range []string{"while it is cut", "after it was cut"} {
-		_, err := wires.DialContext(t.Context(), "tcp", address)
-		if !errors.Is(err, errCut) || !unreachable(err) || stopped(err) {
+func TestADialOfClosedConnectionsFailsAsOfAServerThatIsDown(t *testing.T) {
+	conns, address := newConns(), deaf(t)
+	time.AfterFunc(50*time.Millisecond, conns.closeAll)
+	for _, when := range []string{"while they are closed", "after they were closed"} {
+		_, err := conns.DialContext(t.Context(), "tcp", address)
+		if !errors.Is(err, errClosed) || !unreachable(err) || stopped(err) {
 			t.Errorf("%s: %v", when, err)
 		}
 	}
@@ -50,8 +50,8 @@ func TestADialThatIsCutIsOfAServerThatIsDown(t *testing.T) {
 func TestADialThatTheCallerGivesUpIsStopped(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := newWires().DialContext(ctx, "tcp", deaf(t))
-	if err == nil || errors.Is(err, errCut) {
+	_, err := newConns().DialContext(ctx, "tcp", deaf(t))
+	if err == nil || errors.Is(err, errClosed) {
 		t.Errorf("%v", err)
 	}
 }

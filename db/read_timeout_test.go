@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestAConnectionThatWasJustMadeIsNotSuspect(t *testing.T) {
+func TestAConnectionThatWasMadeAfterASilentReadBeganIsKept(t *testing.T) {
 	server, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -22,9 +22,9 @@ func TestAConnectionThatWasJustMadeIsNotSuspect(t *testing.T) {
 			go func() { _, _ = conn.Write([]byte{'x'}) }()
 		}
 	}()
-	l := listening(time.Minute).(*listeners)
+	d := newReadTimeoutDialer(time.Minute).(*readTimeoutDialer)
 	dial := func() net.Conn {
-		conn, err := l.DialContext(t.Context(), "tcp", server.Addr().String())
+		conn, err := d.DialContext(t.Context(), "tcp", server.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,11 +34,11 @@ func TestAConnectionThatWasJustMadeIsNotSuspect(t *testing.T) {
 	old := dial()
 	since := time.Now()
 	young := dial()
-	l.suspect(since)
+	d.closeSilent(since)
 	if _, err := old.Read(make([]byte, 1)); err == nil {
-		t.Error("a connection that was not heard since is kept")
+		t.Error("a connection that has read nothing since is kept")
 	}
 	if _, err := young.Read(make([]byte, 1)); err != nil {
-		t.Errorf("a connection that came about since is closed: %v", err)
+		t.Errorf("a connection that was made since is closed: %v", err)
 	}
 }

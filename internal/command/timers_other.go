@@ -1,6 +1,0 @@
-//go:build !linux
-
-package command
-
-// SlackenTimers does nothing: only Linux has a slack of timers.
-func SlackenTimers() {}
