@@ -13,6 +13,8 @@ import (
 // noteMovedUsage marks the subscribers that have usage since their group
 // changed: all usage, where that is before their first known group. A subscriber
 // is looked up in each billing period that the company has: most have no usage.
+// The order makes PostgreSQL take the primary key, also where it has not analyzed
+// the table yet; the index on magnitude would go through the whole period.
 const noteMovedUsage = `
 WITH RECURSIVE period AS (
   SELECT min(p.period_start) AS began FROM subscriber_periods p WHERE p.company_id = $1
@@ -38,12 +40,13 @@ WITH RECURSIVE period AS (
   FROM moved m
   CROSS JOIN period
   CROSS JOIN LATERAL (
-    SELECT u.period_start
+    SELECT u.period_start, u.subscriber_key, u.last_seen
     FROM subscriber_periods u
-    WHERE u.company_id = $1 AND u.period_start = period.began AND u.subscriber_key = m.key
-      AND u.last_seen >= date_trunc('second', m.since)
-    OFFSET 0
+    WHERE u.company_id = $1 AND u.period_start = period.began AND u.subscriber_key >= m.key
+    ORDER BY u.subscriber_key
+    LIMIT 1
   ) u
+  WHERE u.subscriber_key = m.key AND u.last_seen >= date_trunc('second', m.since)
   GROUP BY m.key, m.since
 ), marked AS (
   INSERT INTO subscriber_moves AS w (company_id, subscriber_key, since)
