@@ -14,7 +14,7 @@ type Stores struct {
 		FindExternal(ctx context.Context, externalID string) (*domain.Company, error)
 	}
 	Alerts interface {
-		Keep(ctx context.Context, scope domain.Scope, specs []domain.AlertSpec) ([]domain.Imported, error)
+		Keep(ctx context.Context, scope domain.Scope, alerts []domain.AlertImport) ([]domain.Imported, error)
 		// KeepLog adds what alerts told, which they then do not tell again.
 		KeepLog(ctx context.Context, scope domain.Scope, firings []domain.Firing) ([]domain.Imported, error)
 	}
