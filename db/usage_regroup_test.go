@@ -250,3 +250,53 @@ func TestAMarkOfTheVersionBeforeIsReconciled(t *testing.T) {
 	}
 	f.mustAgree()
 }
+
+func TestAnAlertWhoseUsageMovedAwayHasOneStatus(t *testing.T) {
+	t.Parallel()
+	f := newUsageFleet(t, 2)
+	at := usageNow
+	clock := func() time.Time { return at }
+	f.usage = db.NewUsage(f.pool, db.NewAlertEvaluator(clock), db.UsageOptions{Now: clock})
+	alerts := db.NewAlerts(f.pool, clock)
+	alert, err := alerts.Create(t.Context(), f.scope, domain.AlertSpec{RuleType: domain.RuleGroup, Target: "1", LowerThreshold: 100, UpperThreshold: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustBe := func(status domain.AlertStatus, usage int64, reason domain.AlertReason, firings int64) {
+		t.Helper()
+		ids := []int64{alert.AlertID}
+		exceeded, err := alerts.Exceeded(t.Context(), f.scope, ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		subjects, err := alerts.SubjectsOf(t.Context(), f.scope, ids, domain.Page{Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		explained, err := alerts.Explain(t.Context(), f.scope, alert.AlertID, domain.AlertSubject{GroupID: new(int64(1))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		state := subjects[alert.AlertID][0]
+		if of := domain.StatusOf(exceeded[alert.AlertID] > 0); of != status || state.Status() != status || explained.State.Status() != status ||
+			explained.Lower.State.Status != status || explained.Lower.Reason != reason || state.Usage != usage {
+			t.Errorf("want %s at %d bytes; the alert is %s, its subject %s at %d bytes, explained as %s, %s", status, usage,
+				of, state.Status(), state.Usage, explained.State.Status(), explained.Lower.Reason)
+		}
+		if n := f.int(`SELECT count(*) FROM alert_log WHERE company_id = $1`); n != firings {
+			t.Errorf("it fired %d times", n)
+		}
+	}
+	mustBe(domain.Armed, 0, domain.ReasonBelow, 0)
+	f.record(usageOf("s1", "a", usageNow.Add(-time.Hour)))
+	mustBe(domain.Exceeded, 110, domain.ReasonFired, 1)
+	f.importMemberships(domain.Membership{PhysicalID: "s1", Since: usageNow.Add(-2 * time.Hour), GroupID: new(int64(2))})
+	f.reconcile()
+	mustBe(domain.Exceeded, 0, domain.ReasonFired, 1)
+	// It has fired, so it does not again before the next period.
+	f.importMemberships(domain.Membership{PhysicalID: "s1", Since: usageNow.Add(-2 * time.Hour), GroupID: new(int64(1))})
+	f.reconcile()
+	mustBe(domain.Exceeded, 110, domain.ReasonFired, 1)
+	at = at.AddDate(0, 1, 0)
+	mustBe(domain.Armed, 0, domain.ReasonBelow, 1)
+}

@@ -160,8 +160,8 @@ type Alerts interface {
 	// the most usage first, keyed by alert id. Subscribers without usage are
 	// left out where an alert watches many.
 	SubjectsOf(ctx context.Context, scope Scope, alerts []int64, page Page) (map[int64][]*AlertState, error)
-	// Exceeded counts, for each alert, the subjects that exceeded a threshold
-	// in the current billing period; one without any is missing from the map.
+	// Exceeded counts, for each alert, the subjects for which it has fired in the
+	// current billing period; one without any is missing from the map.
 	Exceeded(ctx context.Context, scope Scope, alerts []int64) (map[int64]int, error)
 	// WatchingSubscribers returns the states of the alerts that watch each
 	// subscriber alone or in its group or company, at most MaxLimit each, by

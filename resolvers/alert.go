@@ -151,10 +151,7 @@ func (a alertOf) Company(ctx context.Context, of *domain.Alert) (*domain.Company
 
 func (a alertOf) Status(ctx context.Context, of *domain.Alert) (domain.AlertStatus, error) {
 	n, err := loadersFrom(ctx).exceeded.of(ctx, of.AlertID)
-	if n > 0 {
-		return domain.Exceeded, err
-	}
-	return domain.Armed, err
+	return domain.StatusOf(n > 0), err
 }
 
 func (a alertOf) NumberExceeded(ctx context.Context, of *domain.Alert) (int32, error) {
