@@ -105,19 +105,20 @@ func (a *Alerts) Remove(ctx context.Context, scope domain.Scope, id int64) (remo
 }
 
 const sameAlerts = `
-SELECT a.rule_type, a.target_id, lower.threshold AS lower_threshold, upper.threshold AS upper_threshold
+SELECT DISTINCT a.alert_id, a.rule_type, a.target_id, lower.threshold AS lower_threshold, upper.threshold AS upper_threshold
 FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) AS wanted(rule_type, target_id, lower_threshold, upper_threshold)
 JOIN alerts a ON a.company_id = $1 AND a.rule_type = wanted.rule_type AND a.target_id = wanted.target_id` + joinAlert + `
 WHERE lower.threshold = wanted.lower_threshold AND upper.threshold = wanted.upper_threshold`
 
 // Keep implements domain.Alerts.
-func (a *Alerts) Keep(ctx context.Context, scope domain.Scope, specs []domain.AlertSpec) (kept []domain.Imported, err error) {
+func (a *Alerts) Keep(ctx context.Context, scope domain.Scope, alerts []domain.AlertImport) (kept []domain.Imported, err error) {
 	err = a.changing(ctx, scope, func(change *alertChange) error {
+		specs := pluck(alerts, func(a domain.AlertImport) domain.AlertSpec { return a.AlertSpec })
 		targets, err := targetFinder{change.tx, scope}.find(ctx, specs)
 		if err != nil {
 			return err
 		}
-		kept, err = change.keep(ctx, targets)
+		kept, err = change.keep(ctx, alerts, targets)
 		if err != nil {
 			return err
 		}
@@ -126,23 +127,30 @@ func (a *Alerts) Keep(ctx context.Context, scope domain.Scope, specs []domain.Al
 	return kept, err
 }
 
-func (c *alertChange) keep(ctx context.Context, targets []alertTargeted) ([]domain.Imported, error) {
-	same, err := selectAll[alertKey](ctx, c.tx, sameAlerts, append([]any{c.scope.Company}, targetArrays(targets)...)...)
+func (c *alertChange) keep(ctx context.Context, alerts []domain.AlertImport, targets []alertTargeted) ([]domain.Imported, error) {
+	type row struct {
+		AlertID int64
+		alertKey
+	}
+	same, err := selectAll[row](ctx, c.tx, sameAlerts, append([]any{c.scope.Company}, targetArrays(targets)...)...)
 	if err != nil {
 		return nil, err
 	}
-	known := keyed(same, func(k *alertKey) alertKey { return *k })
+	known := map[alertKey]int{}
+	for _, alert := range same {
+		known[alert.alertKey]++
+	}
 	kept := make([]domain.Imported, len(targets))
 	var fresh []alertTargeted
 	for i, t := range targets {
 		switch {
 		case t.refused != nil:
 			kept[i].Err = t.refused
-		case known[t.alertKey] != nil:
+		case alerts[i].Copy < known[t.alertKey]:
 			kept[i].Outcome = domain.Unchanged
 		default:
 			kept[i].Outcome = domain.Created
-			known[t.alertKey] = &t.alertKey
+			known[t.alertKey]++
 			fresh = append(fresh, t)
 		}
 	}

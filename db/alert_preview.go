@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/lib/pq"
-
 	"simgraph/domain"
 )
 
@@ -14,15 +12,25 @@ import (
 const maxPreviewed = 5000
 
 // The statements of a preview. Parameters are the company, the starts and the
-// ends of the billing periods, the two thresholds, the range, and what the rule
-// watches. Totals of periods tell who went above a threshold, hours tell when.
+// ends of the billing periods, the two thresholds, the range, what the rule
+// watches, the hours that count wholly for each period ($10 to $11), and the
+// parts of other hours with the start of their period ($12 to $14). Totals of
+// periods tell who went above a threshold, hours tell when. Two periods share an
+// hour where the zone is no whole hours from UTC: the ledger tells whose a record
+// of it is.
 const (
 	previewPeriods = `
 WITH period AS (
-  SELECT * FROM unnest($2::timestamptz[], $3::timestamptz[]) AS p(period_start, period_end)
+  SELECT *
+  FROM unnest($2::timestamptz[], $3::timestamptz[], $10::timestamptz[], $11::timestamptz[]) AS p(period_start, period_end, hours_from, hours_until)
+), edge AS (
+  SELECT e.period_start, r.subscriber_key, r.started_at, date_trunc('hour', r.started_at, 'UTC') AS hour,
+    r.mobile_originated + r.mobile_terminated AS bytes
+  FROM unnest($12::timestamptz[], $13::timestamptz[], $14::timestamptz[]) AS e(period_start, since, until)
+  JOIN usage_records r ON r.company_id = $1 AND r.started_at >= e.since AND r.started_at < e.until
 )`
 	previewSubscribers = previewPeriods + `, candidate AS (
-  SELECT p.period_start, p.period_end, u.subscriber_key, NULL::bigint AS group_id
+  SELECT p.*, u.subscriber_key, NULL::bigint AS group_id
   FROM period p
   JOIN subscriber_periods u ON u.company_id = $1 AND u.period_start = p.period_start
   JOIN subscribers s ON s.company_id = $1 AND s.key = u.subscriber_key
@@ -36,9 +44,16 @@ WITH period AS (
   CROSS JOIN LATERAL generate_series((c.period_start AT TIME ZONE 'UTC')::date, (c.period_end AT TIME ZONE 'UTC')::date, interval '1 day') AS on_day
   JOIN subscriber_days d ON d.company_id = $1 AND d.day = on_day::date AND d.subscriber_key = c.subscriber_key
   CROSS JOIN LATERAL usage_cells(d.cells) AS cell
+  WHERE (d.day + make_interval(hours => cell.hour)) AT TIME ZONE 'UTC' >= c.hours_from
+    AND (d.day + make_interval(hours => cell.hour)) AT TIME ZONE 'UTC' < c.hours_until
+  UNION ALL
+  SELECT c.*, e.hour, e.bytes
+  FROM candidate c
+  JOIN edge e ON e.period_start = c.period_start AND e.subscriber_key = c.subscriber_key
 )` + previewCrossed
-	previewGroup = previewPeriods + `, candidate AS (
-  SELECT p.period_start, p.period_end, NULL::bigint AS subscriber_key, u.group_id
+	previewGroup = previewPeriods + `, ` + spansOfKnown + ` AND k.subscriber_key IN (SELECT subscriber_key FROM edge)` + spansOf +
+		` AND m.subscriber_key IN (SELECT subscriber_key FROM edge)` + spansInOrder + `, candidate AS (
+  SELECT p.*, NULL::bigint AS subscriber_key, u.group_id
   FROM period p
   JOIN group_periods u ON u.company_id = $1 AND u.period_start = p.period_start AND u.group_id = $9
   WHERE u.mobile_originated + u.mobile_terminated > $4 AND $8::bigint IS NULL
@@ -46,13 +61,17 @@ WITH period AS (
   SELECT c.*, h.hour, h.mobile_originated + h.mobile_terminated AS bytes
   FROM candidate c
   JOIN group_hours h ON h.company_id = $1 AND h.group_id = c.group_id
-    AND h.hour >= date_trunc('hour', c.period_start, 'UTC') AND h.hour < c.period_end
+    AND h.hour >= c.hours_from AND h.hour < c.hours_until
+  UNION ALL
+  SELECT c.*, e.hour, e.bytes
+  FROM candidate c
+  JOIN edge e ON e.period_start = c.period_start
+  JOIN span s ON s.subscriber_key = e.subscriber_key AND s.group_id = c.group_id AND e.started_at >= s.since AND e.started_at < s.until
 )` + previewCrossed
 	previewCrossed = `, running AS (
   SELECT h.period_start, h.period_end, h.subscriber_key, h.group_id, h.hour,
     sum(sum(h.bytes)) OVER (PARTITION BY h.period_start, h.subscriber_key ORDER BY h.hour)::bigint AS usage
   FROM hourly h
-  WHERE h.hour >= date_trunc('hour', h.period_start, 'UTC') AND h.hour < h.period_end
   GROUP BY h.period_start, h.period_end, h.subscriber_key, h.group_id, h.hour
 ), crossed AS (
   SELECT DISTINCT ON (r.period_start, r.subscriber_key, b.boundary) b.boundary, r.subscriber_key, r.group_id, r.period_start, r.period_end, r.hour AS at, r.usage
@@ -99,15 +118,19 @@ func (a *Alerts) preview(ctx context.Context, company *domain.Company, alert ale
 	case domain.RuleGroup:
 		sql, group = previewGroup, alert.TargetID
 	}
-	starts, ends := periodsOver(company.Billing(), over)
-	rows, err := selectAll[previewRow](ctx, a.pool, sql, company.CompanyID, pq.Array(starts), pq.Array(ends),
-		alert.LowerThreshold, alert.UpperThreshold, over.Start, over.End, sim, group)
+	ledger, err := ledgerStart(ctx, a.pool)
+	if err != nil {
+		return nil, Translate(err)
+	}
+	of := previewPeriodsOver(company.Billing(), over, ledger)
+	rows, err := selectAll[previewRow](ctx, a.pool, sql, company.CompanyID, of.starts, of.ends, alert.LowerThreshold, alert.UpperThreshold,
+		over.Start, over.End, sim, group, of.from, of.until, of.edgePeriods, of.edgeStarts, of.edgeEnds)
 	if err != nil {
 		return nil, err
 	}
 	preview := previewOf(rows)
 	if alert.RuleType == domain.RuleCompany || alert.RuleType == domain.RuleGroupMember {
-		err = a.countAbove(ctx, preview, company.CompanyID, starts, alert, group)
+		err = a.countAbove(ctx, preview, company.CompanyID, of.starts, alert, group)
 	}
 	return preview, err
 }
@@ -117,18 +140,38 @@ SELECT count(*) AS candidates, count(*) + count(*) FILTER (WHERE u.mobile_origin
   count(DISTINCT u.subscriber_key) AS subjects
 FROM subscriber_periods u
 JOIN subscribers s ON s.company_id = $1 AND s.key = u.subscriber_key
-WHERE u.company_id = $1 AND u.period_start = ANY($2) AND u.mobile_originated + u.mobile_terminated > $3
+WHERE u.company_id = $1 AND u.period_start = ANY($2::timestamptz[]) AND u.mobile_originated + u.mobile_terminated > $3
   AND ($5::bigint IS NULL OR s.group_id = $5)`
 
 // countAbove makes a preview a sample when there are more candidates than it
 // looked at: then it counts who went above the thresholds in the whole periods.
-func (a *Alerts) countAbove(ctx context.Context, preview *domain.AlertPreview, company domain.CompanyID, starts []time.Time, alert alertKey, group any) error {
+func (a *Alerts) countAbove(ctx context.Context, preview *domain.AlertPreview, company domain.CompanyID, starts timeArray, alert alertKey, group any) error {
 	var above struct{ Candidates, Total, Subjects int }
-	err := a.pool.GetContext(ctx, &above, countAbove, company, pq.Array(starts), alert.LowerThreshold, alert.UpperThreshold, group)
+	err := a.pool.GetContext(ctx, &above, countAbove, company, starts, alert.LowerThreshold, alert.UpperThreshold, group)
 	if err == nil && above.Candidates > maxPreviewed {
 		preview.IsSample, preview.Total, preview.Subjects = true, above.Total, above.Subjects
 	}
 	return Translate(err)
+}
+
+// previewPeriodColumns are billing periods with their hours, as columns.
+type previewPeriodColumns struct {
+	starts, ends, from, until         timeArray
+	edgePeriods, edgeStarts, edgeEnds timeArray
+}
+
+// previewPeriodsOver returns the billing periods in the range.
+func previewPeriodsOver(billing domain.Billing, over domain.Range, ledger time.Time) (c previewPeriodColumns) {
+	c.starts, c.ends = periodsOver(billing, over)
+	for i, start := range c.starts {
+		hours := hoursOf(domain.Period{Start: start, End: c.ends[i]}, ledger)
+		c.from, c.until = append(c.from, hours.from), append(c.until, hours.until)
+		for _, e := range hours.edges {
+			c.edgePeriods = append(c.edgePeriods, start)
+			c.edgeStarts, c.edgeEnds = append(c.edgeStarts, e.Start), append(c.edgeEnds, e.End)
+		}
+	}
+	return c
 }
 
 // periodsOver returns the starts and ends of the billing periods in the range.

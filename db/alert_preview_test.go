@@ -1,6 +1,10 @@
 package db_test
 
 import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -32,5 +36,166 @@ FROM subscribers, generate_series(1, 5001) n`)
 	spec.LowerThreshold = 50
 	if p, err := alerts.Preview(t.Context(), f.scope, spec, span); err != nil || p.IsSample {
 		t.Errorf("got %+v, %v", p, err)
+	}
+}
+
+// previewed is one firing: which boundary, whose, in which billing period, in
+// which hour and at what usage.
+func previewed(boundary domain.Boundary, subscriber, group *int64, period, at time.Time, usage int64) string {
+	who := ""
+	if subscriber != nil {
+		who = fmt.Sprint("p", *subscriber)
+	} else {
+		who = fmt.Sprint("group ", *group)
+	}
+	return fmt.Sprintf("%s %s %s %s %d", period.UTC().Format("2006-01-02T15:04"), who, boundary, at.UTC().Format("2006-01-02T15:04"), usage)
+}
+
+// edgeFleet is a fleet with usage around the edges of billing periods.
+type edgeFleet struct {
+	*fleet
+	records []domain.UsageRecord
+}
+
+func newEdgeFleet(t *testing.T, zone string, day int) *edgeFleet {
+	f := &edgeFleet{fleet: newFleet(t, day, zone, clockAt("2026-02-01 00:00"))}
+	random := rand.New(rand.NewPCG(uint64(day), uint64(len(zone))))
+	for n := range 400 {
+		at := clockAt("2026-02-20 00:00").Add(time.Duration(random.IntN(100*24*60)) * time.Minute)
+		if n%4 > 0 {
+			// Half an hour or so around where a period ends.
+			at = f.company.Billing().PeriodAt(at).End.Add(time.Duration(random.IntN(150)-75) * time.Minute)
+		}
+		f.records = append(f.records, domain.UsageRecord{
+			RecordID: fmt.Sprint(n), Source: "pgw", PhysicalID: fmt.Sprint("p", 1+random.IntN(9)), Protocol: "TCP",
+			StartedAt: at, EndedAt: at, MobileOriginated: 1 + random.Int64N(20), MobileTerminated: random.Int64N(10),
+		})
+	}
+	// Some change their group within an hour that two periods may share.
+	for n, since := range []string{"2026-03-14 18:20", "2026-03-31 13:40", "2026-04-30 14:10"} {
+		f.pool.MustExec(`INSERT INTO group_memberships VALUES (1, $1, $2, 13)`, n+1, clockAt(since))
+		f.pool.MustExec(`UPDATE subscribers SET group_id = 13 WHERE key = $1`, n+1)
+	}
+	return f
+}
+
+// groupAt is the group of a subscriber at a time.
+func (f *edgeFleet) groupAt(key int64, at time.Time) (group int64) {
+	err := f.pool.Get(&group, `
+SELECT coalesce(group_id, 0) FROM group_memberships WHERE company_id = 1 AND subscriber_key = $1 AND since <= $2 ORDER BY since DESC LIMIT 1`, key, at)
+	try(f.t, err)
+	return group
+}
+
+// reference adds up the records one by one.
+func (f *edgeFleet) reference(alert domain.AlertSpec, over domain.Range) (all []string) {
+	type subject struct {
+		period time.Time
+		id     int64
+	}
+	usage, crossed := map[subject]map[time.Time]int64{}, []string{}
+	group, _ := alert.GroupID()
+	for _, r := range f.records {
+		var key int64
+		_, err := fmt.Sscanf(r.PhysicalID, "p%d", &key)
+		try(f.t, err)
+		who := subject{f.company.Billing().PeriodAt(r.StartedAt).Start, key}
+		switch {
+		case alert.RuleType == domain.RuleGroup && f.groupAt(key, r.StartedAt) == group:
+			who.id = group
+		case alert.RuleType == domain.RuleGroupMember && f.groupAt(key, f.now) == group:
+		case alert.RuleType == domain.RuleCompany:
+		default:
+			continue
+		}
+		if usage[who] == nil {
+			usage[who] = map[time.Time]int64{}
+		}
+		usage[who][r.StartedAt.Truncate(time.Hour)] += r.MobileOriginated + r.MobileTerminated
+	}
+	for who, hours := range usage {
+		for boundary, threshold := range map[domain.Boundary]int64{domain.Lower: alert.LowerThreshold, domain.Upper: alert.UpperThreshold} {
+			total := int64(0)
+			for _, hour := range slices.SortedFunc(maps.Keys(hours), time.Time.Compare) {
+				if total += hours[hour]; total <= threshold {
+					continue
+				}
+				if !hour.Before(over.Start) && hour.Before(over.End) {
+					subscriber, of := &who.id, (*int64)(nil)
+					if alert.RuleType == domain.RuleGroup {
+						subscriber, of = nil, &who.id
+					}
+					crossed = append(crossed, previewed(boundary, subscriber, of, who.period, hour, total))
+				}
+				break
+			}
+		}
+	}
+	slices.Sort(crossed)
+	return crossed
+}
+
+func (f *edgeFleet) preview(alert domain.AlertSpec, over domain.Range) (all []string) {
+	p, err := f.alerts.Preview(f.t.Context(), f.whole(), alert, over)
+	try(f.t, err)
+	same(f.t, len(p.Firings), p.Total)
+	for _, x := range p.Firings {
+		all = append(all, previewed(x.Boundary, x.SubscriberKey, x.GroupID, x.Period.Start, x.At, x.Usage))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// logged are the firings in the log: whose, which boundary, in which period.
+func (f *edgeFleet) logged(alert int64) (all []string) {
+	slice, err := f.log.List(f.t.Context(), f.whole(), domain.Listing{Page: domain.Page{Limit: domain.MaxLogList}})
+	try(f.t, err)
+	for _, e := range slice.Items {
+		if e.AlertID == alert {
+			all = append(all, previewed(e.LimitBoundary, e.SubscriberKey, e.GroupID, e.PeriodStart, time.Time{}, 0))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestAPreviewAgreesWithASlowReferenceAndWithWhatFires(t *testing.T) {
+	t.Parallel()
+	for _, zone := range []string{"UTC", "Asia/Kolkata", "Asia/Kathmandu", "Australia/Adelaide", "Australia/Lord_Howe", "America/St_Johns"} {
+		for _, day := range []int{1, 15, 31} {
+			t.Run(fmt.Sprint(zone, " ", day), func(t *testing.T) {
+				t.Parallel()
+				f := newEdgeFleet(t, zone, day)
+				specs := []domain.AlertSpec{
+					spec(domain.RuleCompany, "", 60, 150), spec(domain.RuleGroupMember, "13", 100, 200),
+					spec(domain.RuleGroup, "12", 200, 500), spec(domain.RuleGroup, "13", 300, 800),
+				}
+				var alerts []*domain.Alert
+				for _, s := range specs {
+					alerts = append(alerts, f.create(s.RuleType, s.Target, s.LowerThreshold, s.UpperThreshold))
+				}
+				f.now = clockAt("2026-07-01 00:00")
+				clock := func() time.Time { return f.now }
+				_, err := db.NewUsage(f.pool, db.NewAlertEvaluator(clock), db.UsageOptions{Now: clock}).Record(t.Context(), f.whole(), f.records)
+				try(t, err)
+				for n, s := range specs {
+					for _, over := range [][2]string{{"2026-02-01", "2026-06-30"}, {"2026-03-14T18:10:00Z", "2026-03-31T13:50:00Z"}, {"2026-04-30T14:00:00Z", "2026-05-14T18:30:00Z"}} {
+						span, err := domain.ParseRange(over[0], over[1])
+						try(t, err)
+						sameLines(t, f.preview(s, span), f.reference(s, span)...)
+					}
+					whole, err := domain.ParseRange("2026-02-01", "2026-06-30")
+					try(t, err)
+					p, err := f.alerts.Preview(t.Context(), f.whole(), s, whole)
+					try(t, err)
+					var fires []string
+					for _, x := range p.Firings {
+						fires = append(fires, previewed(x.Boundary, x.SubscriberKey, x.GroupID, x.Period.Start, time.Time{}, 0))
+					}
+					slices.Sort(fires)
+					sameLines(t, fires, f.logged(alerts[n].AlertID)...)
+				}
+			})
+		}
 	}
 }

@@ -100,14 +100,14 @@ func (a *Alerts) WatchingSubscribers(ctx context.Context, scope domain.Scope, ke
 }
 
 const exceededByAlert = `
-SELECT a.alert_id AS parent, count(*) AS number` + fromAlerts + `
-JOIN alert_log l ON l.company_id = $1 AND l.alert_id = a.alert_id AND l.limit_boundary = 'lower'
-  AND l.revision = lower.revision AND l.period_start = $3
+SELECT a.alert_id AS parent, count(DISTINCT l.subject_id) AS number` + fromAlerts + `
+JOIN alert_thresholds t ON t.company_id = $1 AND t.alert_id = a.alert_id
+JOIN alert_log l ON l.company_id = $1 AND l.alert_id = a.alert_id AND l.limit_boundary = t.boundary
+  AND l.revision = t.revision AND l.period_start = $3
 WHERE ` + visibleAlerts + ` AND a.alert_id = ANY($4)
 GROUP BY a.alert_id`
 
-// Exceeded implements domain.Alerts. Who exceeded the upper threshold exceeded
-// the lower one, so that one is counted.
+// Exceeded implements domain.Alerts.
 func (a *Alerts) Exceeded(ctx context.Context, scope domain.Scope, alerts []int64) (map[int64]int, error) {
 	period, err := a.currentPeriod(ctx, a.pool, scope)
 	if err != nil {

@@ -158,12 +158,13 @@ func TestListsOfAlertsFilterOrderAndPage(t *testing.T) {
 func TestKeepingAlertsAgainChangesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
-	specs := []domain.AlertSpec{
-		spec(domain.RuleSIM, "s1", 1, 2), spec(domain.RuleSIM, "s1", 1, 3), spec(domain.RuleSIM, "nobody", 1, 3),
-		spec(domain.RuleCompany, "", 1, 2), spec(domain.RuleGroup, "12", 1, 2), spec(domain.RuleGroup, "99", 1, 2),
+	alerts := []domain.AlertImport{
+		{AlertSpec: spec(domain.RuleSIM, "s1", 1, 2)}, {AlertSpec: spec(domain.RuleSIM, "s1", 1, 3)}, {AlertSpec: spec(domain.RuleSIM, "nobody", 1, 3)},
+		{AlertSpec: spec(domain.RuleCompany, "", 1, 2)}, {AlertSpec: spec(domain.RuleGroup, "12", 1, 2)}, {AlertSpec: spec(domain.RuleGroup, "99", 1, 2)},
+		{AlertSpec: spec(domain.RuleSIM, "s1", 1, 2), Copy: 1}, {AlertSpec: spec(domain.RuleSIM, "s1", 1, 2), Copy: 1},
 	}
 	outcomes := func() (lines []string) {
-		kept, err := f.alerts.Keep(t.Context(), f.whole(), specs)
+		kept, err := f.alerts.Keep(t.Context(), f.whole(), alerts)
 		try(t, err)
 		for _, k := range kept {
 			if k.Err != nil {
@@ -176,8 +177,8 @@ func TestKeepingAlertsAgainChangesNothing(t *testing.T) {
 	}
 	created, unchanged := fmt.Sprint(domain.Created), fmt.Sprint(domain.Unchanged)
 	noSIM, noGroup := `no subscriber "nobody" on this account`, `no group "99" on this account`
-	sameLines(t, outcomes(), created, created, noSIM, created, created, noGroup)
-	sameLines(t, outcomes(), unchanged, unchanged, noSIM, unchanged, unchanged, noGroup)
+	sameLines(t, outcomes(), created, created, noSIM, created, created, noGroup, created, unchanged)
+	sameLines(t, outcomes(), unchanged, unchanged, noSIM, unchanged, unchanged, noGroup, unchanged, unchanged)
 }
 
 func TestStatesTellUsageAgainstThresholds(t *testing.T) {

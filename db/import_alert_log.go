@@ -19,9 +19,9 @@ const importAlertLog = `
 WITH line AS (
   SELECT l.*, s.key, CASE WHEN l.former > 0 THEN -l.former ELSE a.alert_id END AS alert_id,
     CASE WHEN l.former > 0 THEN l.former_revision ELSE a.revision END AS revision
-  FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::int[], $8::text[], $9::text[], $10::text[],
+  FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $20::bigint[], $6::bigint[], $7::int[], $8::text[], $9::text[], $10::text[],
     $11::bigint[], $12::bigint[], $13::timestamptz[], $14::timestamptz[], $15::bigint[], $16::bigint[], $17::boolean[], $18::text[], $19::timestamptz[])
-    WITH ORDINALITY AS l(rule_type, target_id, lower_threshold, upper_threshold, former, former_revision, target, boundary, physical_id,
+    WITH ORDINALITY AS l(rule_type, target_id, lower_threshold, upper_threshold, copy, former, former_revision, target, boundary, physical_id,
       group_id, target_group_id, period_start, period_end, threshold, usage, late, notification, date_created, place)
   LEFT JOIN subscribers s ON s.company_id = $1 AND s.physical_id = l.physical_id
   LEFT JOIN LATERAL (
@@ -32,7 +32,7 @@ WITH line AS (
     JOIN alert_thresholds t ON t.company_id = $1 AND t.alert_id = a.alert_id AND t.boundary = l.boundary
     WHERE a.company_id = $1 AND a.rule_type = l.rule_type AND a.target_id = l.target_id
     ORDER BY a.alert_id
-    LIMIT 1
+    LIMIT 1 OFFSET l.copy
   ) a ON l.former = 0
 ), judged AS (
   SELECT l.*, CASE
@@ -78,7 +78,14 @@ func alertOfFiring(f domain.Firing) domain.AlertSpec {
 	if f.Alert == nil {
 		return domain.AlertSpec{RuleType: f.RuleType}
 	}
-	return *f.Alert
+	return f.Alert.AlertSpec
+}
+
+func copyOfFiring(f domain.Firing) int64 {
+	if f.Alert == nil {
+		return 0
+	}
+	return int64(f.Alert.Copy)
 }
 
 func (c *alertChange) keepLog(ctx context.Context, firings []domain.Firing, targets []alertTargeted) ([]domain.Imported, error) {
@@ -123,13 +130,18 @@ func firingArrays(firings []domain.Firing) []any {
 		pq.BoolArray(pluck(firings, func(f domain.Firing) bool { return f.IsLate })),
 		texts(func(f domain.Firing) string { return orZero(f.NotificationID) }),
 		times(func(f domain.Firing) time.Time { return f.DateCreated }),
+		numbers(copyOfFiring),
 	}
 }
 
 // exportAlertLog names the alert where it still is as it was when it fired.
 const exportAlertLog = `
+WITH copies AS (
+  SELECT a.alert_id, ` + alertCopy + ` AS copy` + fromAlerts + `
+  WHERE a.company_id = $1
+)
 SELECT ` + alertLogSelect + `, abs(l.alert_id) AS former_id, l.revision, COALESCE(subject.physical_id, '') AS physical_id,
-  t.alert_id IS NOT NULL AS stands, COALESCE(` + alertTarget + `, '') AS alert_target,
+  t.alert_id IS NOT NULL AS stands, COALESCE(` + alertTarget + `, '') AS alert_target, COALESCE(copies.copy, 0) AS copy,
   COALESCE(lower.threshold, 0) AS lower_threshold, COALESCE(upper.threshold, 0) AS upper_threshold
 FROM alert_log l
 LEFT JOIN subscribers subject ON subject.company_id = $1 AND subject.key = l.subscriber_key
@@ -138,6 +150,7 @@ LEFT JOIN alerts a ON a.company_id = $1 AND a.alert_id = t.alert_id
 LEFT JOIN alert_thresholds lower ON lower.company_id = $1 AND lower.alert_id = t.alert_id AND lower.boundary = 'lower'
 LEFT JOIN alert_thresholds upper ON upper.company_id = $1 AND upper.alert_id = t.alert_id AND upper.boundary = 'upper'
 LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = a.subscriber_key
+LEFT JOIN copies ON copies.alert_id = t.alert_id
 WHERE l.company_id = $1
 ORDER BY l.date_created, l.entry_id`
 
@@ -148,6 +161,7 @@ type exportedFiring struct {
 	PhysicalID     string
 	Stands         bool
 	AlertTarget    string
+	Copy           int
 	LowerThreshold int64
 	UpperThreshold int64
 }
@@ -159,7 +173,8 @@ func (e exportedFiring) firing() domain.Firing {
 		return f
 	}
 	f.AlertID = 0
-	f.Alert = &domain.AlertSpec{RuleType: e.RuleType, Target: e.AlertTarget, LowerThreshold: e.LowerThreshold, UpperThreshold: e.UpperThreshold}
+	spec := domain.AlertSpec{RuleType: e.RuleType, Target: e.AlertTarget, LowerThreshold: e.LowerThreshold, UpperThreshold: e.UpperThreshold}
+	f.Alert = &domain.AlertImport{AlertSpec: spec, Copy: e.Copy}
 	return f
 }
 

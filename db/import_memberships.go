@@ -51,19 +51,14 @@ func (i *Importer) Memberships(ctx context.Context, scope domain.Scope, items []
 	return answers, err
 }
 
-// noteMemberships marks the usage from the first changed membership on, which
-// may be more than what moves.
+// noteMemberships marks the usage since the memberships that changed.
 func noteMemberships(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, items []domain.Membership, answers []domain.Imported) error {
 	var moved []string
-	var since time.Time
+	var since []time.Time
 	for n, m := range items {
-		if outcome := answers[n].Outcome; outcome != domain.Created && outcome != domain.Updated {
-			continue
+		if outcome := answers[n].Outcome; outcome == domain.Created || outcome == domain.Updated {
+			moved, since = append(moved, m.PhysicalID), append(since, m.Since)
 		}
-		if moved == nil || m.Since.Before(since) {
-			since = m.Since
-		}
-		moved = append(moved, m.PhysicalID)
 	}
 	return noteMoves(ctx, tx, scope.Company, moved, since)
 }

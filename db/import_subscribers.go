@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -137,7 +138,7 @@ func (i *Importer) subscribers(ctx context.Context, scope domain.Scope, items []
 		}
 		maps.Copy(verdicts, found)
 		moved := movedBy(found)
-		if err := noteMoves(ctx, tx, scope.Company, moved, now); err != nil {
+		if err := noteMoves(ctx, tx, scope.Company, moved, slices.Repeat([]time.Time{now}, len(moved))); err != nil {
 			return nil, err
 		}
 		if err := fireMoved(ctx, tx, scope.Company, moved, now); err != nil {

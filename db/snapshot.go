@@ -193,15 +193,20 @@ func (s *snapshot) Tags(ctx context.Context) iter.Seq2[domain.TagImport, error] 
 	return stream[domain.TagImport](ctx, s, exportTags)
 }
 
+// exportAlerts numbers equal alerts. Those of subscribers that share their
+// subscriberId are no such ones, though their lines would be.
 const exportAlerts = `
 SELECT DISTINCT a.rule_type, ` + alertTarget + ` COLLATE "C" AS target,
-  lower.threshold AS lower_threshold, upper.threshold AS upper_threshold` + fromAlerts + `
+  lower.threshold AS lower_threshold, upper.threshold AS upper_threshold, ` + alertCopy + ` AS copy` + fromAlerts + `
 WHERE a.company_id = $1
-ORDER BY a.rule_type, target, lower_threshold, upper_threshold`
+ORDER BY a.rule_type, target, lower_threshold, upper_threshold, copy`
+
+// alertCopy counts the equal alerts before an alert.
+const alertCopy = `row_number() OVER (PARTITION BY a.rule_type, a.target_id, lower.threshold, upper.threshold ORDER BY a.alert_id) - 1`
 
 // Alerts implements domain.Snapshot.
 func (s *snapshot) Alerts(ctx context.Context) iter.Seq2[domain.AlertSpec, error] {
-	return stream[domain.AlertSpec](ctx, s, exportAlerts)
+	return turn(stream[domain.AlertImport](ctx, s, exportAlerts), func(a domain.AlertImport) domain.AlertSpec { return a.AlertSpec })
 }
 
 const exportRecipients = `

@@ -2,9 +2,6 @@ package db
 
 import (
 	"context"
-	"errors"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -13,81 +10,61 @@ import (
 	"simgraph/domain"
 )
 
-// noteMoves takes the first day of usage that a membership changed, which for
-// the first known group of a subscriber may be any day before it.
+// noteMovedUsage marks the subscribers that have usage since their group
+// changed: all usage, where that is before their first known group. A subscriber
+// is looked up in each billing period that the company has: most have no usage.
+// The order makes PostgreSQL take the primary key, also where it has not analyzed
+// the table yet; the index on magnitude would go through the whole period.
 const noteMovedUsage = `
-WITH moved AS (
-  SELECT s.key, CASE WHEN $3 <= min(m.since) FILTER (WHERE m.group_id IS NOT NULL) THEN '-infinity'::timestamptz ELSE $3 END AS since
-  FROM subscribers s
-  JOIN group_memberships m ON m.company_id = $1 AND m.subscriber_key = s.key
-  WHERE s.company_id = $1 AND s.physical_id = ANY($2)
-  GROUP BY s.key
+WITH RECURSIVE period AS (
+  SELECT min(p.period_start) AS began FROM subscriber_periods p WHERE p.company_id = $1
+  UNION ALL
+  SELECT (SELECT min(p.period_start) FROM subscriber_periods p WHERE p.company_id = $1 AND p.period_start > period.began)
+  FROM period
+  WHERE period.began IS NOT NULL
+), moved AS (
+  SELECT s.key, CASE WHEN line.since > known.since THEN line.since ELSE '-infinity' END AS since
+  FROM (
+    SELECT l.physical_id, min(l.since) AS since
+    FROM unnest($2::text[], $3::timestamptz[]) AS l(physical_id, since)
+    GROUP BY l.physical_id
+  ) line
+  JOIN subscribers s ON s.company_id = $1 AND s.physical_id = line.physical_id
+  CROSS JOIN LATERAL (
+    SELECT min(m.since) AS since
+    FROM group_memberships m
+    WHERE m.company_id = $1 AND m.subscriber_key = s.key AND m.group_id IS NOT NULL
+  ) known
+), used AS (
+  SELECT m.key, (greatest(m.since, min(u.period_start)) AT TIME ZONE 'UTC')::date AS since
+  FROM moved m
+  CROSS JOIN period
+  CROSS JOIN LATERAL (
+    SELECT u.period_start, u.subscriber_key, u.last_seen
+    FROM subscriber_periods u
+    WHERE u.company_id = $1 AND u.period_start = period.began AND u.subscriber_key >= m.key
+    ORDER BY u.subscriber_key
+    LIMIT 1
+  ) u
+  WHERE u.subscriber_key = m.key AND u.last_seen >= date_trunc('second', m.since)
+  GROUP BY m.key, m.since
+), marked AS (
+  INSERT INTO subscriber_moves AS w (company_id, subscriber_key, since)
+  SELECT $1, key, since FROM used ORDER BY key
+  ON CONFLICT (company_id, subscriber_key) DO UPDATE SET since = least(w.since, excluded.since)
 )
-INSERT INTO usage_moves AS w (company_id, since)
-SELECT $1, min(d.day)
-FROM moved m
-JOIN subscriber_days d ON d.company_id = $1 AND d.subscriber_key = m.key
-WHERE d.day >= (SELECT min(since) FROM moved)::date AND d.day >= m.since::date
-HAVING count(*) > 0
+INSERT INTO company_moves AS w (company_id, since)
+SELECT $1, min(since) FROM used HAVING count(*) > 0
 ON CONFLICT (company_id) DO UPDATE SET since = least(w.since, excluded.since)`
 
 // noteMoves is for the transaction, under the lock of the company, that changed
-// which group subscribers were in from a time on. Usage that they have from
-// then on counts for other groups, which Settle sees to later.
-func noteMoves(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physicalIDs []string, since time.Time) error {
+// which group each subscriber was in from a time on. Usage that they have from
+// then on counts for other groups, which Reconcile sees to later.
+func noteMoves(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physicalIDs []string, since []time.Time) error {
 	if len(physicalIDs) == 0 {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, noteMovedUsage, company, pq.StringArray(physicalIDs), since)
-	return err
-}
-
-// A mark that was set again while usage moved is another version of its row, and
-// stays: it may be about days that were through by then.
-const (
-	movedUsage  = `SELECT company_id, since::timestamptz AS since, xmin::text AS version FROM usage_moves ORDER BY company_id`
-	settledMove = `DELETE FROM usage_moves WHERE company_id = $1 AND xmin::text = $2`
-)
-
-// usageMove is a mark of noteMoves.
-type usageMove struct {
-	CompanyID domain.CompanyID
-	Since     time.Time
-	Version   string
-}
-
-// Settle books quarantined usage whose subscribers have appeared, and moves
-// usage to the groups that the subscribers were in by now. Call it after
-// imports, and now and then.
-func (u *Usage) Settle(ctx context.Context) error {
-	_, replayed := u.ReplayAll(ctx)
-	moves, err := selectAll[usageMove](ctx, u.pool, movedUsage)
-	moved := keyed(moves, func(m *usageMove) domain.CompanyID { return m.CompanyID })
-	settled := domain.TryCompanies(ctx, slices.Sorted(maps.Keys(moved)), func(company domain.CompanyID) error {
-		return u.regroup(ctx, moved[company])
-	})
-	return errors.Join(replayed, err, settled)
-}
-
-// regroup derives the totals of the days since a move anew. Usage that is not in
-// the ledger any more stays with the groups that it was booked to.
-func (u *Usage) regroup(ctx context.Context, move *usageMove) error {
-	r := &rebuild{usage: u, company: move.CompanyID}
-	ledger, to, err := u.span(ctx, move.CompanyID)
-	if err != nil {
-		return err
-	}
-	from := dayOf(move.Since)
-	if from.Before(ledger) {
-		from = ledger
-	}
-	if err := r.days(ctx, from, to); err != nil {
-		return err
-	}
-	if err := r.periods(ctx, from, to, ledger); err != nil {
-		return err
-	}
-	_, err = affected(ctx, u.pool, settledMove, move.CompanyID, move.Version)
+	_, err := tx.ExecContext(ctx, noteMovedUsage, company, pq.StringArray(physicalIDs), timeArray(since))
 	return err
 }
 
@@ -100,6 +77,9 @@ DELETE FROM group_periods WHERE company_id = $1`
 	bookedSpan = `SELECT min(hour) AS first, max(hour) AS last FROM company_hours WHERE company_id = $1`
 )
 
+// hourSpan is the first and last hour of usage, nil where there is none.
+type hourSpan struct{ First, Last *time.Time }
+
 // rebookPeriods is for the transaction, under the lock of the company, that
 // changed when its billing periods begin. What is in the ledger is booked to
 // the second, older usage by the hour.
@@ -107,8 +87,7 @@ func rebookPeriods(ctx context.Context, tx *sqlx.Tx, company *domain.Company) er
 	if _, err := tx.ExecContext(ctx, forgetPeriods, company.CompanyID); err != nil {
 		return err
 	}
-	type row struct{ First, Last *time.Time }
-	booked, err := getOne[row](ctx, tx, nil, bookedSpan, company.CompanyID)
+	booked, err := getOne[hourSpan](ctx, tx, nil, bookedSpan, company.CompanyID)
 	if err != nil || booked.First == nil {
 		return err
 	}

@@ -29,14 +29,14 @@ func TestUsageFollowsMembershipsThatBecomeKnownLater(t *testing.T) {
 	if err != nil || answers[0].Err != nil || answers[1].Err != nil {
 		t.Fatal(answers, err)
 	}
-	if err := f.usage.Settle(t.Context()); err != nil {
+	if err := f.usage.ReconcileAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if one, two := f.bytesOfGroup(1), f.bytesOfGroup(2); one != 110 || two != 550 {
 		t.Errorf("the groups have %d and %d bytes", one, two)
 	}
-	if n := f.int(`SELECT count(*) FROM usage_moves WHERE company_id = $1`); n != 0 {
-		t.Error("the moves are not settled")
+	if n := f.int(`SELECT count(*) FROM company_moves WHERE company_id = $1`); n != 0 {
+		t.Error("the moves are still marked")
 	}
 	f.mustAgree()
 }
@@ -79,7 +79,7 @@ WHERE datname = current_database() AND wait_event_type = 'Lock' AND $1::bigint >
 	}
 }
 
-func TestAMoveThatComesWhileOthersAreSettledIsSettledToo(t *testing.T) {
+func TestAMoveThatComesWhileOthersAreReconciledIsReconciledToo(t *testing.T) {
 	t.Parallel()
 	f := newUsageFleet(t, 5)
 	early, late := usageNow.Add(-100*time.Hour), usageNow.Add(-time.Hour)
@@ -98,8 +98,8 @@ func TestAMoveThatComesWhileOthersAreSettledIsSettledToo(t *testing.T) {
 	tx := f.pool.MustBegin()
 	defer func() { _ = tx.Rollback() }()
 	tx.MustExec(`SELECT FROM group_hours WHERE company_id = $1 AND hour >= $2 FOR UPDATE`, f.scope.Company, late.Truncate(time.Hour))
-	settled, moved := make(chan error, 1), make(chan struct{})
-	go func() { settled <- f.usage.Settle(t.Context()) }()
+	reconciled, moved := make(chan error, 1), make(chan struct{})
+	go func() { reconciled <- f.usage.ReconcileAll(t.Context()) }()
 	f.waitForWaiting(1)
 	go func() { defer close(moved); move("s4") }()
 	f.waitForWaiting(2)
@@ -107,10 +107,10 @@ func TestAMoveThatComesWhileOthersAreSettledIsSettledToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-moved
-	if err := <-settled; err != nil {
+	if err := <-reconciled; err != nil {
 		t.Fatal(err)
 	}
-	if err := f.usage.Settle(t.Context()); err != nil {
+	if err := f.usage.ReconcileAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	f.mustAgree()

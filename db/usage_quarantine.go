@@ -133,24 +133,3 @@ func (u *Usage) replay(ctx context.Context, tx *sqlx.Tx, company domain.CompanyI
 	}
 	return len(entries), u.bookTotals(ctx, tx, locked, protocols, entries)
 }
-
-const quarantinedCompanies = `
-SELECT DISTINCT q.company_id
-FROM usage_quarantine q
-JOIN subscribers s ON s.company_id = q.company_id AND s.physical_id = q.physical_id`
-
-// ReplayAll replays the quarantine of every company; serve calls it now and
-// then, for subscribers that appear otherwise than by an import.
-func (u *Usage) ReplayAll(ctx context.Context) (int, error) {
-	var companies []domain.CompanyID
-	if err := u.pool.SelectContext(ctx, &companies, quarantinedCompanies); err != nil {
-		return 0, Translate(err)
-	}
-	replayed := 0
-	err := domain.TryCompanies(ctx, companies, func(company domain.CompanyID) error {
-		n, err := u.Replay(ctx, domain.Whole(company))
-		replayed += n
-		return err
-	})
-	return replayed, err
-}

@@ -29,10 +29,15 @@ type derivation struct {
 	correction string
 }
 
-// The ledger of a span of time ($2 to $3) with the group of each record, and
-// the sessions that began in it.
+// Which group each subscriber was in over which time, and the ledger of a span
+// of time ($2 to $3) with the group of each record, and the sessions that began
+// in it: of all subscribers, or of some ($4).
 const (
-	groupSpans = `
+	groupSpans   = spansOfKnown + spansOf + spansInOrder
+	ledgerSpan   = groupSpans + ledgerOf + beganOf + beganEnd
+	spansOfSome  = spansOfKnown + " AND k.subscriber_key = ANY($4::bigint[])" + spansOf + " AND m.subscriber_key = ANY($4)" + spansInOrder
+	ledgerOfSome = spansOfSome + ledgerOf + " AND r.subscriber_key = ANY($4)" + beganOf + " AND b.subscriber_key = ANY($4)" + beganEnd
+	spansOfKnown = `
 span AS (
   SELECT m.subscriber_key, coalesce(m.group_id, 0) AS group_id, coalesce(lead(m.since) OVER w, 'infinity') AS until,
     CASE WHEN row_number() OVER w = 1 THEN '-infinity' ELSE m.since END AS since
@@ -40,29 +45,35 @@ span AS (
   JOIN (
     SELECT k.subscriber_key, min(k.since) AS since
     FROM group_memberships k
-    WHERE k.company_id = $1 AND k.group_id IS NOT NULL
+    WHERE k.company_id = $1 AND k.group_id IS NOT NULL`
+	spansOf = `
     GROUP BY k.subscriber_key
   ) known ON known.subscriber_key = m.subscriber_key AND known.since <= m.since
-  WHERE m.company_id = $1
+  WHERE m.company_id = $1`
+	spansInOrder = `
   WINDOW w AS (PARTITION BY m.subscriber_key ORDER BY m.since)
 )`
-	ledgerSpan = groupSpans + `, ledger AS (
+	ledgerOf = `, ledger AS (
   SELECT r.*, coalesce(s.group_id, 0) AS group_id, date_trunc('hour', r.started_at, 'UTC') AS hour,
     (r.started_at AT TIME ZONE 'UTC')::date AS day
   FROM usage_records r
   LEFT JOIN span s ON s.subscriber_key = r.subscriber_key AND r.started_at >= s.since AND r.started_at < s.until
-  WHERE r.company_id = $1 AND r.started_at >= $2 AND r.started_at < $3
+  WHERE r.company_id = $1 AND r.started_at >= $2 AND r.started_at < $3`
+	beganOf = `
 ), began AS (
   SELECT b.subscriber_key, coalesce(s.group_id, 0) AS group_id, date_trunc('hour', b.began_at, 'UTC') AS hour,
     (b.began_at AT TIME ZONE 'UTC')::date AS day
   FROM usage_sessions b
   LEFT JOIN span s ON s.subscriber_key = b.subscriber_key AND b.began_at >= s.since AND b.began_at < s.until
-  WHERE b.company_id = $1 AND b.began_at >= $2 AND b.began_at < $3
+  WHERE b.company_id = $1 AND b.began_at >= $2 AND b.began_at < $3`
+	beganEnd = `
 ), `
-	withinHours = "t.hour >= $2 AND t.hour < $3"
-	withinDays  = "t.day >= ($2::timestamptz AT TIME ZONE 'UTC')::date AND t.day < ($3::timestamptz AT TIME ZONE 'UTC')::date"
-	volumeSums  = "sum(mobile_originated)::bigint AS mobile_originated, sum(mobile_terminated)::bigint AS mobile_terminated"
-	lastSecond  = "date_trunc('second', max(ended_at)) AS last_seen"
+	withinHours  = "t.hour >= $2 AND t.hour < $3"
+	withinDays   = "t.day >= ($2::timestamptz AT TIME ZONE 'UTC')::date AND t.day < ($3::timestamptz AT TIME ZONE 'UTC')::date"
+	nonzero      = " AND (t.mobile_originated <> 0 OR t.mobile_terminated <> 0)"
+	havingVolume = " HAVING sum(mobile_originated) > 0 OR sum(mobile_terminated) > 0"
+	volumeSums   = "sum(mobile_originated)::bigint AS mobile_originated, sum(mobile_terminated)::bigint AS mobile_terminated"
+	lastSecond   = "date_trunc('second', max(ended_at)) AS last_seen"
 )
 
 var volumes = []string{"mobile_originated", "mobile_terminated"}
@@ -73,26 +84,41 @@ var dayDerivations = []derivation{
 		table: "company_hours", keys: []string{"hour", "protocol"}, values: volumes, within: withinHours, with: ledgerSpan,
 		derived: "SELECT hour, protocol, " + volumeSums + " FROM ledger GROUP BY hour, protocol",
 	}, {
-		table: "group_hours", keys: []string{"group_id", "hour", "protocol"}, values: volumes, within: withinHours, with: ledgerSpan,
-		derived: "SELECT group_id, hour, protocol, " + volumeSums + " FROM ledger WHERE group_id <> 0 GROUP BY group_id, hour, protocol",
+		// Usage that moved to another group leaves zeros.
+		table: "group_hours", keys: []string{"group_id", "hour", "protocol"}, values: volumes, within: withinHours + nonzero, with: ledgerSpan,
+		derived: "SELECT group_id, hour, protocol, " + volumeSums + " FROM ledger WHERE group_id <> 0 GROUP BY group_id, hour, protocol" + havingVolume,
 	}, {
 		table: "company_sessions", keys: []string{"hour"}, values: []string{"sessions"}, within: withinHours + " AND t.sessions <> 0", with: ledgerSpan,
 		derived: "SELECT hour, count(*) AS sessions FROM began GROUP BY hour",
 	}, {
 		table: "group_sessions", keys: []string{"group_id", "hour"}, values: []string{"sessions"}, within: withinHours + " AND t.sessions <> 0", with: ledgerSpan,
 		derived: "SELECT group_id, hour, count(*) AS sessions FROM began WHERE group_id <> 0 GROUP BY group_id, hour",
-	}, {
-		table: "subscriber_days", keys: []string{"day", "subscriber_key", "group_id"},
-		values: append(volumes, "sessions", "last_seen", "cells"), within: withinDays, with: ledgerSpan,
-		stored:  map[string]string{"cells": "usage_compact(t.cells)"},
-		derived: derivedDays,
-	}, {
-		// After the days, which have the first address each.
-		table: "ip_days", keys: []string{"day", "subscriber_key", "group_id", "ip_address"}, values: append(volumes, "last_seen"), within: withinDays, with: ledgerSpan,
-		derived: "SELECT day, subscriber_key, group_id, ip_address, " + volumeSums + ", " + lastSecond + `
-FROM ledger WHERE ip_address IS NOT NULL GROUP BY day, subscriber_key, group_id, ip_address`,
-		correction: rebuildAddresses,
 	},
+	subscriberDays,
+	addressDays,
+}
+
+// subscriberDays are what subscribers used in a day.
+var subscriberDays = derivation{
+	table: "subscriber_days", keys: []string{"day", "subscriber_key", "group_id"},
+	values: append(volumes, "sessions", "last_seen", "cells"), within: withinDays, with: ledgerSpan,
+	stored:  map[string]string{"cells": "usage_compact(t.cells)"},
+	derived: derivedDays,
+}
+
+// addressDays come after subscriberDays, which have the first address each.
+var addressDays = derivation{
+	table: "ip_days", keys: []string{"day", "subscriber_key", "group_id", "ip_address"}, values: append(volumes, "last_seen"), within: withinDays, with: ledgerSpan,
+	derived: "SELECT day, subscriber_key, group_id, ip_address, " + volumeSums + ", " + lastSecond + `
+FROM ledger WHERE ip_address IS NOT NULL GROUP BY day, subscriber_key, group_id, ip_address`,
+	correction: rebuildAddresses,
+}
+
+// ofSome is the derivation for the subscribers $4 only.
+func (d derivation) ofSome() derivation {
+	d.within += " AND t.subscriber_key = ANY($4)"
+	d.with = ledgerOfSome
+	return d
 }
 
 const derivedDays = `
@@ -160,8 +186,8 @@ var periodDerivations = []derivation{
 		derived: "SELECT $2::timestamptz AS period_start, subscriber_key, " + volumeSums + ", " + lastSecond + " FROM ledger GROUP BY subscriber_key",
 	}, {
 		table: "group_periods", keys: []string{"period_start", "group_id"}, values: volumes,
-		within: "t.period_start = $2", with: periodLedger,
-		derived: "SELECT $2::timestamptz AS period_start, group_id, " + volumeSums + " FROM ledger WHERE group_id <> 0 GROUP BY group_id",
+		within: "t.period_start = $2" + nonzero, with: periodLedger,
+		derived: "SELECT $2::timestamptz AS period_start, group_id, " + volumeSums + " FROM ledger WHERE group_id <> 0 GROUP BY group_id" + havingVolume,
 	},
 }
 

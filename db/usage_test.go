@@ -258,7 +258,7 @@ func TestQuarantinedUsageIsBookedWhenItsSubscriberAppears(t *testing.T) {
 		t.Fatal(got)
 	}
 	f.add("late", 1)
-	if err := f.usage.Settle(t.Context()); err != nil {
+	if err := f.usage.ReconcileAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	current, err := f.usage.CurrentOf(t.Context(), f.scope, time.Date(usageNow.Year(), usageNow.Month(), 1, 0, 0, 0, 0, time.UTC), []int64{f.keys["late"], f.keys["s0"]})
@@ -283,7 +283,7 @@ func (f *usageFleet) refuse(table string) {
 	f.pool.MustExec(fmt.Sprintf(`ALTER TABLE %s ADD CHECK (company_id <> %d) NOT VALID`, table, f.scope.Company))
 }
 
-func TestUsageOfACompanySettlesThoughThatOfAnotherFails(t *testing.T) {
+func TestUsageOfACompanyIsReconciledThoughThatOfAnotherFails(t *testing.T) {
 	t.Parallel()
 	broken := newUsageFleet(t, 1)
 	sound := newUsageFleetOn(t, broken.pool, "zenith", 1)
@@ -298,7 +298,7 @@ func TestUsageOfACompanySettlesThoughThatOfAnotherFails(t *testing.T) {
 		}
 	}
 	broken.refuse("group_hours")
-	if err := sound.usage.Settle(t.Context()); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("company %d:", broken.scope.Company)) {
+	if err := sound.usage.ReconcileAll(t.Context()); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("company %d:", broken.scope.Company)) {
 		t.Errorf("the failure is not told: %v", err)
 	}
 	if late, moved := sound.bytesOfGroup(1), sound.bytesOfGroup(2); late != 110 || moved != 110 {

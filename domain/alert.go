@@ -68,6 +68,13 @@ type AlertSpec struct {
 	UpperThreshold int64
 }
 
+// AlertImport is an alert as a bundle names it.
+type AlertImport struct {
+	AlertSpec
+	// Copy tells equal alerts apart: it counts them from 0.
+	Copy int
+}
+
 // Check refuses what breaks a rule of spec §2.4. Whether the target exists is
 // for the store to find.
 func (s AlertSpec) Check() error {
@@ -143,17 +150,18 @@ type Alerts interface {
 	Edit(ctx context.Context, scope Scope, id int64, edit AlertEdit) (*Alert, error)
 	// Remove deletes the alert and returns it. Its log stays.
 	Remove(ctx context.Context, scope Scope, id int64) (*Alert, error)
-	// Keep creates those of the alerts that the company does not have yet:
-	// an alert is the same when all of the spec is. It answers in their order.
-	Keep(ctx context.Context, scope Scope, specs []AlertSpec) ([]Imported, error)
+	// Keep creates those of the alerts that the company does not have yet: an
+	// alert is the same when all of the spec is, and as many equal ones are there
+	// as its Copy counts before it. It answers in their order.
+	Keep(ctx context.Context, scope Scope, alerts []AlertImport) ([]Imported, error)
 
 	// SubjectsOf returns the same part (Limit and Offset) of the subjects of
 	// each alert with their states in the current billing period, those with
 	// the most usage first, keyed by alert id. Subscribers without usage are
 	// left out where an alert watches many.
 	SubjectsOf(ctx context.Context, scope Scope, alerts []int64, page Page) (map[int64][]*AlertState, error)
-	// Exceeded counts, for each alert, the subjects that exceeded a threshold
-	// in the current billing period; one without any is missing from the map.
+	// Exceeded counts, for each alert, the subjects for which it has fired in the
+	// current billing period; one without any is missing from the map.
 	Exceeded(ctx context.Context, scope Scope, alerts []int64) (map[int64]int, error)
 	// WatchingSubscribers returns the states of the alerts that watch each
 	// subscriber alone or in its group or company, at most MaxLimit each, by

@@ -7,14 +7,15 @@ type AlertReason string
 
 // The reasons.
 const (
-	// ReasonFired: usage is above the threshold, and the log tells of it.
+	// ReasonFired: usage was above the threshold, and the log has an entry of it.
 	ReasonFired AlertReason = "FIRED"
 	// ReasonBelow: usage is not above the threshold.
 	ReasonBelow AlertReason = "BELOW_THRESHOLD"
 	// ReasonNotWatched: the subject is none of the alert's.
 	ReasonNotWatched AlertReason = "NOT_WATCHED"
 	// ReasonPending: usage is above the threshold, but it was not evaluated
-	// since the subject came under the alert; the next usage does it.
+	// since the subject came under the alert; the next usage does it. Until then
+	// the status is Armed.
 	ReasonPending AlertReason = "PENDING"
 )
 

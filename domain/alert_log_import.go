@@ -14,11 +14,14 @@ type Firing struct {
 	PhysicalID string
 	// Alert is the alert that fired, when it is still as it was then. It does not
 	// fire again for the same.
-	Alert *AlertSpec
+	Alert *AlertImport
 	// Revision tells the firings of an alert that was changed or removed since
 	// apart; its AlertID is not that of any alert there is.
 	Revision int
 }
+
+// maxAlertCopy bounds how many equal alerts a bundle tells apart.
+const maxAlertCopy = 1_000_000
 
 var isUUID = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`).MatchString
 
@@ -33,6 +36,9 @@ func (f *Firing) Check() error {
 	if f.Alert != nil {
 		if err := f.Alert.Check(); err != nil {
 			return err
+		}
+		if f.Alert.Copy < 0 || f.Alert.Copy > maxAlertCopy {
+			return Invalid("alert.copy", "alert.copy must be 0 to %d", maxAlertCopy)
 		}
 	}
 	return f.checkFields()

@@ -2,16 +2,26 @@ package domain
 
 import "time"
 
-// AlertStatus tells where usage stands against a threshold.
+// AlertStatus says whether a threshold has fired in a billing period.
 type AlertStatus string
 
 // The statuses.
 const (
-	// Armed: usage is not above the threshold.
+	// Armed: it has not fired, and does when usage is above it.
 	Armed AlertStatus = "ARMED"
-	// Exceeded: usage is above the threshold.
+	// Exceeded: it has fired, and does not again before the next period or
+	// another threshold, also where usage has moved away since.
 	Exceeded AlertStatus = "EXCEEDED"
 )
+
+// StatusOf is the status of what has fired or has not: a threshold, one of the
+// two of a subject, or one of any subject of an alert.
+func StatusOf(fired bool) AlertStatus {
+	if fired {
+		return Exceeded
+	}
+	return Armed
+}
 
 // AlertState is where the usage of one subject stands against the thresholds of
 // an alert in a billing period.
@@ -35,12 +45,12 @@ type BoundaryState struct {
 	Status    AlertStatus
 	// Percent is usage against the threshold; nil for the threshold 0.
 	Percent *float64
-	// Since is when the threshold was exceeded; nil while it is not.
+	// Since is when it fired; nil when it has not.
 	Since *time.Time
 }
 
 // Status is Exceeded when either threshold is.
-func (s *AlertState) Status() AlertStatus { return s.Boundary(Lower).Status }
+func (s *AlertState) Status() AlertStatus { return StatusOf(s.LowerSince != nil || s.UpperSince != nil) }
 
 // Lower is the state of the lower threshold.
 func (s *AlertState) Lower() *BoundaryState { return s.Boundary(Lower) }
@@ -50,13 +60,11 @@ func (s *AlertState) Upper() *BoundaryState { return s.Boundary(Upper) }
 
 // Boundary is the state of one threshold.
 func (s *AlertState) Boundary(b Boundary) *BoundaryState {
-	state := &BoundaryState{Boundary: b, Threshold: s.Alert.Threshold(b), Status: Armed}
-	if s.Usage > state.Threshold {
-		state.Status, state.Since = Exceeded, s.LowerSince
-		if b == Upper {
-			state.Since = s.UpperSince
-		}
+	since := s.LowerSince
+	if b == Upper {
+		since = s.UpperSince
 	}
+	state := &BoundaryState{Boundary: b, Threshold: s.Alert.Threshold(b), Status: StatusOf(since != nil), Since: since}
 	if state.Threshold > 0 {
 		state.Percent = new(100 * float64(s.Usage) / float64(state.Threshold))
 	}

@@ -63,16 +63,26 @@ func TestAnEditIsCheckedAfterItIsMerged(t *testing.T) {
 	}
 }
 
-func TestAThresholdIsExceededAboveItOnly(t *testing.T) {
+func TestAThresholdIsExceededOnceItHasFired(t *testing.T) {
 	t.Parallel()
 	since := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	state := &domain.AlertState{Alert: &domain.Alert{LowerThreshold: 0, UpperThreshold: 200}, Usage: 200, LowerSince: &since, UpperSince: &since}
-	lower, upper := state.Lower(), state.Upper()
-	if lower.Status != domain.Exceeded || lower.Percent != nil || lower.Since == nil {
-		t.Errorf("lower: %+v", lower)
-	}
-	if upper.Status != domain.Armed || *upper.Percent != 100 || upper.Since != nil {
-		t.Errorf("upper: %+v", upper)
+	for _, c := range []struct {
+		lowerSince, upperSince *time.Time
+		all, lower, upper      domain.AlertStatus
+	}{
+		{nil, nil, domain.Armed, domain.Armed, domain.Armed},
+		{&since, nil, domain.Exceeded, domain.Exceeded, domain.Armed},
+		{nil, &since, domain.Exceeded, domain.Armed, domain.Exceeded},
+	} {
+		// Usage may have moved to another group since, so it does not count.
+		state := &domain.AlertState{Alert: &domain.Alert{LowerThreshold: 0, UpperThreshold: 200}, Usage: 100, LowerSince: c.lowerSince, UpperSince: c.upperSince}
+		lower, upper := state.Lower(), state.Upper()
+		if state.Status() != c.all || lower.Status != c.lower || upper.Status != c.upper {
+			t.Errorf("%+v: %s, %+v, %+v", c, state.Status(), lower, upper)
+		}
+		if lower.Since != c.lowerSince || lower.Percent != nil || upper.Since != c.upperSince || *upper.Percent != 50 {
+			t.Errorf("%+v: %+v, %+v", c, lower, upper)
+		}
 	}
 }
 

@@ -148,10 +148,7 @@ func (a alertResolver) Company(ctx context.Context, of *domain.Alert) (*domain.C
 
 func (a alertResolver) Status(ctx context.Context, of *domain.Alert) (domain.AlertStatus, error) {
 	n, err := exceededOfAlert.of(ctx, of)
-	if n > 0 {
-		return domain.Exceeded, err
-	}
-	return domain.Armed, err
+	return domain.StatusOf(n > 0), err
 }
 
 func (a alertResolver) NumberExceeded(ctx context.Context, of *domain.Alert) (int32, error) {

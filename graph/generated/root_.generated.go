@@ -3652,9 +3652,9 @@ type Alert implements Node {
   group: Group @requires(permissions: [VIEW_SUBSCRIBER])
   "The company that a company alert watches."
   company: Company
-  "Whether any subject has exceeded a threshold in the current billing period."
+  "EXCEEDED when it has fired for any subject in the current billing period."
   status: AlertStatus!
-  "How many subjects have exceeded a threshold in the current billing period."
+  "For how many subjects it has fired in the current billing period, also for those that it does not watch any more."
   numberExceeded: Int!
   "Where its subjects stand in the current billing period, those with the most usage first. Where it watches many, those without usage are left out."
   subjects(
@@ -3685,11 +3685,11 @@ enum AlertBoundary {
   UPPER
 }
 
-"Where usage stands against a threshold."
+"Whether a threshold has fired in the current billing period."
 enum AlertStatus {
-  "Usage is not above it."
+  "It has not fired: it does when usage is above it."
   ARMED
-  "Usage is above it."
+  "Usage was above it, and it has fired. It does not again before the next billing period or another threshold, also where the usage belongs to another group by now."
   EXCEEDED
 }
 
@@ -3705,7 +3705,7 @@ type AlertState {
   period: Period!
   "Bytes sent and received in the period."
   usage: BigInt!
-  "Whether usage is above a threshold."
+  "EXCEEDED when either threshold is."
   status: AlertStatus!
   "Against the lower threshold."
   lower: BoundaryState!
@@ -3719,11 +3719,11 @@ type BoundaryState {
   boundary: AlertBoundary!
   "The threshold in bytes."
   threshold: BigInt!
-  "Whether usage is above it."
+  "Whether it has fired."
   status: AlertStatus!
   "Usage in percent of the threshold; null for the threshold 0."
   percent: Float
-  "When the log tells that it was exceeded; null while it is not."
+  "When it fired, as in the alert log; null while it is armed."
   since: DateTime
 }
 

@@ -32,6 +32,8 @@ type firedAlert struct {
 	Target         *string `json:"target"`
 	LowerThreshold *int64  `json:"lowerThreshold"`
 	UpperThreshold *int64  `json:"upperThreshold"`
+	// Copy is the place among equal alerts, 0 where it is missing.
+	Copy *int64 `json:"copy,omitzero"`
 }
 
 type formerAlert struct {
@@ -47,7 +49,10 @@ func newFiringRecord(company string, f domain.Firing) *firingRecord {
 		Threshold: &f.Threshold, Usage: &f.Usage, IsLate: &f.IsLate, NotificationID: f.NotificationID, DateCreated: new(writeTime(f.DateCreated)),
 	}
 	if f.Alert != nil {
-		r.Alert = &firedAlert{&f.Alert.Target, &f.Alert.LowerThreshold, &f.Alert.UpperThreshold}
+		r.Alert = &firedAlert{Target: &f.Alert.Target, LowerThreshold: &f.Alert.LowerThreshold, UpperThreshold: &f.Alert.UpperThreshold}
+		if f.Alert.Copy > 0 {
+			r.Alert.Copy = new(int64(f.Alert.Copy))
+		}
 	} else {
 		r.Former = &formerAlert{&f.AlertID, new(int64(f.Revision))}
 	}
@@ -74,10 +79,10 @@ func (r *firingRecord) item() (Item, error) {
 func (r *firingRecord) fired(fs *fields, f *domain.Firing) {
 	switch {
 	case r.Alert != nil:
-		f.Alert = &domain.AlertSpec{
+		f.Alert = &domain.AlertImport{AlertSpec: domain.AlertSpec{
 			RuleType: f.RuleType, Target: either(r.Alert.Target, ""),
 			LowerThreshold: need(fs, "alert.lowerThreshold", r.Alert.LowerThreshold), UpperThreshold: need(fs, "alert.upperThreshold", r.Alert.UpperThreshold),
-		}
+		}, Copy: int(either(r.Alert.Copy, 0))}
 	case r.Former != nil:
 		f.AlertID, f.Revision = need(fs, "former.alertId", r.Former.AlertID), int(need(fs, "former.revision", r.Former.Revision))
 	}

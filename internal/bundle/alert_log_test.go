@@ -87,6 +87,51 @@ func TestARestoredCompanyIsNotToldTheSameAgain(t *testing.T) {
 	}
 }
 
+func TestEqualAlertsAreRestoredWithTheirLogs(t *testing.T) {
+	t.Parallel()
+	from, to := newDatabase(t), newDatabase(t)
+	from.load(alerting...)
+	alerts := db.NewAlerts(from.pool, func() time.Time { return now })
+	company, err := db.NewCompanies(from.pool).FindExternal(t.Context(), "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scope := domain.Whole(company.CompanyID)
+	spec := domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 100, UpperThreshold: 1000}
+	if _, err := alerts.Create(t.Context(), scope, spec); err != nil {
+		t.Fatal(err)
+	}
+	// The first of the two fires anew, so that its entry is not the one that it had.
+	var first int64
+	if err := from.pool.Get(&first, `SELECT min(alert_id) FROM alerts WHERE rule_type = 'company'`); err != nil {
+		t.Fatal(err)
+	}
+	for _, lower := range []int64{500, 100} {
+		if _, err := alerts.Edit(t.Context(), scope, first, domain.AlertEdit{LowerThreshold: &lower}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := from.export("acme")
+	if n := strings.Count(text, `"copy":1`); n != 1 {
+		t.Errorf("%d entries of the second alert in\n%s", n, text)
+	}
+	to.load(text)
+	if n := to.get(`SELECT count(*) FROM alerts WHERE rule_type = 'company'`); n != "2" || len(to.bad) > 0 {
+		t.Errorf("%s alerts were restored, %v", n, to.bad)
+	}
+	if again := to.export("acme"); again != text {
+		t.Errorf("exported\n%s\nrestored\n%s", text, again)
+	}
+	for _, d := range []*database{from, to} {
+		if got := d.load(text); strings.ContainsAny(got, "+~!") {
+			t.Errorf("the same again: %s", got)
+		}
+	}
+	if n := to.get(`SELECT count(*) FROM alert_deliveries`); n != "0" {
+		t.Errorf("%s mails after the import", n)
+	}
+}
+
 func TestAnExportChangesNothingInItsOwnCompany(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)
@@ -130,6 +175,8 @@ func TestBadLinesOfTheAlertLogAreTold(t *testing.T) {
 	}
 	for _, c := range []struct{ old, new, want string }{
 		{`"former":{"alertId":7,"revision":1}`, `"alert":{"lowerThreshold":1,"upperThreshold":2}`, "there is no such alert"},
+		{`"former":{"alertId":7,"revision":1}`, `"alert":{"lowerThreshold":100,"upperThreshold":1000,"copy":1}`, "there is no such alert"},
+		{`"former":{"alertId":7,"revision":1}`, `"alert":{"lowerThreshold":1,"upperThreshold":2,"copy":-1}`, "alert.copy must be"},
 		{`8944110000000000001`, `8944110000000000002`, "8944110000000000002"},
 		{`"physicalId"`, `"groupId":12,"physicalId"`, "either physicalId or groupId"},
 		{`"lower"`, `"middle"`, "limitBoundary must be lower or upper"},

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"context"
+	"slices"
 
 	"simgraph/domain"
 )
@@ -13,7 +14,7 @@ type Stores struct {
 		FindExternal(ctx context.Context, externalID string) (*domain.Company, error)
 	}
 	Alerts interface {
-		Keep(ctx context.Context, scope domain.Scope, specs []domain.AlertSpec) ([]domain.Imported, error)
+		Keep(ctx context.Context, scope domain.Scope, alerts []domain.AlertImport) ([]domain.Imported, error)
 		// KeepLog adds what alerts told, which they then do not tell again.
 		KeepLog(ctx context.Context, scope domain.Scope, firings []domain.Firing) ([]domain.Imported, error)
 	}
@@ -24,9 +25,10 @@ type Stores struct {
 	}
 	Usage interface {
 		Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error)
-		// Settle brings usage that is in the ledger or waits for its subscriber
-		// in line with the subscribers and groups that there are by now.
-		Settle(ctx context.Context) error
+		// Reconcile brings usage of the companies that is in the ledger or waits
+		// for its subscriber in line with the subscribers and groups that there
+		// are by now.
+		Reconcile(ctx context.Context, companies []domain.CompanyID) error
 	}
 	// Audit is told how much usage was imported, unless it is nil; the other
 	// stores tell it themselves.
@@ -93,21 +95,13 @@ func (s Stores) Import(ctx context.Context, r *Reader, opt Options) (Counts, err
 			return run.counts, ctx.Err()
 		case w, open := <-windows:
 			if !open {
-				return run.counts, s.settle(ctx, <-ended)
+				return run.counts, run.reconcile(ctx, <-ended)
 			}
 			if err := run.store(ctx, w); err != nil {
 				return run.counts, err
 			}
 		}
 	}
-}
-
-// settle ends an import that read its stream up to an error, or nil.
-func (s Stores) settle(ctx context.Context, err error) error {
-	if settled := s.Usage.Settle(ctx); err == nil {
-		err = settled
-	}
-	return err
 }
 
 // importing is one import under way.
@@ -117,6 +111,20 @@ type importing struct {
 	counts Counts
 	scopes map[string]domain.Scope
 	lines  int
+}
+
+// reconcile ends an import that read its stream up to an error, or nil. It does
+// so for the companies of the stream alone.
+func (i *importing) reconcile(ctx context.Context, err error) error {
+	var companies []domain.CompanyID
+	for _, scope := range i.scopes {
+		companies = append(companies, scope.Company)
+	}
+	slices.Sort(companies)
+	if reconciled := i.Usage.Reconcile(ctx, companies); err == nil {
+		err = reconciled
+	}
+	return err
 }
 
 func (i *importing) store(ctx context.Context, w *window) error {

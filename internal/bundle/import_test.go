@@ -270,3 +270,15 @@ func TestAnInterruptedImportIsCompletedByTheNext(t *testing.T) {
 		t.Error("the interrupted import and its repetition have not the same result")
 	}
 }
+
+func TestAnImportLeavesWhatIsPendingInOtherCompanies(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	d.load(acme...)
+	d.load(`{"type":"company","id":"other","name":"Other"}`)
+	d.pool.MustExec(`INSERT INTO company_moves (company_id, since) SELECT company_id, '2026-11-01' FROM companies`)
+	d.load(goodTariff)
+	if left := d.get(`SELECT string_agg(c.external_id, ' ') FROM company_moves JOIN companies c USING (company_id)`); left != "other" {
+		t.Errorf("pending are %s", left)
+	}
+}

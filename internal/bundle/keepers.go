@@ -37,7 +37,7 @@ var keepers = map[Type]keeper{
 	Tag: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []domain.TagImport) ([]domain.Imported, error) {
 		return s.Importer.Tags(ctx, scope, v)
 	}),
-	Alert: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []domain.AlertSpec) ([]domain.Imported, error) {
+	Alert: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []domain.AlertImport) ([]domain.Imported, error) {
 		return s.Alerts.Keep(ctx, scope, v)
 	}),
 	Recipient: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []string) ([]domain.Imported, error) {

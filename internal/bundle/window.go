@@ -76,7 +76,7 @@ func identify(item Item) (identity, bool) {
 		id.id = v.PhysicalID + "\x1f" + writeTime(v.Since)
 	case domain.TagImport:
 		id.id = v.PhysicalID + "\x1f" + string(v.TagName)
-	case domain.AlertSpec:
+	case domain.AlertImport:
 		id.id = fmt.Sprint(v)
 	case domain.Suppression:
 		id.id = strings.ToLower(v.Email)
@@ -123,6 +123,7 @@ func (w *window) sortBad() {
 func cut(ctx context.Context, r *Reader, windows chan<- *window) error {
 	w := newWindow()
 	start := int64(0)
+	alerts := alertCopies{}
 	send := func() bool {
 		w.end = r.Bytes()
 		select {
@@ -135,6 +136,7 @@ func cut(ctx context.Context, r *Reader, windows chan<- *window) error {
 	}
 	for {
 		item, err := r.Next()
+		item = alerts.number(item)
 		if bad, ok := errors.AsType[*LineError](err); ok {
 			w.bad = append(w.bad, bad)
 			w.lines++
@@ -151,6 +153,23 @@ func cut(ctx context.Context, r *Reader, windows chan<- *window) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// alertCopies counts the lines of each alert. Equal alerts are as many alerts:
+// the first line is the first of them, the second line the second.
+type alertCopies map[identity]int
+
+// number returns the line of an alert with its number among the equal ones, and
+// any other line as it is.
+func (c alertCopies) number(item Item) Item {
+	spec, is := item.Value.(domain.AlertSpec)
+	if !is {
+		return item
+	}
+	id := identity{Type: item.Type, company: item.Company, id: fmt.Sprint(spec)}
+	item.Value = domain.AlertImport{AlertSpec: spec, Copy: c[id]}
+	c[id]++
+	return item
 }
 
 func endOf(err error) error {

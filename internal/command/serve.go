@@ -119,14 +119,14 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 	working, rest := context.WithCancel(context.WithoutCancel(ctx))
 	var running errgroup.Group
 	for name, run := range map[string]func(context.Context) error{
-		workerReplica: v.followReplicas,
-		workerAdmin:   v.telemetry.serve,
-		workerLive:    v.live.Run,
-		workerMail:    v.mail.Run,
-		workerSettle:  every(settleEvery, v.upkeep.Settle),
-		workerRetain:  every(retainEvery, v.retain),
-		workerRefuse:  every(noteEvery, v.access.NoteRefusals),
-		workerWrites:  every(lookEvery, v.writes.work),
+		workerReplica:   v.followReplicas,
+		workerAdmin:     v.telemetry.serve,
+		workerLive:      v.live.Run,
+		workerMail:      v.mail.Run,
+		workerReconcile: every(reconcileEvery, v.upkeep.ReconcileAll),
+		workerRetain:    every(retainEvery, v.retain),
+		workerRefuse:    every(noteEvery, v.access.NoteRefusals),
+		workerWrites:    every(lookEvery, v.writes.work),
 	} {
 		running.Go(func() error {
 			if name != workerAdmin {

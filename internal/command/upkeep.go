@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// settleEvery is how soon usage that came before its subscriber is booked
-	// when no import does it.
-	settleEvery = time.Minute
+	// reconcileEvery is how soon usage that came before its subscriber is booked,
+	// or moves to the group of its time, when no import does it.
+	reconcileEvery = time.Minute
 	// retainEvery is how often old months of the ledger are looked for, and new
 	// ones prepared.
 	retainEvery = 6 * time.Hour
@@ -28,17 +28,17 @@ const (
 
 // The workers beside the server.
 const (
-	workerAdmin   = "admin"
-	workerLive    = "live"
-	workerMail    = "mail"
-	workerSettle  = "settle"
-	workerRetain  = "retain"
-	workerRefuse  = "refusals"
-	workerReplica = "replicas"
-	workerWrites  = "writes"
+	workerAdmin     = "admin"
+	workerLive      = "live"
+	workerMail      = "mail"
+	workerReconcile = "settle" // the name that metrics have had since the first version
+	workerRetain    = "retain"
+	workerRefuse    = "refusals"
+	workerReplica   = "replicas"
+	workerWrites    = "writes"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerSettle, workerRetain, workerRefuse, workerReplica, workerWrites}
+var workers = []string{workerAdmin, workerLive, workerMail, workerReconcile, workerRetain, workerRefuse, workerReplica, workerWrites}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.

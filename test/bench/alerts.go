@@ -44,20 +44,20 @@ func (b *bench) observed(ctx context.Context, usage *db.Usage, start time.Time) 
 
 // setAlerts spreads thresholds so that some fire at any time.
 func (b *bench) setAlerts(ctx context.Context) error {
-	specs := make([]domain.AlertSpec, 0, 4*alertsOfRule)
+	alerts := make([]domain.AlertImport, 0, 4*alertsOfRule)
 	for n := range int64(alertsOfRule) {
 		lower := 1_000_000 + n*1_000
-		specs = append(specs,
-			domain.AlertSpec{RuleType: domain.RuleSIM, Target: fmt.Sprintf("4477%08d", n%int64(b.subscribers)), LowerThreshold: lower},
-			domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 20_000_000 + n*100_000_000},
-			domain.AlertSpec{RuleType: domain.RuleGroup, Target: fmt.Sprint(1 + n%200), LowerThreshold: lower * 1_000},
-			domain.AlertSpec{RuleType: domain.RuleGroupMember, Target: fmt.Sprint(1 + n%200), LowerThreshold: 10_000_000 + n*10_000_000},
-		)
+		for _, spec := range []domain.AlertSpec{
+			{RuleType: domain.RuleSIM, Target: fmt.Sprintf("4477%08d", n%int64(b.subscribers)), LowerThreshold: lower},
+			{RuleType: domain.RuleCompany, LowerThreshold: 20_000_000 + n*100_000_000},
+			{RuleType: domain.RuleGroup, Target: fmt.Sprint(1 + n%200), LowerThreshold: lower * 1_000},
+			{RuleType: domain.RuleGroupMember, Target: fmt.Sprint(1 + n%200), LowerThreshold: 10_000_000 + n*10_000_000},
+		} {
+			spec.UpperThreshold = spec.LowerThreshold * 10
+			alerts = append(alerts, domain.AlertImport{AlertSpec: spec})
+		}
 	}
-	for i := range specs {
-		specs[i].UpperThreshold = specs[i].LowerThreshold * 10
-	}
-	kept, err := db.NewAlerts(b.pool, time.Now).Keep(ctx, b.scope, specs)
+	kept, err := db.NewAlerts(b.pool, time.Now).Keep(ctx, b.scope, alerts)
 	for _, k := range kept {
 		if err == nil && k.Err != nil {
 			err = k.Err

@@ -1,0 +1,302 @@
+package db_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"simgraph/db"
+	"simgraph/domain"
+)
+
+// importMemberships stores lines of a bundle.
+func (f *usageFleet) importMemberships(lines ...domain.Membership) {
+	f.Helper()
+	answers, err := db.NewImporter(f.pool).Memberships(f.Context(), f.scope, lines)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, a := range answers {
+		if a.Err != nil {
+			f.Fatal(a.Err)
+		}
+	}
+}
+
+func (f *usageFleet) reconcile() {
+	f.Helper()
+	if err := f.usage.Reconcile(f.Context(), []domain.CompanyID{f.scope.Company}); err != nil {
+		f.Fatal(err)
+	}
+	if n := f.int(`SELECT count(*) FROM company_moves WHERE company_id = $1`); n != 0 {
+		f.Fatal("the company is still marked")
+	}
+}
+
+// bill gives the company another billing calendar.
+func (f *usageFleet) bill(day int, zone string) {
+	f.Helper()
+	company, err := db.NewCompanies(f.pool).Find(f.Context(), f.scope)
+	if err != nil {
+		f.Fatal(err)
+	}
+	company.BillingDay, company.TimeZone = day, zone
+	if answers, err := db.NewImporter(f.pool).Companies(f.Context(), nil, []*domain.Company{company}); err != nil || answers[0].Err != nil {
+		f.Fatal(answers, err)
+	}
+}
+
+// randomMembership draws a group and a moment, often near others and near the
+// edges of hours, days and billing periods.
+func randomMembership(r *rand.Rand, subscriber string) domain.Membership {
+	edges := []time.Time{
+		time.Date(2026, 11, 14, 18, 0, 0, 0, time.UTC), time.Date(2026, 10, 14, 18, 30, 0, 0, time.UTC),
+		usageNow.AddDate(0, 0, -20).Truncate(24 * time.Hour), usageNow.AddDate(0, 0, -40),
+	}
+	since := edges[r.IntN(len(edges))].Add(time.Duration(r.IntN(5)-2) * 17 * time.Minute)
+	if r.IntN(2) == 0 {
+		since = usageNow.Add(-time.Duration(r.IntN(80*24*60)) * time.Minute)
+	}
+	m := domain.Membership{PhysicalID: subscriber, Since: since}
+	if group := r.Int64N(3); group > 0 {
+		m.GroupID = &group
+	}
+	return m
+}
+
+func TestUsageThatMovesBetweenGroupsStaysEqualToTheLedger(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(seed, 13))
+			f := newUsageFleet(t, 6)
+			f.bill(15, []string{"UTC", "Asia/Kolkata", "Australia/Lord_Howe"}[seed%3])
+			records := usageGen(f)
+			for round := range 4 {
+				var batch []domain.UsageRecord
+				for n := range 120 {
+					record := records.Example(int(seed)*10_000 + round*1000 + n)
+					if r.IntN(3) == 0 {
+						record.StartedAt = randomMembership(r, "").Since
+						record.EndedAt = record.StartedAt.Add(time.Minute)
+					}
+					batch = append(batch, record)
+				}
+				f.record(batch...)
+				for range 1 + r.IntN(4) {
+					f.importMemberships(randomMembership(r, fmt.Sprintf("s%d", r.IntN(6))))
+				}
+				f.record(batch[:10]...)
+				f.reconcile()
+				f.mustAgree()
+			}
+		})
+	}
+}
+
+func TestOnlySubscribersWithUsageSinceTheirMoveAreMarked(t *testing.T) {
+	t.Parallel()
+	f := newUsageFleet(t, 8)
+	since := usageNow.AddDate(0, 0, -30)
+	f.record(usageOf("s1", "before", since.AddDate(0, 0, -2)), usageOf("s4", "after", since.AddDate(0, 0, 2)), usageOf("s0", "early", since.AddDate(0, 0, -3)))
+	var lines []domain.Membership
+	for _, id := range []string{"s0", "s1", "s2", "s4", "s5"} {
+		lines = append(lines, domain.Membership{PhysicalID: id, Since: since, GroupID: new(int64(2))})
+	}
+	f.importMemberships(lines...)
+	// s0 was in no group: all its usage moves to its first.
+	var marked []string
+	err := f.pool.Select(&marked, `
+SELECT s.physical_id FROM subscriber_moves m JOIN subscribers s ON s.company_id = $1 AND s.key = m.subscriber_key
+WHERE m.company_id = $1 ORDER BY s.physical_id`, f.scope.Company)
+	if err != nil || strings.Join(marked, " ") != "s0 s4" {
+		t.Errorf("marked are %v, %v", marked, err)
+	}
+	f.reconcile()
+	f.mustAgree()
+}
+
+func TestUsageLeavesAGroupThatNeverWas(t *testing.T) {
+	t.Parallel()
+	f := newUsageFleet(t, 1)
+	joined := usageNow.AddDate(0, 0, -10)
+	f.importMemberships(domain.Membership{PhysicalID: "s0", Since: joined, GroupID: new(int64(1))})
+	f.record(usageOf("s0", "a", joined.AddDate(0, 0, -5)), usageOf("s0", "b", joined.AddDate(0, 0, 5)))
+	f.importMemberships(domain.Membership{PhysicalID: "s0", Since: joined})
+	f.reconcile()
+	if bytes := f.bytesOfGroup(1); bytes != 0 {
+		t.Errorf("the group has %d bytes", bytes)
+	}
+	f.mustAgree()
+}
+
+func TestACompanyIsReconciledWithoutTheOthers(t *testing.T) {
+	t.Parallel()
+	own := newUsageFleet(t, 2)
+	other := newUsageFleetOn(t, own.pool, "other", 2)
+	for _, f := range []*usageFleet{own, other} {
+		f.record(usageOf("s1", "a", usageNow.Add(-time.Hour)))
+		f.importMemberships(domain.Membership{PhysicalID: "s1", Since: usageNow.AddDate(0, 0, -2), GroupID: new(int64(2))})
+	}
+	own.reconcile()
+	if one, two := own.bytesOfGroup(2), other.bytesOfGroup(2); one != 110 || two != 0 {
+		t.Errorf("moved were %d bytes of the own company and %d of the other", one, two)
+	}
+	if err := own.usage.ReconcileAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if bytes := other.bytesOfGroup(2); bytes != 110 {
+		t.Errorf("moved were %d bytes of the other company", bytes)
+	}
+	other.mustAgree()
+}
+
+// countParts has the database count the parts of regrouping.
+const countParts = `
+CREATE TABLE parts (company_id bigint NOT NULL);
+CREATE FUNCTION count_part() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO parts VALUES (NEW.company_id); RETURN NEW; END $$;
+CREATE TRIGGER count_part AFTER UPDATE ON company_moves FOR EACH ROW WHEN (OLD.groups IS DISTINCT FROM NEW.groups) EXECUTE FUNCTION count_part()`
+
+func TestAnImportAndTheWorkerMoveUsageOnce(t *testing.T) {
+	t.Parallel()
+	f := newUsageFleet(t, 5)
+	f.pool.MustExec(countParts)
+	f.record(usageOf("s1", "a", usageNow.Add(-time.Hour)), usageOf("s4", "b", usageNow.Add(-50*time.Hour)))
+	f.importMemberships(
+		domain.Membership{PhysicalID: "s1", Since: usageNow.AddDate(0, 0, -20), GroupID: new(int64(2))},
+		domain.Membership{PhysicalID: "s4", Since: usageNow.AddDate(0, 0, -20), GroupID: new(int64(2))})
+	tx := f.pool.MustBegin()
+	defer func() { _ = tx.Rollback() }()
+	tx.MustExec(`SELECT FROM companies WHERE company_id = $1 FOR UPDATE`, f.scope.Company)
+	var both errgroup.Group
+	both.Go(func() error { return f.usage.ReconcileAll(t.Context()) })
+	both.Go(func() error { return f.usage.Reconcile(t.Context(), []domain.CompanyID{f.scope.Company}) })
+	f.waitForWaiting(2)
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := both.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if n := f.int(`SELECT count(*) FROM parts WHERE company_id = $1`); n != 1 {
+		t.Errorf("usage was moved %d times", n)
+	}
+	f.mustAgree()
+}
+
+func TestAMoveThatWasInterruptedGoesOn(t *testing.T) {
+	t.Parallel()
+	f := newUsageFleet(t, 0)
+	// A part holds 20,000 days of subscribers, so these are two.
+	early := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
+	var records []domain.UsageRecord
+	var lines []domain.Membership
+	for n := range 80 {
+		id := fmt.Sprintf("s%d", n)
+		f.add(id, 1)
+		records = append(records, usageOf(id, "a"+id, early.Add(time.Duration(n)*time.Minute)), usageOf(id, "b"+id, usageNow.Add(-time.Hour)))
+		lines = append(lines, domain.Membership{PhysicalID: id, Since: early.Add(-time.Hour), GroupID: new(int64(2))})
+	}
+	last := early.Add(100 * time.Hour)
+	records = append(records, usageOf("s79", "last", last))
+	f.record(records...)
+	f.importMemberships(lines...)
+
+	// What the second part writes cannot be written before this ends.
+	tx := f.pool.MustBegin()
+	defer func() { _ = tx.Rollback() }()
+	tx.MustExec(`SELECT FROM group_hours WHERE company_id = $1 AND hour = $2 FOR UPDATE`, f.scope.Company, last.Truncate(time.Hour))
+	failed := make(chan error, 1)
+	go func() { failed <- f.usage.ReconcileAll(t.Context()) }()
+	f.waitForWaiting(1)
+	f.pool.MustExec(`
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+	if err := <-failed; err == nil {
+		t.Fatal("the interrupted part did not fail")
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if n := f.int(`SELECT count(*) FROM subscriber_moves WHERE company_id = $1`); n == 0 || n == 80 {
+		t.Errorf("%d subscribers are marked after the first of two parts", n)
+	}
+	f.reconcile()
+	if one, two := f.bytesOfGroup(1), f.bytesOfGroup(2); one != 0 || two != 161*110 {
+		t.Errorf("the groups have %d and %d bytes", one, two)
+	}
+	f.mustAgree()
+}
+
+func TestAMarkOfTheVersionBeforeIsReconciled(t *testing.T) {
+	t.Parallel()
+	f := newUsageFleet(t, 2)
+	f.record(usageOf("s1", "a", usageNow.Add(-50*time.Hour)))
+	since := usageNow.AddDate(0, 0, -5)
+	f.join("s1", since, 2)
+	f.pool.MustExec(`INSERT INTO usage_moves VALUES ($1, $2)`, f.scope.Company, since)
+	if err := f.usage.ReconcileAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := f.int(`SELECT count(*) FROM usage_moves WHERE company_id = $1`); n != 0 {
+		t.Error("the company is still marked")
+	}
+	if bytes := f.bytesOfGroup(2); bytes != 110 {
+		t.Errorf("the group has %d bytes", bytes)
+	}
+	f.mustAgree()
+}
+
+func TestAnAlertWhoseUsageMovedAwayHasOneStatus(t *testing.T) {
+	t.Parallel()
+	f := newUsageFleet(t, 2)
+	at := usageNow
+	clock := func() time.Time { return at }
+	f.usage = db.NewUsage(f.pool, db.NewAlertEvaluator(clock), db.UsageOptions{Now: clock})
+	alerts := db.NewAlerts(f.pool, clock)
+	alert, err := alerts.Create(t.Context(), f.scope, domain.AlertSpec{RuleType: domain.RuleGroup, Target: "1", LowerThreshold: 100, UpperThreshold: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustBe := func(status domain.AlertStatus, usage int64, reason domain.AlertReason, firings int64) {
+		t.Helper()
+		ids := []int64{alert.AlertID}
+		exceeded, err := alerts.Exceeded(t.Context(), f.scope, ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		subjects, err := alerts.SubjectsOf(t.Context(), f.scope, ids, domain.Page{Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		explained, err := alerts.Explain(t.Context(), f.scope, alert.AlertID, domain.AlertSubject{GroupID: new(int64(1))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		state := subjects[alert.AlertID][0]
+		if of := domain.StatusOf(exceeded[alert.AlertID] > 0); of != status || state.Status() != status || explained.State.Status() != status ||
+			explained.Lower.State.Status != status || explained.Lower.Reason != reason || state.Usage != usage {
+			t.Errorf("want %s at %d bytes; the alert is %s, its subject %s at %d bytes, explained as %s, %s", status, usage,
+				of, state.Status(), state.Usage, explained.State.Status(), explained.Lower.Reason)
+		}
+		if n := f.int(`SELECT count(*) FROM alert_log WHERE company_id = $1`); n != firings {
+			t.Errorf("it fired %d times", n)
+		}
+	}
+	mustBe(domain.Armed, 0, domain.ReasonBelow, 0)
+	f.record(usageOf("s1", "a", usageNow.Add(-time.Hour)))
+	mustBe(domain.Exceeded, 110, domain.ReasonFired, 1)
+	f.importMemberships(domain.Membership{PhysicalID: "s1", Since: usageNow.Add(-2 * time.Hour), GroupID: new(int64(2))})
+	f.reconcile()
+	mustBe(domain.Exceeded, 0, domain.ReasonFired, 1)
+	// It has fired, so it does not again before the next period.
+	f.importMemberships(domain.Membership{PhysicalID: "s1", Since: usageNow.Add(-2 * time.Hour), GroupID: new(int64(1))})
+	f.reconcile()
+	mustBe(domain.Exceeded, 110, domain.ReasonFired, 1)
+	at = at.AddDate(0, 1, 0)
+	mustBe(domain.Armed, 0, domain.ReasonBelow, 1)
+}
