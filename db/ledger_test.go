@@ -483,6 +483,24 @@ func TestAnInstanceThatBookedAMonthLearnsThatItWasDetached(t *testing.T) {
 	f.mustAgree()
 }
 
+// An instance that has read the ledger before a month was dropped, and never
+// booked to it, has to create its partition first.
+func TestAnInstanceThatReadTheLedgerBeforeADropCreatesNoMonth(t *testing.T) {
+	t.Parallel()
+	f := newLedgerFleet(t)
+	f.keep(7, 11)
+	other := f.instance()
+	f.pool.MustExec(`UPDATE usage_ledger SET retention = 13, first_month = '1970-01-01 00:00:00+00'`)
+	for _, r := range []domain.UsageRecord{usageOf("s1", "fresh", usageNow.Add(-time.Minute)), f.of(time.March)[0]} {
+		results, err := other.Record(t.Context(), f.scope, []domain.UsageRecord{r})
+		if err != nil || r.RecordID != "fresh" && results[0].Status != domain.UsageRejected {
+			t.Errorf("%s: %v %v", r.RecordID, results, err)
+		}
+		f.pool.MustExec(`UPDATE usage_ledger SET first_month = '2026-04-01 00:00:00+00'`)
+	}
+	f.mustBeStored(time.April, time.May, time.June, time.July, time.August, time.September, time.October, time.November)
+}
+
 func TestAMonthIsNotDetachedWhileItsTotalsAreDerived(t *testing.T) {
 	t.Parallel()
 	f := newLedgerFleet(t)

@@ -76,6 +76,9 @@ func (v *service) retain(ctx context.Context) error {
 	for _, step := range steps {
 		v.logStep(step)
 	}
+	if ledgerErr == nil {
+		v.telemetry.Metrics.LedgerKept()
+	}
 	return errors.Join(err, ledgerErr, v.pruneOld(ctx))
 }
 
