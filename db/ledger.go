@@ -153,20 +153,23 @@ func (l *Ledger) SetRetention(ctx context.Context, by *domain.Actor, months int)
 // AdoptRetention makes it the retention of a database that has none yet, and
 // returns the one that the database has.
 func (l *Ledger) AdoptRetention(ctx context.Context, by *domain.Actor, months int) (int, error) {
-	has := months
-	err := l.alone(ctx, func(tx *sqlx.Tx) error {
-		n, err := count(ctx, tx, retentionSet)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			return changeRetention(ctx, tx, by, months)
-		}
-		ledger, err := readLedger(ctx, tx)
-		has = ledger.Retention
+	n, err := count(ctx, l.pool, retentionSet)
+	if err == nil && n == 0 {
+		err = l.alone(ctx, func(tx *sqlx.Tx) error { return adoptRetention(ctx, tx, by, months) })
+	}
+	if err != nil {
+		return 0, err
+	}
+	ledger, err := readLedger(ctx, l.pool)
+	return ledger.Retention, err
+}
+
+// adoptRetention leaves alone what another instance has set meanwhile.
+func adoptRetention(ctx context.Context, tx *sqlx.Tx, by *domain.Actor, months int) error {
+	if n, err := count(ctx, tx, retentionSet); err != nil || n > 0 {
 		return err
-	})
-	return has, err
+	}
+	return changeRetention(ctx, tx, by, months)
 }
 
 func changeRetention(ctx context.Context, tx *sqlx.Tx, by *domain.Actor, months int) error {

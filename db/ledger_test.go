@@ -555,6 +555,23 @@ func TestARetentionBelowThreeMonthsIsRefused(t *testing.T) {
 	}
 }
 
+func TestOldDataIsDeletedByAClockThatUsageConfirms(t *testing.T) {
+	t.Parallel()
+	f := newLedgerFleet(t)
+	f.database = usageNow.AddDate(0, 14, 0)
+	newest := usageNow.Add(-time.Hour)
+	for _, s := range []struct {
+		uptime  time.Duration
+		settled bool
+	}{{0, false}, {59 * time.Minute, false}, {time.Hour, true}} {
+		f.process = usageNow.Add(s.uptime)
+		at, settled, err := f.ledger.TrustedClock(t.Context())
+		if err != nil || settled != s.settled || at.Before(newest) || at.After(newest.AddDate(0, 0, 2)) {
+			t.Errorf("after %v: %v %v %v", s.uptime, at, settled, err)
+		}
+	}
+}
+
 func TestADatabaseAdoptsItsFirstRetention(t *testing.T) {
 	t.Parallel()
 	f := newLedgerFleet(t)
