@@ -40,6 +40,7 @@ type commandLine struct {
 	Token     command.Token     `cmd:"" help:"Print an access token of a user."`
 	Recipient command.Recipient `cmd:"" help:"Work on the recipients of alert mail."`
 	Audit     command.Audit     `cmd:"" help:"Work on the log of who did what."`
+	Ledger    command.Ledger    `cmd:"" help:"Work on the months of the usage ledger."`
 	Rebuild   command.Rebuild   `cmd:"" help:"Recompute all totals from the usage ledger."`
 	Schema    command.Schema    `cmd:"" help:"Print the schema of the graph."`
 	Version   command.Version   `cmd:"" help:"Print the version."`

@@ -403,10 +403,25 @@ func TestABadLineIsNamedAndTheRestIsImported(t *testing.T) {
 	}
 }
 
+func TestAServerRefusesAnotherRetentionThanItsDatabaseHas(t *testing.T) {
+	t.Parallel()
+	dir := dataDir(t)
+	if status, stdout, stderr := simgraph(t, dir, "ledger", "retention", "24"); status != 0 || !strings.Contains(stdout, "keeps 24 months") {
+		t.Fatalf("%d %s %s", status, stdout, stderr)
+	}
+	status, _, stderr := simgraph(t, dir, "serve", "--addr", "127.0.0.1:0", "--retention", "13")
+	if status != 1 || !strings.Contains(stderr, "this database keeps 24 months of usage records, --retention says 13") {
+		t.Errorf("%d %q", status, stderr)
+	}
+}
+
 func TestExitStatusOfWrongUsage(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"--nonsense"}, {"nonsense"}, {"token"}, {"import"}, {"serve", "--log-format", "xml"},
-		{"--max-conns=-1"}, {"serve", "--statement-timeout=-1s"}, {"serve", "--request-timeout", "1s"}} {
+	for _, args := range [][]string{
+		{"--nonsense"}, {"nonsense"}, {"token"}, {"import"}, {"serve", "--log-format", "xml"},
+		{"serve", "--retention", "2"}, {"serve", "--drop-delay", "-1s"}, {"ledger"}, {"ledger", "retention"},
+		{"--max-conns=-1"}, {"serve", "--statement-timeout=-1s"}, {"serve", "--request-timeout", "1s"},
+	} {
 		status, stdout, stderr := simgraph(t, dataDir(t), args...)
 		if status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%v: %d %q %q", args, status, stdout, stderr)

@@ -118,11 +118,11 @@ func (a *Alerts) preview(ctx context.Context, company *domain.Company, alert ale
 	case domain.RuleGroup:
 		sql, group = previewGroup, alert.TargetID
 	}
-	ledger, err := ledgerStart(ctx, a.pool)
+	ledger, err := readLedger(ctx, a.pool)
 	if err != nil {
-		return nil, Translate(err)
+		return nil, err
 	}
-	of := previewPeriodsOver(company.Billing(), over, ledger)
+	of := previewPeriodsOver(company.Billing(), over, ledger.Start())
 	rows, err := selectAll[previewRow](ctx, a.pool, sql, company.CompanyID, of.starts, of.ends, alert.LowerThreshold, alert.UpperThreshold,
 		over.Start, over.End, sim, group, of.from, of.until, of.edgePeriods, of.edgeStarts, of.edgeEnds)
 	if err != nil {

@@ -76,7 +76,11 @@ func (a *Analytics) Addresses(
 		Subject int
 		domain.AddressUsage
 	}
-	sql := fill(listAddresses, "usage", q.addresses(a.usage.oldest()))
+	ledger, err := a.usage.ledger(ctx)
+	if err != nil {
+		return err
+	}
+	sql := fill(listAddresses, "usage", q.addresses(ledger.Start()))
 	return eachEntry(ctx, a, q, sql, func(r row) error { return each(of[r.Subject-1], r.AddressUsage) })
 }
 

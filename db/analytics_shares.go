@@ -54,9 +54,10 @@ func (a *Analytics) parts(ctx context.Context, scope domain.Scope, q *usageQuery
 SELECT subject, protocol AS value, protocol AS label, NULL::timestamptz AS last_seen, mobile_originated, mobile_terminated
 FROM (` + q.protocols() + `) AS u`, nil
 	case domain.ByIPAddress:
+		ledger, err := a.usage.ledger(ctx)
 		return `
 SELECT subject, host(ip_address) AS value, host(ip_address) AS label, last_seen, mobile_originated, mobile_terminated
-FROM (` + q.addresses(a.usage.oldest()) + `) AS u`, nil
+FROM (` + q.addresses(ledger.Start()) + `) AS u`, err
 	case domain.ByGroup:
 		return q.attributes(by, q.volumes(splitDays(q.span)), nil), nil
 	}

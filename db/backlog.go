@@ -26,6 +26,12 @@ SELECT count(*) AS waiting, min(created_at) AS oldest FROM alert_deliveries WHER
 SELECT count(*) AS waiting, NULL::timestamptz AS oldest FROM usage_quarantine`
 	usageWatermark = `
 SELECT 0 AS waiting, max(complete_until) AS oldest FROM usage_sources`
+	announcedMonths = `
+SELECT count(*) AS waiting, NULL::timestamptz AS oldest FROM usage_ledger_months WHERE detached_at IS NULL`
+	detachedMonths = `
+SELECT count(*) AS waiting, NULL::timestamptz AS oldest FROM usage_ledger_months WHERE detached_at IS NOT NULL AND dropped_at IS NULL`
+	firstMonth = `
+SELECT 0 AS waiting, max(first_month) FILTER (WHERE first_month > to_timestamp(0)) AS oldest FROM usage_ledger`
 )
 
 // Read returns how much waits at this moment.
@@ -36,6 +42,9 @@ func (b *Backlog) Read(ctx context.Context) (domain.Backlog, error) {
 		b.queue(ctx, waitingDeliveries, &read.Deliveries, &read.OldestDelivery),
 		b.queue(ctx, quarantinedUsage, &read.Quarantined, new(time.Time)),
 		b.queue(ctx, usageWatermark, new(int), &read.Watermark),
+		b.queue(ctx, announcedMonths, &read.AnnouncedMonths, new(time.Time)),
+		b.queue(ctx, detachedMonths, &read.DetachedMonths, new(time.Time)),
+		b.queue(ctx, firstMonth, new(int), &read.FirstMonth),
 	)
 	return read, err
 }

@@ -1,10 +1,10 @@
 package db
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,20 +16,15 @@ import (
 )
 
 const (
-	// DefaultRetention is how many months of records the ledger keeps.
-	DefaultRetention = 13
-	// MinRetention covers the billing periods that late usage may still reach.
-	MinRetention = 3
-
 	// bookingAttempts bounds how often a batch is booked anew after a deadlock.
 	bookingAttempts = 10
+	// movedAttempts bounds how often a batch is judged anew after a month was
+	// detached: once for that, and once more for a partition that is missing.
+	movedAttempts = 3
 )
 
 // UsageOptions tune the store of usage. The zero value has the defaults.
 type UsageOptions struct {
-	// Retention is how many months of records the ledger keeps, at least
-	// MinRetention; totals stay for ever. Default DefaultRetention.
-	Retention int
 	// Now tells the time; default time.Now.
 	Now func() time.Time
 }
@@ -37,11 +32,11 @@ type UsageOptions struct {
 // Usage keeps the usage ledger and its totals in PostgreSQL. Every total is
 // kept in the transaction of the records that it adds up.
 type Usage struct {
-	pool      *sqlx.DB
-	observer  usageObserver
-	now       func() time.Time
-	retention int
-	singles   *coalescer
+	pool     *sqlx.DB
+	observer usageObserver
+	now      func() time.Time
+	singles  *coalescer
+	cache    ledgerCache
 
 	mu sync.Mutex
 	// months are the partitions of the ledger that are known to exist.
@@ -53,11 +48,7 @@ var _ domain.Usage = (*Usage)(nil)
 // NewUsage returns the store on the pool. The observer, which may be nil, hears
 // of every booking in its transaction.
 func NewUsage(pool *sqlx.DB, observer usageObserver, opt UsageOptions) *Usage {
-	u := &Usage{
-		pool: pool, observer: observer, now: opt.Now,
-		retention: max(cmp.Or(opt.Retention, DefaultRetention), MinRetention),
-		months:    map[time.Time]bool{},
-	}
+	u := &Usage{pool: pool, observer: observer, now: opt.Now, months: map[time.Time]bool{}}
 	if u.now == nil {
 		u.now = time.Now
 	}
@@ -80,20 +71,52 @@ func (u *Usage) Record(ctx context.Context, scope domain.Scope, records []domain
 }
 
 func (u *Usage) recordBatch(ctx context.Context, company domain.CompanyID, records []domain.UsageRecord) ([]domain.Recorded, error) {
-	b := newUsageBatch(records, u.now(), u.oldest())
+	var results []domain.Recorded
+	var err error
+	for range movedAttempts {
+		results, err = u.bookBatch(ctx, company, records)
+		if err == nil || !u.monthMoved(err) {
+			break
+		}
+	}
+	return results, err
+}
+
+func (u *Usage) bookBatch(ctx context.Context, company domain.CompanyID, records []domain.UsageRecord) ([]domain.Recorded, error) {
+	b, err := u.judge(ctx, records)
+	if err != nil {
+		return nil, err
+	}
 	if err := u.ensureMonths(ctx, b.months()); err != nil {
 		return nil, err
 	}
 	if err := u.numberProtocols(ctx, company, b); err != nil {
 		return nil, err
 	}
-	err := retried(ctx, func() error {
+	err = retried(ctx, func() error {
 		return inTx(ctx, u.pool, func(tx *sqlx.Tx) error { return u.record(ctx, tx, company, b) })
 	})
 	if err != nil {
 		return nil, err
 	}
 	return b.results, nil
+}
+
+// judge rejects the records that break a rule. None is rejected for its age by
+// what was read of the ledger some time ago: a month may have come back since.
+func (u *Usage) judge(ctx context.Context, records []domain.UsageRecord) (*usageBatch, error) {
+	ledger, err := u.ledger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := u.now()
+	begins := ledger.Begins(now)
+	if slices.ContainsFunc(records, func(r domain.UsageRecord) bool { return r.StartedAt.Before(begins) }) {
+		if ledger, err = u.ledgerNow(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return newUsageBatch(records, now, ledger.Begins(now)), nil
 }
 
 // retried runs do again when concurrent transactions made it impossible.

@@ -88,7 +88,7 @@ func conflict(e *usageEntry) domain.Recorded {
 func (b *usageBatch) months() []time.Time {
 	months := map[time.Time]bool{}
 	for _, e := range b.entries {
-		months[monthOf(e.StartedAt)] = true
+		months[domain.MonthOf(e.StartedAt)] = true
 	}
 	return slices.Collect(maps.Keys(months))
 }

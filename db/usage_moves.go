@@ -91,7 +91,7 @@ func rebookPeriods(ctx context.Context, tx *sqlx.Tx, company *domain.Company) er
 	if err != nil || booked.First == nil {
 		return err
 	}
-	ledger, err := ledgerStart(ctx, tx)
+	ledger, err := lockLedger(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -102,13 +102,4 @@ func rebookPeriods(ctx context.Context, tx *sqlx.Tx, company *domain.Company) er
 		}
 	}
 	return nil
-}
-
-// ledgerStart is the first month that the ledger has.
-func ledgerStart(ctx context.Context, in sqlx.QueryerContext) (time.Time, error) {
-	var names []string
-	if err := sqlx.SelectContext(ctx, in, &names, ledgerPartitions); err != nil || len(names) == 0 {
-		return time.Time{}, err
-	}
-	return partitionMonth(names[0])
 }

@@ -93,7 +93,7 @@ WITH ready AS (
   SELECT q.company_id, q.identity, s.key AS subscriber_key
   FROM usage_quarantine q
   JOIN subscribers s ON s.company_id = $1 AND s.physical_id = q.physical_id
-  WHERE q.company_id = $1
+  WHERE q.company_id = $1 AND q.started_at >= (SELECT l.first_month FROM usage_ledger l)
   ORDER BY q.identity
   LIMIT $2
 )

@@ -157,7 +157,7 @@ WHERE r.company_id = $1 AND r.started_at >= $2 AND r.session_id <> '' AND NOT EX
 GROUP BY subscriber_key, session_id`,
 	}, {
 		table: "usage_sources", keys: []string{"source"}, values: []string{"complete_until"},
-		within:  "EXISTS (SELECT FROM usage_records r WHERE r.company_id = $1 AND r.source = t.source)",
+		within:  "EXISTS (SELECT FROM usage_records r WHERE r.company_id = $1 AND r.started_at >= $2 AND r.source = t.source)",
 		derived: "SELECT source, max(ended_at) AS complete_until FROM usage_records r WHERE r.company_id = $1 AND r.started_at >= $2 GROUP BY source",
 	},
 }
@@ -304,31 +304,47 @@ func (u *Usage) Rebuild(ctx context.Context, scope domain.Scope) ([]domain.Usage
 	if err != nil {
 		return nil, 0, err
 	}
-	if err = r.derive(ctx, ledgerDerivations, from); err == nil {
+	if err = r.derive(ctx, ledgerDerivations, func(start time.Time) []any { return []any{start} }); err == nil {
 		err = r.days(ctx, from, to)
 	}
 	if err == nil {
-		err = r.periods(ctx, from, to, from)
+		err = r.periods(ctx, from, to)
 	}
 	return r.differences, r.count, err
 }
 
 func (r *rebuild) days(ctx context.Context, from, to time.Time) error {
 	for day := from; day.Before(to); day = day.AddDate(0, 0, 1) {
-		if err := r.derive(ctx, dayDerivations, day, day.AddDate(0, 0, 1)); err != nil {
+		err := r.derive(ctx, dayDerivations, func(start time.Time) []any {
+			if day.Before(start) {
+				return nil
+			}
+			return []any{day, day.AddDate(0, 0, 1)}
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// derive corrects totals in one transaction.
-func (r *rebuild) derive(ctx context.Context, totals []derivation, args ...any) error {
+// derive corrects totals in one transaction, in which the ledger loses no month.
+// args returns the parameters by where the ledger starts, nil to leave all as it
+// is: a month may have been detached since the rebuild began.
+func (r *rebuild) derive(ctx context.Context, totals []derivation, args func(start time.Time) []any) error {
 	return inTx(ctx, r.usage.pool, func(tx *sqlx.Tx) error {
+		start, err := lockLedger(ctx, tx)
+		if err != nil {
+			return err
+		}
+		parameters := args(start)
+		if parameters == nil {
+			return nil
+		}
 		if _, err := lockForUsage(ctx, tx, r.company); err != nil {
 			return err
 		}
-		return r.correct(ctx, tx, totals, args...)
+		return r.correct(ctx, tx, totals, parameters...)
 	})
 }
 
@@ -355,19 +371,30 @@ func (r *rebuild) correct(ctx context.Context, tx *sqlx.Tx, totals []derivation,
 	return nil
 }
 
-// periods corrects the billing periods of a span, from a ledger that begins at
-// a time.
-func (r *rebuild) periods(ctx context.Context, from, to, ledger time.Time) error {
+// periods corrects the billing periods of a span.
+func (r *rebuild) periods(ctx context.Context, from, to time.Time) error {
 	company, err := NewCompanies(r.usage.pool).Find(ctx, domain.Whole(r.company))
 	if err != nil {
 		return err
 	}
 	for _, p := range periodsBetween(company.Billing(), from, to) {
-		if err := r.derive(ctx, periodDerivations, p.Start, p.End, ledger); err != nil {
+		err := r.derive(ctx, periodDerivations, func(start time.Time) []any {
+			if !derivable(p, start) {
+				return nil
+			}
+			return []any{p.Start, p.End, start}
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return r.usage.tellDerived(ctx, r.company)
+}
+
+// derivable tells whether a ledger that starts at a time gives the totals of a
+// period exactly. What is before it is known by the hour.
+func derivable(p domain.Period, start time.Time) bool {
+	return p.End.After(start) && (!p.Start.Before(start) || p.Start.Truncate(time.Hour).Equal(p.Start))
 }
 
 // periodsBetween returns the billing periods that share time with a span.
@@ -384,17 +411,17 @@ SELECT min(d.first) AS first, max(d.last) AS last
 FROM (
   SELECT min(h.hour) AS first, max(h.hour) AS last FROM company_hours h WHERE h.company_id = $1 AND h.hour >= $2
   UNION ALL
-  SELECT min(r.started_at), max(r.started_at) FROM usage_records r WHERE r.company_id = $1
+  SELECT min(r.started_at), max(r.started_at) FROM usage_records r WHERE r.company_id = $1 AND r.started_at >= $2
 ) AS d`
 
 // span returns the UTC days that the ledger tells of, or its totals falsely.
 func (u *Usage) span(ctx context.Context, company domain.CompanyID) (from, to time.Time, err error) {
-	ledger, err := ledgerStart(ctx, u.pool)
+	ledger, err := readLedger(ctx, u.pool)
 	if err != nil {
-		return from, to, Translate(err)
+		return from, to, err
 	}
 	type row struct{ First, Last *time.Time }
-	days, err := getOne[row](ctx, u.pool, nil, usageDays, company, ledger)
+	days, err := getOne[row](ctx, u.pool, nil, usageDays, company, ledger.Start())
 	if err != nil || days.First == nil {
 		return from, to, err
 	}

@@ -23,6 +23,7 @@ const unreconciled = `
 SELECT q.company_id
 FROM usage_quarantine q
 JOIN subscribers s ON s.company_id = q.company_id AND s.physical_id = q.physical_id
+WHERE q.started_at >= (SELECT l.first_month FROM usage_ledger l)
 UNION
 SELECT company_id FROM company_moves
 UNION

@@ -49,7 +49,7 @@ type regrouping struct {
 	ctx     context.Context
 	tx      *sqlx.Tx
 	company *domain.Company
-	// ledger is its first month: older usage stays with the groups that it was
+	// ledger is where its first month starts: older usage stays with the groups that it was
 	// booked to. All usage is before until.
 	ledger, until time.Time
 	// since is the first day of usage that moves.
@@ -59,6 +59,10 @@ type regrouping struct {
 }
 
 func (u *Usage) regroupPart(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) (more bool, err error) {
+	ledger, err := lockLedger(ctx, tx)
+	if err != nil {
+		return false, err
+	}
 	locked, err := lockForUsage(ctx, tx, company)
 	if err != nil {
 		return false, err
@@ -66,7 +70,7 @@ func (u *Usage) regroupPart(ctx context.Context, tx *sqlx.Tx, company domain.Com
 	if _, err := tx.ExecContext(ctx, adoptMoves, company); err != nil {
 		return false, err
 	}
-	r := &regrouping{ctx: ctx, tx: tx, company: locked}
+	r := &regrouping{ctx: ctx, tx: tx, company: locked, ledger: ledger}
 	if pending, err := r.open(); err != nil || !pending {
 		return false, err
 	}
@@ -93,9 +97,6 @@ func (r *regrouping) open() (pending bool, err error) {
 	r.since, r.groups = moves[0].Since, map[int64]bool{}
 	for _, group := range moves[0].Groups {
 		r.groups[group] = true
-	}
-	if r.ledger, err = ledgerStart(r.ctx, r.tx); err != nil {
-		return false, err
 	}
 	booked, err := getOne[hourSpan](r.ctx, r.tx, nil, bookedSpan, r.company.CompanyID)
 	if err == nil && booked.Last != nil {

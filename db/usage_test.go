@@ -307,29 +307,6 @@ func TestUsageOfACompanyIsReconciledThoughThatOfAnotherFails(t *testing.T) {
 	sound.mustAgree()
 }
 
-func TestDroppedMonthsLeaveTheirTotals(t *testing.T) {
-	t.Parallel()
-	f := newUsageFleet(t, 2)
-	f.record(usageOf("s1", "old", usageNow.AddDate(0, -5, 0)), usageOf("s1", "new", usageNow.Add(-time.Hour)))
-	short := db.NewUsage(f.pool, nil, db.UsageOptions{Retention: 3, Now: func() time.Time { return usageNow }})
-	if n, err := short.Retain(t.Context()); err != nil || n != 1 {
-		t.Fatal(n, err)
-	}
-	if n := f.int(`SELECT count(*) FROM usage_records WHERE company_id = $1`); n != 1 {
-		t.Errorf("the ledger has %d records", n)
-	}
-	if n := f.int(`SELECT count(*) FROM usage_ids WHERE company_id = $1`); n != 1 {
-		t.Errorf("%d ids are registered", n)
-	}
-	f.mustAgree()
-	if n := f.int(`SELECT sum(mobile_originated) FROM company_hours WHERE company_id = $1`); n != 20 {
-		t.Errorf("%d bytes are left", n)
-	}
-	if n := f.int(`SELECT count(*) FROM subscriber_periods WHERE company_id = $1`); n != 2 {
-		t.Errorf("%d periods are left", n)
-	}
-}
-
 func TestRebuildReportsAndCorrectsWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	f := newUsageFleet(t, 4)

@@ -36,7 +36,13 @@ const (
 	AuditImport           = "import."
 	AuditUsageReplay      = "usage.replay"
 	AuditUsageRebuild     = "usage.rebuild"
+	AuditUsageAnnounce    = "usage.announce"
+	AuditUsageWithdraw    = "usage.withdraw"
+	AuditUsageDetach      = "usage.detach"
+	AuditUsageDue         = "usage.due"
 	AuditUsageDrop        = "usage.drop"
+	AuditUsageRestore     = "usage.restore"
+	AuditLedgerRetention  = "usage.retention"
 	AuditMigrate          = "schema.migrate"
 	AuditPrune            = "audit.prune"
 )

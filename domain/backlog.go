@@ -12,4 +12,8 @@ type Backlog struct {
 	Quarantined int
 	// Watermark is the latest end of any usage record.
 	Watermark time.Time
+	// AnnouncedMonths of the ledger will be detached, DetachedMonths dropped.
+	AnnouncedMonths, DetachedMonths int
+	// FirstMonth is that of the ledger; zero when no month was ever detached.
+	FirstMonth time.Time
 }

@@ -39,9 +39,16 @@ func checkRange(flag *kong.Flag) error {
 	if !ranged {
 		return nil
 	}
-	inside, err := within(flag.Target, least, most)
+	target := flag.Target
+	if target.Kind() == reflect.Pointer {
+		if target.IsNil() { // the flag is left out
+			return nil
+		}
+		target = target.Elem()
+	}
+	inside, err := within(target, least, most)
 	if err == nil && !inside {
-		err = fmt.Errorf("--%s must be %s, not %v", flag.Name, describe(least, most), flag.Target.Interface())
+		err = fmt.Errorf("--%s must be %s, not %v", flag.Name, describe(least, most), target.Interface())
 	}
 	return err
 }

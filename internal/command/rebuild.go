@@ -36,7 +36,7 @@ func (r *Rebuild) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	usage, log, by := newUsage(pool, db.UsageOptions{}), db.NewAuditLog(pool), actor("rebuild")
+	usage, log, by := newUsage(pool), db.NewAuditLog(pool), actor("rebuild")
 	for _, company := range companies {
 		scope := domain.Whole(company.CompanyID).By(by)
 		differences, n, err := usage.Rebuild(ctx, scope)

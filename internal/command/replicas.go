@@ -66,7 +66,7 @@ func (v *service) closeReplicas(env *Env) {
 
 // answerFrom has a graph of its own answer queries from the standby.
 func (v *service) answerFrom(standby *db.Replica, s *Serve) {
-	usage := newUsage(standby.Pool(), db.UsageOptions{Retention: s.Retention})
+	usage := newUsage(standby.Pool())
 	graph := v.newGraph(standby.Pool(), db.NewAccess(standby.Pool()), usage)
 	v.replicas.Add(standby, graph.Schema(), v.perResponse(graph))
 }

@@ -18,14 +18,12 @@ import (
 
 // Serve runs the server.
 type Serve struct {
-	Addr           string `default:"127.0.0.1:8080" help:"The address to listen on."`
-	Demo           bool   `help:"Fill an empty database with a demo company, and print a token of it."`
-	Retention      int    `default:"13" range:"3..1200" help:"How many months of usage records are kept, at least 3; totals stay."`
-	MailRetention  uint   `default:"90" placeholder:"DAYS" range:"0..36500" help:"How many days sent mails are kept; 0 keeps them for ever."`
-	AuditRetention uint   `default:"0" placeholder:"MONTHS" range:"0..1200" help:"How many months of the audit log are kept; 0 keeps it for ever."`
+	Addr string `default:"127.0.0.1:8080" help:"The address to listen on."`
+	Demo bool   `help:"Fill an empty database with a demo company, and print a token of it."`
 
 	NoRuntimeTuning bool `help:"Leave the garbage collector and the sampling of profiles as Go sets them."`
 
+	Retaining
 	Mailing
 	Replicas
 	Observation
@@ -162,6 +160,9 @@ func (s *Serve) begin(ctx context.Context, env *Env, v *service, addr net.Addr) 
 		return nil
 	}
 	if err != nil {
+		return err
+	}
+	if err := s.adoptRetention(ctx, v.ledger); err != nil {
 		return err
 	}
 	if err := v.upkeep.EnsurePartitions(ctx); err != nil {

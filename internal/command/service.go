@@ -33,6 +33,10 @@ type service struct {
 	server *httpd.Server
 	// upkeep is the ledger on connections whose statements have no time limit.
 	upkeep *db.Usage
+	// ledger announces, detaches and drops the months of it, by firstRetention
+	// where the database has none yet.
+	ledger         *db.Ledger
+	firstRetention int
 	// audit is pruned to auditMonths; 0 keeps it for ever.
 	audit       *db.AuditLog
 	auditMonths int
@@ -56,13 +60,13 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	if err != nil {
 		return nil, err
 	}
-	options := db.UsageOptions{Retention: s.Retention}
 	v := &service{
-		log: env.Log, access: db.NewAccess(pool), usage: newUsage(pool, options), upkeep: newUsage(upkeep, options),
+		log: env.Log, access: db.NewAccess(pool), usage: newUsage(pool), upkeep: newUsage(upkeep),
 		live: db.NewLive(pool, direct, env.Log), mail: worker, telemetry: telemetry, limits: s.limits(telemetry.Metrics),
 		writes: &writes{pool: pool, log: env.Log},
 	}
 	v.schema = newSchemaGate(pool, !env.NoMigrate)
+	v.ledger, v.firstRetention = db.NewLedger(upkeep, db.LedgerOptions{Rules: s.ledgerRules()}), s.firstRetention()
 	v.outbox, v.mailDays = db.NewOutbox(upkeep, time.Now), int(s.MailRetention)
 	v.audit, v.auditMonths = db.NewAuditLog(upkeep), int(s.AuditRetention)
 	v.graph = v.newGraph(pool, v.access, v.usage)
@@ -90,8 +94,8 @@ func (v *service) newGraph(pool *sqlx.DB, access *db.Access, usage *db.Usage) *r
 }
 
 // newUsage returns the ledger; what it books is held against the alerts.
-func newUsage(pool *sqlx.DB, options db.UsageOptions) *db.Usage {
-	return db.NewUsage(pool, db.NewAlertEvaluator(time.Now), options)
+func newUsage(pool *sqlx.DB) *db.Usage {
+	return db.NewUsage(pool, db.NewAlertEvaluator(time.Now), db.UsageOptions{})
 }
 
 // open builds the endpoints and the server on them.

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"simgraph/domain"
@@ -15,7 +14,7 @@ const (
 	reconcileEvery = time.Minute
 	// retainEvery is how often old months of the ledger are looked for, and new
 	// ones prepared.
-	retainEvery = 6 * time.Hour
+	retainEvery = time.Hour
 	// noteEvery is how often the audit log is told of keys that were refused.
 	noteEvery = time.Minute
 	// lookEvery is how soon the log says that the database refuses writes.
@@ -72,32 +71,55 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// retain keeps the ledger within its months, and the coming ones ready.
+// retain keeps the ledger, the audit log and the mails within what is kept, and
+// the coming months of the ledger ready.
 func (v *service) retain(ctx context.Context) error {
 	err := v.upkeep.EnsurePartitions(ctx)
-	dropped, dropErr := v.upkeep.Retain(ctx)
-	if dropped > 0 {
-		v.log.Info("dropped old months of the usage ledger", "months", dropped)
+	steps, ledgerErr := v.ledger.Upkeep(ctx, actor("serve"))
+	for _, step := range steps {
+		v.logStep(step)
 	}
-	return errors.Join(err, dropErr, v.noteDropped(ctx, dropped), v.prune(ctx), v.pruneMails(ctx))
+	if ledgerErr == nil {
+		v.telemetry.Metrics.LedgerKept()
+	}
+	return errors.Join(err, ledgerErr, v.pruneOld(ctx))
 }
 
-// noteDropped tells the audit log that months of the ledger are gone.
-func (v *service) noteDropped(ctx context.Context, months int) error {
-	if months == 0 {
-		return nil
+// logStep writes what happened to a month of the ledger.
+func (v *service) logStep(step domain.LedgerStep) {
+	month := step.Month.Format(domain.MonthLayout)
+	switch {
+	case step.Held:
+		v.log.Warn("a month of the usage ledger could not be detached since other work holds the ledger; it is tried again", "month", month)
+	case step.Action == domain.LedgerAnnounce:
+		v.log.Warn("a month of the usage ledger is older than the retention and will be detached in a day at the earliest", "month", month)
+	case step.Action == domain.LedgerWithdraw:
+		v.log.Info("a month of the usage ledger is kept after all", "month", month)
+	case step.Action == domain.LedgerDetach:
+		v.log.Warn("detached a month of the usage ledger; simgraph ledger restore-month brings it back", "month", month)
+	case step.Action == domain.LedgerDue:
+		v.log.Warn("a detached month of the usage ledger will be dropped in a day at the earliest", "month", month)
+	case step.Action == domain.LedgerDrop:
+		v.log.Warn("dropped a month of the usage ledger", "month", month)
 	}
-	return v.audit.Note(ctx, domain.Whole(domain.Installation).By(actor("serve")), domain.AuditEntry{
-		Action: domain.AuditUsageDrop, SubjectType: "Usage", Changes: []domain.AuditChange{domain.Was("months", strconv.Itoa(months))},
-	})
+}
+
+// pruneOld removes old entries of the audit log and old mails, by a clock that
+// usage confirms, and never soon after the start.
+func (v *service) pruneOld(ctx context.Context) error {
+	now, settled, err := v.ledger.TrustedClock(ctx)
+	if err != nil || !settled {
+		return err
+	}
+	return errors.Join(v.prune(ctx, now), v.pruneMails(ctx, now))
 }
 
 // prune keeps the audit log within its months, unless it is kept for ever.
-func (v *service) prune(ctx context.Context) error {
+func (v *service) prune(ctx context.Context, now time.Time) error {
 	if v.auditMonths == 0 {
 		return nil
 	}
-	pruned, err := v.audit.Prune(ctx, time.Now().AddDate(0, -v.auditMonths, 0), actor("serve"))
+	pruned, err := v.audit.Prune(ctx, now.AddDate(0, -v.auditMonths, 0), actor("serve"))
 	if pruned > 0 {
 		v.log.Info("removed old entries of the audit log", "entries", pruned)
 	}
@@ -105,11 +127,11 @@ func (v *service) prune(ctx context.Context) error {
 }
 
 // pruneMails removes old mails, unless they are kept for ever.
-func (v *service) pruneMails(ctx context.Context) error {
+func (v *service) pruneMails(ctx context.Context, now time.Time) error {
 	if v.mailDays == 0 {
 		return nil
 	}
-	pruned, err := v.outbox.Prune(ctx, time.Now().AddDate(0, 0, -v.mailDays))
+	pruned, err := v.outbox.Prune(ctx, now.AddDate(0, 0, -v.mailDays))
 	if pruned > 0 {
 		v.log.Info("removed old mails", "mails", pruned)
 	}

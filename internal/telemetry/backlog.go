@@ -53,13 +53,19 @@ var (
 	deliveryAgeDesc = described("outbox_oldest_delivery_seconds", "Age of the oldest notification that waits.")
 	quarantineDesc  = described("usage_quarantined_records", "Usage records whose subscribers are not known.")
 	watermarkDesc   = described("usage_watermark_timestamp_seconds", "Latest end of any usage record, in Unix time.")
+	announcedDesc   = described("ledger_announced_months", "Months of the usage ledger that are announced to be detached.")
+	detachedDesc    = described("ledger_detached_months", "Months of the usage ledger that are detached: they are dropped unless they are restored.")
+	firstMonthDesc  = described("ledger_first_month_timestamp_seconds", "First month of the usage ledger, in Unix time; 0 when no month was ever detached.")
 	firedDesc       = described("alerts_fired_total", "Thresholds that were crossed in the whole deployment since this instance started.")
 	upDesc          = described("backlog_up", "1 when the backlog could be read.")
 )
 
 // Describe implements prometheus.Collector.
 func (b *backlog) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{mailsDesc, mailAgeDesc, deliveriesDesc, deliveryAgeDesc, quarantineDesc, watermarkDesc, firedDesc, upDesc} {
+	for _, desc := range []*prometheus.Desc{
+		mailsDesc, mailAgeDesc, deliveriesDesc, deliveryAgeDesc, quarantineDesc, watermarkDesc,
+		announcedDesc, detachedDesc, firstMonthDesc, firedDesc, upDesc,
+	} {
 		to <- desc
 	}
 }
@@ -89,6 +95,9 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 	tell(deliveriesDesc, prometheus.GaugeValue, float64(read.Deliveries))
 	tell(deliveryAgeDesc, prometheus.GaugeValue, age(read.OldestDelivery, now))
 	tell(quarantineDesc, prometheus.GaugeValue, float64(read.Quarantined))
+	tell(announcedDesc, prometheus.GaugeValue, float64(read.AnnouncedMonths))
+	tell(detachedDesc, prometheus.GaugeValue, float64(read.DetachedMonths))
+	tell(firstMonthDesc, prometheus.GaugeValue, float64(max(0, read.FirstMonth.Unix())))
 	tell(firedDesc, prometheus.CounterValue, float64(b.fired))
 	if !read.Watermark.IsZero() {
 		tell(watermarkDesc, prometheus.GaugeValue, float64(read.Watermark.UnixMilli())/1000)

@@ -39,6 +39,7 @@ type Metrics struct {
 	recordDelay    prometheus.Histogram
 	mails          *prometheus.CounterVec
 	workerFailures *prometheus.CounterVec
+	ledgerUpkeeps  prometheus.Counter
 	reads          *prometheus.CounterVec
 }
 
@@ -71,10 +72,11 @@ func NewMetrics(version string) *Metrics {
 		mails:          counters("mails_total", "Attempts to send a mail by their result: sent, retried or failed.", "result"),
 		workerFailures: counters("worker_failures_total", "How often a worker failed and was started again.",
 			"worker"),
-		reads: counters("reads_total", "Queries by where they ran: standby, primary, or again for those that failed on a standby.", "server"),
+		ledgerUpkeeps: counter("ledger_upkeeps_total", "How often the months of the usage ledger were looked after."),
+		reads:         counters("reads_total", "Queries by where they ran: standby, primary, or again for those that failed on a standby.", "server"),
 	}
 	m.registry.MustRegister(m.requests, m.requestSeconds, m.inFlight, m.operations, m.operationTime, m.cost, m.subscriptions, m.refused,
-		m.statementTime, m.batch, m.records, m.recordTime, m.recordDelay, m.mails, m.workerFailures, m.reads,
+		m.statementTime, m.batch, m.records, m.recordTime, m.recordDelay, m.mails, m.workerFailures, m.ledgerUpkeeps, m.reads,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := gauges("build_info", "1, labelled with the version.", "version")
 	build.WithLabelValues(version).Set(1)
@@ -86,6 +88,10 @@ const namespace = "simgraph"
 
 func counters(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
+}
+
+func counter(name, help string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help})
 }
 
 func gauges(name, help string, labels ...string) *prometheus.GaugeVec {
@@ -205,6 +211,13 @@ func (m *Metrics) Mailed(result string) {
 func (m *Metrics) WorkerFailed(worker string) {
 	if m != nil {
 		m.workerFailures.WithLabelValues(worker).Inc()
+	}
+}
+
+// LedgerKept counts that the months of the ledger were looked after.
+func (m *Metrics) LedgerKept() {
+	if m != nil {
+		m.ledgerUpkeeps.Inc()
 	}
 }
 

@@ -209,17 +209,27 @@ func (s *serving) collect() {
 	_ = response.Body.Close()
 }
 
-// level reads the metrics of the process.
-func (s *serving) level() level {
+// metrics reads the metrics of the process.
+func (s *serving) metrics() string {
 	s.t.Helper()
-	s.collect()
 	response, err := http.Get(s.admin + "/metrics")
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// level reads the metrics of the process.
+func (s *serving) level() level {
+	s.t.Helper()
+	s.collect()
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(response.Body)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(s.metrics()))
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -89,8 +89,9 @@ func set(t *testing.T, path string, wrong time.Duration) {
 	}
 }
 
-// buildJumping builds simgraph with the jumping clock in place of time.Now.
-func buildJumping(t *testing.T) string {
+// buildJumping builds simgraph with the jumping clock in place of time.Now, and
+// with what edits change in a source.
+func buildJumping(t *testing.T, edits ...func(path, text string) string) string {
 	t.Helper()
 	dir := t.TempDir()
 	root, err := filepath.Abs("../..")
@@ -107,8 +108,15 @@ func buildJumping(t *testing.T) string {
 	}
 	put("jumping/jumping.go", jumpingClock)
 	eachSource(t, root, func(path, text string) {
-		if strings.Contains(text, "time.Now") {
-			put(path, jumping(text))
+		edited := text
+		for _, edit := range edits {
+			edited = edit(path, edited)
+		}
+		if strings.Contains(edited, "time.Now") {
+			edited = jumping(edited)
+		}
+		if edited != text {
+			put(path, edited)
 		}
 	})
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
@@ -155,19 +163,7 @@ func jumping(text string) string {
 }
 
 func TestTheClockOfTheDatabaseJumps(t *testing.T) {
-	library, _ := filepath.Glob("/usr/lib/*/faketime/libfaketime.so.1")
-	if len(library) == 0 {
-		t.Skip("libfaketime is not installed: apt-get install libfaketime")
-	}
-	clock := filepath.Join(room, "faketime")
-	setFake(t, clock, 0)
-	t.Cleanup(func() { _ = os.Remove(clock) })
-	t.Setenv("LD_PRELOAD", library[0])
-	t.Setenv("FAKETIME_TIMESTAMP_FILE", clock)
-	t.Setenv("FAKETIME_NO_CACHE", "1")
-	t.Setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1")
-	d := newDatabase(t)
-	os.Unsetenv("LD_PRELOAD") // no other program's clock jumps
+	d, clock := newJumpingDatabase(t)
 	x := newTrial(t, launch{databaseURL: d.url(), dataDir: t.TempDir()})
 	x.load.expires = true
 	x.begin()
@@ -177,6 +173,28 @@ func TestTheClockOfTheDatabaseJumps(t *testing.T) {
 		x.flow(200)
 	}
 	x.finish("clock of the database set to +1 h, -1 h, +1 d, -1 d, and right", d.url())
+}
+
+// newJumpingDatabase starts a database whose clock is wrong by what the file says.
+func newJumpingDatabase(t *testing.T) (d *database, clock string) {
+	t.Helper()
+	library, _ := filepath.Glob("/usr/lib/*/faketime/libfaketime.so.1")
+	if len(library) == 0 {
+		t.Skip("libfaketime is not installed: apt-get install libfaketime")
+	}
+	clock = filepath.Join(room, "faketime")
+	setFake(t, clock, 0)
+	t.Cleanup(func() { _ = os.Remove(clock) })
+	if _, err := prepared(); err != nil { // by the right clock
+		t.Fatal(err)
+	}
+	t.Setenv("LD_PRELOAD", library[0])
+	t.Setenv("FAKETIME_TIMESTAMP_FILE", clock)
+	t.Setenv("FAKETIME_NO_CACHE", "1")
+	t.Setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+	d = newDatabase(t)
+	os.Unsetenv("LD_PRELOAD") // no other program's clock jumps
+	return d, clock
 }
 
 // setFake tells libfaketime by how much the clock is wrong.

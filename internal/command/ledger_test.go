@@ -1,0 +1,160 @@
+package command_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"simgraph/db"
+	"simgraph/domain"
+	"simgraph/internal/command"
+)
+
+var physicalID = regexp.MustCompile(`"physicalId":"(\d+)"`)
+
+// monthsAgo is a file of usage of the demo company, one record a month.
+func (c *console) monthsAgo(subscriber string, from, to int) string {
+	var text strings.Builder
+	for n := from; n <= to; n++ {
+		at := domain.MonthOf(time.Now()).AddDate(0, -n, 3).Format(time.RFC3339)
+		fmt.Fprintf(&text, `{"type":"usage","company":"demo","source":"old","recordId":"m-%d","physicalId":"%s","startedAt":"%s","endedAt":"%s",`+
+			`"mobileOriginated":1000,"mobileTerminated":0,"protocol":"TCP"}`+"\n", n, subscriber, at, at)
+	}
+	return c.file("old.ndjson", text.String())
+}
+
+// usedFor is a console whose demo company has used data for so many months.
+func usedFor(t *testing.T, months int) *console {
+	c := newConsole(t)
+	c.demo(command.Demo{Subscribers: 5, Days: 1, Seed: 1, Company: "demo"})
+	c.retention(max(months, domain.MinRetention), true)
+	if err := c.load(c.monthsAgo(physicalID.FindStringSubmatch(c.export("demo"))[1], 1, months)); err != nil {
+		t.Fatal(err, c.stderr.String())
+	}
+	return c
+}
+
+// retention changes the retention, and returns what the command printed.
+func (c *console) retention(months int, yes bool) string {
+	c.Helper()
+	text, err := c.tryRetention(months, yes)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return text
+}
+
+func (c *console) tryRetention(months int, yes bool) (string, error) {
+	c.stdout.Reset()
+	err := (&command.LedgerRetention{Months: months, Yes: yes}).Run(c.Context(), c.env)
+	return c.stdout.String(), err
+}
+
+func (c *console) status() string {
+	c.Helper()
+	c.stdout.Reset()
+	if err := (command.LedgerStatus{}).Run(c.Context(), c.env); err != nil {
+		c.Fatal(err)
+	}
+	return c.stdout.String()
+}
+
+func monthName(ago int) string {
+	return domain.MonthOf(time.Now()).AddDate(0, -ago, 0).Format(domain.MonthLayout)
+}
+
+func TestALowerRetentionListsWhatItDropsAndNeedsConsent(t *testing.T) {
+	t.Parallel()
+	c := usedFor(t, 6)
+	text, err := c.tryRetention(4, false)
+	if err == nil || !strings.Contains(err.Error(), "--yes") {
+		t.Errorf("without --yes: %v", err)
+	}
+	for _, want := range []string{monthName(6) + "  1 records", monthName(5) + "  1 records"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s lacks %s", text, want)
+		}
+	}
+	if strings.Contains(text, monthName(4)) || !strings.Contains(c.status(), "6 months before") {
+		t.Errorf("it printed %s", text)
+	}
+	if text := c.retention(4, true); !strings.Contains(text, "keeps 4 months, it kept 6") {
+		t.Error(text)
+	}
+	if text := c.retention(24, false); strings.Contains(text, "dropped") {
+		t.Errorf("a higher retention drops: %s", text)
+	}
+	if _, err := c.tryRetention(2, true); err == nil || !strings.Contains(err.Error(), "must be 3 to 1200 months, not 2") {
+		t.Errorf("2 months: %v", err)
+	}
+	exported := c.audited(func() error {
+		return (&command.AuditExport{Whose: command.Whose{Installation: true}, Output: "-"}).Run(t.Context(), c.env)
+	})
+	if want := `"action":"usage.retention","subjectType":"Usage","subjectId":"","changes":[{"field":"retention","before":"6","after":"4"}]`; !strings.Contains(exported, want) {
+		t.Errorf("the log lacks %s", want)
+	}
+}
+
+func TestAnExportOfALongerLedgerImportsAgain(t *testing.T) {
+	t.Parallel()
+	from, to := usedFor(t, 24), newConsole(t)
+	exported := from.export("demo")
+	file := to.file("demo.ndjson", exported)
+	if err := to.load(file); err == nil || err.Error() != "11 lines were not imported" || !strings.Contains(to.stderr.String(), "where the usage ledger begins") {
+		t.Errorf("into a database that keeps 13 months: %v %s", err, &to.stderr)
+	}
+	to.retention(24, false)
+	if err := to.load(file); err != nil {
+		t.Fatal(err, to.stderr.String())
+	}
+	if to.export("demo") != exported {
+		t.Error("it is another company")
+	}
+	to.stdout.Reset()
+	if err := (&command.Rebuild{}).Run(t.Context(), to.env); err != nil || to.stdout.String() != "demo: all totals agree with the ledger\n" {
+		t.Errorf("%v %s", err, &to.stdout)
+	}
+}
+
+func TestTheStatusShowsWhatBecomesOfMonths(t *testing.T) {
+	t.Parallel()
+	c := usedFor(t, 5)
+	if text := c.status(); !strings.Contains(text, "no month was ever taken out") || !strings.Contains(text, monthName(5)+"         in the ledger\n") {
+		t.Error(text)
+	}
+	c.retention(4, true)
+	pool, err := db.Open(t.Context(), c.env.DatabaseURL, db.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	clock := time.Now()
+	now := func() time.Time { return clock }
+	ledger := db.NewLedger(pool, db.LedgerOptions{Now: now, DatabaseNow: now})
+	for _, want := range []string{"announced", "detached"} {
+		if _, err := ledger.Upkeep(t.Context(), &domain.Actor{}); err != nil {
+			t.Fatal(err)
+		}
+		if text := c.status(); !strings.Contains(text, want) {
+			t.Errorf("%s lacks %s", text, want)
+		}
+		clock = clock.Add(25 * time.Hour)
+	}
+	if text := c.status(); !strings.Contains(text, "first month     "+monthName(4)) {
+		t.Error(text)
+	}
+	c.stdout.Reset()
+	if err := (&command.LedgerRestoreMonth{Month: monthName(5)}).Run(t.Context(), c.env); err != nil {
+		t.Fatal(err)
+	}
+	if text := c.stdout.String(); !strings.Contains(text, monthName(5)+" is in the ledger again") || !strings.Contains(text, "does not cover it") {
+		t.Error(text)
+	}
+	for month, want := range map[string]string{monthName(5): "is not detached", "April": "a month is written as 2026-04"} {
+		if err := (&command.LedgerRestoreMonth{Month: month}).Run(t.Context(), c.env); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", month, err)
+		}
+	}
+}
