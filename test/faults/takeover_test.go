@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,7 +30,7 @@ type importing struct {
 func startImport(t *testing.T, dir string, by ...string) *importing {
 	t.Helper()
 	i := &importing{t: t, exited: make(chan struct{})}
-	line := append(by, program, "import", "-", "--data-dir", dir)
+	line := slices.Concat(by, []string{program, "import", "-", "--data-dir", dir})
 	i.cmd = exec.Command(line[0], line[1:]...)
 	i.cmd.Stdout, i.cmd.Stderr = &i.stdout, &i.stderr
 	i.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
