@@ -116,3 +116,16 @@ func TestSeriesOfManyAreBoundedTogether(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestASeriesMayHaveAsManyHoursAsTheBound(t *testing.T) {
+	t.Parallel()
+	hourly := domain.Interval{Unit: domain.Hourly, Zone: time.UTC}
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for hours, fits := range map[int]bool{domain.MaxUsagePoints: true, domain.MaxUsagePoints + 1: false} {
+		span := domain.Range{Start: start, End: start.Add(time.Duration(hours) * time.Hour), Offset: time.UTC}
+		points, err := hourly.Fill(nil, span)
+		if (err == nil) != fits || fits && len(points) != hours {
+			t.Errorf("%d hours: %d points, %v", hours, len(points), err)
+		}
+	}
+}

@@ -306,3 +306,48 @@ func TestEveryAnswerIsSecured(t *testing.T) {
 		}
 	}
 }
+
+func TestAnOperationThatCostsNothingCountsAsOne(t *testing.T) {
+	t.Parallel()
+	charge := httpd.Charge(limit.New(limit.Config{CostRate: 0.01, CostBurst: 1}))
+	for i, fits := range []bool{true, false} {
+		if err := charge(t.Context(), 0); (err == nil) != fits {
+			t.Errorf("the %dth: %v", i+1, err)
+		}
+	}
+}
+
+// A subscription stays open for long: it must not hold one of the slots that
+// queries and mutations wait for.
+func TestSubscriptionsAndOperationsHaveTheirOwnPlaces(t *testing.T) {
+	t.Parallel()
+	turns := httpd.Turns(limit.New(limit.Config{Running: 1, Subscriptions: 1}))
+	for _, c := range []struct {
+		of   ast.Operation
+		want domain.ErrorKind
+	}{
+		{ast.Subscription, ""}, {ast.Query, ""}, {ast.Subscription, domain.KindRateLimited}, {ast.Query, domain.KindUnavailable},
+		{ast.Mutation, domain.KindUnavailable},
+	} {
+		_, err := turns(t.Context(), c.of)
+		var got domain.ErrorKind
+		if fault, is := domain.AsError(err); is {
+			got = fault.Kind
+		}
+		if got != c.want {
+			t.Errorf("a %s: %v, want %s", c.of, err, c.want)
+		}
+	}
+}
+
+// Only a request without a token may show it later.
+func TestABadTokenIsRefusedAlsoOfWebSocketsAndBrowsers(t *testing.T) {
+	t.Parallel()
+	server := limitedServer(t, limit.Config{})
+	for _, header := range [][]string{{"Upgrade", "websocket"}, {"Accept", "text/html"}, {"Accept", "application/json"}} {
+		got := fetch(t, "GET", server.URL+"/graphql", append(header, "Authorization", "Basic eDp5")...)
+		if got.status != 401 || !strings.Contains(got.header.Get("WWW-Authenticate"), "invalid_token") {
+			t.Errorf("%v: %+v", header, got)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -305,5 +306,42 @@ func TestARefusedSubscriptionKeepsNoPlace(t *testing.T) {
 	leave()
 	if _, err := l.Subscribe(limit.WithAddress(by(t, "three"), full)); err != nil {
 		t.Errorf("the ended subscription still counts: %v", err)
+	}
+}
+
+func TestABurstBelowTheRateIsRaisedToIt(t *testing.T) {
+	t.Parallel()
+	b := limit.NewBuckets(10, 1, newClock().now)
+	for i := range 10 {
+		if wait := b.Take("a", 1); wait != 0 {
+			t.Fatalf("the %dth of a second's rate waits %v", i+1, wait)
+		}
+	}
+	if b.Take("a", 1) == 0 {
+		t.Error("more than the rate is taken")
+	}
+}
+
+// The memory for keys is bounded: empty buckets are forgotten first, and all of
+// them when none is empty.
+func TestBucketsAreForgottenWhenThereAreTooMany(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	b := limit.NewBuckets(1, 10, c.now)
+	others := func(keys int, n float64) {
+		for i := range keys {
+			b.Take(strconv.Itoa(i), n)
+		}
+	}
+	b.Take("full", 10)
+	others(99_999, 1)
+	c.at = c.at.Add(5 * time.Second)
+	b.Take("one more", 1)
+	if wait := b.Take("full", 10); wait != 5*time.Second {
+		t.Errorf("a bucket that was half full has room after %v", wait)
+	}
+	others(100_000, 10)
+	if wait := b.Take("full", 10); wait != 0 {
+		t.Errorf("of too many full buckets one is still held for %v", wait)
 	}
 }

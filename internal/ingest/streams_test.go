@@ -1,0 +1,76 @@
+package ingest_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"simgraph/domain"
+	"simgraph/internal/ingest"
+)
+
+// newStreams returns a handler that takes one stream at a time.
+func newStreams() *ingest.Handler {
+	caller := &domain.Caller{Permissions: []domain.Permission{domain.RecordUsage}, Company: &domain.Company{ExternalID: "acme"}}
+	return ingest.New(ingest.Config{
+		Usage: &failing{}, Log: slog.New(slog.DiscardHandler), Streams: 1, StillValid: func(context.Context) error { return nil },
+		Admit: func(r *http.Request) (context.Context, error) { return domain.WithCaller(r.Context(), caller), nil },
+	})
+}
+
+func stream(t *testing.T, to http.Handler, body io.Reader, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, ingest.Path, body)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	to.ServeHTTP(w, r)
+	return w
+}
+
+func TestAsManyStreamsAreTakenAsMayBe(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		handler := newStreams()
+		body, client := io.Pipe()
+		first := make(chan *httptest.ResponseRecorder)
+		go func() { first <- stream(t, handler, body) }()
+		synctest.Wait()
+		for range 2 { // a refused stream holds no place
+			if w := stream(t, handler, strings.NewReader(line(1, ""))); w.Code != 429 || w.Header().Get("Retry-After") != "1" {
+				t.Errorf("beside another: %d %v", w.Code, w.Header())
+			}
+		}
+		_ = client.Close()
+		if w := <-first; w.Code != 200 {
+			t.Errorf("the first: %d %s", w.Code, w.Body)
+		}
+		for n := range 2 {
+			if w := stream(t, handler, strings.NewReader(line(n, ""))); w.Code != 200 {
+				t.Errorf("after it: %d %s", w.Code, w.Body)
+			}
+		}
+	})
+}
+
+func TestABodyIsUncompressedNDJSON(t *testing.T) {
+	t.Parallel()
+	handler := newStreams()
+	for _, c := range []struct {
+		name, value string
+		status      int
+	}{
+		{"Content-Type", "", 200}, {"Content-Type", "application/x-ndjson; charset=utf-8", 200}, {"Content-Type", "application/ndjson", 200},
+		{"Content-Type", "application/jsonl", 200}, {"Content-Type", "application/json", 200}, {"Content-Type", "text/csv", 415},
+		{"Content-Type", ";", 415}, {"Content-Encoding", "gzip", 415},
+	} {
+		if w := stream(t, handler, strings.NewReader(line(1, "")), c.name, c.value); w.Code != c.status {
+			t.Errorf("%s: %s: got %d, want %d", c.name, c.value, w.Code, c.status)
+		}
+	}
+}
