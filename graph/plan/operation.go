@@ -33,9 +33,8 @@ func New(schema *Schema, doc *ast.QueryDocument, def *ast.OperationDefinition) *
 }
 
 // Middleware is a graphql.ResolverMiddleware for one response: it resolves root
-// fields as they are, and answers what is below by the plan. The response copies
-// the answers, unless loan lends it their memory.
-func (o *Operation) Middleware(op *graphql.OperationContext, loan *Loan) graphql.FieldMiddleware {
+// fields as they are, and answers what is below by the plan.
+func (o *Operation) Middleware(op *graphql.OperationContext) graphql.FieldMiddleware {
 	roots := sync.OnceValue(func() map[*ast.Field]*root { return o.of(op) })
 	return func(ctx context.Context, next graphql.Resolver) (any, error) {
 		v, err := next(ctx)
@@ -43,7 +42,7 @@ func (o *Operation) Middleware(op *graphql.OperationContext, loan *Loan) graphql
 			return v, err
 		}
 		if root := roots()[graphql.GetFieldContext(ctx).Field.Field]; root != nil {
-			return root.marshaler(ctx, op, loan, v), nil
+			return root.marshaler(ctx, op, v), nil
 		}
 		return v, nil
 	}
@@ -70,7 +69,7 @@ func (o *Operation) of(op *graphql.OperationContext) map[*ast.Field]*root {
 }
 
 // marshaler answers a value. The errors go to the response, as gqlgen's do.
-func (r *root) marshaler(ctx context.Context, op *graphql.OperationContext, loan *Loan, v any) graphql.Marshaler {
+func (r *root) marshaler(ctx context.Context, op *graphql.OperationContext, v any) graphql.Marshaler {
 	w := newWriter(ctx, op, r)
 	top := &frame{writer: w}
 	top.made.Store(graphql.GetFieldContext(ctx))
@@ -80,7 +79,7 @@ func (r *root) marshaler(ctx context.Context, op *graphql.OperationContext, loan
 		release(w.buf)
 		return graphql.Null
 	}
-	return &written{w.buf, loan}
+	return written(w.buf)
 }
 
 // switches names the variables that decide which fields are selected.

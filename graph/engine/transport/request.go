@@ -10,7 +10,6 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"simgraph/graph/engine/guard"
-	"simgraph/graph/plan"
 )
 
 // request is what a client asks, whatever it came over.
@@ -31,8 +30,6 @@ type call struct {
 	cost       int
 	// leave ends the turn of the operation.
 	leave func()
-	// loan is nil where the response outlives the call.
-	loan *plan.Loan
 }
 
 // find returns the operation that a request means.
@@ -106,7 +103,7 @@ func (s *Server) context(c *call) *graphql.OperationContext {
 		Stats:                  graphql.Stats{OperationStart: time.Now()},
 	}
 	if c.fields != nil {
-		op.ResolverMiddleware = c.fields.Middleware(op, c.loan)
+		op.ResolverMiddleware = c.fields.Middleware(op)
 	}
 	return op
 }
