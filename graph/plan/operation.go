@@ -52,21 +52,18 @@ func Needs(ctx context.Context) uint64 {
 	return allNeeds
 }
 
-// Middleware is a graphql.ResolverMiddleware for one response with a plan: it
-// resolves root fields as they are, and answers what is below by the plan. The
-// response copies the answers, unless loan lends it their memory.
-func Middleware(loan *Loan) graphql.FieldMiddleware {
-	return func(ctx context.Context, next graphql.Resolver) (any, error) {
-		v, err := next(ctx)
-		if err != nil || v == nil {
-			return v, err
-		}
-		planned := ctx.Value(planKey{}).(*roots)
-		if root := planned.of[graphql.GetFieldContext(ctx).Field.Field]; root != nil {
-			return root.marshaler(ctx, loan, v), nil
-		}
-		return v, nil
+// Middleware is a graphql.ResolverMiddleware for responses with a plan: it
+// resolves root fields as they are, and answers what is below by the plan.
+func Middleware(ctx context.Context, next graphql.Resolver) (any, error) {
+	v, err := next(ctx)
+	if err != nil || v == nil {
+		return v, err
 	}
+	planned := ctx.Value(planKey{}).(*roots)
+	if root := planned.of[graphql.GetFieldContext(ctx).Field.Field]; root != nil {
+		return root.marshaler(ctx, v), nil
+	}
+	return v, nil
 }
 
 // of returns the plan for the operation's variables.
@@ -90,7 +87,7 @@ func (o *Operation) of(op *graphql.OperationContext) *roots {
 }
 
 // marshaler answers a value. The errors go to the response, as gqlgen's do.
-func (r *root) marshaler(ctx context.Context, loan *Loan, v any) graphql.Marshaler {
+func (r *root) marshaler(ctx context.Context, v any) graphql.Marshaler {
 	w := newWriter(ctx, graphql.GetOperationContext(ctx), r)
 	top := &frame{writer: w}
 	top.made.Store(graphql.GetFieldContext(ctx))
@@ -100,7 +97,7 @@ func (r *root) marshaler(ctx context.Context, loan *Loan, v any) graphql.Marshal
 		release(w.buf)
 		return graphql.Null
 	}
-	return &written{w.buf, loan}
+	return written(w.buf)
 }
 
 // switches names the variables that decide which fields are selected.

@@ -49,7 +49,7 @@ var (
 func newWriter(ctx context.Context, op *graphql.OperationContext, r *root) *writer {
 	w := &writer{
 		ctx: ctx, op: op, arguments: make([]*Arguments, len(r.argued)),
-		buf: append(buffer(), make([]byte, heading)...),
+		buf: buffer(),
 	}
 	for i, s := range r.argued {
 		w.arguments[i] = w.coerced(s)

@@ -13,7 +13,6 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"simgraph/graph/plan"
 	"simgraph/internal/problem"
 )
 
@@ -154,10 +153,7 @@ func (e *exchange) request(c *call, errs gqlerror.List) {
 		e.send(e.refusedStatus(errs), e.refused(ctx, errs), nil)
 		return
 	}
-	c.loan = new(plan.Loan)
-	if e.send(http.StatusOK, e.run(ctx, c), c) {
-		c.loan.Return()
-	}
+	e.send(http.StatusOK, e.run(ctx, c), c)
 }
 
 // refusedStatus is the status of a well-formed request whose operation was not
@@ -180,9 +176,9 @@ func (e *exchange) refuse(err *gqlerror.Error) {
 	e.send(problem.Status(code), e.refused(e.r.Context(), gqlerror.List{err}), nil)
 }
 
-// send tells whether all was taken. HTTP/2 may go on to read what it was given
-// after it has refused it, so that memory must not be used again.
-func (e *exchange) send(status int, resp *graphql.Response, c *call) bool {
+// send writes a response. HTTP/2 may go on to read what it was given after it has
+// refused it, so that memory is not used again then.
+func (e *exchange) send(status int, resp *graphql.Response, c *call) {
 	media := e.accept.single()
 	if media == "" {
 		media = typeJSON
@@ -198,15 +194,11 @@ func (e *exchange) send(status int, resp *graphql.Response, c *call) bool {
 	h.Set("Content-Type", media+"; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(begin.Len()+len(resp.Data)))
 	e.w.WriteHeader(status)
-	// A client that is gone needs no answer.
 	if _, err := e.w.Write(begin.Bytes()); err != nil {
-		return false
-	}
-	if _, err := e.w.Write(resp.Data); err != nil {
-		return false
+		return // the client is gone
 	}
 	release(begin)
-	return true
+	_, _ = e.w.Write(resp.Data)
 }
 
 // valid asks whether a stream may go on.

@@ -31,8 +31,6 @@ type call struct {
 	cost       int
 	// leave ends the turn of the operation.
 	leave func()
-	// loan is nil where the response outlives the call.
-	loan *plan.Loan
 }
 
 // find returns the operation that a request means.
@@ -106,7 +104,7 @@ func (s *Server) context(c *call) *graphql.OperationContext {
 		Stats:                  graphql.Stats{OperationStart: time.Now()},
 	}
 	if c.fields != nil && !s.cfg.Unplanned {
-		op.ResolverMiddleware = plan.Middleware(c.loan)
+		op.ResolverMiddleware = plan.Middleware
 	}
 	return op
 }
