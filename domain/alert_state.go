@@ -50,7 +50,9 @@ type BoundaryState struct {
 }
 
 // Status is Exceeded when either threshold is.
-func (s *AlertState) Status() AlertStatus { return StatusOf(s.LowerSince != nil || s.UpperSince != nil) }
+func (s *AlertState) Status() AlertStatus {
+	return StatusOf(s.LowerSince != nil || s.UpperSince != nil)
+}
 
 // Lower is the state of the lower threshold.
 func (s *AlertState) Lower() *BoundaryState { return s.Boundary(Lower) }

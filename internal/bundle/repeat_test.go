@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"simgraph/db"
+	"simgraph/domain"
 	"simgraph/internal/bundle"
 )
 
@@ -27,13 +28,13 @@ func TestAnAddressInAnotherCaseIsTheSame(t *testing.T) {
 	}
 }
 
-// unsettled is usage that cannot be reconciled.
-type unsettled struct {
+// unreconciled is usage that cannot be reconciled.
+type unreconciled struct {
 	*db.Usage
 	err error
 }
 
-func (u unsettled) Settle(context.Context) error { return u.err }
+func (u unreconciled) Reconcile(context.Context, []domain.CompanyID) error { return u.err }
 
 // What an import has stored is not in the totals until it is reconciled: it must
 // not look complete.
@@ -42,7 +43,7 @@ func TestAnImportThatCannotBeReconciledFails(t *testing.T) {
 	d := newDatabase(t)
 	broken := errors.New("the lock is held")
 	to := stores(d.pool)
-	to.Usage = unsettled{to.Usage.(*db.Usage), broken}
+	to.Usage = unreconciled{to.Usage.(*db.Usage), broken}
 	counts, err := to.Import(t.Context(), bundle.NewReader(strings.NewReader(strings.Join(acme, "\n"))), bundle.Options{})
 	if !errors.Is(err, broken) || counts[bundle.Usage].Created != 1 {
 		t.Errorf("%v, %v", counts, err)
