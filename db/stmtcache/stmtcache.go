@@ -9,9 +9,11 @@ package stmtcache
 import (
 	"container/list"
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
@@ -98,17 +100,31 @@ type entry struct {
 }
 
 // BeginTx begins a transaction that may write where the settings of the server
-// let it: lib/pq's BeginTx asks for READ WRITE, which overrides
-// default_transaction_read_only.
+// let it. It never calls lib/pq's BeginTx. That asks for READ WRITE, which
+// overrides default_transaction_read_only; and it leaves a function behind that
+// later transactions of Begin on the connection would call at their end.
 func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
-	switch {
-	case options.ReadOnly:
-		return c.pqConn.BeginTx(ctx, options)
-	case options.Isolation != 0:
-		return nil, errors.New("stmtcache: a transaction that writes has the isolation level of the server's settings")
-	default:
-		return c.Begin() // lib/pq's only way to a plain BEGIN
+	tx, err := c.Begin()
+	mode := modeOf(options)
+	if err != nil || mode == "" {
+		return tx, err
 	}
+	if _, err := c.pqConn.ExecContext(ctx, "SET TRANSACTION "+mode, nil); err != nil {
+		return nil, errors.Join(explain(ctx, err), tx.Rollback())
+	}
+	return tx, nil
+}
+
+// modeOf is empty for a transaction as the settings of the server say.
+func modeOf(options driver.TxOptions) string {
+	var modes []string
+	if level := sql.IsolationLevel(options.Isolation); level != sql.LevelDefault {
+		modes = append(modes, "ISOLATION LEVEL "+level.String())
+	}
+	if options.ReadOnly {
+		modes = append(modes, "READ ONLY")
+	}
+	return strings.Join(modes, ", ")
 }
 
 // prepares reports whether a statement with such arguments is prepared. One without

@@ -275,10 +275,53 @@ func TestATransactionWritesOnlyWhereTheSettingsOfTheServerLetIt(t *testing.T) {
 	}
 }
 
-func TestATransactionThatWritesHasTheIsolationOfTheSettings(t *testing.T) {
+func TestTransactionsOfEveryModeFollowOneAnotherOnAConnection(t *testing.T) {
 	t.Parallel()
 	db := open(t, dbtest.URL(t), 8)
-	if tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelSerializable}); err == nil {
+	execute(t, db, "CREATE TABLE written (n int)")
+	backend := number(t, db, "SELECT pg_backend_pid()")
+	for _, c := range []struct {
+		options sql.TxOptions
+		mode    string
+		writes  bool
+	}{
+		{sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}, "repeatable read, on", false},
+		{sql.TxOptions{}, "read committed, off", true},
+		{sql.TxOptions{}, "read committed, off", true},
+		{sql.TxOptions{}, "read committed, off", true},
+		{sql.TxOptions{ReadOnly: true}, "read committed, on", false},
+		{sql.TxOptions{}, "read committed, off", true},
+		{sql.TxOptions{Isolation: sql.LevelSerializable}, "serializable, off", true},
+		{sql.TxOptions{}, "read committed, off", true},
+		{sql.TxOptions{}, "read committed, off", true},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		tx, err := db.BeginTx(ctx, &c.options)
+		must(t, err)
+		var mode string
+		must(t, tx.QueryRowContext(ctx, "SELECT current_setting('transaction_isolation') || ', ' || current_setting('transaction_read_only')").Scan(&mode))
+		if mode != c.mode {
+			t.Errorf("%+v: %s", c.options, mode)
+		}
+		if c.writes {
+			_, err = tx.ExecContext(ctx, "INSERT INTO written VALUES ($1)", 1)
+			must(t, err)
+		}
+		must(t, tx.Commit())
+		cancel() // of a transaction that is over: it must not meet the next
+	}
+	if got := number(t, db, "SELECT count(*) FROM written"); got != 7 {
+		t.Errorf("%d rows", got)
+	}
+	if number(t, db, "SELECT pg_backend_pid()") != backend {
+		t.Error("the connection was given up")
+	}
+}
+
+func TestATransactionWithAnUnknownIsolationDoesNotBegin(t *testing.T) {
+	t.Parallel()
+	db := open(t, dbtest.URL(t), 8)
+	if tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelLinearizable}); err == nil {
 		t.Errorf("began %v", tx)
 	}
 	if got := number(t, db, "SELECT $1::int", 1); got != 1 {
