@@ -83,7 +83,7 @@ func (s *Serve) around(v *service) ([]func(http.Handler) http.Handler, error) {
 	}
 	around := []func(http.Handler) http.Handler{v.telemetry.Requests, origins.Guard, httpd.Limited(v.limits, proxies, v.access.Throttled)}
 	if v.replicas != nil {
-		around = append(around, v.replicas.Carry)
+		around = append(around, v.replicas.WithSession)
 	}
 	return around, nil
 }
