@@ -60,35 +60,35 @@ func (r *Replica) Reopen() { r.conns.reopen() }
 const replayed = `
 SELECT pg_is_in_recovery(), coalesce(pg_last_wal_replay_lsn(), '0/0')::text, (SELECT system_identifier::text FROM pg_control_system())`
 
-// Replayed returns up to where the standby has what the primary wrote. It fails
+// Replayed returns the LSN up to which the standby has the primary's writes. It fails
 // within seconds where the server is down or hangs, was promoted, or is none of
 // the cluster.
-func (r *Replica) Replayed(ctx context.Context) (domain.Position, error) {
+func (r *Replica) Replayed(ctx context.Context) (lsn string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	r.probeConns.reopen()
 	defer context.AfterFunc(ctx, r.probeConns.closeAll)()
 	var (
-		standby       bool
-		text, cluster string
+		standby bool
+		cluster string
 	)
-	if err := r.probe.QueryRowContext(ctx, replayed).Scan(&standby, &text, &cluster); err != nil {
-		return 0, Translate(err)
+	if err := r.probe.QueryRowContext(ctx, replayed).Scan(&standby, &lsn, &cluster); err != nil {
+		return "", Translate(err)
 	}
 	switch {
 	case !standby:
-		return 0, errors.New("the server is no standby: it takes writes of its own")
+		return "", errors.New("the server is no standby: it takes writes of its own")
 	case cluster != r.cluster:
-		return 0, errors.New("the server is a standby of another database")
+		return "", errors.New("the server is a standby of another database")
 	}
-	return domain.ParsePosition(text)
+	return lsn, nil
 }
 
-// Blames tells, of an error of a read on the pool, whether the primary could
-// answer where the standby did not, and whether the standby is down. Errors that
-// a caller made are those of any server, and what took too long here takes as
+// ShouldFallBack reports, of an error of a read on the pool, whether the primary
+// could answer where the standby did not, and whether the standby is down. Errors
+// that a caller made are those of any server, and what took too long here takes as
 // long there.
-func (r *Replica) Blames(err error) (again, down bool) {
+func (r *Replica) ShouldFallBack(err error) (retry, down bool) {
 	fault, is := domain.AsError(err)
 	if is && fault.Kind != domain.KindUnavailable || stopped(Translate(err)) {
 		return false, false
@@ -103,14 +103,11 @@ const (
 	cluster = `SELECT system_identifier::text FROM pg_control_system()`
 )
 
-// Written returns the position of the primary, which is behind every write that
-// was committed before.
-func Written(ctx context.Context, pool *sqlx.DB) (domain.Position, error) {
-	var text string
-	if err := pool.GetContext(ctx, &text, written); err != nil {
-		return 0, Translate(err)
-	}
-	return domain.ParsePosition(text)
+// Written returns the LSN of the primary, which is behind every write that was
+// committed before.
+func Written(ctx context.Context, pool *sqlx.DB) (lsn string, err error) {
+	err = Translate(pool.GetContext(ctx, &lsn, written))
+	return lsn, err
 }
 
 // Cluster names the cluster of the pool's server, which its standbys share.

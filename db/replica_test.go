@@ -78,8 +78,8 @@ func TestReadsEndAtOnceWhenTheConnectionsOfAReplicaAreClosed(t *testing.T) {
 	<-began
 	standby.CloseAll()
 	err := <-ended
-	if again, down := standby.Blames(err); !again || !down {
-		t.Errorf("of %v the standby is not blamed: %t, %t", err, again, down)
+	if retry, down := standby.ShouldFallBack(err); !retry || !down {
+		t.Errorf("of %v the read does not fall back: %t, %t", err, retry, down)
 	}
 	if err := standby.Pool().PingContext(t.Context()); err == nil {
 		t.Error("a closed standby takes reads")
@@ -90,12 +90,12 @@ func TestReadsEndAtOnceWhenTheConnectionsOfAReplicaAreClosed(t *testing.T) {
 	}
 }
 
-func TestAReplicaIsBlamedForWhatThePrimaryCouldDo(t *testing.T) {
+func TestAReadFallsBackWhereThePrimaryCouldAnswer(t *testing.T) {
 	t.Parallel()
 	standby := openReplica(t, "postgres://nobody@127.0.0.1:1/none", "")
 	for _, of := range []struct {
 		err         error
-		again, down bool
+		retry, down bool
 	}{
 		{domain.NotFound("physicalId", "subscriber", "1"), false, false},
 		{db.Translate(&pq.Error{Code: "57014"}), false, false},
@@ -104,8 +104,8 @@ func TestAReplicaIsBlamedForWhatThePrimaryCouldDo(t *testing.T) {
 		{&pq.Error{Code: "25006"}, true, false},
 		{db.Translate(&pq.Error{Code: "57P01"}), true, true},
 	} {
-		if again, down := standby.Blames(of.err); again != of.again || down != of.down {
-			t.Errorf("%v: %t, %t", of.err, again, down)
+		if retry, down := standby.ShouldFallBack(of.err); retry != of.retry || down != of.down {
+			t.Errorf("%v: %t, %t", of.err, retry, down)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (s *Serve) around(v *service) ([]httpd.Middleware, error) {
 		httpd.Every(v.telemetry.Requests), httpd.Every(origins.Guard), httpd.Limited(v.limits, proxies), httpd.Gated(v.schema.check),
 	}
 	if v.replicas != nil {
-		around = append(around, httpd.Every(v.replicas.Carry))
+		around = append(around, httpd.Every(v.replicas.WithSession))
 	}
 	return around, nil
 }

@@ -42,7 +42,7 @@ func (s *Serve) openReplicas(ctx context.Context, env *Env, v *service, pool *sq
 		return err
 	}
 	v.replicas = replica.New(replica.Config{
-		Written: func(ctx context.Context) (domain.Position, error) { return db.Written(ctx, pool) },
+		Written: func(ctx context.Context) (string, error) { return db.Written(ctx, pool) },
 		MaxLag:  s.ReplicaMaxLag, Log: env.Log, Read: v.telemetry.read(),
 	})
 	options := db.Options{MaxConns: env.MaxConns, Pooler: env.Pooler, StatementTimeout: env.Timeout, Trace: env.Trace}
@@ -91,13 +91,13 @@ func (v *observed) watchReplicas(of *service) {
 	}
 }
 
-// useReplicas has queries answered by standbys, and remembers what their callers
-// write and are told.
+// useReplicas has queries answered by standbys, and records what their callers
+// write and are sent.
 func (v *service) useReplicas(cfg *transport.Config) {
-	cfg.Elsewhere, cfg.Told = v.replicas.Choose, v.replicas.Saw
+	cfg.Alternate, cfg.BeforeEvent = v.replicas.Choose, v.replicas.RecordObservedWrite
 	cfg.AfterRootMutationField = func(ctx context.Context) {
 		resolvers.ForgetLoaded(ctx)
-		v.replicas.Wrote(ctx)
+		v.replicas.RecordWrite(ctx)
 	}
 }
 
@@ -116,18 +116,18 @@ func (v *service) ingested() domain.Usage {
 	if v.replicas == nil {
 		return usage
 	}
-	return noted{usage, v.replicas}
+	return observedUsage{usage, v.replicas}
 }
 
-// noted remembers who has recorded usage.
-type noted struct {
+// observedUsage records who has recorded usage.
+type observedUsage struct {
 	domain.Usage
 	replicas *replica.Set
 }
 
 // Record implements domain.Usage.
-func (n noted) Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error) {
+func (n observedUsage) Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error) {
 	results, err := n.Usage.Record(ctx, scope, records)
-	n.replicas.Saw(ctx)
+	n.replicas.RecordObservedWrite(ctx)
 	return results, err
 }

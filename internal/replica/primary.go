@@ -4,38 +4,35 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"simgraph/domain"
 )
 
-// remembered is how far back positions of the primary are kept.
+// remembered is how far back LSNs of the primary are kept.
 const remembered = 10 * time.Minute
 
-// primary is where the primary was, from time to time. By it the lag of standbys
-// is known without a clock of theirs, also of one that has lost its connection
-// and believes to be up to date.
+// primary has the LSNs of the primary over time. The lag of standbys is measured
+// by them and needs no clock of theirs: a standby that has lost its connection
+// takes itself for current.
 type primary struct {
 	mu    sync.Mutex
 	count uint64 // of looks that were begun
 	looks []look // oldest first
 }
 
-// look is one at the primary: all that was committed before at is before
-// position.
+// look is one at the primary: all that was committed before at is before lsn.
 type look struct {
-	number   uint64
-	at       time.Time
-	position domain.Position
+	number uint64
+	at     time.Time
+	lsn    LSN
 }
 
 // begin counts a look, which done ends when it succeeds.
-func (p *primary) begin(at time.Time) (done func(domain.Position)) {
+func (p *primary) begin(at time.Time) (done func(LSN)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.count++
 	began := look{number: p.count, at: at}
-	return func(position domain.Position) {
-		began.position = position
+	return func(lsn LSN) {
+		began.lsn = lsn
 		p.add(began)
 	}
 }
@@ -48,31 +45,31 @@ func (p *primary) add(l look) {
 	p.looks = slices.Delete(p.looks, 0, old)
 }
 
-// begun is a number that the next look has, or one after it.
+// begun returns a number that the next look has, or one after it.
 func (p *primary) begun() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.count + 1
 }
 
-// since returns where the primary was at the first look of that number or later.
-func (p *primary) since(number uint64) (domain.Position, bool) {
+// since returns the LSN of the first look of that number or later.
+func (p *primary) since(number uint64) (LSN, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, l := range p.looks {
 		if l.number >= number {
-			return l.position, true
+			return l.lsn, true
 		}
 	}
 	return 0, false
 }
 
-// lag is for how long a standby lacks something that the primary has.
-func (p *primary) lag(replayed domain.Position, now time.Time) time.Duration {
+// lag returns for how long a standby lacks something that the primary has.
+func (p *primary) lag(replayed LSN, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, l := range p.looks {
-		if l.position > replayed {
+		if l.lsn > replayed {
 			return now.Sub(l.at)
 		}
 	}

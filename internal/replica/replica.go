@@ -1,5 +1,5 @@
-// Package replica leads queries to hot standbys of the database, in such a way
-// that callers read what they have written.
+// Package replica routes queries to hot standbys of the database such that callers
+// read what they have written.
 //
 // A query goes to a standby that has replayed the last write of its caller, and
 // to the primary when there is none. The last write of a caller is what this
@@ -19,9 +19,9 @@ import (
 	"simgraph/graph/engine/transport"
 )
 
-// Header tells in answers up to where the log of writes went when the writes of
-// the request were committed, and in requests what they have to see. The answers
-// of GraphQL mutations tell it in Extension too.
+// Header has in responses the LSN up to which the log of writes went when the
+// writes of the request were committed, and in requests the one that they have to
+// read up to. Responses of GraphQL mutations have it in Extension too.
 const (
 	Header    = "X-Write-Position"
 	Extension = "writePosition"
@@ -31,40 +31,41 @@ const (
 type Database interface {
 	// Place names it for people.
 	Place() string
-	// Replayed fails where it cannot take reads.
-	Replayed(ctx context.Context) (domain.Position, error)
+	// Replayed returns the LSN up to which it has the primary's writes, as PostgreSQL
+	// writes it. It fails where the standby cannot take reads.
+	Replayed(ctx context.Context) (lsn string, err error)
 	// CloseAll makes its reads fail at once until Reopen.
 	CloseAll()
 	Reopen()
-	// Blames tells whether a failed read is worth another attempt on the primary,
-	// and whether the standby is down.
-	Blames(err error) (again, down bool)
+	// ShouldFallBack reports whether a read that failed with err is to be run on the
+	// primary, and whether the standby is down.
+	ShouldFallBack(err error) (retry, down bool)
 }
 
 // Config says how a Set works.
 type Config struct {
-	// Written is the position of the primary.
-	Written func(ctx context.Context) (domain.Position, error)
+	// Written returns the LSN of the primary, as PostgreSQL writes it.
+	Written func(ctx context.Context) (lsn string, err error)
 	// MaxLag leaves out standbys that are further behind.
 	MaxLag time.Duration
 	Log    *slog.Logger
-	// Read, unless nil, is told of every query by where it goes.
+	// Read, unless nil, is called for every query with where it goes.
 	Read func(Server)
 }
 
 // Server is where a query went.
 type Server string
 
-// Where queries go. Again is for those that failed on a standby and went to the
+// Where queries go. Retried are those that failed on a standby and went to the
 // primary then.
 const (
 	OnStandby Server = "standby"
 	OnPrimary Server = "primary"
-	Again     Server = "again"
+	Retried   Server = "again"
 )
 
 // Servers are all of them.
-var Servers = []string{string(OnStandby), string(OnPrimary), string(Again)}
+var Servers = []string{string(OnStandby), string(OnPrimary), string(Retried)}
 
 // Set is the standbys of a database.
 type Set struct {
@@ -88,15 +89,15 @@ func New(cfg Config) *Set {
 // is as in transport.Config. It must not be called after Run.
 func (s *Set) Add(database Database, schema graphql.ExecutableSchema, perResponse func(context.Context) context.Context) {
 	added := &standby{Database: database, set: s}
-	added.answers = &transport.Elsewhere{
-		Schema: schema, PerResponse: perResponse, Blames: added.blames, Again: func() { s.cfg.Read(Again) },
+	added.answers = &transport.Alternate{
+		Schema: schema, PerResponse: perResponse, ShouldFallBack: added.shouldFallBack, Retry: func() { s.cfg.Read(Retried) },
 	}
 	s.standbys = append(s.standbys, added)
 }
 
 // Choose returns the standby that answers a query, or nil for the primary: see
-// transport.Config.Elsewhere.
-func (s *Set) Choose(ctx context.Context) *transport.Elsewhere {
+// transport.Config.Alternate.
+func (s *Set) Choose(ctx context.Context) *transport.Alternate {
 	if after, known := s.after(ctx); known {
 		first := s.turn.Add(1)
 		for i := range s.standbys {
@@ -111,39 +112,51 @@ func (s *Set) Choose(ctx context.Context) *transport.Elsewhere {
 	return nil
 }
 
-// after is what a query must see; false where that is not known yet.
-func (s *Set) after(ctx context.Context) (domain.Position, bool) {
-	var asked domain.Position
-	if visit := visitOf(ctx); visit != nil {
-		if visit.unreadable {
+// after returns the LSN whose writes a query must read; false where that is not
+// known yet.
+func (s *Set) after(ctx context.Context) (LSN, bool) {
+	var asked LSN
+	if in := sessionOf(ctx); in != nil {
+		if in.unreadable {
 			return 0, false
 		}
-		asked = visit.after
+		asked = in.after
 	}
 	written, known := s.writers.after(writerOf(ctx), &s.primary)
 	return max(asked, written), known
 }
 
-// Wrote remembers that the caller has just written, and tells the position in
-// the answer. When the primary does not tell it, the caller's queries stay there
-// for a while.
-func (s *Set) Wrote(ctx context.Context) {
-	position, err := s.cfg.Written(ctx)
+// RecordWrite records that the caller has just written, and adds the LSN to the
+// response. When the primary does not return it, the caller's queries stay on the
+// primary for a while.
+func (s *Set) RecordWrite(ctx context.Context) {
+	written, err := s.written(ctx)
 	if err != nil {
-		s.Saw(ctx)
+		s.RecordObservedWrite(ctx)
 		return
 	}
-	s.writers.wrote(writerOf(ctx), position)
-	if visit := visitOf(ctx); visit != nil {
-		visit.reached.Store(uint64(position))
+	s.writers.recordWrite(writerOf(ctx), written)
+	if in := sessionOf(ctx); in != nil {
+		in.written.Store(uint64(written))
 	}
-	extend(ctx, position)
+	extend(ctx, written)
 }
 
-// Saw remembers that the caller was just told something which standbys may not
-// know yet. It costs the database nothing: until the next look at the primary,
-// the caller's queries go there.
-func (s *Set) Saw(ctx context.Context) { s.writers.saw(writerOf(ctx), s.primary.begun()) }
+// written returns the LSN of the primary.
+func (s *Set) written(ctx context.Context) (LSN, error) {
+	text, err := s.cfg.Written(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return ParseLSN(text)
+}
+
+// RecordObservedWrite records that the caller was just sent something which
+// standbys may not have yet. It costs the database nothing: until the next look at
+// the primary, the caller's queries go there.
+func (s *Set) RecordObservedWrite(ctx context.Context) {
+	s.writers.recordObserved(writerOf(ctx), s.primary.begun())
+}
 
 // writer is who must read its own writes.
 type writer struct {
@@ -160,12 +173,12 @@ func writerOf(ctx context.Context) writer {
 	return writer{caller.Scope.Company, caller.UserID}
 }
 
-// extend tells the position in the response of a mutation. Its fields run one
-// after the other, so the last one wins.
-func extend(ctx context.Context, position domain.Position) {
-	if told, is := graphql.GetExtension(ctx, Extension).(*domain.Position); is {
-		*told = position
+// extend adds the LSN to the response of a mutation. Its fields run one after the
+// other, so the last one wins.
+func extend(ctx context.Context, written LSN) {
+	if extension, is := graphql.GetExtension(ctx, Extension).(*LSN); is {
+		*extension = written
 		return
 	}
-	graphql.RegisterExtension(ctx, Extension, &position)
+	graphql.RegisterExtension(ctx, Extension, &written)
 }

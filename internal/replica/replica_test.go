@@ -3,15 +3,13 @@ package replica
 import (
 	"testing"
 	"time"
-
-	"simgraph/domain"
 )
 
-// looked is a primary that was at these positions, one a second.
-func looked(at time.Time, positions ...domain.Position) *primary {
+// looked is a primary that was at these LSNs, one a second.
+func looked(at time.Time, lsns ...LSN) *primary {
 	p := new(primary)
-	for i, position := range positions {
-		p.begin(at.Add(time.Duration(i) * time.Second))(position)
+	for i, lsn := range lsns {
+		p.begin(at.Add(time.Duration(i) * time.Second))(lsn)
 	}
 	return p
 }
@@ -20,22 +18,22 @@ func TestLagIsSinceTheFirstThingThatIsMissing(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
 	p := looked(began, 10, 10, 20, 30)
-	for replayed, want := range map[domain.Position]time.Duration{30: 0, 31: 0, 29: time.Second, 20: time.Second, 15: 2 * time.Second, 9: 4 * time.Second} {
+	for replayed, want := range map[LSN]time.Duration{30: 0, 31: 0, 29: time.Second, 20: time.Second, 15: 2 * time.Second, 9: 4 * time.Second} {
 		if lag := p.lag(replayed, began.Add(4*time.Second)); lag != want {
 			t.Errorf("at %v the lag is %v, not %v", replayed, lag, want)
 		}
 	}
 }
 
-func TestPositionsOfThePrimaryAreForgotten(t *testing.T) {
+func TestOldLSNsOfThePrimaryAreForgotten(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
 	p := new(primary)
 	for second := range 3_600 {
-		p.begin(began.Add(time.Duration(second) * time.Second))(domain.Position(second))
+		p.begin(began.Add(time.Duration(second) * time.Second))(LSN(second))
 	}
 	if kept := len(p.looks); kept > int(remembered/time.Second)+1 {
-		t.Errorf("%d positions are kept", kept)
+		t.Errorf("%d LSNs are kept", kept)
 	}
 }
 
@@ -43,29 +41,29 @@ func TestAWriterNeedsItsLastWrite(t *testing.T) {
 	t.Parallel()
 	w, p := newWriters(time.Hour), looked(time.Now(), 5)
 	ann, bob := writer{1, 1}, writer{1, 2}
-	w.wrote(ann, 20)
-	w.wrote(ann, 10)
-	for who, want := range map[writer]domain.Position{ann: 20, bob: 5} {
+	w.recordWrite(ann, 20)
+	w.recordWrite(ann, 10)
+	for who, want := range map[writer]LSN{ann: 20, bob: 5} {
 		if after, known := w.after(who, p); after != want || !known {
 			t.Errorf("%v needs %v, %t", who, after, known)
 		}
 	}
 }
 
-// What a caller was told is at most where the primary is found next, and stays
+// What a caller was sent is at most where the primary is found next, and stays
 // there: under steady writes, no standby would ever be where it is now.
-func TestWhoWasToldSomethingNeedsTheNextLook(t *testing.T) {
+func TestAnObservedWriteNeedsTheNextLook(t *testing.T) {
 	t.Parallel()
 	w, p := newWriters(time.Hour), looked(time.Now(), 5)
 	ann := writer{1, 1}
 	unfinished := p.begin(time.Now())
-	w.saw(ann, p.begun())
+	w.recordObserved(ann, p.begun())
 	unfinished(6)
 	if after, known := w.after(ann, p); known {
 		t.Errorf("%v is taken from a look that was under way", after)
 	}
-	for _, position := range []domain.Position{7, 8} {
-		p.begin(time.Now())(position)
+	for _, lsn := range []LSN{7, 8} {
+		p.begin(time.Now())(lsn)
 		if after, known := w.after(ann, p); after != 7 || !known {
 			t.Errorf("needs %v, %t", after, known)
 		}
@@ -75,7 +73,7 @@ func TestWhoWasToldSomethingNeedsTheNextLook(t *testing.T) {
 func TestNobodyReadsFromAStandbyBeforeThePrimaryWasLookedAt(t *testing.T) {
 	t.Parallel()
 	if _, known := newWriters(time.Hour).after(writer{}, new(primary)); known {
-		t.Error("the position of the start is known")
+		t.Error("the LSN of the start is known")
 	}
 }
 
@@ -84,13 +82,13 @@ func TestTheMemoryForWritersIsBoundedAndLosesNothing(t *testing.T) {
 	w, p := newWriters(time.Hour), looked(time.Now(), 5)
 	const writes = mostWriters + 100
 	for user := range writes {
-		w.wrote(writer{1, int64(user)}, domain.Position(1_000+user))
+		w.recordWrite(writer{1, int64(user)}, LSN(1_000+user))
 	}
 	if kept := len(w.known); kept > mostWriters {
 		t.Errorf("%d writers are kept", kept)
 	}
 	for user := range writes {
-		if after, known := w.after(writer{1, int64(user)}, p); !known || after < domain.Position(1_000+user) {
+		if after, known := w.after(writer{1, int64(user)}, p); !known || after < LSN(1_000+user) {
 			t.Fatalf("user %d needs %v only", user, after)
 		}
 	}
@@ -99,7 +97,7 @@ func TestTheMemoryForWritersIsBoundedAndLosesNothing(t *testing.T) {
 func TestOldWritesAreForgotten(t *testing.T) {
 	t.Parallel()
 	w, p := newWriters(-time.Second), looked(time.Now(), 5)
-	w.wrote(writer{1, 1}, 20)
+	w.recordWrite(writer{1, 1}, 20)
 	_, _ = w.after(writer{1, 1}, p)
 	if len(w.known) != 0 {
 		t.Error("a write that every standby in use has is kept")

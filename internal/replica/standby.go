@@ -17,11 +17,11 @@ import (
 // probeEvery is how often standbys and the primary are looked at.
 const probeEvery = time.Second
 
-// standby is one with what is known of it.
+// standby is a standby with its last known state.
 type standby struct {
 	Database
 	set     *Set
-	answers *transport.Elsewhere
+	answers *transport.Alternate
 	asking  singleflight.Group
 
 	used     atomic.Bool
@@ -29,28 +29,32 @@ type standby struct {
 	lag      atomic.Int64 // in nanoseconds
 
 	mu sync.Mutex
-	// told is the last reason that was logged for leaving it out.
-	told string
+	// logged is the last reason that was logged for leaving it out.
+	logged string
 }
 
-// has tells whether the standby is in use and has replayed up to the position.
-func (s *standby) has(ctx context.Context, after domain.Position) bool {
+// has reports whether the standby is in use and has replayed up to the LSN.
+func (s *standby) has(ctx context.Context, after LSN) bool {
 	if !s.used.Load() {
 		return false
 	}
-	if domain.Position(s.replayed.Load()) >= after {
+	if LSN(s.replayed.Load()) >= after {
 		return true
 	}
-	// Whoever asks first asks for all; it must not be cancelled with its request.
+	// All who ask meanwhile share it, so it must not be cancelled with a request.
 	_, err, _ := s.asking.Do("", func() (any, error) { return nil, s.ask(context.WithoutCancel(ctx)) })
-	return err == nil && domain.Position(s.replayed.Load()) >= after
+	return err == nil && LSN(s.replayed.Load()) >= after
 }
 
-// ask looks how far the standby is.
+// ask reads how far the standby is.
 func (s *standby) ask(ctx context.Context) error {
-	position, err := s.Replayed(ctx)
+	text, err := s.Replayed(ctx)
+	if err != nil {
+		return err
+	}
+	replayed, err := ParseLSN(text)
 	if err == nil {
-		s.replayed.Store(uint64(position))
+		s.replayed.Store(uint64(replayed))
 	}
 	return err
 }
@@ -63,34 +67,34 @@ func (s *standby) probe(ctx context.Context) {
 		}
 		return
 	}
-	lag := s.set.primary.lag(domain.Position(s.replayed.Load()), time.Now())
+	lag := s.set.primary.lag(LSN(s.replayed.Load()), time.Now())
 	s.lag.Store(int64(lag))
 	if lag > s.set.cfg.MaxLag {
 		// What runs on it may go on: it is late, not broken.
 		s.used.Store(false)
-		s.tell("it lags behind", nil)
+		s.logUse("it lags behind", nil)
 		return
 	}
 	s.Reopen()
 	s.used.Store(true)
-	s.tell("", nil)
+	s.logUse("", nil)
 }
 
 // leaveOut ends the reads that wait for the standby: they go to the primary.
 func (s *standby) leaveOut(why string, err error) {
 	s.used.Store(false)
 	s.CloseAll()
-	s.tell(why, err)
+	s.logUse(why, err)
 }
 
-// tell logs a change; no reason means that the standby is in use.
-func (s *standby) tell(why string, err error) {
+// logUse logs a change; no reason means that the standby is in use.
+func (s *standby) logUse(why string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.told == why {
+	if s.logged == why {
 		return
 	}
-	s.told = why
+	s.logged = why
 	if why == "" {
 		s.set.cfg.Log.Info("a standby takes reads", "standby", s.Place())
 		return
@@ -102,13 +106,13 @@ func (s *standby) tell(why string, err error) {
 	s.set.cfg.Log.Warn("a standby is left out", attrs...)
 }
 
-// blames tells the engine whether the query is for the primary.
-func (s *standby) blames(err error) bool {
-	again, down := s.Blames(err)
+// shouldFallBack reports whether the query is to be run on the primary.
+func (s *standby) shouldFallBack(err error) bool {
+	retry, down := s.ShouldFallBack(err)
 	if down {
 		s.leaveOut("it is down", err)
 	}
-	return again
+	return retry
 }
 
 // Run looks after the standbys until ctx ends.
@@ -133,21 +137,22 @@ func repeat(ctx context.Context, work func(context.Context)) {
 	}
 }
 
-// look notes where the primary is. When it does not tell, standbys go on as they
-// are: what they lack is unknown, and callers are not admitted for long either.
+// look records the LSN of the primary. When the primary does not answer, standbys
+// go on as they are: what they lack is unknown, and callers are not admitted for
+// long either.
 func (s *Set) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	done := s.primary.begin(time.Now())
-	if position, err := s.cfg.Written(ctx); err == nil {
-		done(position)
+	if written, err := s.written(ctx); err == nil {
+		done(written)
 	}
 }
 
 // probeTime bounds a look at the primary.
 const probeTime = 5 * time.Second
 
-// States tells how the standbys do.
+// States returns the state of each standby.
 func (s *Set) States() []domain.Replica {
 	states := make([]domain.Replica, len(s.standbys))
 	for i, standby := range s.standbys {

@@ -3,14 +3,12 @@ package replica
 import (
 	"sync"
 	"time"
-
-	"simgraph/domain"
 )
 
 // mostWriters bounds the memory for writers.
 const mostWriters = 20_000
 
-// writers remember up to where standbys must be for each writer.
+// writers have the LSN that standbys must have replayed for each writer.
 type writers struct {
 	keep time.Duration
 
@@ -21,12 +19,12 @@ type writers struct {
 	everyone mark
 }
 
-// mark is what a writer needs: the position, and what the primary had at the
-// first look at it after look, unless that is 0.
+// mark is what a writer needs: the LSN, and the one of the primary at look or the
+// first look after it, unless look is 0.
 type mark struct {
-	position domain.Position
-	look     uint64
-	until    time.Time
+	lsn   LSN
+	look  uint64
+	until time.Time
 }
 
 func newWriters(keep time.Duration) *writers {
@@ -35,12 +33,12 @@ func newWriters(keep time.Duration) *writers {
 }
 
 func (m mark) with(other mark) mark {
-	return mark{max(m.position, other.position), max(m.look, other.look), m.until}
+	return mark{max(m.lsn, other.lsn), max(m.look, other.look), m.until}
 }
 
-func (w *writers) wrote(who writer, position domain.Position) { w.add(who, mark{position: position}) }
+func (w *writers) recordWrite(who writer, lsn LSN) { w.add(who, mark{lsn: lsn}) }
 
-func (w *writers) saw(who writer, look uint64) { w.add(who, mark{look: look}) }
+func (w *writers) recordObserved(who writer, look uint64) { w.add(who, mark{look: look}) }
 
 func (w *writers) add(who writer, m mark) {
 	now := time.Now()
@@ -72,16 +70,16 @@ func (w *writers) makeRoom(now time.Time) {
 	clear(w.known)
 }
 
-// after tells what a writer needs; false while the primary has not been looked
+// after returns what a writer needs; false while the primary has not been looked
 // at since.
-func (w *writers) after(who writer, p *primary) (domain.Position, bool) {
+func (w *writers) after(who writer, p *primary) (LSN, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	all := w.everyone.resolved(p)
 	w.everyone = all
 	own, known := w.known[who]
 	if !known {
-		return all.position, all.look == 0
+		return all.lsn, all.look == 0
 	}
 	own = own.resolved(p)
 	if own.until.Before(time.Now()) {
@@ -89,7 +87,7 @@ func (w *writers) after(who writer, p *primary) (domain.Position, bool) {
 	} else {
 		w.known[who] = own
 	}
-	return max(all.position, own.position), all.look == 0 && own.look == 0
+	return max(all.lsn, own.lsn), all.look == 0 && own.look == 0
 }
 
 // resolved replaces the look by what it found, once. What later looks find would
@@ -98,8 +96,8 @@ func (m mark) resolved(p *primary) mark {
 	if m.look == 0 {
 		return m
 	}
-	if position, found := p.since(m.look); found {
-		m.position, m.look = max(m.position, position), 0
+	if lsn, found := p.since(m.look); found {
+		m.lsn, m.look = max(m.lsn, lsn), 0
 	}
 	return m
 }

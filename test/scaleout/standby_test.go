@@ -215,7 +215,7 @@ func (r *replicated) expectNoFailure(stop func() (int64, []error)) {
 		r.t.Errorf("failure %d of %d: %v", i+1, len(failures), err)
 	}
 	r.t.Logf("%d requests were answered; %v ran on the standby, %v on the primary, %v on both",
-		answered, r.reads(replica.OnStandby), r.reads(replica.OnPrimary), r.reads(replica.Again))
+		answered, r.reads(replica.OnStandby), r.reads(replica.OnPrimary), r.reads(replica.Retried))
 }
 
 // more waits until some more requests were served from there.
@@ -268,7 +268,7 @@ func TestNoRequestFailsByAConflictWithRecovery(t *testing.T) {
 	stop := r.load()
 	eventually(t, "a read was cancelled", func() bool {
 		r.direct.MustExecContext(t.Context(), "BEGIN; LOCK TABLE subscribers IN ACCESS EXCLUSIVE MODE; COMMIT")
-		return r.reads(replica.Again) > 0
+		return r.reads(replica.Retried) > 0
 	})
 	r.expectNoFailure(stop)
 }
@@ -306,7 +306,7 @@ func TestEveryQueryRunsOnTheStandby(t *testing.T) {
 			return r.reads(replica.OnStandby) > before
 		})
 	}
-	if n := r.reads(replica.Again); n != 0 {
+	if n := r.reads(replica.Retried); n != 0 {
 		t.Errorf("%v queries failed on the standby", n)
 	}
 }

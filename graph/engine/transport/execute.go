@@ -14,9 +14,9 @@ import (
 
 // execute runs a query or mutation.
 func (s *Server) execute(ctx context.Context, c *call) *graphql.Response {
-	if c.def.Operation == ast.Query && s.cfg.Elsewhere != nil {
-		if e := s.cfg.Elsewhere(ctx); e != nil {
-			if resp := s.executeElsewhere(ctx, c, e); resp != nil {
+	if c.def.Operation == ast.Query && s.cfg.Alternate != nil {
+		if a := s.cfg.Alternate(ctx); a != nil {
+			if resp := s.executeAlternate(ctx, c, a); resp != nil {
 				return resp
 			}
 		}
@@ -113,8 +113,8 @@ func (s *Server) event(ctx context.Context, events graphql.ResponseHandler) (res
 	}
 	ctx = s.responseContext(ctx)
 	resp = s.finish(ctx, events(ctx))
-	if resp != nil && s.cfg.Told != nil {
-		s.cfg.Told(ctx)
+	if resp != nil && s.cfg.BeforeEvent != nil {
+		s.cfg.BeforeEvent(ctx)
 	}
 	return resp
 }

@@ -51,11 +51,12 @@ type Config struct {
 	// refused. It returns the context to run in, and is told of the errors when
 	// the operation has ended.
 	Observe func(ctx context.Context, op Operation) (context.Context, func(gqlerror.List))
-	// Elsewhere is asked before a query runs whether it is answered by other
-	// resolvers; nil stands for those of the Server.
-	Elsewhere func(ctx context.Context) *Elsewhere
-	// Told is told of every event of a subscription, before it is sent.
-	Told func(ctx context.Context)
+	// Alternate, unless nil, is called before a query runs, and returns what answers
+	// it; nil stands for the resolvers of the Server.
+	Alternate func(ctx context.Context) *Alternate
+	// BeforeEvent, unless nil, is called for every event of a subscription, before it
+	// is sent.
+	BeforeEvent func(ctx context.Context)
 	// Explorer answers GET requests that want text/html; nil means 406.
 	Explorer http.Handler
 	// Authenticate admits a WebSocket by the payload of its connection_init
