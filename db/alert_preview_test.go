@@ -42,7 +42,7 @@ FROM subscribers, generate_series(1, 5001) n`)
 // previewed is one firing: which boundary, whose, in which billing period, in
 // which hour and at what usage.
 func previewed(boundary domain.Boundary, subscriber, group *int64, period, at time.Time, usage int64) string {
-	who := ""
+	var who string
 	if subscriber != nil {
 		who = fmt.Sprint("p", *subscriber)
 	} else {

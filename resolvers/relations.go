@@ -31,7 +31,7 @@ var (
 	groupsOfViewer     = relateGroups(field{"Viewer", "groups", apart, ""}, func(c *domain.Caller) []int64 { return c.Scope.Groups })
 	groupsOfUser       = relateGroups(field{"User", "groups", apart, ""}, func(u *domain.User) []int64 { return u.Groups })
 
-	totalOfSubscribers = relateTotals(field{"SubscriberConnection", "totalCount", apart, ""})
+	_ = relateTotals(field{"SubscriberConnection", "totalCount", apart, ""})
 
 	countOfTag       = relate(field{"Tag", "numberOfSubscribers", apart, ""}, countsByTag, tagName)
 	subscribersOfTag = relateBy(field{"Tag", "subscribers", apart, ""}, subscribersByTag, tagName, listingArguments)

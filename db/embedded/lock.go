@@ -102,7 +102,7 @@ func (h home) reserve(ctx context.Context, purpose string) (*os.File, error) {
 		if known && alive(server.PID) || time.Now().After(deadline) {
 			return nil, h.inUseBy(server)
 		}
-		if err := pause(ctx, pollEvery); err != nil {
+		if err := pause(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -125,12 +125,12 @@ func (h home) inUseBy(o owner) *InUseError {
 	return &InUseError{Dir: string(h), PID: o.PID, Purpose: o.Purpose}
 }
 
-// pause sleeps, unless the context ends first.
-func pause(ctx context.Context, d time.Duration) error {
+// pause sleeps for pollEvery, unless the context ends first.
+func pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(d):
+	case <-time.After(pollEvery):
 		return nil
 	}
 }
@@ -157,5 +157,5 @@ func (p *patience) pause(ctx context.Context) error {
 		p.log.Info(p.message, p.args...)
 		p.next = time.Now().Add(remindEvery)
 	}
-	return pause(ctx, pollEvery)
+	return pause(ctx)
 }

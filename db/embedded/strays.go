@@ -107,7 +107,7 @@ func clearServer(ctx context.Context, dir string, server int, log *slog.Logger) 
 			if left = strays(dir, server); len(left) == 0 {
 				return nil
 			}
-			if err := pause(ctx, pollEvery); err != nil {
+			if err := pause(ctx); err != nil {
 				return err
 			}
 		}

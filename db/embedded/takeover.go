@@ -74,7 +74,7 @@ func (s *Server) awaitLock(ctx context.Context) (*os.File, error) {
 		if lock != nil || err != nil {
 			return lock, err
 		}
-		if err := pause(ctx, pollEvery); err != nil {
+		if err := pause(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -52,7 +52,7 @@ func (s *Serve) openReplicas(ctx context.Context, env *Env, v *service, pool *sq
 			return fmt.Errorf("--database-replica-url: %w", err)
 		}
 		v.standbys = append(v.standbys, standby)
-		v.answerFrom(standby, s)
+		v.answerFrom(standby)
 	}
 	v.telemetry.watchReplicas(v)
 	return nil
@@ -65,7 +65,7 @@ func (v *service) closeReplicas(env *Env) {
 }
 
 // answerFrom has a graph of its own answer queries from the standby.
-func (v *service) answerFrom(standby *db.Replica, s *Serve) {
+func (v *service) answerFrom(standby *db.Replica) {
 	usage := newUsage(standby.Pool())
 	graph := v.newGraph(standby.Pool(), db.NewAccess(standby.Pool()), usage)
 	v.replicas.Add(standby, graph.Schema(), v.perResponse(graph))

@@ -12,7 +12,7 @@ import (
 // Retaining are the flags of how long data is kept.
 type Retaining struct {
 	Retention      *int          `placeholder:"MONTHS" range:"3..1200" help:"How many months of usage records a new database keeps, 13 when missing; totals stay. A database that keeps another number is refused: see simgraph ledger retention."`
-	DropDelay      time.Duration `default:"168h" range:"0s.." help:"How long a month that was taken out of the usage ledger can be restored before it is dropped."`
+	DropDelay      time.Duration `default:"168h" range:"0s..8760h" help:"How long a month that was taken out of the usage ledger can be restored before it is dropped."`
 	MailRetention  uint          `default:"90" placeholder:"DAYS" range:"0..36500" help:"How many days sent mails are kept; 0 keeps them for ever."`
 	AuditRetention uint          `default:"0" placeholder:"MONTHS" range:"0..1200" help:"How many months of the audit log are kept; 0 keeps it for ever."`
 }

@@ -92,7 +92,7 @@ func TestABatchOfAClientThatIsGoneIsNotTriedAgain(t *testing.T) {
 		usage := &failing{times: 6, with: domain.Unavailable(errors.New("connection refused"))}
 		func() {
 			defer func() {
-				if r := recover(); r != http.ErrAbortHandler {
+				if r := recover(); r != http.ErrAbortHandler { //nolint:errorlint // the handler panics with that very value
 					t.Errorf("the handler ended with %v", r)
 				}
 			}()

@@ -63,12 +63,6 @@ func (s *mailServer) mails() []received {
 	return append([]received(nil), s.received...)
 }
 
-func (s *mailServer) tried() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.attempts
-}
-
 type session struct {
 	server  *mailServer
 	conn    *smtp.Conn

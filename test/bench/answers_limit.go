@@ -46,7 +46,7 @@ func newLimitHandler(ctx context.Context, url string, workloads []*workload) (*l
 	pool.SetMaxIdleConns(limitConns)
 	h := &limitHandler{workloads: workloads}
 	for _, w := range workloads {
-		statement, err := pool.PrepareContext(ctx, w.Limit)
+		statement, err := pool.PrepareContext(ctx, w.Limit) //nolint:sqlclosecheck // it is used until the process ends
 		if err != nil {
 			return nil, fmt.Errorf("the limit of %s: %w", w.Name, err)
 		}
@@ -65,16 +65,10 @@ func (h *limitHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	var body sql.RawBytes
+	var body []byte
 	var total sql.NullInt64
-	rows, err := h.statements[number].QueryContext(r.Context(), v.LimitArgs...)
-	if err != nil {
+	if err := h.statements[number].QueryRowContext(r.Context(), v.LimitArgs...).Scan(&body, &total); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	defer func() { _ = rows.Close() }()
-	if !rows.Next() || rows.Scan(&body, &total) != nil {
-		http.Error(w, "no row", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
