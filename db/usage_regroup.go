@@ -142,7 +142,10 @@ func (r *regrouping) move(marks []*subscriberMove) error {
 	return err
 }
 
-func (r *regrouping) groupIDs() pq.Int64Array { return slices.Sorted(maps.Keys(r.groups)) }
+// groupIDs is never nil, which would be NULL.
+func (r *regrouping) groupIDs() pq.Int64Array {
+	return slices.AppendSeq(pq.Int64Array{}, maps.Keys(r.groups))
+}
 
 const forgetMove = `DELETE FROM company_moves WHERE company_id = $1`
 

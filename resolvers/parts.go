@@ -43,9 +43,10 @@ func (t partTotal[P]) queue(ctx context.Context, level *plan.Level) {
 // total of a root field is not among that.
 type totalsRelation struct{}
 
-func relateTotals(f field) totalsRelation {
-	relations = append(relations, related{f, totalsRelation{}})
-	return totalsRelation{}
+func relateTotals(f field) plan.Relation { //nolint:unparam // a row of the table is declared by a variable
+	r := totalsRelation{}
+	relations = append(relations, related{f, r})
+	return r
 }
 
 // Queue implements plan.Relation.
