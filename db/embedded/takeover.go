@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"time"
 )
 
 // TakeOver says that a server which Start shares with its owner need not be kept
@@ -11,8 +12,13 @@ import (
 // the server is started again here, at the same address. Connections break once.
 func (s *Server) TakeOver() { s.taking.Do(func() { close(s.takeOver) }) }
 
+// ownerEnds bounds the wait for the lock of an owner that was killed: its server
+// breaks connections a moment before it ends, and holds the lock until then.
+const ownerEnds = 5 * time.Second
+
 // Abandoned returns whether Start shares a server whose owner has ended before the
-// call of TakeOver: Close, and Start again.
+// call of TakeOver: Close, and Start again. Call it after an error: it waits for an
+// owner that is about to end.
 func (s *Server) Abandoned() bool {
 	select {
 	case <-s.settled:
@@ -21,8 +27,10 @@ func (s *Server) Abandoned() bool {
 		return false
 	default:
 	}
-	lock, err := s.home.tryLock()
-	return err == nil && lock != nil && lock.Close() == nil
+	ctx, cancel := context.WithTimeout(context.Background(), ownerEnds)
+	defer cancel()
+	lock, err := s.awaitLock(ctx)
+	return err == nil && lock.Close() == nil
 }
 
 // awaitTurn makes a guest the owner when its time has come.
