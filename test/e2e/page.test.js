@@ -89,7 +89,7 @@ inTab('the overview needs little, and the editor comes when it is opened', async
   assert.ok(received.bytes < 150_000, `${received.bytes} bytes`);
   await tab.getByRole('link', { name: 'Explore' }).click();
   await example(tab, /^Fleet overview/);
-  assert.ok(received.bytes < 1_700_000, `${received.bytes} bytes`);
+  assert.ok(received.bytes < 1_700_000, `${received.bytes} bytes: ${received.names.join(" ")}`);
 });
 
 inTab("last month's top talkers come out as CSV in three clicks", async (tab) => {
