@@ -86,7 +86,7 @@ func (u *Usage) ledgerNow(ctx context.Context) (domain.Ledger, error) {
 // errMonthGone refuses to create a month that was taken out of the ledger.
 var errMonthGone = errors.New("the month is not in the ledger any more")
 
-// monthMoved tells whether a batch failed because a month was detached after the
+// monthMoved reports whether a batch failed because a month was detached after the
 // store had read the ledger. It forgets what was read.
 func (u *Usage) monthMoved(err error) bool {
 	if !errors.Is(err, errMonthGone) && pq.As(err, pqerror.CheckViolation) == nil {

@@ -391,7 +391,7 @@ func (r *rebuild) periods(ctx context.Context, from, to time.Time) error {
 	return r.usage.tellDerived(ctx, r.company)
 }
 
-// derivable tells whether a ledger that starts at a time gives the totals of a
+// derivable reports whether a ledger that starts at a time gives the totals of a
 // period exactly. What is before it is known by the hour.
 func derivable(p domain.Period, start time.Time) bool {
 	return p.End.After(start) && (!p.Start.Before(start) || p.Start.Truncate(time.Hour).Equal(p.Start))

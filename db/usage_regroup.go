@@ -49,8 +49,8 @@ type regrouping struct {
 	ctx     context.Context
 	tx      *sqlx.Tx
 	company *domain.Company
-	// ledger is where its first month starts: older usage stays with the groups that it was
-	// booked to. All usage is before until.
+	// ledger is where its first month starts: older usage stays with the groups
+	// that it was booked to. All usage is before until.
 	ledger, until time.Time
 	// since is the first day of usage that moves.
 	since time.Time

@@ -22,7 +22,7 @@ type Interval struct {
 
 // NewInterval loads the IANA time zone.
 func NewInterval(unit Unit, zone string) (Interval, error) {
-	at, err := time.LoadLocation(zone)
+	at, err := loadZone(zone)
 	if err != nil || zone == "Local" {
 		return Interval{}, Invalid("timeZone", "timeZone %q is not an IANA time zone", zone)
 	}
