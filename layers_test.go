@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// layers says what each package may import of simgraph itself, tests aside.
-// Imports point one way: the domain knows nobody, main is known by nobody.
+// layers are what each package may import of simgraph itself, tests aside.
+// Imports point one way: the domain imports nobody, nobody imports main.
 var layers = map[string][]string{
 	"domain/query":           {},
 	"domain":                 {"domain/query"},
@@ -70,7 +70,7 @@ func TestImportsPointOneWay(t *testing.T) {
 	}
 }
 
-// row is one of the table of folders: what it names, what it says, and what its
+// row is one of the table of folders: what it names, its text, and what its
 // folders may import.
 var row = regexp.MustCompile("(?m)^(\\| (`[^|]+`) \\|[^|]+\\|)[^|]*\\|$")
 

@@ -99,9 +99,9 @@ func TestTheManualHasEveryFlag(t *testing.T) {
 
 var metricName = regexp.MustCompile(`\b(simgraph|go|process)_[a-z_]+`)
 
-// TestDashboardsAskForWhatIsServed holds the files for operators against the
+// TestDashboardsReadMetricsThatAreServed holds the files for operators against the
 // metrics of a server that has answered something.
-func TestDashboardsAskForWhatIsServed(t *testing.T) {
+func TestDashboardsReadMetricsThatAreServed(t *testing.T) {
 	admin := freeAddress(t)
 	t.Setenv("SIMGRAPH_ADMIN_ADDR", admin)
 	t.Setenv("SIMGRAPH_COST_RATE", "1")
@@ -122,17 +122,17 @@ func TestDashboardsAskForWhatIsServed(t *testing.T) {
 		}
 		for _, metric := range metricName.FindAllString(string(content), -1) {
 			if !strings.Contains(metrics, "\n"+metric+"{") && !strings.Contains(metrics, "\n"+metric+" ") {
-				t.Errorf("%s asks for %s, which is not served", name, metric)
+				t.Errorf("%s reads %s, which is not served", name, metric)
 			}
 		}
 	}
 	promtool(t, strings.NewReader(metrics), "check", "metrics")
 	if strings.Contains(metrics, s.token) || strings.Contains(s.stderr.String(), s.token) {
-		t.Error("the token is told")
+		t.Error("the token is in the metrics")
 	}
 }
 
-// TestTheFilesOfPrometheusAreValid asks Prometheus itself.
+// TestTheFilesOfPrometheusAreValid runs promtool.
 func TestTheFilesOfPrometheusAreValid(t *testing.T) {
 	promtool(t, nil, "check", "rules", "deploy/prometheus-rules.yaml")
 	promtool(t, nil, "check", "config", "--syntax-only", "deploy/prometheus.yaml")
@@ -154,7 +154,7 @@ func promtool(t *testing.T, in io.Reader, args ...string) {
 	}
 }
 
-// exercise asks each endpoint, beyond a limit too.
+// exercise calls each endpoint, beyond a limit too.
 func (s *instance) exercise() {
 	s.t.Helper()
 	bearer := http.Header{"Authorization": {"Bearer " + s.token}, "Content-Type": {"application/json"}}

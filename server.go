@@ -65,7 +65,7 @@ func main() {
 }
 
 // stopOnSignal stops the program in order at the first signal; a second one ends
-// it at once, as if nobody had asked for signals.
+// it at once, as if signals were not handled.
 func stopOnSignal(stop func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

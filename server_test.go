@@ -98,7 +98,7 @@ func dataDir(t *testing.T) string {
 	return dir
 }
 
-// start serves the demo company and waits for the lines that say so.
+// start serves the demo company and waits for the lines that report the addresses.
 func start(t *testing.T, dir string, as *syscall.Credential) *instance {
 	t.Helper()
 	s := &instance{t: t, dir: dir, stderr: &transcript{}, exited: make(chan error, 1)}
@@ -185,7 +185,7 @@ func postgresOn(dir string) []string {
 	return found
 }
 
-// get asks a path and decodes the answer.
+// get requests a path and decodes the answer.
 func (s *instance) get(path, token string) (status int, body map[string]any) {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.base+path, nil)
@@ -284,7 +284,7 @@ func TestWithoutACompanyTheNextCommandsArePrinted(t *testing.T) {
 	}
 }
 
-func TestASecondServerOnTheDirectorySaysWhyNot(t *testing.T) {
+func TestASecondServerOnTheDirectoryReportsWhyItCannotStart(t *testing.T) {
 	t.Parallel()
 	s := start(t, dataDir(t), nil)
 	status, _, stderr := simgraph(t, s.dir, "serve", "--addr", "127.0.0.1:0")

@@ -16,9 +16,9 @@ var errMissed = errors.New("the connection for live events was lost")
 
 // hub leads what is announced to the streams that follow it.
 type hub struct {
-	alerts  *crowd[uuid.UUID, struct{}]
-	changes *crowd[int64, struct{}]
-	usage   *crowd[usageKey, usageSum]
+	alerts  *openSockets[uuid.UUID, struct{}]
+	changes *openSockets[int64, struct{}]
+	usage   *openSockets[usageKey, usageSum]
 }
 
 func newHub() hub {
@@ -93,18 +93,18 @@ func (h hub) recorded(company domain.CompanyID, text string) {
 	}
 }
 
-// crowd are the backlogs of the streams that follow one kind of event.
-type crowd[K comparable, V any] struct {
+// openSockets are the backlogs of the streams that follow one kind of event.
+type openSockets[K comparable, V any] struct {
 	mu       sync.Mutex
 	backlogs map[domain.CompanyID]map[*backlog[K, V]]struct{}
 }
 
-func newCrowd[K comparable, V any]() *crowd[K, V] {
-	return &crowd[K, V]{backlogs: map[domain.CompanyID]map[*backlog[K, V]]struct{}{}}
+func newCrowd[K comparable, V any]() *openSockets[K, V] {
+	return &openSockets[K, V]{backlogs: map[domain.CompanyID]map[*backlog[K, V]]struct{}{}}
 }
 
 // join has the backlog filled until leave is called.
-func (c *crowd[K, V]) join(company domain.CompanyID, b *backlog[K, V]) (leave func()) {
+func (c *openSockets[K, V]) join(company domain.CompanyID, b *backlog[K, V]) (leave func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.backlogs[company] == nil {
@@ -121,7 +121,7 @@ func (c *crowd[K, V]) join(company domain.CompanyID, b *backlog[K, V]) (leave fu
 	}
 }
 
-func (c *crowd[K, V]) put(company domain.CompanyID, key K, value V) {
+func (c *openSockets[K, V]) put(company domain.CompanyID, key K, value V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for b := range c.backlogs[company] {
@@ -129,7 +129,7 @@ func (c *crowd[K, V]) put(company domain.CompanyID, key K, value V) {
 	}
 }
 
-func (c *crowd[K, V]) fail(err error) {
+func (c *openSockets[K, V]) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, of := range c.backlogs {
@@ -139,13 +139,13 @@ func (c *crowd[K, V]) fail(err error) {
 	}
 }
 
-func (c *crowd[K, V]) follows(company domain.CompanyID) bool {
+func (c *openSockets[K, V]) follows(company domain.CompanyID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.backlogs[company]) > 0
 }
 
-func (c *crowd[K, V]) companies() []domain.CompanyID {
+func (c *openSockets[K, V]) companies() []domain.CompanyID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	companies := make([]domain.CompanyID, 0, len(c.backlogs))

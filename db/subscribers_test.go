@@ -257,15 +257,15 @@ func TestACrowdCountsByFewStatements(t *testing.T) {
 	store := db.NewSubscribers(pool)
 	tx := pool.MustBegin()
 	tx.MustExec("LOCK TABLE subscribers IN ACCESS EXCLUSIVE MODE")
-	var crowd sync.WaitGroup
+	var openSockets sync.WaitGroup
 	for range 30 {
 		for number, scope := range map[int]domain.Scope{9: all, 6: vansOnly} {
-			crowd.Go(func() {
+			openSockets.Go(func() {
 				if got, err := store.Count(t.Context(), scope, listing(t, "", "", 1)); err != nil || got != number {
 					t.Errorf("got %d, %v instead of %d", got, err, number)
 				}
 			})
-			crowd.Go(func() {
+			openSockets.Go(func() {
 				if got, err := store.Fleet(t.Context(), scope); err != nil || got.Total != number {
 					t.Errorf("got %+v, %v instead of %d", got, err, number)
 				}
@@ -286,5 +286,5 @@ func TestACrowdCountsByFewStatements(t *testing.T) {
 	if err := tx.Rollback(); err != nil {
 		t.Error(err)
 	}
-	crowd.Wait()
+	openSockets.Wait()
 }

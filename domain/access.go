@@ -9,9 +9,9 @@ import (
 const (
 	// TokenLifetime is how long an access token from POST /oauth/token lives.
 	TokenLifetime = time.Hour
-	// KeyLifetime is how long an access key lives unless it is said otherwise.
+	// KeyLifetime is how long an access key lives by default.
 	KeyLifetime = 365 * 24 * time.Hour
-	// MaxKeyLifetime bounds what may be said.
+	// MaxKeyLifetime is the longest lifetime of a key.
 	MaxKeyLifetime = 10 * 365 * 24 * time.Hour
 )
 
@@ -68,7 +68,7 @@ type Caller struct {
 	ExpiresAt time.Time
 }
 
-// May tells whether the caller has all of the permissions.
+// May reports whether the caller has all of the permissions.
 func (c *Caller) May(all ...Permission) bool { return c.missing(all) == "" }
 
 // Need returns a Forbidden error that names the first missing permission.
@@ -118,7 +118,7 @@ type Access interface {
 	// Throttled counts an exchange that was refused before anybody looked at
 	// the key that it names, if any.
 	Throttled(from Origin, accessKeyID string)
-	// NoteRefusals tells the audit log of the exchanges and revocations that
+	// NoteRefusals records in the audit log the exchanges and revocations that
 	// were refused since the last call: an entry for each key, and one in each
 	// company for the keys that there are not.
 	NoteRefusals(ctx context.Context) error
@@ -134,7 +134,7 @@ func WithCaller(ctx context.Context, caller *Caller) context.Context {
 }
 
 // CallerOf returns who makes the request, or an Unauthorized error. Only the
-// outer layers ask the context; ports are given the Scope.
+// outer layers read it from the context; ports get the Scope.
 func CallerOf(ctx context.Context) (*Caller, error) {
 	if caller, ok := ctx.Value(callerKey{}).(*Caller); ok {
 		return caller, nil

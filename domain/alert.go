@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// RuleType tells what an alert watches and whose usage triggers it (spec §2.4).
+// RuleType is what an alert watches and whose usage triggers it (spec §2.4).
 type RuleType string
 
 // The rule types.
@@ -22,7 +22,7 @@ const (
 	RuleGroupMember RuleType = "groupfptp"
 )
 
-// OfGroup tells whether the target of the rule is a group.
+// OfGroup reports whether the target of the rule is a group.
 func (r RuleType) OfGroup() bool { return r == RuleGroup || r == RuleGroupMember }
 
 // Boundary names one of the two thresholds of an alert.
@@ -58,7 +58,7 @@ func (a *Alert) Threshold(b Boundary) int64 {
 	return a.LowerThreshold
 }
 
-// AlertSpec says which alert is wanted.
+// AlertSpec is an alert to be created.
 type AlertSpec struct {
 	RuleType RuleType
 	// Target is as in Alert. Where several subscribers had the subscriberId, it
@@ -71,7 +71,7 @@ type AlertSpec struct {
 // AlertImport is an alert as a bundle names it.
 type AlertImport struct {
 	AlertSpec
-	// Copy tells equal alerts apart: it counts them from 0.
+	// Copy distinguishes equal alerts: it counts them from 0.
 	Copy int
 }
 
@@ -170,10 +170,10 @@ type Alerts interface {
 	// OfGroups returns the alerts whose target is each group, at most MaxLimit
 	// each, by alert id, keyed by group id.
 	OfGroups(ctx context.Context, scope Scope, groups []int64) (map[int64][]*Alert, error)
-	// Explain tells why the alert has or has not fired for the subject in the
+	// Explain returns why the alert has or has not fired for the subject in the
 	// current billing period.
 	Explain(ctx context.Context, scope Scope, alertID int64, subject AlertSubject) (*AlertExplanation, error)
-	// Preview tells when the alert would have fired on usage of the past,
+	// Preview computes when the alert would have fired on usage of the past,
 	// without keeping anything.
 	Preview(ctx context.Context, scope Scope, spec AlertSpec, over Range) (*AlertPreview, error)
 }

@@ -2,7 +2,7 @@ package domain
 
 import "fmt"
 
-// AlertReason tells why a threshold has or has not fired.
+// AlertReason is why a threshold has or has not fired.
 type AlertReason string
 
 // The reasons.
@@ -19,7 +19,7 @@ const (
 	ReasonPending AlertReason = "PENDING"
 )
 
-// AlertExplanation tells why an alert has or has not fired for a subject in a
+// AlertExplanation explains why an alert has or has not fired for a subject in a
 // billing period.
 type AlertExplanation struct {
 	State *AlertState
@@ -34,7 +34,7 @@ type BoundaryExplanation struct {
 	// Remaining is how many more bytes of usage make it fire; nil when it has
 	// fired or never will.
 	Remaining *int64
-	// Text says it in a sentence.
+	// Text returns the explanation as a sentence.
 	Text string
 	// Entry is the log's, when it fired.
 	Entry *AlertLogEntry

@@ -26,7 +26,7 @@ var AlertLogFields = query.NewFields(
 	query.Field{Name: "isLate", Type: query.Boolean},
 )
 
-// AlertLogOrder is the order of the log when none is asked for: newest first.
+// AlertLogOrder is the order of the log when none is requested: newest first.
 func AlertLogOrder() []query.Order {
 	created, _ := AlertLogFields.Find("dateCreated")
 	entry, _ := AlertLogFields.Find("entryId")

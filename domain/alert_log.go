@@ -32,7 +32,7 @@ type AlertLogEntry struct {
 	// Threshold and Usage are what they were, in bytes.
 	Threshold int64
 	Usage     int64
-	// IsLate tells that the period was over when the usage came in.
+	// IsLate is true when the period was over when the usage came in.
 	IsLate bool
 	// NotificationID is nil for what was logged only.
 	NotificationID *string
@@ -42,7 +42,7 @@ type AlertLogEntry struct {
 // Period is the billing period that the usage belongs to.
 func (e *AlertLogEntry) Period() Period { return Period{e.PeriodStart, e.PeriodEnd} }
 
-// AlertLog keeps what alerts told. A restricted scope shows the entries whose
+// AlertLog keeps the alerts that fired. A restricted scope shows the entries whose
 // subject and group it shows, and none of an alert on the company.
 type AlertLog interface {
 	// FindMany answers for a batch at once, keyed by entry id.

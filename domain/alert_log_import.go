@@ -15,12 +15,12 @@ type Firing struct {
 	// Alert is the alert that fired, when it is still as it was then. It does not
 	// fire again for the same.
 	Alert *AlertImport
-	// Revision tells the firings of an alert that was changed or removed since
+	// Revision distinguishes the firings of an alert that was changed or removed since
 	// apart; its AlertID is not that of any alert there is.
 	Revision int
 }
 
-// maxAlertCopy bounds how many equal alerts a bundle tells apart.
+// maxAlertCopy bounds how many equal alerts a bundle distinguishes.
 const maxAlertCopy = 1_000_000
 
 var isUUID = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`).MatchString
@@ -28,10 +28,10 @@ var isUUID = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]
 // Check refuses an impossible entry.
 func (f *Firing) Check() error {
 	if (f.PhysicalID == "") == (f.GroupID == nil) {
-		return Invalid("physicalId", "either physicalId or groupId tells whose usage it was")
+		return Invalid("physicalId", "exactly one of physicalId and groupId is required")
 	}
 	if f.Alert == nil && (f.AlertID < 1 || f.Revision < 1 || f.Revision > 1<<31-1) {
-		return Invalid("former", "either alert, or former with alertId and revision tells what fired")
+		return Invalid("former", "either alert, or former with alertId and revision is required")
 	}
 	if f.Alert != nil {
 		if err := f.Alert.Check(); err != nil {
@@ -72,12 +72,12 @@ func (f *Firing) checkFields() error {
 	return checkText("target", f.Target, 0, maxUsageText)
 }
 
-// Suppression tells that no mail goes to a recipient any more.
+// Suppression stops mail to a recipient.
 type Suppression struct {
 	Email  string
 	Since  time.Time
 	Reason SuppressionReason
-	// Detail is what the mail server said.
+	// Detail is the answer of the mail server.
 	Detail string
 }
 

@@ -2,7 +2,7 @@ package domain
 
 import "time"
 
-// AlertPreview tells how often an alert would have fired.
+// AlertPreview is how often an alert would have fired.
 type AlertPreview struct {
 	// Total counts all firings, also those beyond the first MaxLimit that
 	// Firings holds in the order of time.
@@ -10,7 +10,7 @@ type AlertPreview struct {
 	Firings []*AlertFiring
 	// Subjects counts for how many subscribers or groups it would have fired.
 	Subjects int
-	// IsSample tells that there were too many to look at each hour of all. Then
+	// IsSample is true when there were too many to look at each hour of all. Then
 	// Total and Subjects count who went above the thresholds in the billing
 	// periods that the range touches, also outside of the range, and Firings are
 	// those of the first 5,000 of them.

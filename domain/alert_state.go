@@ -2,7 +2,7 @@ package domain
 
 import "time"
 
-// AlertStatus says whether a threshold has fired in a billing period.
+// AlertStatus reports whether a threshold has fired in a billing period.
 type AlertStatus string
 
 // The statuses.
@@ -33,7 +33,7 @@ type AlertState struct {
 	Period        Period
 	// Usage is in bytes of both directions.
 	Usage int64
-	// LowerSince and UpperSince are when the log tells of the threshold.
+	// LowerSince and UpperSince are the times of the entries of the log.
 	LowerSince *time.Time
 	UpperSince *time.Time
 }

@@ -9,7 +9,7 @@ const (
 	// MaxUsagePoints bounds a typed series.
 	MaxUsagePoints = 2_400
 	// MaxSeriesPoints bounds the series and lists of several subjects that are
-	// asked for together.
+	// requested together.
 	MaxSeriesPoints = 100_000
 	// MaxShares bounds a breakdown, and how many subscribers are named as those
 	// with the most usage.
@@ -35,7 +35,7 @@ func (r Range) Before() Range {
 	return Range{Start: r.Start.Add(r.Start.Sub(r.End)), End: r.Start, Offset: r.Offset}
 }
 
-// SubjectKind tells what a Subject is.
+// SubjectKind is what a Subject is.
 type SubjectKind int
 
 // The kinds of subjects.
@@ -46,7 +46,7 @@ const (
 	SubscriberSubject
 )
 
-// Subject is whose usage is asked for.
+// Subject is whose usage is requested.
 type Subject struct {
 	Kind SubjectKind
 	// ID is the group id or the subscriber's key.
@@ -125,7 +125,7 @@ type AddressUsage struct {
 	Volume
 }
 
-// Measures says which figures of a series are read.
+// Measures are the figures of a series that are read.
 type Measures uint8
 
 // The figures of a series.
@@ -146,7 +146,7 @@ type Analytics interface {
 	Totals(ctx context.Context, scope Scope, of []Subject, span Range) (map[Subject]UsageTotals, error)
 	// Series returns the intervals in which one of the measures is not zero, in
 	// order of time; an error of KindInvalid when those are more than
-	// MaxSeriesPoints. Measures that are not asked for may be 0.
+	// MaxSeriesPoints. Measures that are not requested may be 0.
 	Series(ctx context.Context, scope Scope, of []Subject, span Range, by Interval, measures Measures) (map[Subject][]UsagePoint, error)
 	// Breakdown returns the shares of each subject, those with the most usage
 	// first, at most first.

@@ -11,7 +11,7 @@ import (
 	"simgraph/domain/query"
 )
 
-// The actions that the audit log tells of. Importing what bundles hold is an
+// The actions that the audit log records. Importing what bundles hold is an
 // action per type: import.subscribers.
 const (
 	AuditSubscriberEdit   = "subscriber.edit"
@@ -60,7 +60,7 @@ type AuditChange struct {
 	Before, After *string
 }
 
-// AuditEntry tells who did what. The entries of a company are numbered from 1
+// AuditEntry is who did what. The entries of a company are numbered from 1
 // without gaps, and each holds a hash over itself and the one before: an entry
 // that is changed, left out or put in between shows. Only the oldest may be
 // gone: see PruneEntry.
@@ -157,7 +157,7 @@ var AuditFields = query.NewFields(
 )
 
 // AuditLog reads who did what in a company. The stores write it, each entry in
-// the transaction of what it tells of. It is the whole company's: a restricted
+// the transaction of the change it records. It is the whole company's: a restricted
 // scope is Forbidden.
 type AuditLog interface {
 	// List lists entries, the newest first.
@@ -169,7 +169,7 @@ type AuditLog interface {
 	// Verify checks all that is there now against the marks, and returns the
 	// end: see VerifyAudit.
 	Verify(ctx context.Context, scope Scope, known ...AuditMark) (AuditMark, error)
-	// Note adds an entry about what no store tells of itself.
+	// Note adds an entry about what no store records itself.
 	Note(ctx context.Context, scope Scope, entry AuditEntry) error
 	// Head returns the end of the log; zero when there is no entry.
 	Head(ctx context.Context, scope Scope) (AuditMark, error)

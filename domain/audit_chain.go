@@ -23,7 +23,7 @@ func NewAuditChain(company CompanyID, after AuditMark) *AuditChain {
 // End is the last entry that was added.
 func (c *AuditChain) End() AuditMark { return c.end }
 
-// Add returns an error that says so when the entry is not the next one, or not
+// Add returns an error when the entry is not the next one, or not
 // as it was written.
 func (c *AuditChain) Add(entry *AuditEntry) error {
 	if entry.Sequence != c.end.Sequence+1 {
@@ -44,13 +44,13 @@ func (c *AuditChain) Add(entry *AuditEntry) error {
 // VerifyAudit reads the log of a company, all that is left of it after the
 // anchor: the last entry that was pruned, or zero. It returns the end, or an
 // error that names the first entry that is not as it was written, or is missing.
-// known are marks that were noted, the head of the log among them.
+// known are marks that were stored elsewhere, and the head of the log.
 func VerifyAudit(company CompanyID, anchor AuditMark, entries iter.Seq2[*AuditEntry, error], known ...AuditMark) (AuditMark, error) {
 	chain := NewAuditChain(company, anchor)
 	if err := anchor.meet(known); err != nil {
 		return anchor, err
 	}
-	told := anchor == AuditMark{}
+	found := anchor == AuditMark{}
 	for entry, err := range entries {
 		if err == nil {
 			err = chain.Add(entry)
@@ -61,7 +61,7 @@ func VerifyAudit(company CompanyID, anchor AuditMark, entries iter.Seq2[*AuditEn
 		if err != nil {
 			return chain.end, err
 		}
-		told = told || entry.prunedTo(anchor)
+		found = found || entry.prunedTo(anchor)
 	}
 	for _, mark := range known {
 		if mark.Sequence > chain.end.Sequence {
@@ -71,8 +71,8 @@ func VerifyAudit(company CompanyID, anchor AuditMark, entries iter.Seq2[*AuditEn
 			return chain.end, fmt.Errorf("entry %d was pruned: what proves it is an export that goes on to entry %d", mark.Sequence, anchor.Sequence)
 		}
 	}
-	if !told {
-		return chain.end, fmt.Errorf("the entries up to %d are missing: none tells that they were pruned", anchor.Sequence)
+	if !found {
+		return chain.end, fmt.Errorf("the entries up to %d are missing: no entry records that they were pruned", anchor.Sequence)
 	}
 	return chain.end, nil
 }
@@ -90,7 +90,7 @@ func (m AuditMark) meet(known []AuditMark) error {
 
 const prunedHash = "hash"
 
-// PruneEntry tells that the n oldest entries up to the last one were removed.
+// PruneEntry records that the n oldest entries up to the last one were removed.
 func PruneEntry(last AuditMark, n int) AuditEntry {
 	return AuditEntry{
 		Action: AuditPrune, SubjectType: "AuditEntry", SubjectID: strconv.FormatInt(last.Sequence, 10),
@@ -98,7 +98,7 @@ func PruneEntry(last AuditMark, n int) AuditEntry {
 	}
 }
 
-// prunedTo tells whether the entry is the PruneEntry of that mark.
+// prunedTo reports whether the entry is the PruneEntry of that mark.
 func (e *AuditEntry) prunedTo(last AuditMark) bool {
 	if e.Action != AuditPrune || e.SubjectID != strconv.FormatInt(last.Sequence, 10) {
 		return false

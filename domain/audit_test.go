@@ -85,7 +85,7 @@ func TestAnAuditLogThatWasTamperedWithDoesNotVerify(t *testing.T) {
 	}
 }
 
-// Fields are told apart by their lengths: moving text from one to the next
+// Fields are distinguished by their lengths: moving text from one to the next
 // changes the content.
 func TestContentIsUnambiguous(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 // Period is a half-open span of time, in UTC.
 type Period struct{ Start, End time.Time }
 
-// Billing tells when a company's billing periods begin: on an anchor day of
+// Billing defines when a company's billing periods begin: on an anchor day of
 // each month (1 to 31, clamped to the month's last day) at midnight in a time
 // zone.
 type Billing struct {

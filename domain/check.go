@@ -157,7 +157,7 @@ func checkOptional(field string, s *string) error {
 		return nil
 	}
 	if strings.TrimSpace(*s) == "" {
-		return Invalid(field, "%s must not be blank; null says that there is none", field)
+		return Invalid(field, "%s must not be blank; null means that there is none", field)
 	}
 	return checkText(field, *s, 1, MaxName)
 }

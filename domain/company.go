@@ -39,7 +39,7 @@ type Companies interface {
 }
 
 // TryCompanies does something for one company after the other, until ctx ends.
-// What goes wrong with one does not hold up the others: the error tells of all.
+// What goes wrong with one does not hold up the others: the error contains all.
 func TryCompanies(ctx context.Context, companies []CompanyID, try func(CompanyID) error) error {
 	var failures []error
 	for _, company := range companies {

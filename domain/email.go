@@ -21,7 +21,7 @@ func CheckEmail(field, s string) error {
 	return nil
 }
 
-// spells tells whether s is the address itself, its local part quoted or not:
+// spells reports whether s is the address itself, its local part quoted or not:
 // the parser also takes <a@b>, comments and folding blanks.
 func spells(s, address string) bool {
 	at := strings.LastIndexByte(address, '@')

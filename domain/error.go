@@ -39,7 +39,7 @@ type Error struct {
 	// fault lies with no single one.
 	Field string
 	// RetryAfter is when to try again after KindRateLimited or KindUnavailable;
-	// 0 says no more than "soon".
+	// 0 means "soon".
 	RetryAfter time.Duration
 	cause      error
 }

@@ -7,7 +7,7 @@ import (
 	"simgraph/domain"
 )
 
-// A caller that waits as long as it was told must not come too early.
+// A caller that waits for the given time must not come too early.
 func TestTheTimeToWaitIsRoundedUp(t *testing.T) {
 	t.Parallel()
 	for wait, want := range map[time.Duration]int{

@@ -19,7 +19,7 @@ type TagImport struct {
 	TagName    TagName
 }
 
-// Membership says in which group a subscriber is from a moment on, until its
+// Membership is the group of a subscriber from a moment on, until its
 // next membership.
 type Membership struct {
 	PhysicalID string
@@ -38,7 +38,7 @@ func (m *Membership) Check() error {
 	return CheckPhysicalID(m.PhysicalID)
 }
 
-// Outcome tells what an import did with an item.
+// Outcome is what an import did with an item.
 type Outcome int
 
 // The outcomes. The zero value is none: the item was refused.

@@ -8,7 +8,7 @@ import (
 
 const (
 	// DefaultRetention is how many months of usage records the ledger keeps
-	// where nobody has said otherwise.
+	// unless it is set.
 	DefaultRetention = 13
 	// MinRetention covers the billing periods that late usage may still reach.
 	MinRetention = 3
@@ -35,7 +35,7 @@ func CheckRetention(months int) error {
 	return nil
 }
 
-// Ledger is what the database says of the usage ledger of all companies.
+// Ledger is the state of the usage ledger of all companies.
 type Ledger struct {
 	// FirstMonth begins the usage that no month was taken away from. It moves
 	// forward when a month is detached, and back only when that month is
@@ -101,7 +101,7 @@ type LedgerMonth struct {
 	DroppedAt time.Time
 }
 
-// Stored tells whether the records of the month are in the ledger.
+// Stored reports whether the records of the month are in the ledger.
 func (m LedgerMonth) Stored() bool { return m.DetachedAt.IsZero() }
 
 // ParseMonth reads a month such as 2026-04.
@@ -171,7 +171,7 @@ const (
 type LedgerStep struct {
 	Action LedgerAction
 	Month  time.Time
-	// Held says that the action did not happen, since other work held the ledger.
+	// Held means that the action did not happen, since other work held the ledger.
 	Held bool
 }
 
@@ -205,7 +205,7 @@ func (p LedgerPlan) Next() (LedgerStep, bool) {
 	return LedgerStep{}, false
 }
 
-// old tells whether the retention does not cover the month.
+// old reports whether the retention does not cover the month.
 func (p LedgerPlan) old(m LedgerMonth) bool { return m.Month.Before(p.KeptFrom) }
 
 // announcement is what can be taken back.
@@ -237,10 +237,10 @@ func (p LedgerPlan) removal(m LedgerMonth) LedgerAction {
 	return ""
 }
 
-// aside tells whether the month was detached and can be restored.
+// aside reports whether the month was detached and can be restored.
 func (m LedgerMonth) aside() bool { return !m.Stored() && m.DroppedAt.IsZero() }
 
-// first tells whether no month of a kind is before m.
+// first reports whether no month of a kind is before m.
 func (p LedgerPlan) first(m LedgerMonth, kind func(LedgerMonth) bool) bool {
 	for _, other := range p.Months {
 		if kind(other) {
@@ -250,10 +250,10 @@ func (p LedgerPlan) first(m LedgerMonth, kind func(LedgerMonth) bool) bool {
 	return false
 }
 
-// noticed tells whether an announcement was made long enough ago.
+// noticed reports whether an announcement was made long enough ago.
 func (p LedgerPlan) noticed(at time.Time) bool { return !at.IsZero() && p.passed(at, p.Rules.Notice) }
 
-// passed tells whether a time after something is over.
+// passed reports whether a time after something is over.
 func (p LedgerPlan) passed(since time.Time, d time.Duration) bool {
 	return !p.Clock.Before(since.Add(d))
 }

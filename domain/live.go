@@ -18,7 +18,7 @@ type UsageRecorded struct {
 type Stream[T any] struct {
 	// Events is closed when the context of the stream ends, or when it fails.
 	Events <-chan T
-	// Err tells, after Events was closed, why the stream failed; nil when it
+	// Err returns, after Events was closed, why the stream failed; nil when it
 	// did not.
 	Err func() error
 }

@@ -13,18 +13,18 @@ const (
 	RefusalSpan = time.Hour
 )
 
-// MailKind tells what a mail is about.
+// MailKind is what a mail is about.
 type MailKind string
 
 // The kinds of mail.
 const (
-	// MailAlerts tells of alerts that fired, several at once if need be.
+	// MailAlerts reports alerts that fired, several at once if need be.
 	MailAlerts MailKind = "alerts"
 	// MailTest shows that mail arrives.
 	MailTest MailKind = "test"
 )
 
-// MailState tells how far a mail has come.
+// MailState is how far a mail has come.
 type MailState string
 
 // The states of a mail. A delivery can also wait for its mail, or be suppressed.
@@ -39,7 +39,7 @@ const (
 	MailSuppressed MailState = "suppressed"
 )
 
-// Mail is an e-mail to one recipient. What it tells of never changes, so every
+// Mail is an e-mail to one recipient. Its content never changes, so every
 // attempt goes under the same Message-ID.
 type Mail struct {
 	// MailID is a UUID and the local part of the Message-ID.
@@ -57,14 +57,14 @@ type Mail struct {
 	LastError string
 }
 
-// AlertDelivery tells how a notification fares at one recipient.
+// AlertDelivery is the state of a notification to one recipient.
 type AlertDelivery struct {
 	NotificationID string
 	RecipientID    int64
 	// Email is the address that the recipient had when the alert fired.
 	Email string
 	State MailState
-	// MailID is the mail that tells of it; nil while it waits for one. Attempts,
+	// MailID is the mail that contains it; nil while it waits for one. Attempts,
 	// FinishedAt and LastError are the mail's.
 	MailID     *string
 	Attempts   int
@@ -83,7 +83,7 @@ type MailContent struct {
 	Secret []byte
 }
 
-// MailEntry is a log entry with the names that people know.
+// MailEntry is a log entry with the names that people use.
 type MailEntry struct {
 	AlertLogEntry
 	// PhysicalID, SubscriberID and Nickname are those of the subscriber, ""
@@ -95,12 +95,12 @@ type MailEntry struct {
 	GroupName string
 }
 
-// Digest says how mails are gathered.
+// Digest defines how mails are gathered.
 type Digest struct {
 	// Wait is how long a notification waits for others to the same recipient.
 	Wait time.Duration
 	// HourlyCap is how many alert mails a recipient gets in an hour at most;
-	// what comes meanwhile waits for one that tells of all.
+	// what comes meanwhile waits for one mail that contains all.
 	HourlyCap int
 	// MaxEntries is how many log entries a mail lists; the rest is counted.
 	MaxEntries int
@@ -128,7 +128,7 @@ type Outbox interface {
 	// Fail gives the mail up. With suppress, the server refused the address for
 	// good: no mail goes to it any more.
 	Fail(ctx context.Context, company CompanyID, mail *Mail, reason string, suppress bool) error
-	// Unsubscribe stops mail to a recipient, as it asked for by a link that
+	// Unsubscribe stops mail to a recipient, as it demanded by a link that
 	// verify accepts the address and the company's secret of.
 	Unsubscribe(ctx context.Context, company CompanyID, recipientID int64, verify func(email string, secret []byte) bool) error
 }

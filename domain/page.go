@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// DefaultLimit is the size of a list when none is asked for (spec §8).
+	// DefaultLimit is the size of a list when none is requested (spec §8).
 	DefaultLimit = 25
 	// MaxLimit is the largest size of a list (spec §8).
 	MaxLimit = 100
@@ -16,7 +16,7 @@ const (
 	MaxBatch = 1000
 )
 
-// Page says which part of an ordered list is wanted: either Limit items from
+// Page selects a part of an ordered list: either Limit items from
 // Offset, or Limit items after (or before) a cursor.
 type Page struct {
 	// Limit is 1 to MaxLimit.
@@ -34,11 +34,11 @@ type Slice[T any] struct {
 	// Cursor returns the cursor of the i-th item. It is opaque, and holds only
 	// for the order that it was made under.
 	Cursor func(i int) string
-	// HasNext and HasPrevious tell whether the list goes on beyond the Items.
+	// HasNext and HasPrevious report whether the list goes on beyond the Items.
 	HasNext, HasPrevious bool
 }
 
-// Listing says which items of a list are wanted, and in which order. A unique
+// Listing selects items of a list, and their order. A unique
 // key always breaks ties.
 type Listing struct {
 	Filter query.Expr
@@ -50,7 +50,7 @@ type Listing struct {
 	Fields FieldSet
 }
 
-// Equal tells whether both want the same.
+// Equal reports whether both select the same.
 func (l Listing) Equal(other Listing) bool {
 	return l.Page == other.Page && l.PeriodStart.Equal(other.PeriodStart) && l.Fields == other.Fields &&
 		slices.EqualFunc(l.Order, other.Order, func(a, b query.Order) bool { return a.String() == b.String() }) &&

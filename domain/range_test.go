@@ -135,7 +135,7 @@ func FuzzParseRange(f *testing.F) {
 			t.Fatalf("key %s of %v: %v", r.Key(r.Start), r.Start, err)
 		}
 		if r.End.Sub(r.Start) > maxRange || r.End.Year() > lastRangeYear {
-			return // snapping can widen a range beyond what may be asked for
+			return // snapping can widen a range beyond what may be requested
 		}
 		again, err := ParseRange(r.Key(r.Start), r.Key(r.End))
 		if err != nil || again.Start != r.Start || again.End != r.End {

@@ -8,19 +8,19 @@ import (
 // MaxRecipients bounds the recipients of a company: each gets every alert.
 const MaxRecipients = 100
 
-// Recipient is an e-mail address that is told of every alert of the company
+// Recipient is an e-mail address that is notified of every alert of the company
 // (spec §2.5).
 type Recipient struct {
 	RecipientID int64
 	Email       string
 	// SuppressedSince is when mail to the address stopped for good; nil while
-	// it does not. SuppressedReason and SuppressedDetail tell why.
+	// it does not. SuppressedReason and SuppressedDetail explain why.
 	SuppressedSince  *time.Time
 	SuppressedReason *SuppressionReason
 	SuppressedDetail string
 }
 
-// SuppressionReason tells why no mail goes to a recipient any more.
+// SuppressionReason is why no mail goes to a recipient any more.
 type SuppressionReason string
 
 // The reasons.

@@ -1,6 +1,6 @@
 package domain
 
-// Refusal is why an access key got no token. The client is not told which it was.
+// Refusal is why an access key got no token. The client does not learn which it was.
 type Refusal string
 
 // The refusals, in the order in which they are looked for.

@@ -4,7 +4,7 @@ package domain
 // to one.
 type CompanyID int64
 
-// Installation stands for no company: its audit log tells of what concerns none
+// Installation stands for no company: its audit log records what concerns none
 // or all of them, to the operator alone.
 const Installation CompanyID = 0
 
@@ -17,7 +17,7 @@ type Scope struct {
 	// Masked are those of Groups that hide tariff details: tariffName,
 	// lineRental and contractLength of their subscribers are null.
 	Masked []int64
-	// Billing are the company's billing periods, where they are known.
+	// Billing are the company's billing periods, nil where they were not loaded.
 	Billing *Billing
 	// Actor is who acts, for the audit log; nil is the program itself.
 	Actor *Actor
@@ -32,5 +32,5 @@ func (s Scope) By(actor *Actor) Scope {
 	return s
 }
 
-// Restricted tells whether only some groups are visible.
+// Restricted reports whether only some groups are visible.
 func (s Scope) Restricted() bool { return s.Groups != nil }

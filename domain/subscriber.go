@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Kind tells how a subscriber reaches the network, and so what its identifiers
+// Kind is how a subscriber reaches the network, and so what its identifiers
 // are (spec §1): ICCID and MSISDN, device EUI twice, or IMEI and subscription ID.
 type Kind string
 
@@ -16,7 +16,7 @@ const (
 	Satellite Kind = "satellite"
 )
 
-// SubscriberType tells a physical SIM or device from a virtual profile.
+// SubscriberType distinguishes a physical SIM or device from a virtual profile.
 type SubscriberType string
 
 // The types of subscribers.
@@ -65,12 +65,12 @@ type Subscriber struct {
 	ParentKey         *int64
 	ParentPhysicalID  *string
 	IsEnabledOnParent *bool
-	// HasNoProfiles tells that no profile is attached to it; where that is not
+	// HasNoProfiles is true when no profile is attached to it; where that is not
 	// known it is false.
 	HasNoProfiles bool
 }
 
-// FleetCounts says how much of a fleet is in which state.
+// FleetCounts are the numbers of subscribers in each state.
 type FleetCounts struct{ Total, Active, Barred, Online, Transferring int }
 
 // Subscribers keeps the subscribers. Methods that name one return NotFound
@@ -84,7 +84,7 @@ type Subscribers interface {
 	// OfKeys is FindMany by internal keys.
 	OfKeys(ctx context.Context, scope Scope, keys []int64, fields FieldSet) (map[int64]*Subscriber, error)
 	List(ctx context.Context, scope Scope, listing Listing) (Slice[*Subscriber], error)
-	// Count tells how many subscribers a listing's filter leaves.
+	// Count returns how many subscribers a listing's filter leaves.
 	Count(ctx context.Context, scope Scope, listing Listing) (int, error)
 	// OfGroups lists the same part of the subscribers of each group, in one
 	// statement, keyed by group id.

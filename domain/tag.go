@@ -14,7 +14,7 @@ type TagCount struct {
 type Tags interface {
 	// List returns the tags carried by visible subscribers, ordered by name.
 	List(ctx context.Context, scope Scope, page Page) (Slice[TagCount], error)
-	// Count tells how many tags List has in all.
+	// Count returns how many tags List has in all.
 	Count(ctx context.Context, scope Scope) (int, error)
 	// CountsOf counts the visible subscribers of each tag; a tag that none
 	// carries is missing from the map.
@@ -25,7 +25,7 @@ type Tags interface {
 	// NumberOf counts the tags of each subscriber, keyed by its key; a
 	// subscriber without tags is missing from the map.
 	NumberOf(ctx context.Context, scope Scope, subscribers []int64) (map[int64]int, error)
-	// Attach puts the tag on all the subscribers and tells on how many it was
+	// Attach puts the tag on all the subscribers and returns on how many it was
 	// new. It changes nothing when one of them is unknown.
 	Attach(ctx context.Context, scope Scope, tag TagName, physicalIDs []string) (int, error)
 	// Detach takes the tag off all the subscribers. It changes nothing and

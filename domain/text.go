@@ -25,7 +25,7 @@ type TagName string
 // String returns the name as it is shown.
 func (n TagName) String() string { return string(n) }
 
-// NewTagName returns the name in NFC, or an Invalid error that says what is
+// NewTagName returns the name in NFC, or an Invalid error that describes what is
 // wrong with it. Case is significant.
 func NewTagName(s string) (TagName, error) {
 	const field = "tagName"

@@ -111,7 +111,7 @@ func checkBytes(field string, n int64) error {
 	return nil
 }
 
-// UsageIdentity is what tells records of a company apart.
+// UsageIdentity identifies a record within a company.
 type UsageIdentity [16]byte
 
 // Identify returns the identity of a normalized record and a digest of all its
@@ -140,7 +140,7 @@ func (r *UsageRecord) payload(b []byte) []byte {
 	return b
 }
 
-// UsageStatus tells what became of a usage record.
+// UsageStatus is what became of a usage record.
 type UsageStatus string
 
 // The statuses. All but the last two are successes.
@@ -158,7 +158,7 @@ const (
 	UsageRejected UsageStatus = "rejected"
 )
 
-// Recorded is what became of one record; Err says why it was not kept.
+// Recorded is what became of one record; Err is why it was not kept.
 type Recorded struct {
 	Status UsageStatus
 	Err    *Error
@@ -173,17 +173,17 @@ func Rejected(err error) Recorded {
 	return Recorded{Status: UsageRejected, Err: public}
 }
 
-// UsageDifference is a row of a total that was not what the ledger says.
+// UsageDifference is a row of a total that differed from the ledger.
 type UsageDifference struct {
 	// Total names the kind of total, such as "subscriber_days".
 	Total string
-	// Key tells which of them it is.
+	// Key names which of them it is.
 	Key string
 	// Stored and Derived are what it was and what it should be; "" for none.
 	Stored, Derived string
 }
 
-// UsageSource tells how far the usage that a source reports is known.
+// UsageSource is how far the usage of a source is complete.
 type UsageSource struct {
 	Source string
 	// CompleteUntil is the latest end of a record of the source.

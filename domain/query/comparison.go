@@ -31,7 +31,7 @@ func findOp(word string) (Op, bool) {
 	return "", false
 }
 
-// refuses says why the operator cannot apply to the field; "" when it can.
+// refuses returns why the operator cannot apply to the field; "" when it can.
 func (f Field) refuses(op Op) string {
 	switch op {
 	case Eq, Ne, In:

@@ -9,14 +9,14 @@ import (
 // longestToken bounds, in characters, how much of a caller's text an error repeats.
 const longestToken = 60
 
-// SyntaxError says what is wrong with a filter or an order, and where.
+// SyntaxError describes what is wrong with a filter or an order, and where.
 type SyntaxError struct {
 	// Column is the place of the token, counted in characters from 1; 0 when
 	// the comparison did not come from a text.
 	Column int
 	// Token is the offending piece of text, shortened when long; "" at the end.
 	Token string
-	// Reason says what was expected instead.
+	// Reason is what was expected instead.
 	Reason string
 	// Allowed names the fields of the list, in the order of the catalogue.
 	Allowed []string

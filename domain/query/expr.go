@@ -28,7 +28,7 @@
 // A row may hide a field from the caller. Every comparison with that field is then
 // unknown, which not leaves unknown; the row is listed only where the rest of the
 // filter alone makes it true (Kleene's logic). So neither a filter nor its negation
-// tells what the hidden value is.
+// would reveal the hidden value.
 package query
 
 import "strings"

@@ -20,7 +20,7 @@ const (
 	Boolean
 	// Time holds moments, to the microsecond.
 	Time
-	// Tags is a set of texts: eq asks whether it has the tag, ne whether it
+	// Tags is a set of texts: eq tests whether it has the tag, ne whether it
 	// lacks it, in whether it has any of them. It is never null.
 	Tags
 )
@@ -43,7 +43,7 @@ type Field struct {
 
 func (f Field) ordered() bool { return !f.NoOrder && f.Type != Tags }
 
-// Fields is the catalogue of one list: what can be asked of its rows.
+// Fields is the catalogue of one list: what its rows can be filtered and ordered by.
 type Fields struct {
 	list   []Field
 	byName map[string]Field
@@ -74,7 +74,7 @@ func (f Fields) Find(name string) (Field, bool) {
 // All returns the fields in the order of the catalogue.
 func (f Fields) All() []Field { return slices.Clone(f.list) }
 
-// names lists the fields that keep tells, without aliases.
+// names lists the fields that keep selects, without aliases.
 func (f Fields) names(keep func(Field) bool) []string {
 	names := make([]string, 0, len(f.list))
 	for _, field := range f.list {

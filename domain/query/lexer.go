@@ -30,12 +30,12 @@ type token struct {
 	column int
 }
 
-// is tells whether the token is that keyword, in any case.
+// is reports whether the token is that keyword, in any case.
 func (t token) is(keyword string) bool {
 	return t.kind == word && strings.EqualFold(t.text, keyword)
 }
 
-// keyword tells whether the token is a word that needs quotes to be a value.
+// keyword reports whether the token is a word that needs quotes to be a value.
 func (t token) keyword() bool {
 	_, isOp := findOp(t.text)
 	return t.kind == word && (isOp || t.is("and") || t.is("or") || t.is("not"))

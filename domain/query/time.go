@@ -12,7 +12,7 @@ import (
 // or for a date alone that whole UTC day, half-open [From, To).
 type Interval struct{ From, To time.Time }
 
-// IsInstant tells a date-time from a date alone.
+// IsInstant is true for a date-time, false for a date alone.
 func (i Interval) IsInstant() bool { return i.From.Equal(i.To) }
 
 func (i Interval) utc() Interval { return Interval{From: i.From.UTC(), To: i.To.UTC()} }
@@ -101,7 +101,7 @@ func parseOffset(s string) (*time.Location, error) {
 	return time.FixedZone("", seconds), nil
 }
 
-// fits tells whether s has the shape: 0 stands for a digit, the rest for itself.
+// fits reports whether s has the shape: 0 stands for a digit, the rest for itself.
 func fits(s, shape string) bool {
 	if len(s) != len(shape) {
 		return false

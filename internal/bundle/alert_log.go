@@ -101,7 +101,7 @@ func (r *firingRecord) parse(f *domain.Firing) (err error) {
 	return f.Check()
 }
 
-// identifyFiring tells firings apart as the log does: one per alert, boundary,
+// identifyFiring identifies firings as the log does: one per alert, boundary,
 // revision, billing period and subject.
 func identifyFiring(f domain.Firing) string {
 	subject := f.PhysicalID

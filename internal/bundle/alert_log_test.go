@@ -52,7 +52,7 @@ func (d *database) fired() {
 	}
 }
 
-func TestARestoredCompanyIsNotToldTheSameAgain(t *testing.T) {
+func TestARestoredCompanyGetsNoSecondNotification(t *testing.T) {
 	t.Parallel()
 	from, to := newDatabase(t), newDatabase(t)
 	from.fired()
@@ -70,12 +70,12 @@ func TestARestoredCompanyIsNotToldTheSameAgain(t *testing.T) {
 	if got := to.load(text); strings.ContainsAny(got, "+~!") {
 		t.Errorf("the same again: %s", got)
 	}
-	const told = `SELECT (SELECT count(*) FROM alert_deliveries) + (SELECT count(*) FROM mails)`
-	if n := to.get(told); n != "0" {
+	const notified = `SELECT (SELECT count(*) FROM alert_deliveries) + (SELECT count(*) FROM mails)`
+	if n := to.get(notified); n != "0" {
 		t.Errorf("%s mails after the import", n)
 	}
 	to.load(usageOf("r-2", 1))
-	if n := to.get(told); n != "0" {
+	if n := to.get(notified); n != "0" {
 		t.Errorf("%s mails after usage that crosses nothing", n)
 	}
 	to.load(usageOf("r-3", 2000))
@@ -83,7 +83,7 @@ func TestARestoredCompanyIsNotToldTheSameAgain(t *testing.T) {
 		t.Errorf("%s alerts fired at their upper thresholds, want 3", n)
 	}
 	if n := to.get(`SELECT string_agg(email || suppressed, ' ' ORDER BY email) FROM alert_deliveries`); n != "On@acme.examplefalse off@acme.exampletrue" {
-		t.Errorf("told %s", n)
+		t.Errorf("notified %s", n)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestAFormerAlertIsNoOtherThatHasItsNumberNow(t *testing.T) {
 	}
 }
 
-func TestBadLinesOfTheAlertLogAreTold(t *testing.T) {
+func TestBadLinesOfTheAlertLogAreReported(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)
 	d.load(alerting...)
@@ -178,7 +178,7 @@ func TestBadLinesOfTheAlertLogAreTold(t *testing.T) {
 		{`"former":{"alertId":7,"revision":1}`, `"alert":{"lowerThreshold":100,"upperThreshold":1000,"copy":1}`, "there is no such alert"},
 		{`"former":{"alertId":7,"revision":1}`, `"alert":{"lowerThreshold":1,"upperThreshold":2,"copy":-1}`, "alert.copy must be"},
 		{`8944110000000000001`, `8944110000000000002`, "8944110000000000002"},
-		{`"physicalId"`, `"groupId":12,"physicalId"`, "either physicalId or groupId"},
+		{`"physicalId"`, `"groupId":12,"physicalId"`, "exactly one of physicalId and groupId"},
 		{`"lower"`, `"middle"`, "limitBoundary must be lower or upper"},
 		{`"revision":1`, `"revision":0`, "former"},
 		{`"ruleType":"company"`, `"ruleType":"x"`, "ruleType must be"},

@@ -1,5 +1,5 @@
 // Package bundle reads and writes companies as text: UTF-8 NDJSON, one object a
-// line, told apart by its field "type". Usage may also come as CSV.
+// line, distinguished by its field "type". Usage may also come as CSV.
 //
 // A field that may be null may also be left out, which means null. Every other
 // field must be there, except billingDay (1), timeZone ("UTC"),
@@ -15,7 +15,7 @@ package bundle
 
 import "simgraph/domain"
 
-// Type says what a line holds.
+// Type is what a line holds.
 type Type string
 
 // The types of lines.
@@ -26,15 +26,15 @@ const (
 	Group      Type = "group"
 	User       Type = "user"
 	Subscriber Type = "subscriber"
-	// Membership tells of a group that a subscriber was in from a moment on,
+	// Membership reports a group that a subscriber was in from a moment on,
 	// for those that changed it: usage counts for the group of its time.
 	Membership Type = "membership"
 	Tag        Type = "tag"
 	Alert      Type = "alert"
 	Recipient  Type = "recipient"
-	// Suppression tells of a recipient that gets no mail any more.
+	// Suppression reports a recipient that gets no mail any more.
 	Suppression Type = "suppression"
-	// AlertLog tells of an alert that fired, so that it does not again.
+	// AlertLog is an alert that fired, so that it does not again.
 	AlertLog Type = "alert-log"
 	Usage    Type = "usage"
 )
@@ -45,7 +45,7 @@ func Types() []Type {
 	return []Type{Company, Operator, Tariff, Group, User, Subscriber, Membership, Tag, Alert, Recipient, Suppression, AlertLog, Usage}
 }
 
-// Item is what one line says, checked by the rules of the domain.
+// Item is the content of one line, checked by the rules of the domain.
 type Item struct {
 	Type Type
 	// Company is the external id of the company that the line belongs to; ""

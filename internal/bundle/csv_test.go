@@ -13,7 +13,7 @@ const (
 	csvLine   = "acme,pgw-1,r-1,8944,s-1,0,2026-11-01T10:05:00Z,2026-11-01T10:20:00Z,1200,88000,TCP,10.20.0.7\n"
 )
 
-func TestCSVSaysTheSameAsJSON(t *testing.T) {
+func TestCSVAndJSONGiveTheSameRecords(t *testing.T) {
 	reordered := "protocol,ipAddress,mobileTerminated,mobileOriginated,endedAt,startedAt,sequence,sessionId,physicalId,recordId,source,company,type\r\n" +
 		"TCP,10.20.0.7,88000,1200,2026-11-01T10:20:00Z,2026-11-01T10:05:00Z,0,s-1,\"8944\",r-1,pgw-1,acme,usage"
 	for _, text := range []string{csvHeader + csvLine, "\ufeff" + csvHeader + "\n" + csvLine, reordered} {

@@ -9,7 +9,7 @@ import (
 
 // Export writes a company, all that Import restores: the state of every noun,
 // the log of alerts and the usage ledger, but no access keys, tokens or mails. The
-// same company gives the same text. progress, unless nil, is told of every line.
+// same company gives the same text. progress, unless nil, is called for every line.
 func Export(ctx context.Context, from domain.Snapshot, w *Writer, progress func()) error {
 	company, err := from.Company(ctx)
 	if err != nil {

@@ -15,7 +15,7 @@ type Stores struct {
 	}
 	Alerts interface {
 		Keep(ctx context.Context, scope domain.Scope, alerts []domain.AlertImport) ([]domain.Imported, error)
-		// KeepLog adds what alerts told, which they then do not tell again.
+		// KeepLog adds entries of the alert log, for which alerts do not fire again.
 		KeepLog(ctx context.Context, scope domain.Scope, firings []domain.Firing) ([]domain.Imported, error)
 	}
 	Recipients interface {
@@ -30,29 +30,29 @@ type Stores struct {
 		// are by now.
 		Reconcile(ctx context.Context, companies []domain.CompanyID) error
 	}
-	// Audit is told how much usage was imported, unless it is nil; the other
-	// stores tell it themselves.
+	// Audit records how much usage was imported, unless it is nil; the other
+	// stores record it themselves.
 	Audit interface {
 		Note(ctx context.Context, scope domain.Scope, entry domain.AuditEntry) error
 	}
 }
 
-// Options are who imports, and who is told how it goes. All may be nil; no
+// Options are who imports, and callbacks for the progress. All may be nil; no
 // function is called by several goroutines at once.
 type Options struct {
 	// By is who imports, for the audit log.
 	By *domain.Actor
-	// BadLine is told of every line that was not stored, in the order of the
+	// BadLine is called for every line that was not stored, in the order of the
 	// stream.
 	BadLine func(*LineError)
-	// Progress is told how much of the stream was stored so far.
+	// Progress is called with how much of the stream was stored so far.
 	Progress func(lines int, bytes int64)
 }
 
-// Count says what became of lines.
+// Count is what became of lines.
 type Count struct{ Created, Updated, Unchanged, Quarantined, Failed int }
 
-// Counts are by type; lines that do not tell theirs are under "".
+// Counts are by type; lines without one are under "".
 type Counts map[Type]Count
 
 // Add adds what another import counted.

@@ -108,7 +108,7 @@ func TestALineThatNamesWhatIsNotThereIsBadAndTheRestIsStored(t *testing.T) {
 	}
 }
 
-func TestBadLinesAreToldInTheOrderOfTheFile(t *testing.T) {
+func TestBadLinesAreReportedInTheOrderOfTheFile(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)
 	got := d.load(goodLines[0], goodLines[7], "x", goodTariff, replace(goodTariff, "GBP", "gbp"), goodSubscriber)
@@ -209,7 +209,7 @@ func TestAnotherBillingDayBooksUsageAnew(t *testing.T) {
 	}
 }
 
-func TestAUserStaysDisabledUnlessALineSaysOtherwise(t *testing.T) {
+func TestAUserStaysDisabledUnlessALineEnablesIt(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)
 	user := acme[4]

@@ -85,7 +85,7 @@ func (s Stores) usage(ctx context.Context, scope domain.Scope, records []domain.
 	return answers, s.noteUsage(ctx, scope, answers)
 }
 
-// noteUsage tells the audit log how much usage came in; the ledger itself keeps
+// noteUsage records in the audit log how much usage came in; the ledger itself keeps
 // each record with its source.
 func (s Stores) noteUsage(ctx context.Context, scope domain.Scope, answers []domain.Imported) error {
 	counts := map[domain.Outcome]int{}

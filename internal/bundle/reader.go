@@ -21,7 +21,7 @@ type Reader struct {
 type LineError struct {
 	// Line counts from 1.
 	Line int
-	// Type is "" when the line does not tell.
+	// Type is "" when the line has none.
 	Type Type
 	Err  error
 }
@@ -91,7 +91,7 @@ var records = map[Type]func() record{
 	Usage:       func() record { return new(usageRecord) },
 }
 
-// decodeJSON reads a line. On an error the item tells the type where that is known.
+// decodeJSON reads a line. On an error the item has the type where that could be read.
 func decodeJSON(line []byte) (Item, error) {
 	var head struct {
 		Type *Type `json:"type"`

@@ -177,7 +177,7 @@ var badLines = []struct{ line, old, new, want string }{
 	{goodSubscriber, `"physicalId":"8944",`, ``, `physicalId is missing`},
 	{goodSubscriber, `"nickname":"van 1",`, ``, `nickname is missing`},
 	{goodSubscriber, `van 1`, strings.Repeat("é", 257), `nickname must have 0 to 256 characters, this one has 257`},
-	{goodSubscriber, `"dataNumber":null`, `"dataNumber":""`, `dataNumber must not be blank; null says that there is none`},
+	{goodSubscriber, `"dataNumber":null`, `"dataNumber":""`, `dataNumber must not be blank; null means that there is none`},
 	{goodSubscriber, `2024-01-01T00:00:00Z`, `01/02/2024`, `connectionDate: a date (2006-01-31) or date-time (2006-01-31T23:59:59Z) is expected`},
 	{goodSubscriber, `2027-01-01`, `2023-12-31`, `expiryDate must not be before connectionDate`},
 	{goodSubscriber, `"terminateDate":null`, `"terminateDate":"2026-02-30"`, `terminateDate: a date (2006-01-31) or date-time (2006-01-31T23:59:59Z) is expected`},

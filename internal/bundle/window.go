@@ -57,7 +57,7 @@ func (w *window) add(item Item, line int) bool {
 	return true
 }
 
-// identify tells what a line is about; false for usage, whose ledger takes
+// identify returns what a line is about; false for usage, whose ledger takes
 // records in any order and number.
 func identify(item Item) (identity, bool) {
 	id := identity{Type: item.Type, company: item.Company}

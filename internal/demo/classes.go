@@ -11,7 +11,7 @@ type class struct {
 	groups []int64
 	tags   []domain.TagName
 	source string
-	// protocols of its traffic; hasIP tells whether that has an address.
+	// protocols of its traffic; hasIP reports whether that has an address.
 	protocols []string
 	hasIP     bool
 	// sessions a day, records in each, minutes of a record.

@@ -1,7 +1,7 @@
 // Package demo makes up a believable company: a fleet of cellular, LoRaWAN and
 // satellite devices with its contracts, people, alerts and usage. The same
 // options always give the same company, and the usage of a day is the same
-// whatever days are asked for, so a later call can add to an earlier one.
+// whatever days are requested, so a later call can add to an earlier one.
 package demo
 
 import (
@@ -20,7 +20,7 @@ const (
 	MaxDays        = 390 // what the ledger keeps
 )
 
-// Options say which company is made up.
+// Options select the company that is generated.
 type Options struct {
 	// Company is its external id: lower-case letters, digits and hyphens. Its
 	// people have addresses at Company.example.

@@ -29,7 +29,7 @@ const (
 	aCamera = 10
 )
 
-// watch holds the alerts, of every rule, and who is told.
+// watch creates the alerts, of every rule, and their recipients.
 func watch(o Options) iter.Seq[bundle.Item] {
 	const megabyte = 1_000_000
 	fleet := int64(o.Subscribers)

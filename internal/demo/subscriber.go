@@ -34,7 +34,7 @@ func (o Options) subscriber(device int) *domain.Subscriber {
 	return o.card(s, device)
 }
 
-// number gives the device the numbers that its network knows it by.
+// number gives the device the numbers that its network uses for it.
 func (o Options) number(s *domain.Subscriber, op operator, device int) {
 	switch s.Kind {
 	case domain.Cellular:

@@ -61,7 +61,7 @@ func New(cfg Config) *Handler {
 }
 
 // Close ends streams, but does not wait for that. They may go on for half of the
-// time that ctx has, so that short ones come to their end; the others are told
+// time that ctx has, so that short ones come to their end; the others are answered
 // between two batches to come back.
 func (h *Handler) Close(ctx context.Context) {
 	end := func() { h.once.Do(func() { close(h.closing) }) }

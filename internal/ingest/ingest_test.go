@@ -349,7 +349,7 @@ func TestAServerThatStopsEndsStreamsBetweenTwoBatches(t *testing.T) {
 	}
 }
 
-func TestAStreamBeyondItsSizeIsToldSoAfterWhatWasBooked(t *testing.T) {
+func TestAStreamBeyondItsSizeEndsWithAnErrorAfterWhatWasBooked(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	first := line(1, "")

@@ -57,7 +57,7 @@ func (h *Handler) stream(ctx context.Context, caller *domain.Caller, w http.Resp
 	}
 }
 
-// run answers until the stream ends. When it cannot go on it says why in a last
+// run answers until the stream ends. When it cannot go on it reports why in a last
 // line and cuts the connection, so that no client takes the answer for whole.
 func (s *stream) run() {
 	// HTTP/2 is duplex always; a server that is not answers all at the end.
@@ -82,7 +82,7 @@ func (s *stream) run() {
 	case err == nil:
 		s.begin()
 	case gone:
-		panic(http.ErrAbortHandler) // nobody is there to be told
+		panic(http.ErrAbortHandler) // the client has gone
 	case !s.answered:
 		s.Refuse(s.w, s.r, err)
 	default:
@@ -101,7 +101,7 @@ func (s *stream) extend() {
 }
 
 // read hands over the lines of the body until it ends, or stop is closed. The
-// order matters: its error must be known once the lines are closed.
+// order matters: its error must be set once the lines are closed.
 func (s *stream) read(stop <-chan struct{}) error {
 	defer close(s.lines)
 	reader := bundle.NewUsageReader(s.body)
@@ -124,7 +124,7 @@ func (s *stream) read(stop <-chan struct{}) error {
 	}
 }
 
-// unreadable says why a body ended early. What came before is booked.
+// unreadable returns why a body ended early. What came before is booked.
 func unreadable(err error) error {
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		message := fmt.Sprintf("the stream has more than %d bytes: send the rest in another", large.Limit)

@@ -26,7 +26,7 @@ func (f files) send(_ context.Context, message *gomail.Msg, mail *domain.Mail) e
 	}
 	defer os.Remove(file.Name()) // after the rename there is none
 	if _, err := message.WriteTo(file); err != nil {
-		_ = file.Close() // the first error tells more
+		_ = file.Close() // the first error matters
 		return err
 	}
 	if err := file.Close(); err != nil {

@@ -8,7 +8,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 )
 
-// outcome says what an error of sending means for the mail.
+// outcome is what an error of sending means for the mail.
 type outcome int
 
 const (
@@ -19,7 +19,7 @@ const (
 	// badAddress: no mail to this address will ever be taken.
 	badAddress
 	// unexplained: the server refused the mail for good, because of the address
-	// or because of us; it does not say which.
+	// or because of us; the cause is unknown.
 	unexplained
 )
 
@@ -27,7 +27,7 @@ const (
 var errUnwritable = errors.New("the mail cannot be written")
 
 // judge separates refusals of the address from failures that are temporary or
-// ours to mend. What a server says before it knows the recipient, such as that
+// ours to fix. What a server answers before it has the recipient, such as that
 // it does not trust us, is not about the address.
 func judge(err error) outcome {
 	if errors.Is(err, errUnwritable) {

@@ -156,7 +156,7 @@ func TestAnAddressThatIsRefusedForAnHourWhileOthersAreTakenIsSuppressed(t *testi
 }
 
 // The server may have begun to refuse us between two mails of one moment.
-func TestAMailThatWasMadeBeforeARefusalSaysNothingOfTheAddress(t *testing.T) {
+func TestAMailThatWasMadeBeforeARefusalIsNoEvidenceAboutTheAddress(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, refusing{"ops@acme.example": plain(550, "no such user")}.server(t))
 	f.recipient("noc@acme.example")
@@ -166,7 +166,7 @@ func TestAMailThatWasMadeBeforeARefusalSaysNothingOfTheAddress(t *testing.T) {
 	f.round(retried)
 }
 
-func TestAMailOfAnotherCompanySaysNothingOfAnAddress(t *testing.T) {
+func TestAMailOfAnotherCompanyIsNoEvidenceAboutAnAddress(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, refusing{"ops@acme.example": plain(550, "no such user")}.server(t))
 	f.alert()

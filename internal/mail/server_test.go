@@ -40,7 +40,7 @@ func newMailServer(t *testing.T, fail func(stage string, attempt int) error) *ma
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.attempts++
-		return &session{server: s, conn: c, attempt: s.attempts}, s.ask("connect", s.attempts)
+		return &session{server: s, conn: c, attempt: s.attempts}, s.decide("connect", s.attempts)
 	}))
 	server.Domain = "mx.test"
 	server.ReadTimeout, server.WriteTimeout = 10*time.Second, 10*time.Second
@@ -50,7 +50,7 @@ func newMailServer(t *testing.T, fail func(stage string, attempt int) error) *ma
 	return s
 }
 
-func (s *mailServer) ask(stage string, attempt int) error {
+func (s *mailServer) decide(stage string, attempt int) error {
 	if s.fail == nil {
 		return nil
 	}
@@ -72,7 +72,7 @@ type session struct {
 
 func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 	s.mail.From = from
-	return s.server.ask("from", s.attempt)
+	return s.server.decide("from", s.attempt)
 }
 
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
@@ -82,11 +82,11 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 			return err
 		}
 	}
-	return s.server.ask("to", s.attempt)
+	return s.server.decide("to", s.attempt)
 }
 
 func (s *session) Data(r io.Reader) error {
-	if err := s.server.ask("begin", s.attempt); errors.Is(err, errDrop) {
+	if err := s.server.decide("begin", s.attempt); errors.Is(err, errDrop) {
 		_, _ = io.CopyN(io.Discard, r, 100)
 		return s.conn.Conn().Close()
 	}
@@ -94,14 +94,14 @@ func (s *session) Data(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if err := s.server.ask("data", s.attempt); err != nil {
+	if err := s.server.decide("data", s.attempt); err != nil {
 		return err
 	}
 	s.mail.Data = string(text)
 	s.server.mu.Lock()
 	s.server.received = append(s.server.received, s.mail)
 	s.server.mu.Unlock()
-	if err := s.server.ask("taken", s.attempt); errors.Is(err, errDrop) {
+	if err := s.server.decide("taken", s.attempt); errors.Is(err, errDrop) {
 		return s.conn.Conn().Close()
 	}
 	return nil

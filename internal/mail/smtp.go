@@ -34,7 +34,7 @@ var tlsPolicies = map[string]gomail.TLSPolicy{
 //	…?starttls=never                 none, for a relay on the same machine
 //	smtps://user:password@host:465   TLS from the first byte
 //
-// Its errors do not tell the password.
+// Its errors do not contain the password.
 func newServer(address string, timeout time.Duration) (*server, error) {
 	u, err := url.Parse(address)
 	if err != nil {

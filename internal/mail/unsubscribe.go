@@ -52,7 +52,7 @@ func (u unsubscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", "default-src 'none'; form-action 'self'; frame-ancestors 'none'")
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
-		show(w, http.StatusOK, page{Text: "Stop alert mails to this address?", Ask: true})
+		show(w, http.StatusOK, page{Text: "Stop alert mails to this address?", Form: true})
 	case http.MethodPost:
 		u.unsubscribe(w, r)
 	default:
@@ -90,13 +90,13 @@ func (u unsubscriber) verify(ctx context.Context, token string) error {
 
 type page struct {
 	Text string
-	// Ask shows the button.
-	Ask bool
+	// Form shows the button.
+	Form bool
 }
 
 var pageTemplate = template.Must(template.New("page").Parse(`<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Alert mails</title></head>
-<body><p>{{.Text}}</p>{{if .Ask}}<form method="post"><button>Unsubscribe</button></form>{{end}}</body></html>
+<body><p>{{.Text}}</p>{{if .Form}}<form method="post"><button>Unsubscribe</button></form>{{end}}</body></html>
 `))
 
 func show(w http.ResponseWriter, status int, p page) {

@@ -9,7 +9,7 @@ import (
 	"simgraph/domain"
 )
 
-// judging is an outbox that holds one recipient, and tells whether it is asked
+// judging is an outbox that holds one recipient, and records whether it was called
 // to be unsubscribed.
 type judging struct {
 	domain.Outbox

@@ -23,7 +23,7 @@ func TestOnlyPostUnsubscribes(t *testing.T) {
 		t.Fatalf("no link in\n%s", server.mails()[0].Data)
 	}
 	handler := mail.UnsubscribeHandler(f.outbox)
-	ask := func(method, target string) int {
+	request := func(method, target string) int {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest(method, target, strings.NewReader("List-Unsubscribe=One-Click")))
 		return w.Code
@@ -48,7 +48,7 @@ func TestOnlyPostUnsubscribes(t *testing.T) {
 		{"POST", found[1], http.StatusOK, true},
 		{"POST", found[1], http.StatusOK, true},
 	} {
-		if status := ask(try.method, try.target); status != try.status || suppressed() != try.suppressed {
+		if status := request(try.method, try.target); status != try.status || suppressed() != try.suppressed {
 			t.Errorf("%s %s: status %d, suppressed %t", try.method, try.target, status, suppressed())
 		}
 	}
@@ -56,7 +56,7 @@ func TestOnlyPostUnsubscribes(t *testing.T) {
 	f.must(err)
 	_, err = f.recipients.Edit(t.Context(), scope, r.Items[0].RecipientID, "other@acme.example")
 	f.must(err)
-	if status := ask("POST", found[1]); status != http.StatusNotFound || suppressed() {
+	if status := request("POST", found[1]); status != http.StatusNotFound || suppressed() {
 		t.Errorf("the link holds for another address: status %d", status)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"simgraph/domain"
 )
 
-// Config says how a Worker sends. Durations and numbers that are zero get the
+// Config are the settings of a Worker. Durations and numbers that are zero get the
 // defaults that stand beside them.
 type Config struct {
 	Outbox domain.Outbox
@@ -31,9 +31,9 @@ type Config struct {
 	Log       *slog.Logger
 	// Tried, unless nil, is called with the result of every attempt.
 	Tried func(Result)
-	// Digest says how mails are gathered: 30 s, 20 an hour, 50 entries.
+	// Digest defines how mails are gathered: 30 s, 20 an hour, 50 entries.
 	Digest domain.Digest
-	// Now tells the time: time.Now.
+	// Now returns the time: time.Now.
 	Now func() time.Time
 	// Every is the time between two looks into the outbox: 1 s.
 	Every time.Duration
@@ -77,7 +77,7 @@ type Worker struct {
 	sender sender
 }
 
-// sender hands a message over; the error says whether that failed for good.
+// sender hands a message over; the error reports whether that failed for good.
 type sender interface {
 	send(ctx context.Context, message *gomail.Msg, mail *domain.Mail) error
 	String() string
@@ -135,7 +135,7 @@ func orDefault[T comparable](value *T, otherwise T) {
 	}
 }
 
-// Destination says where mails go, without credentials.
+// Destination returns where mails go, without credentials.
 func (w *Worker) Destination() string { return w.sender.String() }
 
 // Run sends mails until ctx ends; what is being sent then is finished. Failures

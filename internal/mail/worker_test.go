@@ -363,8 +363,8 @@ func TestTheLogNamesNoRecipient(t *testing.T) {
 			f.fire(100, 2000)
 			f.pass(31 * time.Second)
 			f.try()
-			if told := log.String(); !strings.Contains(told, name) || !strings.Contains(told, "no room for") || strings.Contains(strings.ToLower(told), "ops@acme.example") {
-				t.Errorf("the log tells %s", told)
+			if logged := log.String(); !strings.Contains(logged, name) || !strings.Contains(logged, "no room for") || strings.Contains(strings.ToLower(logged), "ops@acme.example") {
+				t.Errorf("the log: %s", logged)
 			}
 		})
 	}
@@ -510,7 +510,7 @@ func TestMailsOfACompanyAreSentThoughThoseOfAnotherFail(t *testing.T) {
 	f.untilStates("ops@zenith.example test sent")
 	stop()
 	if !strings.Contains(log.String(), "company 1:") {
-		t.Errorf("the log tells %s", &log)
+		t.Errorf("the log: %s", &log)
 	}
 }
 

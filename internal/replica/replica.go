@@ -3,8 +3,8 @@
 //
 // A query goes to a standby that has replayed the last write of its caller, and
 // to the primary when there is none. The last write of a caller is what this
-// instance remembers, and what the request itself says by Header: behind several
-// instances only the latter is known to all.
+// instance remembers, and what the request itself has in Header: behind several
+// instances only the latter reaches all.
 package replica
 
 import (
@@ -42,7 +42,7 @@ type Database interface {
 	ShouldFallBack(err error) (retry, down bool)
 }
 
-// Config says how a Set works.
+// Config are the settings of a Set.
 type Config struct {
 	// Written returns the LSN of the primary, as PostgreSQL writes it.
 	Written func(ctx context.Context) (lsn string, err error)
@@ -115,15 +115,15 @@ func (s *Set) Choose(ctx context.Context) *transport.Alternate {
 // after returns the LSN whose writes a query must read; false where that is not
 // known yet.
 func (s *Set) after(ctx context.Context) (LSN, bool) {
-	var asked LSN
+	var required LSN
 	if in := sessionOf(ctx); in != nil {
 		if in.unreadable {
 			return 0, false
 		}
-		asked = in.after
+		required = in.after
 	}
 	written, known := s.writers.after(writerOf(ctx), &s.primary)
-	return max(asked, written), known
+	return max(required, written), known
 }
 
 // RecordWrite records that the caller has just written, and adds the LSN to the

@@ -45,7 +45,7 @@ func (s *Set) WithSession(next http.Handler) http.Handler {
 	})
 }
 
-// sessionWriter adds the LSN to the headers, if it is known by then.
+// sessionWriter adds the LSN to the headers, if it was read by then.
 type sessionWriter struct {
 	http.ResponseWriter
 	session *session

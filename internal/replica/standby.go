@@ -22,7 +22,7 @@ type standby struct {
 	Database
 	set     *Set
 	answers *transport.Alternate
-	asking  singleflight.Group
+	polling singleflight.Group
 
 	used     atomic.Bool
 	replayed atomic.Uint64
@@ -41,13 +41,13 @@ func (s *standby) has(ctx context.Context, after LSN) bool {
 	if LSN(s.replayed.Load()) >= after {
 		return true
 	}
-	// All who ask meanwhile share it, so it must not be cancelled with a request.
-	_, err, _ := s.asking.Do("", func() (any, error) { return nil, s.ask(context.WithoutCancel(ctx)) })
+	// All callers meanwhile share it, so it must not be cancelled with a request.
+	_, err, _ := s.polling.Do("", func() (any, error) { return nil, s.poll(context.WithoutCancel(ctx)) })
 	return err == nil && LSN(s.replayed.Load()) >= after
 }
 
-// ask reads how far the standby is.
-func (s *standby) ask(ctx context.Context) error {
+// poll reads how far the standby is.
+func (s *standby) poll(ctx context.Context) error {
 	text, err := s.Replayed(ctx)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (s *standby) ask(ctx context.Context) error {
 
 // probe decides whether the standby is in use.
 func (s *standby) probe(ctx context.Context) {
-	if _, err, _ := s.asking.Do("", func() (any, error) { return nil, s.ask(ctx) }); err != nil {
+	if _, err, _ := s.polling.Do("", func() (any, error) { return nil, s.poll(ctx) }); err != nil {
 		if ctx.Err() == nil {
 			s.leaveOut("it cannot take reads", err)
 		}

@@ -28,7 +28,7 @@ type activity struct {
 	operation string
 	cost      int
 	code      string
-	// stream tells that the time says nothing about speed.
+	// stream is true when the time does not measure speed.
 	stream bool
 	caller *domain.Caller
 	// statements are the first that ran; more counts the others.

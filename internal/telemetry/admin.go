@@ -8,7 +8,7 @@ import (
 )
 
 // Admin returns the handler of the admin address: /metrics, and profiles under
-// /debug/pprof/. It asks for no token, so only operators may reach it.
+// /debug/pprof/. It requires no token, so only operators may reach it.
 func (m *Metrics) Admin() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{

@@ -26,8 +26,8 @@ type Backlog interface {
 	Fired(ctx context.Context, since, until time.Time) (int, error)
 }
 
-// backlog reads the database when it is scraped. It tells of the whole
-// deployment: every instance tells the same.
+// backlog reads the database when it is scraped. It reports the whole
+// deployment: every instance reports the same.
 type backlog struct {
 	from Backlog
 	log  *slog.Logger
@@ -51,7 +51,7 @@ var (
 	mailAgeDesc     = described("outbox_oldest_mail_seconds", "Age of the oldest mail that waits.")
 	deliveriesDesc  = described("outbox_deliveries", "Notifications that wait to be gathered into mails.")
 	deliveryAgeDesc = described("outbox_oldest_delivery_seconds", "Age of the oldest notification that waits.")
-	quarantineDesc  = described("usage_quarantined_records", "Usage records whose subscribers are not known.")
+	quarantineDesc  = described("usage_quarantined_records", "Usage records of unknown subscribers.")
 	watermarkDesc   = described("usage_watermark_timestamp_seconds", "Latest end of any usage record, in Unix time.")
 	announcedDesc   = described("ledger_announced_months", "Months of the usage ledger that are announced to be detached.")
 	detachedDesc    = described("ledger_detached_months", "Months of the usage ledger that are detached: they are dropped unless they are restored.")
@@ -81,26 +81,26 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 	if err == nil {
 		err = b.count(ctx, now)
 	}
-	tell := func(desc *prometheus.Desc, kind prometheus.ValueType, value float64) {
+	send := func(desc *prometheus.Desc, kind prometheus.ValueType, value float64) {
 		to <- prometheus.MustNewConstMetric(desc, kind, value)
 	}
 	if err != nil {
 		b.log.Warn("the backlog could not be read for the metrics", "error", err)
-		tell(upDesc, prometheus.GaugeValue, 0)
+		send(upDesc, prometheus.GaugeValue, 0)
 		return
 	}
-	tell(upDesc, prometheus.GaugeValue, 1)
-	tell(mailsDesc, prometheus.GaugeValue, float64(read.Mails))
-	tell(mailAgeDesc, prometheus.GaugeValue, age(read.OldestMail, now))
-	tell(deliveriesDesc, prometheus.GaugeValue, float64(read.Deliveries))
-	tell(deliveryAgeDesc, prometheus.GaugeValue, age(read.OldestDelivery, now))
-	tell(quarantineDesc, prometheus.GaugeValue, float64(read.Quarantined))
-	tell(announcedDesc, prometheus.GaugeValue, float64(read.AnnouncedMonths))
-	tell(detachedDesc, prometheus.GaugeValue, float64(read.DetachedMonths))
-	tell(firstMonthDesc, prometheus.GaugeValue, float64(max(0, read.FirstMonth.Unix())))
-	tell(firedDesc, prometheus.CounterValue, float64(b.fired))
+	send(upDesc, prometheus.GaugeValue, 1)
+	send(mailsDesc, prometheus.GaugeValue, float64(read.Mails))
+	send(mailAgeDesc, prometheus.GaugeValue, age(read.OldestMail, now))
+	send(deliveriesDesc, prometheus.GaugeValue, float64(read.Deliveries))
+	send(deliveryAgeDesc, prometheus.GaugeValue, age(read.OldestDelivery, now))
+	send(quarantineDesc, prometheus.GaugeValue, float64(read.Quarantined))
+	send(announcedDesc, prometheus.GaugeValue, float64(read.AnnouncedMonths))
+	send(detachedDesc, prometheus.GaugeValue, float64(read.DetachedMonths))
+	send(firstMonthDesc, prometheus.GaugeValue, float64(max(0, read.FirstMonth.Unix())))
+	send(firedDesc, prometheus.CounterValue, float64(b.fired))
 	if !read.Watermark.IsZero() {
-		tell(watermarkDesc, prometheus.GaugeValue, float64(read.Watermark.UnixMilli())/1000)
+		send(watermarkDesc, prometheus.GaugeValue, float64(read.Watermark.UnixMilli())/1000)
 	}
 }
 

@@ -35,16 +35,16 @@ func (w nowhere) send(h http.Handler, r *http.Request) { h.ServeHTTP(w, r) }
 // off is not built in.
 func endpoint(cfg telemetry.Config) http.Handler {
 	cfg.Endpoints = map[string]string{"/graphql": "graphql"}
-	tell := telemetry.New(cfg)
+	observed := telemetry.New(cfg)
 	caller := &domain.Caller{UserID: 7, Scope: domain.Scope{Company: 3}}
 	body := []byte(`{"data":{}}`)
-	return tell.Requests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return observed.Requests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := domain.WithCaller(r.Context(), caller)
-		if tell.On() {
-			tell.Admitted(ctx)
-			ctx, ended := tell.Operation(ctx, transport.Operation{Name: "Fleet", Kind: ast.Query, Cost: 12})
+		if observed.On() {
+			observed.Admitted(ctx)
+			ctx, ended := observed.Operation(ctx, transport.Operation{Name: "Fleet", Kind: ast.Query, Cost: 12})
 			for range statementsOf {
-				if answered := tell.Statement(ctx, "SELECT s.physical_id FROM subscribers s WHERE s.company_id = $1"); answered != nil {
+				if answered := observed.Statement(ctx, "SELECT s.physical_id FROM subscribers s WHERE s.company_id = $1"); answered != nil {
 					answered(nil)
 				}
 			}
@@ -113,9 +113,9 @@ func TestWhatIsOffCostsNothing(t *testing.T) {
 		t.Errorf("%v allocations instead of %v", got, bare)
 	}
 	// Without a tracer, what makes spans is nothing even where metrics are on.
-	tell := telemetry.New(telemetry.Config{Metrics: telemetry.NewMetrics("test")})
+	observed := telemetry.New(telemetry.Config{Metrics: telemetry.NewMetrics("test")})
 	a, answered := telemetry.NewSpans()
-	if n := testing.AllocsPerRun(1000, func() { tell.Spans(r, a, answered) }); n != 0 {
+	if n := testing.AllocsPerRun(1000, func() { observed.Spans(r, a, answered) }); n != 0 {
 		t.Errorf("spans that nobody wants allocate %v times", n)
 	}
 }

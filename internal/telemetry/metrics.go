@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// mostNames bounds the operation names of clients that are told apart, and so
+	// mostNames bounds the operation names of clients that are distinguished, and so
 	// the series that they can cause.
 	mostNames   = 200
 	longestName = 64
@@ -65,7 +65,7 @@ func NewMetrics(version string) *Metrics {
 		subscriptions:  gauge("subscriptions", "Subscriptions that are open."),
 		refused:        counters("refused_total", "What limits refused.", "limit"),
 		statementTime:  histogram("statement_duration_seconds", "Time until PostgreSQL answers a statement.", secondsBuckets),
-		batch:          histogram("loader_batch_size", "Keys that a loader asks for in one statement.", batchBuckets),
+		batch:          histogram("loader_batch_size", "Keys that a loader loads in one statement.", batchBuckets),
 		records:        counters("usage_records_total", "Usage records by what became of them.", "status"),
 		recordTime:     histogram("usage_batch_duration_seconds", "Time to book a batch of usage records.", secondsBuckets),
 		recordDelay:    histogram("usage_delay_seconds", "Time from the newest end of a record of a batch to its booking.", delayBuckets),
@@ -110,7 +110,7 @@ func histogram(name, help string, buckets []float64) prometheus.Histogram {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets})
 }
 
-// Begin makes the counters of what is known beforehand count from zero, so that
+// Begin makes the counters of what is fixed beforehand count from zero, so that
 // the first of each is seen as an increase.
 func (m *Metrics) Begin(limits, mailResults, workers []string) {
 	for vector, labels := range map[*prometheus.CounterVec][]string{m.refused: limits, m.mails: mailResults, m.workerFailures: workers} {
@@ -262,7 +262,7 @@ func cut(name string) string {
 	return name
 }
 
-// names are the operation names that are told apart: those that came first.
+// names are the operation names that are distinguished: those that came first.
 type names struct {
 	mu    sync.Mutex
 	known map[string]bool

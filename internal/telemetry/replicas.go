@@ -6,7 +6,7 @@ import (
 	"simgraph/domain"
 )
 
-// replicas tells how the standbys do.
+// replicas collects the state of the standbys.
 type replicas func() []domain.Replica
 
 // NewReplicas returns the metrics of the standbys that take reads.

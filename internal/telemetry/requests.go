@@ -115,7 +115,7 @@ func (t *Telemetry) log(ctx context.Context, what string, a *activity, took time
 	t.Log.LogAttrs(ctx, level, what, attrs...)
 }
 
-// attrs are what may be told of an activity.
+// attrs are the attributes of an activity that may be reported.
 func (a *activity) attrs(took time.Duration) []slog.Attr {
 	attrs := []slog.Attr{
 		slog.String("requestId", a.requestID), slog.String("door", a.endpoint), slog.String("operation", a.operation),

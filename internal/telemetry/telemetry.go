@@ -1,6 +1,6 @@
-// Package telemetry tells operators what the server does: metrics for
+// Package telemetry shows operators what the server does: metrics for
 // Prometheus, traces for OpenTelemetry, and lines of the log for requests and
-// for what was slow. It tells who by number, and never a token, the value of an
+// for what was slow. It identifies callers by number, and never a token, the value of an
 // argument, an address or an e-mail.
 package telemetry
 
@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Config says what is told. The zero value tells nothing and costs nothing.
+// Config selects what is reported. The zero value reports nothing and costs nothing.
 type Config struct {
 	// Log takes a line for each request at level debug, and at level warn for
 	// what was slow; nil takes none.
@@ -37,13 +37,13 @@ type Telemetry struct {
 	logs bool
 }
 
-// New returns the telemetry that the settings ask for.
+// New returns the telemetry that the settings request.
 func New(cfg Config) *Telemetry {
 	t := &Telemetry{Config: cfg}
 	t.logs = cfg.Log != nil && (cfg.Slow > 0 || cfg.Log.Enabled(context.Background(), slog.LevelDebug))
 	return t
 }
 
-// On tells whether anything is told at all. When it is not, nothing of this
+// On reports whether anything is reported at all. When it is not, nothing of this
 // needs to be built in.
 func (t *Telemetry) On() bool { return t.logs || t.Metrics != nil || t.Tracer != nil }

@@ -60,20 +60,20 @@ const secret = "s3cret-value"
 func watched(t *testing.T, cfg telemetry.Config) (*telemetry.Telemetry, *httptest.Server) {
 	cfg.Endpoints = map[string]string{"/graphql": "graphql", "/usage/records": "usage"}
 	cfg.Streams = "usage"
-	tell := telemetry.New(cfg)
-	server := httptest.NewServer(tell.Requests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	observed := telemetry.New(cfg)
+	server := httptest.NewServer(observed.Requests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := domain.WithCaller(transport.WithRequestID(r.Context(), "req-1"), &domain.Caller{
 			UserID: 7, Email: secret + "@acme.example", Credential: secret, Scope: domain.Scope{Company: 3},
 		})
-		tell.Admitted(ctx)
+		observed.Admitted(ctx)
 		if r.URL.Path != "/graphql" {
-			tell.Routed(ctx, "GET /things/{id}")
+			observed.Routed(ctx, "GET /things/{id}")
 		}
 		if r.URL.Query().Has("abort") {
 			panic(http.ErrAbortHandler)
 		}
-		ctx, done := tell.Operation(ctx, transport.Operation{Name: r.Header.Get("Operation"), Kind: ast.Query, Cost: 12})
-		if answered := tell.Statement(ctx, "SELECT 1\n  FROM things WHERE id = $1"); answered != nil {
+		ctx, done := observed.Operation(ctx, transport.Operation{Name: r.Header.Get("Operation"), Kind: ast.Query, Cost: 12})
+		if answered := observed.Statement(ctx, "SELECT 1\n  FROM things WHERE id = $1"); answered != nil {
 			answered(errors.New(secret))
 		}
 		if strings.Contains(r.URL.Path, "slow") || r.URL.Path == "/usage/records" {
@@ -85,7 +85,7 @@ func watched(t *testing.T, cfg telemetry.Config) (*telemetry.Telemetry, *httptes
 		_, _ = io.WriteString(w, "answer")
 	})))
 	t.Cleanup(server.Close)
-	return tell, server
+	return observed, server
 }
 
 func get(t *testing.T, url string, header ...string) string {
@@ -127,7 +127,7 @@ func TestARequestIsALineWithoutAnythingPersonal(t *testing.T) {
 		}
 	}
 	if text := fmt.Sprint(lines); strings.Contains(text, secret) {
-		t.Errorf("the log tells secrets: %s", text)
+		t.Errorf("the log contains secrets: %s", text)
 	}
 }
 
@@ -151,10 +151,10 @@ func TestWhatIsSlowIsLoggedWithItsStatements(t *testing.T) {
 func TestTheStatementsOfARequestAreBounded(t *testing.T) {
 	t.Parallel()
 	log, out := jsonLog(slog.LevelInfo)
-	tell := telemetry.New(telemetry.Config{Log: log, Slow: time.Nanosecond})
-	handler := tell.Requests(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	observed := telemetry.New(telemetry.Config{Log: log, Slow: time.Nanosecond})
+	handler := observed.Requests(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		for range 1000 {
-			tell.Statement(r.Context(), "SELECT "+strings.Repeat("x", 100_000))(nil)
+			observed.Statement(r.Context(), "SELECT "+strings.Repeat("x", 100_000))(nil)
 		}
 	}))
 	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
@@ -218,12 +218,12 @@ func TestRequestsAreCounted(t *testing.T) {
 func TestClientsCannotMakeSeriesWithoutEnd(t *testing.T) {
 	t.Parallel()
 	metrics := telemetry.NewMetrics("v1")
-	tell := telemetry.New(telemetry.Config{Metrics: metrics})
+	observed := telemetry.New(telemetry.Config{Metrics: metrics})
 	for i := range 1000 {
-		_, done := tell.Operation(t.Context(), transport.Operation{Name: fmt.Sprint("Q", i), Kind: ast.Query})
+		_, done := observed.Operation(t.Context(), transport.Operation{Name: fmt.Sprint("Q", i), Kind: ast.Query})
 		done(gqlerror.List{{Extensions: map[string]any{"code": "INTERNAL_ERROR"}}})
 	}
-	_, done := tell.Operation(t.Context(), transport.Operation{Name: strings.Repeat("q", 1000), Kind: ast.Query})
+	_, done := observed.Operation(t.Context(), transport.Operation{Name: strings.Repeat("q", 1000), Kind: ast.Query})
 	done(nil)
 	text := scrape(t, metrics)
 	if n := strings.Count(text, "simgraph_operations_total{"); n != 202 {
@@ -234,7 +234,7 @@ func TestClientsCannotMakeSeriesWithoutEnd(t *testing.T) {
 	}
 }
 
-// waiting is a backlog that is as it says.
+// waiting is a backlog with fixed values.
 type waiting struct {
 	domain.Backlog
 	err error
@@ -257,7 +257,7 @@ func TestTheBacklogIsReadWhenItIsScraped(t *testing.T) {
 	}
 	from.err = errors.New("away")
 	if text := scrape(t, metrics); !strings.Contains(text, "simgraph_backlog_up 0") || strings.Contains(text, "simgraph_outbox_mails") {
-		t.Error("a backlog that cannot be read is told")
+		t.Error("a backlog that cannot be read is reported")
 	}
 }
 
@@ -281,14 +281,14 @@ func TestUsageIsCountedByWhatBecameOfIt(t *testing.T) {
 	}
 }
 
-func TestNothingIsBuiltInWhenNothingIsAsked(t *testing.T) {
+func TestNothingIsBuiltInWhenNothingIsConfigured(t *testing.T) {
 	t.Parallel()
 	log, _ := jsonLog(slog.LevelInfo)
-	tell := telemetry.New(telemetry.Config{Log: log})
-	if tell.On() {
+	observed := telemetry.New(telemetry.Config{Log: log})
+	if observed.On() {
 		t.Error("it is on")
 	}
-	if answered := tell.Statement(t.Context(), "SELECT 1"); answered != nil {
+	if answered := observed.Statement(t.Context(), "SELECT 1"); answered != nil {
 		t.Error("statements are followed")
 	}
 }
@@ -341,7 +341,7 @@ func TestTracesReachACollector(t *testing.T) {
 	}
 }
 
-func TestTracesAreOffUnlessTheEnvironmentAsks(t *testing.T) {
+func TestTracesAreOffUnlessTheEnvironmentConfiguresThem(t *testing.T) {
 	t.Parallel()
 	for _, environment := range []map[string]string{
 		{}, {"OTEL_TRACES_EXPORTER": "none", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://x"},

@@ -18,7 +18,7 @@ import (
 	"simgraph/graph/engine/transport"
 )
 
-// NewTracer returns the tracer that the standard OTEL_* variables ask for: one
+// NewTracer returns the tracer that the standard OTEL_* variables configure: one
 // that sends to an OTLP collector over HTTP, or nil when they name none. Call
 // stop to send what is left.
 func NewTracer(ctx context.Context, getenv func(string) string, version string) (tracer trace.Tracer, stop func(context.Context) error, err error) {

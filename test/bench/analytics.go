@@ -13,10 +13,10 @@ import (
 // question is one of analytics.
 type question struct {
 	name string
-	ask  func(ctx context.Context, a *db.Analytics) error
+	run  func(ctx context.Context, a *db.Analytics) error
 }
 
-// analytics asks every question at every size.
+// analytics runs every query at every size.
 func (b *bench) analytics(ctx context.Context) error {
 	usage := db.NewUsage(b.pool, nil, db.UsageOptions{})
 	if _, err := b.pool.ExecContext(ctx, clearUsage); err != nil {
@@ -117,7 +117,7 @@ func (b *bench) breakdown(of domain.Subject, span domain.Range, by domain.Dimens
 
 // answer prints what a question costs, and what its statements alone do.
 func (b *bench) answer(ctx context.Context, q question, a *db.Analytics) error {
-	own, err := b.repeat(ctx, func(ctx context.Context) error { return q.ask(ctx, a) })
+	own, err := b.repeat(ctx, func(ctx context.Context) error { return q.run(ctx, a) })
 	if err != nil {
 		return err
 	}
@@ -136,28 +136,28 @@ func (b *bench) answer(ctx context.Context, q question, a *db.Analytics) error {
 	return nil
 }
 
-// statementsOf asks once more and notes what the store runs.
+// statementsOf runs it once more and notes what the store runs.
 func (b *bench) statementsOf(ctx context.Context, q question) ([]statement, error) {
 	recorder, pool, err := newRecorder(b.url, b.pool.Mapper)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = pool.Close() }()
-	err = q.ask(ctx, db.NewAnalytics(db.NewUsage(pool, nil, db.UsageOptions{})))
+	err = q.run(ctx, db.NewAnalytics(db.NewUsage(pool, nil, db.UsageOptions{})))
 	return recorder.statements, err
 }
 
-// repeat asks again and again, after a first time that fills the caches, and
+// repeat runs it again and again, after a first time that fills the caches, and
 // returns the median with the average CPU.
-func (b *bench) repeat(ctx context.Context, ask func(context.Context) error) (measured, error) {
-	if err := ask(ctx); err != nil {
+func (b *bench) repeat(ctx context.Context, run func(context.Context) error) (measured, error) {
+	if err := run(ctx); err != nil {
 		return measured{}, err
 	}
 	var walls []time.Duration
 	began, cpu := time.Now(), b.cpu.total()
 	for len(walls) < 5 || time.Since(began) < 2*time.Second && len(walls) < 500 {
 		start := time.Now()
-		if err := ask(ctx); err != nil {
+		if err := run(ctx); err != nil {
 			return measured{}, err
 		}
 		walls = append(walls, time.Since(start))

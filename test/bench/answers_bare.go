@@ -21,7 +21,7 @@ import (
 
 func init() { gob.Register(time.Time{}) }
 
-// bareRequest asks the bare handler for the rows of a workload, limitRequest the
+// bareRequest requests from the bare handler the rows of a workload, limitRequest the
 // limit for its JSON.
 func (w *workload) bareRequest(address string) *http.Request {
 	return w.ceilingRequest(address + "/bare")
@@ -40,7 +40,7 @@ func (w *workload) ceilingRequest(of string) *http.Request {
 
 // runCeilings serves the two ceilings, in a process of its own, for the workloads
 // on standard input. The bare handler runs their statements on a pool like the
-// server's, and encodes every row by hand. It knows no schema, checks nobody and
+// server's, and encodes every row by hand. It has no schema, checks nobody and
 // puts nothing together.
 func runCeilings(ctx context.Context, url string, listener net.Listener) error {
 	runtime.MemProfileRate = 8 << 20 // as the server

@@ -79,7 +79,7 @@ func (h *limitHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) // the client may be gone
 }
 
-// variantOf is what a request to a ceiling asks for, nil for what there is not.
+// variantOf is what a request to a ceiling selects, nil for what there is not.
 func variantOf(r *http.Request, workloads []*workload) (number int, v *variant) {
 	query := r.URL.Query()
 	number, err := strconv.Atoi(query.Get("workload"))

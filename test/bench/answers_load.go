@@ -19,7 +19,7 @@ type figures struct {
 	Failures           int
 }
 
-// load asks over all connections, as fast as answers come, or at a rate.
+// load sends over all connections, as fast as answers come, or at a rate.
 func (a *answers) load(ctx context.Context, p *program, request func(string) *http.Request, perSecond float64) figures {
 	return a.loadFor(ctx, a.duration, p, request, perSecond)
 }
@@ -58,7 +58,7 @@ func (a *answers) during(ctx context.Context, d time.Duration, client *http.Clie
 					due = begun.Add(time.Duration(float64(started.Add(1)) / perSecond * float64(time.Second)))
 					time.Sleep(time.Until(due))
 				}
-				if ask(client, request(p.address).WithContext(ctx)) {
+				if send(client, request(p.address).WithContext(ctx)) {
 					all[i] = append(all[i], time.Since(due))
 				} else if ctx.Err() == nil {
 					failures.Add(1)
@@ -70,7 +70,7 @@ func (a *answers) during(ctx context.Context, d time.Duration, client *http.Clie
 	return slices.Concat(all...), int(failures.Load())
 }
 
-func ask(client *http.Client, r *http.Request) bool {
+func send(client *http.Client, r *http.Request) bool {
 	answer, err := client.Do(r)
 	if err != nil {
 		return false

@@ -91,7 +91,7 @@ func started(ctx context.Context, command *exec.Cmd, address string) (*program, 
 	return nil, fmt.Errorf("%s does not listen", command.Path)
 }
 
-// resident is the memory of a process in MB, 0 where /proc does not tell.
+// resident is the memory of a process in MB, 0 without /proc.
 func resident(pid int) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -19,7 +19,7 @@ type scaled struct {
 	rounds [][]figures
 }
 
-// scale tells what the size of the fleet and the number of returned rows cost:
+// scale measures what the size of the fleet and the number of returned rows cost:
 // the same requests of a small fleet and of a large one, in turns.
 func (a *answers) scale(ctx context.Context) error {
 	var fleets []*scaled

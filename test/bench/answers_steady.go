@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// keepOn asks the workloads in turn for the time that the flag says, and returns
+// keepOn runs the workloads in turn for the time of the flag, and returns
 // the server's resident memory in MB at the beginning and after each turn.
 func (a *answers) keepOn(ctx context.Context, server *program) (residentMB []int) {
 	for begun := time.Now(); ; {
@@ -21,7 +21,7 @@ func (a *answers) keepOn(ctx context.Context, server *program) (residentMB []int
 	}
 }
 
-// memory tells in a sentence how the memory went.
+// memory describes the use of memory in a sentence.
 func (r *report) memory() string {
 	if len(r.SteadyMB) < 2 {
 		return ""

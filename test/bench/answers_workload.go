@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// workload is a kind of request. Its variants differ in what they ask for, so
+// workload is a kind of request. Its variants differ in what they request, so
 // that no single row is read all the time.
 type workload struct {
 	Name string
@@ -42,7 +42,7 @@ type statement struct {
 	Args []any
 }
 
-// variantsOfOne is of how many subscribers workloads for one ask, at random.
+// variantsOfOne is how many subscribers workloads for one select from, at random.
 const variantsOfOne = 200
 
 const (
@@ -127,7 +127,7 @@ func daysBetween(start, end time.Time) string {
 	return "{" + strings.Join(days, ",") + "}"
 }
 
-// request asks a server with that address for a variant.
+// request returns the request of a variant to a server with that address.
 func (w *workload) request(address string) *http.Request {
 	return w.requestOf(w.Variants[rand.IntN(len(w.Variants))], address)
 }

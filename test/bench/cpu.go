@@ -17,7 +17,7 @@ import (
 const clockTicks = 100
 
 // meter reads the CPU time of a PostgreSQL server on this machine, where /proc
-// tells it; elsewhere it reads 0.
+// has it; elsewhere it is 0.
 type meter struct{ postmaster int }
 
 // find learns which process the server is.

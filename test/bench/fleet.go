@@ -65,7 +65,7 @@ func (f *fleet) seed(ctx context.Context, pool *sqlx.DB, subscribers int) error 
 			return err
 		}
 	}
-	// Not the others: what autovacuum never does is to tell the planner that the
+	// Not the others: what autovacuum never does is to record for the planner that the
 	// ledger is empty, for which it would read all of it from then on.
 	_, err := pool.ExecContext(ctx, "ANALYZE groups, subscribers, group_memberships, subscriber_tags")
 	return err

@@ -151,7 +151,7 @@ const pgbenchScript = `\set n random(1, 9223372036854775806)
 INSERT INTO ledger_alone VALUES (1, now(), md5(:n::text)::uuid, 1, now(), 1, 1, 0, '10.0.0.1', 'TCP', 's', 'p', :n::text);
 `
 
-// singlesByPgbench says what single inserts cost the database itself.
+// singlesByPgbench measures what single inserts cost the database itself.
 func (b *bench) singlesByPgbench(ctx context.Context) error {
 	path, err := exec.LookPath("pgbench")
 	if err != nil {

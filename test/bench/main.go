@@ -1,5 +1,5 @@
 // Command bench measures simgraph beside the ceilings of the same machine in
-// the same run, and prints a table in Markdown. Ratios tell more than absolutes:
+// the same run, and prints a table in Markdown. Ratios mean more than absolutes:
 // they hold on other machines, and while others use this one.
 package main
 
@@ -23,7 +23,7 @@ import (
 	"simgraph/db/embedded"
 )
 
-// options are what the command line says.
+// options are the flags.
 type options struct {
 	sizes       []int
 	subscribers int
@@ -82,7 +82,7 @@ func perform(ctx context.Context, args []string) error {
 
 func parse(args []string) (opt options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
-	sizes := flags.String("sizes", "1000000,20000000", "numbers of `records` to ask questions about, rising")
+	sizes := flags.String("sizes", "1000000,20000000", "numbers of `records` to query, rising")
 	flags.IntVar(&opt.subscribers, "subscribers", 100_000, "number of subscribers")
 	flags.DurationVar(&opt.duration, "duration", 5*time.Second, "how long each kind of ingest is measured")
 	flags.StringVar(&opt.databaseURL, "database-url", "", "an empty database; default a private server in a temporary folder")

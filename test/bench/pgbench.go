@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// pgbench runs statements, prepared, without any server. Failures tell that it
+// pgbench runs statements, prepared, without any server. Failures show that it
 // is missing or refuses them.
 func (b *bench) pgbench(ctx context.Context, name string, statements []statement, clients int) figures {
 	folder, err := os.MkdirTemp("", "simgraph-pgbench-")
@@ -41,7 +41,7 @@ func (b *bench) pgbench(ctx context.Context, name string, statements []statement
 }
 
 // sessionsEnd is what PostgreSQL may take to end the sessions of a client that
-// is gone: while they end, /proc may tell their time neither as theirs nor as
+// is gone: while they end, /proc may count their time neither as theirs nor as
 // that of ended children.
 const sessionsEnd = 100 * time.Millisecond
 

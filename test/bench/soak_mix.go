@@ -14,7 +14,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// mix is what many clients ask in turn.
+// mix is what many clients request in turn.
 type mix struct {
 	soak  *soak
 	turn  atomic.Int64

@@ -52,7 +52,7 @@ inTab('a visitor opens the demo company without reading anything', async (tab) =
   await tile.filter({ hasText: company.fleet.total.toLocaleString('en') }).waitFor();
 });
 
-inTab('an access key signs in, a wrong secret is told in words, and revoking ends the session', async (tab) => {
+inTab('an access key signs in, a wrong secret is explained in words, and revoking ends the session', async (tab) => {
   const { viewer } = await graph('{ viewer { email } }');
   const made = await graph('mutation($input: CreateAccessKeyInput!) { createAccessKey(input: $input) { secret accessKey { accessKeyId } } }', { input: { userEmail: viewer.email, lifetimeDays: 1 } });
   const { secret, accessKey: { accessKeyId } } = made.createAccessKey;
@@ -130,7 +130,7 @@ inTab('a query is built by clicks alone', async (tab) => {
   await tab.locator('.result-window').getByText('billingDay').waitFor();
 });
 
-inTab('an error is told as people read it', async (tab) => {
+inTab('an error is shown as people read it', async (tab) => {
   await enter(tab, '#/explore');
   await tab.locator('.monaco-editor').first().waitFor();
   await tab.getByRole('button', { name: 'New tab' }).click();

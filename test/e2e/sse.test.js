@@ -106,7 +106,7 @@ check('the client of graphql-sse runs a query', async () => {
   c.dispose();
 });
 
-check('the client of graphql-sse is told of errors', async () => {
+check('the client of graphql-sse receives errors', async () => {
   const c = client();
   for await (const result of c.iterate({ query: '{ nope }' })) {
     assert.equal(result.errors[0].extensions.code, 'GRAPHQL_VALIDATION_FAILED');
@@ -114,7 +114,7 @@ check('the client of graphql-sse is told of errors', async () => {
   c.dispose();
 });
 
-check('the client of graphql-sse is told that it may not', async () => {
+check('the client of graphql-sse receives FORBIDDEN errors', async () => {
   const c = client({});
   await assert.rejects(async () => {
     for await (const _ of c.iterate({ query }));

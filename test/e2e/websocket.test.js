@@ -257,7 +257,7 @@ check('the client of graphql-ws runs a query', async () => {
   await c.dispose();
 });
 
-check('the client of graphql-ws is told of errors', async () => {
+check('the client of graphql-ws receives errors', async () => {
   const c = client();
   await assert.rejects(async () => {
     for await (const _ of c.iterate({ query: '{ nope }' }));
@@ -265,7 +265,7 @@ check('the client of graphql-ws is told of errors', async () => {
   await c.dispose();
 });
 
-check('the client of graphql-ws is told that it may not', async () => {
+check('the client of graphql-ws receives FORBIDDEN errors', async () => {
   const c = client({ connectionParams: {} });
   await assert.rejects(async () => {
     for await (const _ of c.iterate(query));

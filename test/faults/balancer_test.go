@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// balancer sends each request to one of the instances that say they are ready.
+// balancer sends each request to one of the instances that report ready.
 // It never tries a request twice: that would hide what it is here to show.
 type balancer struct {
 	*httptest.Server

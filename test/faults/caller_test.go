@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// caller asks a simgraph as applications do, and holds every answer to the
-// contract: a success, or an error with a documented code that tells nothing
+// caller calls simgraph as applications do, and holds every answer to the
+// contract: a success, or an error with a documented code that reveals nothing
 // of what lies behind the service.
 type caller struct {
 	http  *http.Client
@@ -27,10 +27,10 @@ type caller struct {
 	token atomic.Pointer[string]
 	// key is what tokens are issued for.
 	key accessKey
-	// mayCut tells that connections may break: the service is killed, or the
+	// mayCut is true when connections may break: the service is killed, or the
 	// network in front of it fails.
 	mayCut bool
-	// expires tells that tokens expire: a clock jumps.
+	// expires is true when tokens expire: a clock jumps.
 	expires bool
 
 	mu sync.Mutex
@@ -45,7 +45,7 @@ type outcome int
 
 const (
 	done    outcome = iota
-	refused         // by a typed error that says to come back
+	refused         // by a typed error that can be retried
 	broken          // the connection, or the contract
 )
 
@@ -188,7 +188,7 @@ type problem struct {
 	Error *struct{ Message, Code, RequestID string }
 }
 
-// get asks a REST path and decodes its answer.
+// get requests a REST path and decodes its answer.
 func (c *caller) get(ctx context.Context, path string, into any) outcome {
 	response, text, err := c.send(ctx, http.MethodGet, path, "", nil)
 	if err != nil {
@@ -237,7 +237,7 @@ func (c *caller) typed(what, code, message string) outcome {
 		return c.breaks("%s: the error %s: %s", what, code, message)
 	}
 	if secrets.MatchString(message) {
-		return c.breaks("%s: the error tells too much: %s", what, message)
+		return c.breaks("%s: the error reveals too much: %s", what, message)
 	}
 	c.count(code)
 	return refused

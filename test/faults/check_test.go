@@ -130,7 +130,7 @@ SELECT (SELECT count(*) FROM logged) AS fired,
 	return counts.Fired
 }
 
-// checkMails demands that each recipient is told of each notification by one
+// checkMails demands that each recipient is notified of each notification by one
 // mail, which came.
 func (x *trial) checkMails(pool *sqlx.DB) {
 	x.t.Helper()
@@ -175,7 +175,7 @@ func (x *trial) checkTotals(flags []string) {
 }
 
 // checkErrors demands that every answer kept the contract, and that the log
-// tells of no panic.
+// reports no panic.
 func (x *trial) checkErrors() {
 	x.t.Helper()
 	x.load.caller.mu.Lock()

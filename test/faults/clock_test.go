@@ -23,7 +23,7 @@ var jumps = []time.Duration{time.Hour, -time.Hour, 24 * time.Hour, -24 * time.Ho
 const clockAge = 25 * time.Hour
 
 // jumpingClock stands in for time.Now in a simgraph that is built for it. It
-// tells as many seconds more as the first bytes of a file say and, as with a
+// adds as many seconds as the first bytes of a file contain and, as with a
 // clock that is set, time that passes is measured as ever: the first word of a
 // time.Time holds its seconds above 30 bits, the second what is measured.
 const jumpingClock = `package jumping
@@ -76,7 +76,7 @@ func TestTheClockOfSimgraphJumps(t *testing.T) {
 	x.finish("clock of simgraph set to +1 h, -1 h, +1 d, -1 d, and right", d.url())
 }
 
-// set makes the file of a clock say by how much it is wrong.
+// set writes the file of a clock: by how much it is wrong.
 func set(t *testing.T, path string, wrong time.Duration) {
 	t.Helper()
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
@@ -175,7 +175,7 @@ func TestTheClockOfTheDatabaseJumps(t *testing.T) {
 	x.finish("clock of the database set to +1 h, -1 h, +1 d, -1 d, and right", d.url())
 }
 
-// newJumpingDatabase starts a database whose clock is wrong by what the file says.
+// newJumpingDatabase starts a database whose clock is wrong by the content of the file.
 func newJumpingDatabase(t *testing.T) (d *database, clock string) {
 	t.Helper()
 	library, _ := filepath.Glob("/usr/lib/*/faketime/libfaketime.so.1")
@@ -197,7 +197,7 @@ func newJumpingDatabase(t *testing.T) (d *database, clock string) {
 	return d, clock
 }
 
-// setFake tells libfaketime by how much the clock is wrong.
+// setFake sets by how much libfaketime makes the clock wrong.
 func setFake(t *testing.T, path string, wrong time.Duration) {
 	t.Helper()
 	if err := os.WriteFile(path+".new", fmt.Appendf(nil, "%+d\n", int(wrong.Seconds())), 0o644); err != nil {
@@ -209,11 +209,11 @@ func setFake(t *testing.T, path string, wrong time.Duration) {
 }
 
 // checkRevocation demands that a token which is revoked is refused within 5 s,
-// whatever the clock says.
+// whatever the clock shows.
 func (x *trial) checkRevocation() {
 	x.t.Helper()
 	token := x.load.grant(x.t)
-	ask := func() (int, error) {
+	probe := func() (int, error) {
 		r, err := http.NewRequestWithContext(x.t.Context(), http.MethodGet, *x.load.base.Load()+"/subscribers?limit=1", nil)
 		if err != nil {
 			return 0, err
@@ -225,11 +225,11 @@ func (x *trial) checkRevocation() {
 		}
 		return response.StatusCode, response.Body.Close()
 	}
-	if status, err := ask(); status != http.StatusOK {
+	if status, err := probe(); status != http.StatusOK {
 		x.t.Errorf("a new token: %d %v", status, err)
 	}
 	x.load.revoke(x.t, token)
 	revoked := time.Now()
-	eventually(x.t, "the token is refused", func() bool { status, _ := ask(); return status == http.StatusUnauthorized })
+	eventually(x.t, "the token is refused", func() bool { status, _ := probe(); return status == http.StatusUnauthorized })
 	x.inTime("the token was taken", revoked, x.answering)
 }

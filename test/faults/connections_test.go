@@ -50,7 +50,7 @@ func TestTheNetworkToTheDatabaseBreaks(t *testing.T) {
 	x.finish("connections reset, then refused for 2 s", d.url())
 }
 
-// The network swallows what is sent, and never tells: connections from before
+// The network swallows what is sent, without an error: connections from before
 // stay open and silent. Statements may run for 3 s here.
 func TestTheNetworkToTheDatabaseIsABlackHole(t *testing.T) {
 	t.Parallel()

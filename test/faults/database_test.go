@@ -120,7 +120,7 @@ func (d *database) crash(signal syscall.Signal) {
 	_ = d.server.Close() // it has ended already
 }
 
-// ended tells whether the server ends by itself within a while.
+// ended reports whether the server ends by itself within a while.
 func (d *database) ended(within time.Duration) bool {
 	select {
 	case <-d.server.Done():

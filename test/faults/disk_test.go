@@ -25,7 +25,7 @@ func TestTheDiskOfTheDatabaseIsFull(t *testing.T) {
 	x.begin()
 	ballast := filepath.Join(dir, "ballast")
 	fillDisk(t, ballast)
-	eventually(t, "callers are told that the service cannot write", func() bool { return x.load.counted("UNAVAILABLE") > 10 })
+	eventually(t, "callers are answered that the service cannot write", func() bool { return x.load.counted("UNAVAILABLE") > 10 })
 	time.Sleep(2 * time.Second) // the fault lasts
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)

@@ -212,20 +212,20 @@ func (l *load) rename(ctx context.Context, worker string) outcome {
 	})
 }
 
-// readList asks a REST path for a page of subscribers.
+// readList reads from a REST path a page of subscribers.
 func (l *load) readList(ctx context.Context, _ string) outcome {
 	var page struct {
 		Content []struct{ PhysicalID string }
 	}
 	result := l.get(ctx, "/subscribers?limit=20", &page)
 	if result == done && len(page.Content) != 20 {
-		return l.breaks("20 subscribers were asked for, %d came", len(page.Content))
+		return l.breaks("20 subscribers were requested, %d came", len(page.Content))
 	}
 	l.reads.Add(1)
 	return result
 }
 
-// readUsage asks for the company's usage, which holds all that was acknowledged.
+// readUsage requests the company's usage, which holds all that was acknowledged.
 func (l *load) readUsage(ctx context.Context, _ string) outcome {
 	l.mu.Lock()
 	known := l.bytes
@@ -245,12 +245,12 @@ func (l *load) readUsage(ctx context.Context, _ string) outcome {
 		return result
 	}
 	if total, err := answer.Company.Usage.Totals.Total.Int64(); err != nil || total < known {
-		return l.breaks("%d bytes were acknowledged, %v are told", known, answer.Company.Usage.Totals.Total)
+		return l.breaks("%d bytes were acknowledged, %v are reported", known, answer.Company.Usage.Totals.Total)
 	}
 	return done
 }
 
-// answers tells whether the service takes usage by both endpoints, and tells of it.
+// answers reports whether the service takes usage by both endpoints, and logs the result.
 func (l *load) answers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -79,7 +79,7 @@ func freeAddress(t *testing.T) string {
 
 func (n *node) url(path string) string { return "http://" + n.addr + path }
 
-// probe asks as a balancer does.
+// probe requests what a balancer does.
 func probe(addr string) bool {
 	client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Get("http://" + addr + "/readyz")
@@ -90,7 +90,7 @@ func probe(addr string) bool {
 	return answer.StatusCode == http.StatusOK
 }
 
-// signal asks the node to stop, without waiting.
+// signal starts the end of the node, without waiting.
 func (n *node) signal(s syscall.Signal) {
 	n.Helper()
 	if err := n.cmd.Process.Signal(s); err != nil {
@@ -175,8 +175,8 @@ func (n *node) roundTrip(client *http.Client, base, method, path, body string) (
 	return answer{response.StatusCode, response.Header, text}, err
 }
 
-// ask sends a request of which only success is expected.
-func (n *node) ask(method, path, body string) []byte {
+// must sends a request of which only success is expected.
+func (n *node) must(method, path, body string) []byte {
 	n.Helper()
 	got, err := n.roundTrip(http.DefaultClient, n.url(""), method, path, body)
 	if err != nil {
@@ -188,11 +188,11 @@ func (n *node) ask(method, path, body string) []byte {
 	return got.body
 }
 
-// graph asks a query or mutation, and decodes its data.
+// graph runs a query or mutation, and decodes its data.
 func (n *node) graph(query string, data any) {
 	n.Helper()
 	var body struct{ Data json.RawMessage }
-	if err := json.Unmarshal(n.ask("POST", "/graphql", document(query)), &body); err != nil {
+	if err := json.Unmarshal(n.must("POST", "/graphql", document(query)), &body); err != nil {
 		n.Fatal(err)
 	}
 	if err := json.Unmarshal(body.Data, data); err != nil {

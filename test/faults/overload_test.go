@@ -12,7 +12,7 @@ import (
 	"simgraph/db/dbtest"
 )
 
-// crush asks as fast as answers come, over many connections, and sorts what
+// crush sends requests as fast as answers come, over many connections, and sorts what
 // comes back.
 func (n *node) crush(connections int, during time.Duration) (admitted *bystander, shed map[int]int, rude []string) {
 	admitted, shed = &bystander{usual: slowest(func() { n.fleet(100) })}, map[int]int{}
@@ -63,7 +63,7 @@ func TestOverloadIsShedAndWhatIsAdmittedStaysFast(t *testing.T) {
 	}
 }
 
-func TestATokenAboveItsRateIsToldWhenToComeBack(t *testing.T) {
+func TestATokenAboveItsRateGetsRetryAfter(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, dbtest.URL(t), "--token-rate", "50", "--token-burst", "50")
 	const seconds = 3

@@ -103,12 +103,12 @@ func unpack(commit, to string) error {
 	return extractErr
 }
 
-// quietly runs a command; what it says is in the error.
+// quietly runs a command; its output is in the error.
 func quietly(cmd *exec.Cmd) error {
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w: %s", cmd, err, bytes.TrimSpace(said.Bytes()))
+		return fmt.Errorf("%s: %w: %s", cmd, err, bytes.TrimSpace(stderr.Bytes()))
 	}
 	return nil
 }

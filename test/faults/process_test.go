@@ -83,7 +83,7 @@ func (l launch) database() []string {
 	return flags
 }
 
-// tryServe starts simgraph and waits until it says that it is ready.
+// tryServe starts simgraph and waits until it reports that it is ready.
 func tryServe(t *testing.T, l launch) (*serving, error) {
 	t.Helper()
 	if l.smtp != "" {
@@ -126,7 +126,7 @@ func (s *serving) begin() error {
 		err := s.cmd.Start()
 		started <- err
 		if err == nil {
-			_ = s.cmd.Wait() // how it ended is told by its state
+			_ = s.cmd.Wait() // its state has how it ended
 			close(s.exited)
 		}
 	}()

@@ -17,11 +17,11 @@ import (
 type proxy struct {
 	listener net.Listener
 	socket   string
-	// refuses tells that new connections are reset at once.
+	// refuses means that new connections are reset at once.
 	refuses atomic.Bool
 
 	mu    sync.Mutex
-	wires map[*wire]struct{}
+	conns map[*wire]struct{}
 	// hole swallows what is sent, in both directions, while it is open.
 	hole *blackHole
 }
@@ -54,7 +54,7 @@ func newProxy(t *testing.T, d *database) (*proxy, string) {
 	}
 	p := &proxy{
 		listener: listener, socket: fmt.Sprintf("%s/.s.PGSQL.%s", address.Query().Get("host"), address.Query().Get("port")),
-		wires: map[*wire]struct{}{},
+		conns: map[*wire]struct{}{},
 	}
 	go p.accept()
 	t.Cleanup(func() { _ = listener.Close(); p.reset() })
@@ -87,14 +87,14 @@ func (p *proxy) connect(near net.Conn) {
 	}
 	w := &wire{near: near, far: far, lost: make(chan struct{})}
 	p.mu.Lock()
-	p.wires[w] = struct{}{}
+	p.conns[w] = struct{}{}
 	p.mu.Unlock()
 	var ends sync.WaitGroup
 	ends.Go(func() { w.copy(far, near) })
 	ends.Go(func() { w.copy(near, far) })
 	ends.Wait()
 	p.mu.Lock()
-	delete(p.wires, w)
+	delete(p.conns, w)
 	p.mu.Unlock()
 }
 
@@ -129,7 +129,7 @@ func (p *proxy) current() *blackHole {
 func (p *proxy) reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for w := range p.wires {
+	for w := range p.conns {
 		abort(w.near)
 		_ = w.far.Close()
 	}
@@ -145,7 +145,7 @@ func (p *proxy) swallow(d time.Duration) {
 	hole := &blackHole{make(chan struct{})}
 	p.mu.Lock()
 	p.hole = hole
-	for w := range p.wires {
+	for w := range p.conns {
 		w.lose()
 	}
 	p.mu.Unlock()

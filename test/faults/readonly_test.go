@@ -23,7 +23,7 @@ func readOnly(t *testing.T, pool *sqlx.DB, value string) {
 	}
 }
 
-// readiness asks as a balancer does.
+// readiness probes as a balancer does.
 func readiness(t *testing.T, base string) (status int, text string) {
 	t.Helper()
 	response, err := client(t).Get(base + "/readyz")
@@ -85,14 +85,14 @@ func TestTheDatabaseIsReadOnly(t *testing.T) {
 	if now := written(t, admin); now != rows {
 		t.Errorf("%d rows became %d", rows, now)
 	}
-	eventually(t, "the log says why", func() bool { return strings.Contains(x.simgraph.stderr.String(), readOnlyReason) })
+	eventually(t, "the log has the reason", func() bool { return strings.Contains(x.simgraph.stderr.String(), readOnlyReason) })
 	if status, text := readiness(t, x.simgraph.base); status != http.StatusOK || !strings.Contains(text, readOnlyReason) {
 		t.Errorf("readyz: %d %s", status, text)
 	}
 	readOnly(t, admin, "off")
 	x.recovers(time.Now())
 	x.flow(300)
-	eventually(t, "the log says that it is over", func() bool { return strings.Contains(x.simgraph.stderr.String(), writesAreLogged) })
+	eventually(t, "the log has the end", func() bool { return strings.Contains(x.simgraph.stderr.String(), writesAreLogged) })
 	if status, text := readiness(t, x.simgraph.base); status != http.StatusOK || strings.Contains(text, readOnlyReason) {
 		t.Errorf("readyz: %d %s", status, text)
 	}

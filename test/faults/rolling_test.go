@@ -98,7 +98,7 @@ func (f *traffic) mutate(worker, i int) {
 	f.nicknames[subscriber] = name
 }
 
-// record sends a short stream of usage, and books what each line says.
+// record sends a short stream of usage, and notes what each line reports.
 func (f *traffic) record(worker, i int) {
 	source := fmt.Sprintf("worker %d", worker)
 	var stream strings.Builder
@@ -148,7 +148,7 @@ func (f *traffic) lost(pool *sqlx.DB) (lost []string) {
 	return lost
 }
 
-// follower is a client that follows changes, and comes back when it is told to.
+// follower is a client that follows changes, and comes back when the server demands it.
 type follower struct {
 	events, ends atomic.Int64
 	failures     []string

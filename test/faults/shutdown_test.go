@@ -16,7 +16,7 @@ import (
 	"simgraph/db/dbtest"
 )
 
-// pending asks for a list in the background.
+// pending requests a list in the background.
 func (n *node) pending() chan answer {
 	answered := make(chan answer, 1)
 	own := client(n.T)

@@ -21,12 +21,12 @@ import (
 	"simgraph/db/dbtest"
 )
 
-// bystander asks small questions all the time, and notes how long they take.
+// bystander sends small queries all the time, and notes how long they take.
 type bystander struct {
 	mu     sync.Mutex
 	took   []time.Duration
 	failed []string
-	// usual is how long an answer takes at most while nobody else asks.
+	// usual is how long an answer takes at most without other load.
 	usual time.Duration
 }
 
@@ -84,7 +84,7 @@ func (b *bystander) fine(t *testing.T) {
 		t.Errorf("others failed: %d, %.3q", len(b.failed), b.failed)
 	}
 	if p99 := b.quantile(0.99); p99 > heldUp+baselines*b.usual {
-		t.Errorf("others waited %v; while nobody else asks it takes %v", p99, b.usual)
+		t.Errorf("others waited %v; without other load it takes %v", p99, b.usual)
 	}
 }
 
@@ -138,7 +138,7 @@ func TestReadersThatTakeNoAnswersAreCutOff(t *testing.T) {
 		_ = conn.Close()
 	}
 	eventually(t, "memory is back", func() bool { return n.heap() < heap+16<<20 })
-	t.Logf("slow readers: %d clients asked for %d lists of 500 and read 1 byte/s; all cut after %v; heap in use at most %.0f MB, %.0f MB live before, %.0f MB after; %v",
+	t.Logf("slow readers: %d clients requested %d lists of 500 and read 1 byte/s; all cut after %v; heap in use at most %.0f MB, %.0f MB live before, %.0f MB after; %v",
 		readers, readers*200, took.Round(100*time.Millisecond), peak/(1<<20), heap/(1<<20), n.heap()/(1<<20), others)
 	others.fine(t)
 	if peak > 400<<20 {
@@ -176,7 +176,7 @@ func TestASubscriberThatReadsNothingIsCutOff(t *testing.T) {
 		for i := range 1000 {
 			lines.WriteString(usageLine("flood", sent+i, fleet[i%len(fleet)]))
 		}
-		n.ask("POST", "/usage/records", lines.String())
+		n.must("POST", "/usage/records", lines.String())
 		sent += 1000
 		return strings.Count(n.stderr.String(), "its client takes no messages") == len(sockets)
 	})

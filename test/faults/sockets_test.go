@@ -16,8 +16,8 @@ import (
 	"simgraph/db/dbtest"
 )
 
-// crowd opens that many WebSockets, each with a subscription.
-func (n *node) crowd(size int) []*websocket.Conn {
+// openSockets opens that many WebSockets, each with a subscription.
+func (n *node) openSockets(size int) []*websocket.Conn {
 	n.Helper()
 	sockets := make([]*websocket.Conn, size)
 	var opening sync.WaitGroup
@@ -51,7 +51,7 @@ func TestTwoThousandIdleWebSockets(t *testing.T) {
 	n := startNode(t, dbtest.URL(t), "--token-websockets", "2000", "--address-websockets", "0", "--token-subscriptions", "0", "--address-subscriptions", "0")
 	n.fleet(10)
 	heap, goroutines, resident := n.heap(), n.goroutines(), n.resident()
-	sockets := n.crowd(size)
+	sockets := n.openSockets(size)
 	eventually(t, "all subscribe", func() bool { return n.goroutines() >= goroutines+3*size })
 	held, stacks := (n.heap()-heap)/size, (n.resident()-resident)/size
 	if _, err := n.socket(t.Context(), &websocket.DialOptions{}); err == nil {
@@ -66,27 +66,27 @@ func TestTwoThousandIdleWebSockets(t *testing.T) {
 	eventually(t, "goroutines are back", func() bool { return n.goroutines() < goroutines+10 })
 	eventually(t, "memory is back", func() bool { return n.heap() < heap+16<<20 })
 	back := n.heap()
-	sockets = n.crowd(size)
+	sockets = n.openSockets(size)
 	ends := make(chan bool, size)
 	for _, socket := range sockets {
 		go func() { ends <- goesAway(t.Context(), socket) }()
 	}
 	began := time.Now()
 	n.signal(syscall.SIGTERM)
-	told := 0
+	closed := 0
 	for range size {
 		if <-ends {
-			told++
+			closed++
 		}
 	}
 	if status := n.awaitExit(patience); status != 0 {
 		t.Errorf("exit status %d: %s", status, n.stderr)
 	}
-	t.Logf("idle WebSockets: %d with a subscription each; %.0f kB of heap and %.0f kB of resident memory for each; %.1f MB live before, %.1f MB after they left; %v; %d told 1001 when the server stopped, which took %v",
-		size, held/1024, stacks/1024, heap/(1<<20), back/(1<<20), others, told, time.Since(began).Round(time.Millisecond))
+	t.Logf("idle WebSockets: %d with a subscription each; %.0f kB of heap and %.0f kB of resident memory for each; %.1f MB live before, %.1f MB after they left; %v; %d closed with 1001 when the server stopped, which took %v",
+		size, held/1024, stacks/1024, heap/(1<<20), back/(1<<20), others, closed, time.Since(began).Round(time.Millisecond))
 	others.fine(t)
-	if told != size {
-		t.Errorf("%d of %d were told that the server stops", told, size)
+	if closed != size {
+		t.Errorf("%d of %d were closed with 1001", closed, size)
 	}
 	if held > 64<<10 {
 		t.Errorf("%.0f bytes of heap for each", held)

@@ -195,7 +195,7 @@ func TestACommandKilledWhileTheServerStartsDoesNotHinderIt(t *testing.T) {
 	}
 }
 
-func TestAnImportThatLosesItsServerSaysSoOnce(t *testing.T) {
+func TestAnImportThatLosesItsServerReportsItOnce(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
 	n := served(t, dir)

@@ -48,7 +48,7 @@ type trial struct {
 	again time.Duration
 }
 
-// newTrial serves the company under load. The launch says on which database.
+// newTrial serves the company under load. The launch selects the database.
 func newTrial(t *testing.T, l launch) *trial {
 	t.Helper()
 	x := startTrial(t, l)
@@ -140,11 +140,11 @@ func (x *trial) report(fault string, found, fired int) {
 	defer x.load.mu.Unlock()
 	mails, copies := x.box.mails()
 	x.t.Logf("| %s | %d | %d | %d | %d | %d + %d | %s | %.1f s |", fault, len(x.load.records), len(x.load.acked), found,
-		fired, mails, copies, x.load.told(), x.again.Seconds())
+		fired, mails, copies, x.load.failures(), x.again.Seconds())
 }
 
-// told is how requests ended that did not succeed.
-func (c *caller) told() string {
+// failures lists how requests ended that did not succeed.
+func (c *caller) failures() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var parts []string

@@ -141,7 +141,7 @@ func TestStatementsOfClientsThatVanishAreCancelled(t *testing.T) {
 	}
 }
 
-func TestWhatAClientWasToldIsBookedWhenItIsCutOffInItsStream(t *testing.T) {
+func TestWhatAClientWasAnsweredIsBookedWhenItIsCutOffInItsStream(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	n := startNode(t, url)
@@ -165,7 +165,7 @@ func TestWhatAClientWasToldIsBookedWhenItIsCutOffInItsStream(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := bufio.NewScanner(response.Body)
-		for told := 0; told < 100*(cut+1) && lines.Scan(); told++ {
+		for got := 0; got < 100*(cut+1) && lines.Scan(); got++ {
 			answered++
 		}
 		vanish()

@@ -69,7 +69,7 @@ func comparedPaths(now time.Time) []string {
 	}
 }
 
-// state is what a version says of the company: answers by path, and its export.
+// state is the company as a version answers it: answers by path, and its export.
 type state struct {
 	answers map[string]string
 	export  []map[string]any
@@ -120,7 +120,7 @@ func (v *versions) works(records int) {
 	}
 }
 
-// same demands that two versions say the same. Either may know more than the
+// same demands that two versions answer the same. Either may have more fields than the
 // other of a line of the export.
 func (v *versions) same(what string, old, other state) {
 	v.t.Helper()

@@ -160,9 +160,9 @@ func TestTheWholeServiceRunsBehindAPooler(t *testing.T) {
 	}
 	fired := s.events(`subscription { alertTriggered { threshold } }`)
 
-	s.must(ask(everyQuery, map[string]any{"id": physicalID}))
-	s.must(ask(writeNickname, map[string]any{"id": physicalID, "to": "behind a pooler"}))
-	if got := s.must(ask(readNickname, map[string]any{"id": physicalID})); !got.shows("behind a pooler") {
+	s.must(document(everyQuery, map[string]any{"id": physicalID}))
+	s.must(document(writeNickname, map[string]any{"id": physicalID, "to": "behind a pooler"}))
+	if got := s.must(document(readNickname, map[string]any{"id": physicalID})); !got.shows("behind a pooler") {
 		t.Errorf("the write is not read: %s", got.body)
 	}
 	threshold := s.fire(physicalID, subscriberID)
@@ -171,7 +171,7 @@ func TestTheWholeServiceRunsBehindAPooler(t *testing.T) {
 	}
 	sent := regexp.MustCompile(fmt.Sprintf(`"threshold":"?%d"?,"deliveries":\[\{"state":"SENT"`, threshold))
 	eventually(t, "the mail of the alert is sent", func() bool {
-		return sent.Match(s.must(ask(`{ alertLog(first: 20) { nodes { threshold deliveries { state } } } }`, nil)).body)
+		return sent.Match(s.must(document(`{ alertLog(first: 20) { nodes { threshold deliveries { state } } } }`, nil)).body)
 	})
 	s.many(physicalID)
 	var limit string
@@ -195,7 +195,7 @@ func (s *service) fire(physicalID, subscriberID string) (threshold int64) {
 	s.t.Helper()
 	used := s.dataUsage(physicalID)
 	threshold = used + 1_001
-	s.must(ask(`mutation Set($sim: String!, $at: BigInt!) { createAlert(input: {ruleType: SIM, target: $sim, lowerThreshold: $at, upperThreshold: "900000000000000"}) { alert { alertId } } }`,
+	s.must(document(`mutation Set($sim: String!, $at: BigInt!) { createAlert(input: {ruleType: SIM, target: $sim, lowerThreshold: $at, upperThreshold: "900000000000000"}) { alert { alertId } } }`,
 		map[string]any{"sim": subscriberID, "at": fmt.Sprint(threshold)}))
 	s.must(request{method: http.MethodPost, path: "/usage/records", body: record(physicalID, "r-1", 5_000)})
 	if now := s.dataUsage(physicalID); now != used+5_000 {
@@ -213,8 +213,8 @@ func (s *service) many(physicalID string) {
 		clients.Go(func() {
 			for i := range 10 {
 				for _, one := range []request{
-					ask(readNickname, map[string]any{"id": physicalID}),
-					ask(writeNickname, map[string]any{"id": physicalID, "to": fmt.Sprintf("%d of %d", i, client)}),
+					document(readNickname, map[string]any{"id": physicalID}),
+					document(writeNickname, map[string]any{"id": physicalID, "to": fmt.Sprintf("%d of %d", i, client)}),
 					{method: http.MethodGet, path: "/subscribers?limit=20"},
 					{method: http.MethodPost, path: "/usage/records", body: record(physicalID, fmt.Sprintf("m-%d-%d", client, i), 1)},
 				} {

@@ -204,8 +204,8 @@ func (s *service) must(r request) answer {
 	return got
 }
 
-// ask is a request to the graph.
-func ask(document string, variables map[string]any) request {
+// document is a request to the graph.
+func document(document string, variables map[string]any) request {
 	return request{method: http.MethodPost, path: "/graphql", body: map[string]any{"query": document, "variables": variables}}
 }
 
@@ -219,7 +219,7 @@ func (r request) with(name, value string) request {
 	return r
 }
 
-// metric is the value of a line of the metrics, told by how it begins; -1 when
+// metric is the value of a line of the metrics, found by how it begins; -1 when
 // there is none.
 func (s *service) metric(line string) float64 {
 	s.t.Helper()

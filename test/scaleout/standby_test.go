@@ -69,10 +69,12 @@ const (
 	writeNickname = `mutation Write($id: String!, $to: String!) { editSubscriber(input: {physicalId: $id, nickname: $to}) { subscriber { nickname } } }`
 )
 
-func (r *replicated) read() request { return ask(readNickname, map[string]any{"id": r.physicalID}) }
+func (r *replicated) read() request {
+	return document(readNickname, map[string]any{"id": r.physicalID})
+}
 
 func (r *replicated) write(nickname string) request {
-	return ask(writeNickname, map[string]any{"id": r.physicalID, "to": nickname})
+	return document(writeNickname, map[string]any{"id": r.physicalID, "to": nickname})
 }
 
 func (r *replicated) restRead() request {
@@ -83,7 +85,7 @@ func (a answer) shows(nickname string) bool {
 	return strings.Contains(string(a.body), `"`+nickname+`"`)
 }
 
-// expect sends a read and says where its answer has to come from, by what is
+// expect sends a read and checks where its answer has to come from, by what is
 // written there.
 func (r *replicated) expect(read request, nickname string) {
 	r.t.Helper()
@@ -118,7 +120,7 @@ func TestCallersReadWhatTheyWrote(t *testing.T) {
 	wrote := r.must(r.write("new"))
 	position := wrote.header.Get(replica.Header)
 	if position == "" || !strings.Contains(string(wrote.body), `"writePosition":"`+position+`"`) {
-		t.Errorf("the answer does not tell its position: %v %s", wrote.header, wrote.body)
+		t.Errorf("the answer has no position: %v %s", wrote.header, wrote.body)
 	}
 	r.expect(r.read(), "new")
 	r.expect(r.restRead(), "new")
@@ -176,7 +178,7 @@ func TestUsageIsReadByItsRecorderAtOnce(t *testing.T) {
 	}
 }
 
-// load asks without pause, from several clients, until it is stopped; it returns
+// load sends without pause, from several clients, until it is stopped; it returns
 // how many answers came and the errors.
 func (r *replicated) load() (stop func() (answered int64, failures []error)) {
 	ctx, cancel := context.WithCancel(r.t.Context())
@@ -282,7 +284,7 @@ func TestAStandbyThatLagsIsLeftOut(t *testing.T) {
 	r.awaitUse(false)
 	r.expect(r.read().by(analyst), "while it lags")
 	if lag := r.metric("simgraph_replica_lag_seconds"); lag <= 1 {
-		t.Errorf("the lag is told as %v s", lag)
+		t.Errorf("the lag is reported as %v s", lag)
 	}
 	r.must(request{method: http.MethodGet, path: "/readyz"})
 	r.resume()
@@ -296,7 +298,7 @@ func TestEveryQueryRunsOnTheStandby(t *testing.T) {
 	queries := []request{
 		{method: http.MethodGet, path: "/subscribers"}, {method: http.MethodGet, path: "/tags"}, {method: http.MethodGet, path: "/subscriber-groups"},
 		{method: http.MethodGet, path: "/alerts"}, {method: http.MethodGet, path: "/alerts/recipients"}, {method: http.MethodGet, path: "/alerts/logs"},
-		ask(everyQuery, map[string]any{"id": r.physicalID}),
+		document(everyQuery, map[string]any{"id": r.physicalID}),
 	}
 	for _, query := range queries {
 		// On a busy machine the standby may be left out for a while.
@@ -316,7 +318,7 @@ func TestEveryQueryRunsOnTheStandby(t *testing.T) {
 func TestNoFieldOfAQueryIsReadOnThePrimary(t *testing.T) {
 	t.Parallel()
 	r := serveReplicated(t, "--replica-max-lag", "10m")
-	every := ask(everyQuery, map[string]any{"id": r.physicalID})
+	every := document(everyQuery, map[string]any{"id": r.physicalID})
 	r.must(every)
 	r.pause()
 	defer r.resume()

@@ -49,7 +49,7 @@ func (w *world) rows(t *testing.T, externalID string, wanted func(table, row str
 	return b.String()
 }
 
-// owns tells whether a row is the part's: it has one of its marks.
+// owns reports whether a row is the part's: it has one of its marks.
 func (p part) owns(table, row string) bool {
 	for _, mark := range p.marks() {
 		if strings.Contains(row, strings.TrimSuffix(mark, `"`)) && !strings.Contains(row, own.physicalID(1)) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// endpoint is a documented path with a method, as the contract tells of it.
+// endpoint is a documented path with a method, as the contract describes it.
 type endpoint struct {
 	method, path string
 	permissions  []string
@@ -136,7 +136,7 @@ func (e endpoint) setEach(t *testing.T, w *world, p parameter, set func(value fu
 	rule, known := ruleOf(e.path, p.Name)
 	switch {
 	case !known:
-		t.Errorf("%s %s: say in rules_test.go what %s identifies", e.method, e.path, p.Name)
+		t.Errorf("%s %s: declare in rules_test.go what %s identifies", e.method, e.path, p.Name)
 	case rule == harmless:
 	case rule == filter:
 		for _, comparison := range w.comparisons(t, e.path) {

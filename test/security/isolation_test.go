@@ -64,10 +64,10 @@ func (w *world) compareProbe(t *testing.T, a attack, p probe) {
 	foreign, unknown := w.victim(t, a.hidden), w.victim(t, nobody)
 	for _, s := range w.swaps(t, p) {
 		w.compare(t, a, s, foreign, unknown, func(variables map[string]any) answer {
-			return w.ask(t, w.tokens[a.caller], p.document, variables)
+			return w.query(t, w.tokens[a.caller], p.document, variables)
 		})
 	}
-	if control := w.ask(t, w.tokens["own-admin@acme.example"], p.document, p.variables); len(control.graphErrors(t)) > 0 {
+	if control := w.query(t, w.tokens["own-admin@acme.example"], p.document, p.variables); len(control.graphErrors(t)) > 0 {
 		t.Errorf("%s fails for what is the caller's: %s", p.name, control.body)
 	}
 }
@@ -144,7 +144,7 @@ func (w *world) compare(t *testing.T, a attack, s swap, foreign, unknown values,
 	got, want := of.comparable(foreignID), send(variables).comparable(unknownID)
 	w.forget(t)
 	if got != want {
-		t.Errorf("%s tells %s from what does not exist:\n%s\n%s", s.what, foreignID, got, want)
+		t.Errorf("%s distinguishes %s from what does not exist:\n%s\n%s", s.what, foreignID, got, want)
 	}
 	if shown := of.shows(a.hidden, foreignID); len(shown) > 0 {
 		t.Errorf("%s with %s shows %q", s.what, foreignID, shown)
@@ -196,7 +196,7 @@ func (w *world) useCursor(t *testing.T, name string, a attack, field *ast.FieldD
 	if strings.HasSuffix(name, ".subscribers") {
 		list = "subscribers" // where what is above the list is the caller's own
 	}
-	theirs := w.ask(t, w.tokens[a.root], "{"+list+"(first: 20) {pageInfo {"+edge+"}}}", nil)
+	theirs := w.query(t, w.tokens[a.root], "{"+list+"(first: 20) {pageInfo {"+edge+"}}}", nil)
 	_, cursor, found := strings.Cut(string(theirs.body), edge+`":"`)
 	cursor, _, _ = strings.Cut(cursor, `"`)
 	if !found {
@@ -204,7 +204,7 @@ func (w *world) useCursor(t *testing.T, name string, a attack, field *ast.FieldD
 	}
 	below := walker{schema: w.schema, depth: 3}.of(field.Type.Name(), nil)
 	text := fmt.Sprintf(around, field.Name+"("+used+": $c) "+below)
-	got := w.ask(t, w.tokens[a.caller], "query ($c: String) {"+text+"}", map[string]any{"c": cursor})
+	got := w.query(t, w.tokens[a.caller], "query ($c: String) {"+text+"}", map[string]any{"c": cursor})
 	if shown := got.shows(a.hidden, ""); len(shown) > 0 || got.status != http.StatusOK {
 		t.Errorf("%s shows %q: %.300s", name, shown, got.body)
 	}

@@ -91,8 +91,8 @@ func (w *world) happen(t *testing.T, p part, n int) {
 	}
 }
 
-// Whatever happens to others, a subscription tells of the caller's own only.
-func TestNothingOfOthersIsToldLive(t *testing.T) {
+// Whatever happens to others, a subscription sends the caller's own only.
+func TestNothingOfOthersIsSentLive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -105,14 +105,14 @@ func TestNothingOfOthersIsToldLive(t *testing.T) {
 			t.Run(name+" "+field.Name, func(t *testing.T) {
 				events := w.follow(t, w.tokens[a.caller], field.Name+v.of(field.Type.Name(), nil))
 				n := 0
-				told := await(t, events, own.physicalID(1), func() {
+				event := await(t, events, own.physicalID(1), func() {
 					n++
 					w.happen(t, a.hidden, n)
 					w.happen(t, own, n)
 				})
-				got := answer{body: []byte(told)}
+				got := answer{body: []byte(event)}
 				if shown := got.shows(a.hidden, ""); len(shown) > 0 {
-					t.Errorf("shows %q: %s", shown, told)
+					t.Errorf("shows %q: %s", shown, event)
 				}
 			})
 		}
@@ -127,7 +127,7 @@ func TestForeignSubscribersCannotBeFollowed(t *testing.T) {
 		for _, field := range visibleFields(w.schema.Subscription) {
 			for _, l := range w.leavesOf(t, field) {
 				if l.rule != physicalID {
-					t.Errorf("%s takes %s: say here how it is followed", field.Name, l.name())
+					t.Errorf("%s takes %s: declare here how it is followed", field.Name, l.name())
 				}
 				refusal := func(id string) string {
 					events := w.follow(t, w.tokens[a.caller], fmt.Sprintf(`%s(%s: ["%s"]) {__typename}`, field.Name, l.name(), id))
@@ -141,7 +141,7 @@ func TestForeignSubscribersCannotBeFollowed(t *testing.T) {
 	}
 }
 
-// A field of an event that may not be seen is told of with its whole path.
+// An event names a field that may not be seen with its whole path.
 func TestWhatIsForbiddenWithinAnEventIsNamedFromItsRoot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -151,8 +151,8 @@ func TestWhatIsForbiddenWithinAnEventIsNamedFromItsRoot(t *testing.T) {
 	t.Cleanup(func() { cancel(); <-listening })
 	events := w.follow(t, w.tokenWithout(t, domain.ViewStatisticsOverview), "changed: subscriberChanged { physicalId usage { totals { total } } }")
 	n := 0
-	told := await(t, events, "FORBIDDEN", func() { n++; w.happen(t, own, n) })
-	if !strings.Contains(told, `"path":["changed","usage"`) {
-		t.Error(told)
+	event := await(t, events, "FORBIDDEN", func() { n++; w.happen(t, own, n) })
+	if !strings.Contains(event, `"path":["changed","usage"`) {
+		t.Error(event)
 	}
 }

@@ -100,7 +100,7 @@ func required(field *ast.FieldDefinition) []string {
 	return permissions
 }
 
-// refuseEdge asks for the edge along every way that a caller without the
+// refuseEdge queries the edge along every way that a caller without the
 // permission may go; where there is none, nothing leads to the edge.
 func (w *world) refuseEdge(t *testing.T, token string, def *ast.Definition, edge *ast.FieldDefinition, lacking domain.Permission, v values) {
 	t.Helper()
@@ -117,7 +117,7 @@ func (w *world) refuseEdge(t *testing.T, token string, def *ast.Definition, edge
 	for _, field := range way {
 		name += field.Name + "."
 	}
-	a := w.ask(t, token, document("query", declared, root+" {"+text+"}"), variables)
+	a := w.query(t, token, document("query", declared, root+" {"+text+"}"), variables)
 	refused := slices.ContainsFunc(a.graphErrors(t), func(e graphError) bool {
 		return e.Extensions.Code == "FORBIDDEN" && strings.Contains(e.Message, lacking.Label()) && slices.Contains(e.Path, any(edge.Name))
 	})

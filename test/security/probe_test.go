@@ -114,7 +114,7 @@ func (w *world) leaves(t *testing.T, owner string, path []string, of *ast.Type, 
 	if def.Kind != ast.InputObject {
 		rule, known := ruleOf(owner, name)
 		if !known && def.Kind == ast.Scalar {
-			t.Errorf("%s.%s: say in rules_test.go what it identifies", owner, name)
+			t.Errorf("%s.%s: declare in rules_test.go what it identifies", owner, name)
 		}
 		return []leaf{{owner: owner, path: path, def: of, rule: rule, isList: of.Elem != nil}}
 	}
@@ -147,7 +147,7 @@ func (w *world) comparison(t *testing.T, owner string, path []string, of *ast.Ty
 	value, known := attributes[dotted]
 	switch {
 	case !known:
-		t.Errorf("%s: say in rules_test.go what the attribute %q identifies", owner, dotted)
+		t.Errorf("%s: declare in rules_test.go what the attribute %q identifies", owner, dotted)
 	case value != nil:
 		return []leaf{
 			{owner: owner, path: append(slices.Clip(path), "eq"), def: of, attribute: dotted},
@@ -246,7 +246,7 @@ func must(t *testing.T, v values, of kind) any {
 	t.Helper()
 	value, ok := v[of]
 	if !ok {
-		t.Errorf("say in rules_test.go what identifies a %s", of)
+		t.Errorf("declare in rules_test.go what identifies a %s", of)
 	}
 	return value
 }
@@ -256,14 +256,14 @@ func (w *world) comparisons(t *testing.T, list string) []func(part, values) any 
 	t.Helper()
 	fields, known := filtered[list]
 	if !known {
-		t.Errorf("say in rules_test.go what %s can be filtered by", list)
+		t.Errorf("declare in rules_test.go what %s can be filtered by", list)
 		return nil
 	}
 	var all []func(part, values) any
 	for _, field := range fields.All() {
 		value, known := attributes[field.Name]
 		if !known {
-			t.Errorf("say in rules_test.go what the attribute %q identifies", field.Name)
+			t.Errorf("declare in rules_test.go what the attribute %q identifies", field.Name)
 		}
 		if value != nil {
 			all = append(all, func(p part, v values) any { return field.Name + " eq " + asJSON(fmt.Sprint(value(p, v))) })

@@ -15,7 +15,7 @@ import (
 	"simgraph/domain/query"
 )
 
-// kind says what an argument, a field of an input or a parameter identifies.
+// kind is what an argument, a field of an input or a parameter identifies.
 type kind string
 
 const (
@@ -43,7 +43,7 @@ const (
 
 // leaves are the rules by name, or by owner and name where a name means
 // different things. A leaf of the schema or the contract that has none fails
-// the tests: say here what it identifies, or that it is harmless.
+// the tests: declare here what it identifies, or that it is harmless.
 var leaves = map[string]kind{
 	"first": harmless, "last": harmless, "limit": harmless, "offset": harmless, "after": cursor, "before": cursor,
 	"filter": filter, "orderBy": harmless, "startDate": harmless, "endDate": harmless, "start": harmless, "end": harmless,

@@ -139,14 +139,14 @@ func visibleFields(def *ast.Definition) ast.FieldList {
 	return slices.DeleteFunc(slices.Clone(def.Fields), func(f *ast.FieldDefinition) bool { return strings.HasPrefix(f.Name, "__") })
 }
 
-// walk asks for everything below every root field of queries, and every path,
+// walk reads everything below every root field of queries, and every path,
 // as the caller whose own part is given.
 func (w *world) walk(t *testing.T, token string, of part, skip []string, look func(where string, a answer)) {
 	t.Helper()
 	v := w.victim(t, of)
 	for _, field := range w.queryFields() {
 		probe := w.probe(field, v, walker{schema: w.schema, depth: 4, skip: skip})
-		look(field.Name, w.ask(t, token, probe.document, probe.variables))
+		look(field.Name, w.query(t, token, probe.document, probe.variables))
 	}
 	for _, e := range w.endpoints(t) {
 		if e.method == "GET" {
@@ -179,7 +179,7 @@ func (w *world) mustNotSee(t *testing.T, email string, mine part, skip []string,
 		}
 		for _, of := range hidden {
 			shown := slices.DeleteFunc(a.shows(of, ""), func(mark string) bool {
-				// What reports usage is the company's, whoever asks.
+				// What reports usage is the company's, whoever reads it.
 				return mark == of.source() && of.company == mine.company
 			})
 			if len(shown) > 0 {
@@ -208,7 +208,7 @@ func (w *world) mustSee(t *testing.T, email string, shown part) {
 	}
 }
 
-// fault tells why there is less in an answer than was asked for: "FORBIDDEN"
+// fault returns why there is less in an answer than was requested: "FORBIDDEN"
 // where a root field or path is refused as a whole.
 func (a answer) fault() string {
 	if len(a.body) == 0 {

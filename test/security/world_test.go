@@ -2,7 +2,7 @@
 // its promises: nothing crosses companies, users of groups see their groups
 // only, and no field or path does without its permissions. They read the schema
 // and the contract, so what is new there is tested, or fails until somebody
-// says what it identifies.
+// states what it identifies.
 package security
 
 import (
@@ -71,7 +71,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // load imports the companies and gives each an access key. Numbers that the
-// database gives are long, to be told from others in answers.
+// database gives are long, so that answers are searched for them.
 func (w *world) load(t *testing.T) {
 	t.Helper()
 	for column, start := range map[string]int{"alerts.alert_id": 510_001, "alert_recipients.recipient_id": 520_001, "alert_log.entry_id": 530_001} {
@@ -157,7 +157,7 @@ func (w *world) company(t *testing.T, externalID string) domain.CompanyID {
 }
 
 // part is a group of a company with everything that belongs to it, marked so
-// that it is known wherever it shows up: in texts by mark, in numbers by digits.
+// that it is recognized wherever it shows up: in texts by mark, in numbers by digits.
 type part struct {
 	company      string
 	group        int

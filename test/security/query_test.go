@@ -36,7 +36,7 @@ func (w *world) send(t *testing.T, token, method, path string, body any) answer 
 	return answer{recorder.Code, recorder.Header(), recorder.Body.Bytes()}
 }
 
-func (w *world) ask(t *testing.T, token, document string, variables map[string]any) answer {
+func (w *world) query(t *testing.T, token, document string, variables map[string]any) answer {
 	t.Helper()
 	return w.send(t, token, http.MethodPost, "/graphql", map[string]any{"query": document, "variables": variables})
 }
@@ -64,7 +64,7 @@ type graphError struct {
 var volatile = regexp.MustCompile(`"(requestId|id|recipientId|alertId|entryId|accessKeyId|secret|createdAt|expiresAt|dateCreated|mailId|cursor|startCursor|endCursor)":\s*("[^"]*"|\d+)`)
 
 // comparable is the answer without what differs between any two answers: ids
-// that were made for it, times, and the identifier that it was asked for.
+// that were made for it, times, and the identifier that was requested.
 func (a answer) comparable(identifier string) string {
 	text := strings.ReplaceAll(string(a.visible()), identifier, "{identifier}")
 	text = volatile.ReplaceAllString(text, `"$1":"…"`)
@@ -79,7 +79,7 @@ var meaningful = regexp.MustCompile(`^([A-Z][A-Za-z]+:|\{")[ -~]*$`)
 
 var encoded = regexp.MustCompile(`"[A-Za-z0-9_-]{8,}"`)
 
-// visible is the body with what its cursors and global ids say.
+// visible is the body with its cursors and global ids decoded.
 func (a answer) visible() []byte {
 	return encoded.ReplaceAllFunc(a.body, func(text []byte) []byte {
 		decoded, err := base64.RawURLEncoding.DecodeString(string(text[1 : len(text)-1]))
@@ -91,7 +91,7 @@ func (a answer) visible() []byte {
 }
 
 // shows returns the marks of the part that the answer shows. But for texts, a
-// part is known by its numbers.
+// part is recognized by its numbers.
 func (a answer) shows(p part, except string) []string {
 	text := string(a.visible())
 	if except != "" {
