@@ -146,14 +146,13 @@ func (a alertResolver) Company(ctx context.Context, of *domain.Alert) (*domain.C
 	return caller.Company, nil
 }
 
-func (a alertResolver) Status(ctx context.Context, of *domain.Alert) (domain.AlertStatus, error) {
+func (a alertResolver) Status(ctx context.Context, of *domain.Alert) (*domain.AlertStatus, error) {
 	n, err := exceededOfAlert.of(ctx, of)
-	return domain.StatusOf(n > 0), err
+	return present(domain.StatusOf(n > 0), err)
 }
 
-func (a alertResolver) NumberExceeded(ctx context.Context, of *domain.Alert) (int32, error) {
-	n, err := exceededOfAlert.of(ctx, of)
-	return int32(n), err
+func (a alertResolver) NumberExceeded(ctx context.Context, of *domain.Alert) (*int32, error) {
+	return number(exceededOfAlert.of(ctx, of))
 }
 
 func (a alertResolver) Subjects(ctx context.Context, of *domain.Alert, limit, offset *int32) ([]*domain.AlertState, error) {
@@ -161,7 +160,7 @@ func (a alertResolver) Subjects(ctx context.Context, of *domain.Alert, limit, of
 	if err != nil {
 		return nil, err
 	}
-	return subjectsOfAlert.with(ctx, of, page)
+	return items(subjectsOfAlert.with(ctx, of, page))
 }
 
 func (s alertStateResolver) Subscriber(ctx context.Context, of *domain.AlertState) (*domain.Subscriber, error) {
@@ -181,9 +180,9 @@ func (f alertFiringResolver) Group(ctx context.Context, of *domain.AlertFiring) 
 }
 
 func (s subscriberResolver) Alerts(ctx context.Context, of *domain.Subscriber) ([]*domain.AlertState, error) {
-	return alertsOfSubscriber.of(ctx, of)
+	return items(alertsOfSubscriber.of(ctx, of))
 }
 
 func (g groupResolver) Alerts(ctx context.Context, of *domain.Group) ([]*domain.Alert, error) {
-	return alertsOfGroup.of(ctx, of)
+	return items(alertsOfGroup.of(ctx, of))
 }

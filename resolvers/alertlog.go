@@ -85,7 +85,7 @@ func (e alertLogEntryResolver) IsNotified(_ context.Context, of *domain.AlertLog
 }
 
 func (e alertLogEntryResolver) Deliveries(ctx context.Context, of *domain.AlertLogEntry) ([]*domain.AlertDelivery, error) {
-	return deliveriesOfEntry.of(ctx, of)
+	return items(deliveriesOfEntry.of(ctx, of))
 }
 
 func (d alertDeliveryResolver) Recipient(ctx context.Context, of *domain.AlertDelivery) (*domain.Recipient, error) {

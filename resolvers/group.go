@@ -66,14 +66,14 @@ func (g groupResolver) ID(_ context.Context, of *domain.Group) (string, error) {
 	return globalID("Group", formatID(of.GroupID)), nil
 }
 
-func (g groupResolver) NumberOfUsers(ctx context.Context, of *domain.Group) (int32, error) {
+func (g groupResolver) NumberOfUsers(ctx context.Context, of *domain.Group) (*int32, error) {
 	counts, err := countsOfGroup.of(ctx, of)
-	return int32(counts.Users), err
+	return number(counts.Users, err)
 }
 
-func (g groupResolver) NumberOfSubscribers(ctx context.Context, of *domain.Group) (int32, error) {
+func (g groupResolver) NumberOfSubscribers(ctx context.Context, of *domain.Group) (*int32, error) {
 	counts, err := countsOfGroup.of(ctx, of)
-	return int32(counts.Subscribers), err
+	return number(counts.Subscribers, err)
 }
 
 func (g groupResolver) Subscribers(ctx context.Context, of *domain.Group, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.SubscriberConnection, error) {

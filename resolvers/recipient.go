@@ -99,5 +99,5 @@ func (r recipientResolver) Mails(ctx context.Context, of *domain.Recipient, limi
 	if err != nil {
 		return nil, err
 	}
-	return mailsOfRecipient.with(ctx, of, page)
+	return items(mailsOfRecipient.with(ctx, of, page))
 }

@@ -128,7 +128,7 @@ func parentLink(of *domain.Subscriber) *model.ParentLink {
 }
 
 func (s subscriberResolver) Profiles(ctx context.Context, of *domain.Subscriber) ([]*domain.Subscriber, error) {
-	return profilesOfSubscriber.of(ctx, of)
+	return items(profilesOfSubscriber.of(ctx, of))
 }
 
 func (s subscriberResolver) Related(ctx context.Context, of *domain.Subscriber) (*model.RelatedItems, error) {
@@ -145,18 +145,17 @@ func (s subscriberResolver) Tags(ctx context.Context, of *domain.Subscriber, lim
 	if err != nil {
 		return nil, err
 	}
-	return tagsOfSubscriber.with(ctx, of, page)
+	return items(tagsOfSubscriber.with(ctx, of, page))
 }
 
-func (s subscriberResolver) NumberOfTags(ctx context.Context, of *domain.Subscriber) (int32, error) {
-	n, err := tagNumberOfSubscriber.of(ctx, of)
-	return int32(n), err
+func (s subscriberResolver) NumberOfTags(ctx context.Context, of *domain.Subscriber) (*int32, error) {
+	return number(tagNumberOfSubscriber.of(ctx, of))
 }
 
 func (p parentResolver) Subscriber(ctx context.Context, of *model.ParentLink) (*domain.Subscriber, error) {
 	return subscriberOfParent.of(ctx, of)
 }
 
-func (s subscriberResolver) DataUsage(ctx context.Context, of *domain.Subscriber) (int64, error) {
-	return dataUsageOfSubscriber.of(ctx, of)
+func (s subscriberResolver) DataUsage(ctx context.Context, of *domain.Subscriber) (*int64, error) {
+	return present(dataUsageOfSubscriber.of(ctx, of))
 }

@@ -157,9 +157,8 @@ func (t tagResolver) ID(_ context.Context, of *domain.TagName) (string, error) {
 	return globalID("Tag", string(*of)), nil
 }
 
-func (t tagResolver) NumberOfSubscribers(ctx context.Context, of *domain.TagName) (int32, error) {
-	n, err := countOfTag.of(ctx, of)
-	return int32(n), err
+func (t tagResolver) NumberOfSubscribers(ctx context.Context, of *domain.TagName) (*int32, error) {
+	return number(countOfTag.of(ctx, of))
 }
 
 func (t tagResolver) Subscribers(ctx context.Context, of *domain.TagName, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.SubscriberConnection, error) {

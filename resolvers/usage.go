@@ -136,7 +136,7 @@ func completeUntil(sources []*domain.UsageSource) *time.Time {
 }
 
 func (c companyResolver) UsageSources(ctx context.Context, of *domain.Company) ([]*domain.UsageSource, error) {
-	return sourcesOfCompany.of(ctx, of)
+	return items(sourcesOfCompany.of(ctx, of))
 }
 
 func (m mutationResolver) RecordUsage(ctx context.Context, in input.RecordUsageInput) (*model.RecordUsagePayload, error) {

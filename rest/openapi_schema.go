@@ -96,7 +96,7 @@ func (e *endpoint) bodySchema() object {
 // value is the schema of a field as the marks let it be written.
 func (d *describer) value(o *outline) object {
 	t := o.definition.Type
-	if o.absent || o.body {
+	if o.absent || o.body || onlyWithError(o.definition) {
 		t = nonNull(t)
 	}
 	s := d.typed(o, t)
@@ -107,6 +107,12 @@ func (d *describer) value(o *outline) object {
 		s["description"] = o.definition.Description
 	}
 	return s
+}
+
+// onlyWithError reports whether the field is null only together with an error,
+// which answers the whole path.
+func onlyWithError(field *ast.FieldDefinition) bool {
+	return field.Directives.ForName("semanticNonNull") != nil
 }
 
 func nonNull(t *ast.Type) *ast.Type {

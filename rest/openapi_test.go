@@ -119,3 +119,23 @@ func countNames(parts []string) int {
 	}
 	return n
 }
+
+// A field of the graph that is null only together with an error is never null in
+// the answer of a path: an error answers the whole path.
+func TestOnlyWhatMayBeNullIsNullableInTheContract(t *testing.T) {
+	t.Parallel()
+	var nullable []string
+	for name, schema := range contract(t).Components.Schemas {
+		for property, of := range schema.Value.Properties {
+			if of.Value.PermitsNull() {
+				nullable = append(nullable, name+"."+property)
+			}
+		}
+	}
+	slices.Sort(nullable)
+	want := strings.Fields(`Subscriber.contractLength Subscriber.dataNumber Subscriber.groupId Subscriber.lineRental
+		Subscriber.tariffName Subscriber.terminateDate`)
+	if !slices.Equal(nullable, want) {
+		t.Errorf("got %v, want %v", nullable, want)
+	}
+}

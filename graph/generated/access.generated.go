@@ -443,10 +443,10 @@ func (ec *executionContext) _User_groups(ctx context.Context, field graphql.Coll
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v []*domain.Group) graphql.Marshaler {
-			return ec.marshalNGroup2ᚕᚖsimgraphᚋdomainᚐGroupᚄ(ctx, selections, v)
+			return ec.marshalOGroup2ᚕᚖsimgraphᚋdomainᚐGroupᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_User_groups(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -815,7 +815,7 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._User_groups(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -937,39 +937,9 @@ func (ec *executionContext) marshalNAccessKey2ᚖsimgraphᚋdomainᚐAccessKey(c
 	return ec._AccessKey(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAccessKeyConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.AccessKey]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AccessKeyConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNCreateAccessKeyInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCreateAccessKeyInput(ctx context.Context, v any) (input.CreateAccessKeyInput, error) {
 	res, err := ec.unmarshalInputCreateAccessKeyInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNCreateAccessKeyPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateAccessKeyPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateAccessKeyPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CreateAccessKeyPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNRevokeAccessKeyPayload2ᚖsimgraphᚋgraphᚋmodelᚐRevokeAccessKeyPayload(ctx context.Context, sel ast.SelectionSet, v *model.RevokeAccessKeyPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._RevokeAccessKeyPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNUser2ᚕᚖsimgraphᚋdomainᚐUserᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.User) graphql.Marshaler {
@@ -998,11 +968,29 @@ func (ec *executionContext) marshalNUser2ᚖsimgraphᚋdomainᚐUser(ctx context
 	return ec._User(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNUserConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.User]) graphql.Marshaler {
+func (ec *executionContext) marshalOAccessKeyConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.AccessKey]) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
+		return graphql.Null
+	}
+	return ec._AccessKeyConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCreateAccessKeyPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateAccessKeyPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateAccessKeyPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateAccessKeyPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORevokeAccessKeyPayload2ᚖsimgraphᚋgraphᚋmodelᚐRevokeAccessKeyPayload(ctx context.Context, sel ast.SelectionSet, v *model.RevokeAccessKeyPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RevokeAccessKeyPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUserConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.User]) graphql.Marshaler {
+	if v == nil {
 		return graphql.Null
 	}
 	return ec._UserConnection(ctx, sel, v)

@@ -25,8 +25,8 @@ type AlertResolver interface {
 	Subscriber(ctx context.Context, obj *domain.Alert) (*domain.Subscriber, error)
 	Group(ctx context.Context, obj *domain.Alert) (*domain.Group, error)
 	Company(ctx context.Context, obj *domain.Alert) (*domain.Company, error)
-	Status(ctx context.Context, obj *domain.Alert) (domain.AlertStatus, error)
-	NumberExceeded(ctx context.Context, obj *domain.Alert) (int32, error)
+	Status(ctx context.Context, obj *domain.Alert) (*domain.AlertStatus, error)
+	NumberExceeded(ctx context.Context, obj *domain.Alert) (*int32, error)
 	Subjects(ctx context.Context, obj *domain.Alert, limit *int32, offset *int32) ([]*domain.AlertState, error)
 }
 type AlertFiringResolver interface {
@@ -373,11 +373,11 @@ func (ec *executionContext) _Alert_status(ctx context.Context, field graphql.Col
 			return ec.Resolvers.Alert().Status(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v domain.AlertStatus) graphql.Marshaler {
-			return ec.marshalNAlertStatus2simgraphᚋdomainᚐAlertStatus(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.AlertStatus) graphql.Marshaler {
+			return ec.marshalOAlertStatus2ᚖsimgraphᚋdomainᚐAlertStatus(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Alert_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -396,11 +396,11 @@ func (ec *executionContext) _Alert_numberExceeded(ctx context.Context, field gra
 			return ec.Resolvers.Alert().NumberExceeded(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
-			return ec.marshalNInt2int32(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *int32) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint32(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Alert_numberExceeded(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -421,10 +421,10 @@ func (ec *executionContext) _Alert_subjects(ctx context.Context, field graphql.C
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*domain.AlertState) graphql.Marshaler {
-			return ec.marshalNAlertState2ᚕᚖsimgraphᚋdomainᚐAlertStateᚄ(ctx, selections, v)
+			return ec.marshalOAlertState2ᚕᚖsimgraphᚋdomainᚐAlertStateᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Alert_subjects(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -560,10 +560,10 @@ func (ec *executionContext) _AlertConnection_totalCount(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+			return ec.marshalOInt2int(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AlertConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -967,10 +967,10 @@ func (ec *executionContext) _AlertList_totalCount(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+			return ec.marshalOInt2int(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AlertList_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2136,7 +2136,7 @@ func (ec *executionContext) _Alert(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Alert_status(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2174,7 +2174,7 @@ func (ec *executionContext) _Alert(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Alert_numberExceeded(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2212,7 +2212,7 @@ func (ec *executionContext) _Alert(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Alert_subjects(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2298,7 +2298,7 @@ func (ec *executionContext) _AlertConnection(ctx context.Context, sel ast.Select
 					}
 				}()
 				res = ec._AlertConnection_totalCount(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2594,7 +2594,7 @@ func (ec *executionContext) _AlertList(ctx context.Context, sel ast.SelectionSet
 					}
 				}()
 				res = ec._AlertList_totalCount(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -3123,16 +3123,6 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNAlertConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Alert]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AlertConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNAlertEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*domain.Alert]) graphql.Marshaler {
 	return ec._AlertEdge(ctx, sel, &v)
 }
@@ -3151,16 +3141,6 @@ func (ec *executionContext) marshalNAlertEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdge
 	}
 
 	return ret
-}
-
-func (ec *executionContext) marshalNAlertExplanation2ᚖsimgraphᚋdomainᚐAlertExplanation(ctx context.Context, sel ast.SelectionSet, v *domain.AlertExplanation) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AlertExplanation(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNAlertFilter2map(ctx context.Context, v any) (map[string]any, error) {
@@ -3194,16 +3174,6 @@ func (ec *executionContext) marshalNAlertFiring2ᚖsimgraphᚋdomainᚐAlertFiri
 	return ec._AlertFiring(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAlertList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[*domain.Alert]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AlertList(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNAlertOrder2map(ctx context.Context, v any) (map[string]any, error) {
 	res, err := ec.unmarshalInputAlertOrder(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -3217,16 +3187,6 @@ func (ec *executionContext) unmarshalNAlertOrderField2simgraphᚋgraphᚋgenerat
 
 func (ec *executionContext) marshalNAlertOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐAlertOrderField(ctx context.Context, sel ast.SelectionSet, v input.AlertOrderField) graphql.Marshaler {
 	return v
-}
-
-func (ec *executionContext) marshalNAlertPreview2ᚖsimgraphᚋdomainᚐAlertPreview(ctx context.Context, sel ast.SelectionSet, v *domain.AlertPreview) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AlertPreview(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNAlertReason2simgraphᚋdomainᚐAlertReason(ctx context.Context, v any) (domain.AlertReason, error) {
@@ -3277,22 +3237,6 @@ var (
 		domain.RuleGroupMember: "GROUPFPTP",
 	}
 )
-
-func (ec *executionContext) marshalNAlertState2ᚕᚖsimgraphᚋdomainᚐAlertStateᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.AlertState) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNAlertState2ᚖsimgraphᚋdomainᚐAlertState(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
 
 func (ec *executionContext) marshalNAlertState2ᚖsimgraphᚋdomainᚐAlertState(ctx context.Context, sel ast.SelectionSet, v *domain.AlertState) graphql.Marshaler {
 	if v == nil {
@@ -3346,39 +3290,28 @@ func (ec *executionContext) unmarshalNCreateAlertInput2simgraphᚋgraphᚋgenera
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCreateAlertPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateAlertPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateAlertPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CreateAlertPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNDeleteAlertPayload2ᚖsimgraphᚋgraphᚋmodelᚐDeleteAlertPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteAlertPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DeleteAlertPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNEditAlertInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditAlertInput(ctx context.Context, v any) (input.EditAlertInput, error) {
 	res, err := ec.unmarshalInputEditAlertInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNEditAlertPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditAlertPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditAlertPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOAlert2ᚕᚖsimgraphᚋdomainᚐAlertᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Alert) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
 		return graphql.Null
 	}
-	return ec._EditAlertPayload(ctx, sel, v)
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAlert2ᚖsimgraphᚋdomainᚐAlert(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalOAlert2ᚖsimgraphᚋdomainᚐAlert(ctx context.Context, sel ast.SelectionSet, v *domain.Alert) graphql.Marshaler {
@@ -3386,6 +3319,20 @@ func (ec *executionContext) marshalOAlert2ᚖsimgraphᚋdomainᚐAlert(ctx conte
 		return graphql.Null
 	}
 	return ec._Alert(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAlertConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Alert]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AlertConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAlertExplanation2ᚖsimgraphᚋdomainᚐAlertExplanation(ctx context.Context, sel ast.SelectionSet, v *domain.AlertExplanation) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AlertExplanation(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOAlertFilter2map(ctx context.Context, v any) (map[string]any, error) {
@@ -3413,6 +3360,13 @@ func (ec *executionContext) unmarshalOAlertFilter2ᚕmapᚄ(ctx context.Context,
 	return res, nil
 }
 
+func (ec *executionContext) marshalOAlertList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[*domain.Alert]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AlertList(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOAlertOrder2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
 	if v == nil {
 		return nil, nil
@@ -3428,6 +3382,72 @@ func (ec *executionContext) unmarshalOAlertOrder2ᚕmapᚄ(ctx context.Context, 
 		}
 	}
 	return res, nil
+}
+
+func (ec *executionContext) marshalOAlertPreview2ᚖsimgraphᚋdomainᚐAlertPreview(ctx context.Context, sel ast.SelectionSet, v *domain.AlertPreview) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AlertPreview(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAlertState2ᚕᚖsimgraphᚋdomainᚐAlertStateᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.AlertState) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAlertState2ᚖsimgraphᚋdomainᚐAlertState(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalOAlertStatus2ᚖsimgraphᚋdomainᚐAlertStatus(ctx context.Context, v any) (*domain.AlertStatus, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := domain.AlertStatus(tmp)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAlertStatus2ᚖsimgraphᚋdomainᚐAlertStatus(ctx context.Context, sel ast.SelectionSet, v *domain.AlertStatus) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(string(*v))
+	return res
+}
+
+func (ec *executionContext) marshalOCreateAlertPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateAlertPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateAlertPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateAlertPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeleteAlertPayload2ᚖsimgraphᚋgraphᚋmodelᚐDeleteAlertPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteAlertPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteAlertPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOEditAlertPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditAlertPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditAlertPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._EditAlertPayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

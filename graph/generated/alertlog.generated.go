@@ -298,10 +298,10 @@ func (ec *executionContext) _AlertLogConnection_totalCount(ctx context.Context, 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+			return ec.marshalOInt2int(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AlertLogConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -829,10 +829,10 @@ func (ec *executionContext) _AlertLogEntry_deliveries(ctx context.Context, field
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v []*domain.AlertDelivery) graphql.Marshaler {
-			return ec.marshalNAlertDelivery2ᚕᚖsimgraphᚋdomainᚐAlertDeliveryᚄ(ctx, selections, v)
+			return ec.marshalOAlertDelivery2ᚕᚖsimgraphᚋdomainᚐAlertDeliveryᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AlertLogEntry_deliveries(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -893,10 +893,10 @@ func (ec *executionContext) _AlertLogList_totalCount(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+			return ec.marshalOInt2int(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AlertLogList_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1205,7 +1205,7 @@ func (ec *executionContext) _AlertLogConnection(ctx context.Context, sel ast.Sel
 					}
 				}()
 				res = ec._AlertLogConnection_totalCount(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1559,7 +1559,7 @@ func (ec *executionContext) _AlertLogEntry(ctx context.Context, sel ast.Selectio
 					}
 				}()
 				res = ec._AlertLogEntry_deliveries(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1635,7 +1635,7 @@ func (ec *executionContext) _AlertLogList(ctx context.Context, sel ast.Selection
 					}
 				}()
 				res = ec._AlertLogList_totalCount(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1688,22 +1688,6 @@ func (ec *executionContext) _AlertLogList(ctx context.Context, sel ast.Selection
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNAlertDelivery2ᚕᚖsimgraphᚋdomainᚐAlertDeliveryᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.AlertDelivery) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNAlertDelivery2ᚖsimgraphᚋdomainᚐAlertDelivery(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalNAlertDelivery2ᚖsimgraphᚋdomainᚐAlertDelivery(ctx context.Context, sel ast.SelectionSet, v *domain.AlertDelivery) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -1712,16 +1696,6 @@ func (ec *executionContext) marshalNAlertDelivery2ᚖsimgraphᚋdomainᚐAlertDe
 		return graphql.Null
 	}
 	return ec._AlertDelivery(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNAlertLogConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.AlertLogEntry]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AlertLogConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNAlertLogEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*domain.AlertLogEntry]) graphql.Marshaler {
@@ -1775,16 +1749,6 @@ func (ec *executionContext) unmarshalNAlertLogFilter2map(ctx context.Context, v 
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNAlertLogList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[*domain.AlertLogEntry]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AlertLogList(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNAlertLogOrder2map(ctx context.Context, v any) (map[string]any, error) {
 	res, err := ec.unmarshalInputAlertLogOrder(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -1836,6 +1800,32 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalOAlertDelivery2ᚕᚖsimgraphᚋdomainᚐAlertDeliveryᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.AlertDelivery) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAlertDelivery2ᚖsimgraphᚋdomainᚐAlertDelivery(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalOAlertLogConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.AlertLogEntry]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AlertLogConnection(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOAlertLogEntry2ᚖsimgraphᚋdomainᚐAlertLogEntry(ctx context.Context, sel ast.SelectionSet, v *domain.AlertLogEntry) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -1866,6 +1856,13 @@ func (ec *executionContext) unmarshalOAlertLogFilter2ᚕmapᚄ(ctx context.Conte
 		}
 	}
 	return res, nil
+}
+
+func (ec *executionContext) marshalOAlertLogList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[*domain.AlertLogEntry]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AlertLogList(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOAlertLogOrder2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {

@@ -429,56 +429,6 @@ func (ec *executionContext) _SessionCount(ctx context.Context, sel ast.Selection
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNDataUsageByDirection2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByDirection(ctx context.Context, sel ast.SelectionSet, v *model.DataUsageByDirection) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DataUsageByDirection(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNDataUsageByIpAddress2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByIPAddress(ctx context.Context, sel ast.SelectionSet, v *model.DataUsageByIPAddress) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DataUsageByIpAddress(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNDataUsageByNetworkProtocol2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByNetworkProtocol(ctx context.Context, sel ast.SelectionSet, v *model.DataUsageByNetworkProtocol) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DataUsageByNetworkProtocol(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNDataUsageBySubscriber2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageBySubscriber(ctx context.Context, sel ast.SelectionSet, v *model.DataUsageBySubscriber) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DataUsageBySubscriber(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNSessionCount2ᚖsimgraphᚋgraphᚋmodelᚐSessionCount(ctx context.Context, sel ast.SelectionSet, v *model.SessionCount) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._SessionCount(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNUsageMap2ᚖsimgraphᚋgraphᚋmodelᚐUsageMap(ctx context.Context, v any) (*model.UsageMap, error) {
 	var res = new(model.UsageMap)
 	err := res.UnmarshalGQL(v)
@@ -493,6 +443,41 @@ func (ec *executionContext) marshalNUsageMap2ᚖsimgraphᚋgraphᚋmodelᚐUsage
 		return graphql.Null
 	}
 	return v
+}
+
+func (ec *executionContext) marshalODataUsageByDirection2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByDirection(ctx context.Context, sel ast.SelectionSet, v *model.DataUsageByDirection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DataUsageByDirection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODataUsageByIpAddress2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByIPAddress(ctx context.Context, sel ast.SelectionSet, v *model.DataUsageByIPAddress) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DataUsageByIpAddress(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODataUsageByNetworkProtocol2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByNetworkProtocol(ctx context.Context, sel ast.SelectionSet, v *model.DataUsageByNetworkProtocol) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DataUsageByNetworkProtocol(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODataUsageBySubscriber2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageBySubscriber(ctx context.Context, sel ast.SelectionSet, v *model.DataUsageBySubscriber) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DataUsageBySubscriber(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSessionCount2ᚖsimgraphᚋgraphᚋmodelᚐSessionCount(ctx context.Context, sel ast.SelectionSet, v *model.SessionCount) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SessionCount(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

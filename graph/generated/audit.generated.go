@@ -204,10 +204,10 @@ func (ec *executionContext) _AuditConnection_totalCount(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+			return ec.marshalOInt2int(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AuditConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -766,7 +766,7 @@ func (ec *executionContext) _AuditConnection(ctx context.Context, sel ast.Select
 					}
 				}()
 				res = ec._AuditConnection_totalCount(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -975,16 +975,6 @@ func (ec *executionContext) marshalNAuditChange2ᚕsimgraphᚋdomainᚐAuditChan
 	return ret
 }
 
-func (ec *executionContext) marshalNAuditConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.AuditEntry]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AuditConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNAuditEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*domain.AuditEntry]) graphql.Marshaler {
 	return ec._AuditEdge(ctx, sel, &v)
 }
@@ -1034,6 +1024,13 @@ func (ec *executionContext) marshalNAuditEntry2ᚖsimgraphᚋdomainᚐAuditEntry
 func (ec *executionContext) unmarshalNAuditFilter2map(ctx context.Context, v any) (map[string]any, error) {
 	res, err := ec.unmarshalInputAuditFilter(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAuditConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.AuditEntry]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuditConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOAuditFilter2map(ctx context.Context, v any) (map[string]any, error) {

@@ -214,10 +214,10 @@ func (ec *executionContext) _Company_fleet(ctx context.Context, field graphql.Co
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *domain.FleetCounts) graphql.Marshaler {
-			return ec.marshalNFleet2ᚖsimgraphᚋdomainᚐFleetCounts(ctx, selections, v)
+			return ec.marshalOFleet2ᚖsimgraphᚋdomainᚐFleetCounts(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Company_fleet(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -265,10 +265,10 @@ func (ec *executionContext) _Company_usage(ctx context.Context, field graphql.Co
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Usage) graphql.Marshaler {
-			return ec.marshalNUsage2ᚖsimgraphᚋgraphᚋmodelᚐUsage(ctx, selections, v)
+			return ec.marshalOUsage2ᚖsimgraphᚋgraphᚋmodelᚐUsage(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Company_usage(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -326,10 +326,10 @@ func (ec *executionContext) _Company_usageSources(ctx context.Context, field gra
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v []*domain.UsageSource) graphql.Marshaler {
-			return ec.marshalNUsageSource2ᚕᚖsimgraphᚋdomainᚐUsageSourceᚄ(ctx, selections, v)
+			return ec.marshalOUsageSource2ᚕᚖsimgraphᚋdomainᚐUsageSourceᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Company_usageSources(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -606,10 +606,10 @@ func (ec *executionContext) _Viewer_groups(ctx context.Context, field graphql.Co
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v []*domain.Group) graphql.Marshaler {
-			return ec.marshalNGroup2ᚕᚖsimgraphᚋdomainᚐGroupᚄ(ctx, selections, v)
+			return ec.marshalOGroup2ᚕᚖsimgraphᚋdomainᚐGroupᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Viewer_groups(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -772,7 +772,7 @@ func (ec *executionContext) _Company(ctx context.Context, sel ast.SelectionSet, 
 					}
 				}()
 				res = ec._Company_fleet(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -810,7 +810,7 @@ func (ec *executionContext) _Company(ctx context.Context, sel ast.SelectionSet, 
 					}
 				}()
 				res = ec._Company_usage(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -848,7 +848,7 @@ func (ec *executionContext) _Company(ctx context.Context, sel ast.SelectionSet, 
 					}
 				}()
 				res = ec._Company_usageSources(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1068,7 +1068,7 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 					}
 				}()
 				res = ec._Viewer_groups(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1139,16 +1139,6 @@ func (ec *executionContext) marshalNCompany2ᚖsimgraphᚋdomainᚐCompany(ctx c
 		return graphql.Null
 	}
 	return ec._Company(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNFleet2ᚖsimgraphᚋdomainᚐFleetCounts(ctx context.Context, sel ast.SelectionSet, v *domain.FleetCounts) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._Fleet(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNPeriod2simgraphᚋdomainᚐPeriod(ctx context.Context, sel ast.SelectionSet, v domain.Period) graphql.Marshaler {
@@ -1227,6 +1217,13 @@ func (ec *executionContext) marshalOCompany2ᚖsimgraphᚋdomainᚐCompany(ctx c
 		return graphql.Null
 	}
 	return ec._Company(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOFleet2ᚖsimgraphᚋdomainᚐFleetCounts(ctx context.Context, sel ast.SelectionSet, v *domain.FleetCounts) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Fleet(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx context.Context, v any) ([]domain.Permission, error) {

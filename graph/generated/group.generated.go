@@ -22,8 +22,8 @@ import (
 type GroupResolver interface {
 	ID(ctx context.Context, obj *domain.Group) (string, error)
 
-	NumberOfUsers(ctx context.Context, obj *domain.Group) (int32, error)
-	NumberOfSubscribers(ctx context.Context, obj *domain.Group) (int32, error)
+	NumberOfUsers(ctx context.Context, obj *domain.Group) (*int32, error)
+	NumberOfSubscribers(ctx context.Context, obj *domain.Group) (*int32, error)
 	Subscribers(ctx context.Context, obj *domain.Group, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.Subscriber], error)
 	Alerts(ctx context.Context, obj *domain.Group) ([]*domain.Alert, error)
 	Usage(ctx context.Context, obj *domain.Group, start *time.Time, end *time.Time) (*model.Usage, error)
@@ -249,11 +249,11 @@ func (ec *executionContext) _Group_numberOfUsers(ctx context.Context, field grap
 			return ec.Resolvers.Group().NumberOfUsers(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
-			return ec.marshalNInt2int32(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *int32) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint32(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Group_numberOfUsers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -272,11 +272,11 @@ func (ec *executionContext) _Group_numberOfSubscribers(ctx context.Context, fiel
 			return ec.Resolvers.Group().NumberOfSubscribers(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
-			return ec.marshalNInt2int32(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *int32) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint32(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Group_numberOfSubscribers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -297,10 +297,10 @@ func (ec *executionContext) _Group_subscribers(ctx context.Context, field graphq
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.Subscriber]) graphql.Marshaler {
-			return ec.marshalNSubscriberConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOSubscriberConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Group_subscribers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -358,10 +358,10 @@ func (ec *executionContext) _Group_alerts(ctx context.Context, field graphql.Col
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v []*domain.Alert) graphql.Marshaler {
-			return ec.marshalNAlert2ᚕᚖsimgraphᚋdomainᚐAlertᚄ(ctx, selections, v)
+			return ec.marshalOAlert2ᚕᚖsimgraphᚋdomainᚐAlertᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Group_alerts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -409,10 +409,10 @@ func (ec *executionContext) _Group_usage(ctx context.Context, field graphql.Coll
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Usage) graphql.Marshaler {
-			return ec.marshalNUsage2ᚖsimgraphᚋgraphᚋmodelᚐUsage(ctx, selections, v)
+			return ec.marshalOUsage2ᚖsimgraphᚋgraphᚋmodelᚐUsage(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Group_usage(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -548,10 +548,10 @@ func (ec *executionContext) _GroupConnection_totalCount(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+			return ec.marshalOInt2int(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_GroupConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -658,10 +658,10 @@ func (ec *executionContext) _GroupList_totalCount(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+			return ec.marshalOInt2int(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_GroupList_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -830,7 +830,7 @@ func (ec *executionContext) _Group(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Group_numberOfUsers(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -868,7 +868,7 @@ func (ec *executionContext) _Group(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Group_numberOfSubscribers(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -906,7 +906,7 @@ func (ec *executionContext) _Group(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Group_subscribers(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -944,7 +944,7 @@ func (ec *executionContext) _Group(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Group_alerts(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -982,7 +982,7 @@ func (ec *executionContext) _Group(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Group_usage(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1068,7 +1068,7 @@ func (ec *executionContext) _GroupConnection(ctx context.Context, sel ast.Select
 					}
 				}()
 				res = ec._GroupConnection_totalCount(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1187,7 +1187,7 @@ func (ec *executionContext) _GroupList(ctx context.Context, sel ast.SelectionSet
 					}
 				}()
 				res = ec._GroupList_totalCount(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1245,16 +1245,6 @@ func (ec *executionContext) unmarshalNEditGroupInput2simgraphᚋgraphᚋgenerate
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNEditGroupPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditGroupPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditGroupPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._EditGroupPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNGroup2ᚕᚖsimgraphᚋdomainᚐGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Group) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -1281,16 +1271,6 @@ func (ec *executionContext) marshalNGroup2ᚖsimgraphᚋdomainᚐGroup(ctx conte
 	return ec._Group(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNGroupConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Group]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._GroupConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNGroupEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*domain.Group]) graphql.Marshaler {
 	return ec._GroupEdge(ctx, sel, &v)
 }
@@ -1311,14 +1291,30 @@ func (ec *executionContext) marshalNGroupEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdge
 	return ret
 }
 
-func (ec *executionContext) marshalNGroupList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[*domain.Group]) graphql.Marshaler {
+func (ec *executionContext) marshalOEditGroupPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditGroupPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditGroupPayload) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
 		return graphql.Null
 	}
-	return ec._GroupList(ctx, sel, v)
+	return ec._EditGroupPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOGroup2ᚕᚖsimgraphᚋdomainᚐGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Group) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNGroup2ᚖsimgraphᚋdomainᚐGroup(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalOGroup2ᚖsimgraphᚋdomainᚐGroup(ctx context.Context, sel ast.SelectionSet, v *domain.Group) graphql.Marshaler {
@@ -1326,6 +1322,20 @@ func (ec *executionContext) marshalOGroup2ᚖsimgraphᚋdomainᚐGroup(ctx conte
 		return graphql.Null
 	}
 	return ec._Group(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOGroupConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Group]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._GroupConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOGroupList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[*domain.Group]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._GroupList(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

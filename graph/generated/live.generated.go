@@ -90,10 +90,10 @@ func (ec *executionContext) _Subscription_alertTriggered(ctx context.Context, fi
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *domain.AlertLogEntry) graphql.Marshaler {
-			return ec.marshalNAlertLogEntry2ᚖsimgraphᚋdomainᚐAlertLogEntry(ctx, selections, v)
+			return ec.marshalOAlertLogEntry2ᚖsimgraphᚋdomainᚐAlertLogEntry(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Subscription_alertTriggered(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -141,10 +141,10 @@ func (ec *executionContext) _Subscription_subscriberChanged(ctx context.Context,
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *domain.Subscriber) graphql.Marshaler {
-			return ec.marshalNSubscriber2ᚖsimgraphᚋdomainᚐSubscriber(ctx, selections, v)
+			return ec.marshalOSubscriber2ᚖsimgraphᚋdomainᚐSubscriber(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Subscription_subscriberChanged(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -203,10 +203,10 @@ func (ec *executionContext) _Subscription_usageRecorded(ctx context.Context, fie
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *domain.UsageRecorded) graphql.Marshaler {
-			return ec.marshalNUsageRecorded2ᚖsimgraphᚋdomainᚐUsageRecorded(ctx, selections, v)
+			return ec.marshalOUsageRecorded2ᚖsimgraphᚋdomainᚐUsageRecorded(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Subscription_usageRecorded(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -427,11 +427,8 @@ func (ec *executionContext) _UsageRecorded(ctx context.Context, sel ast.Selectio
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNUsageRecorded2ᚖsimgraphᚋdomainᚐUsageRecorded(ctx context.Context, sel ast.SelectionSet, v *domain.UsageRecorded) graphql.Marshaler {
+func (ec *executionContext) marshalOUsageRecorded2ᚖsimgraphᚋdomainᚐUsageRecorded(ctx context.Context, sel ast.SelectionSet, v *domain.UsageRecorded) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
 		return graphql.Null
 	}
 	return ec._UsageRecorded(ctx, sel, v)

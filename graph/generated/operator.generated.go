@@ -487,16 +487,6 @@ func (ec *executionContext) marshalNOperator2ᚖsimgraphᚋdomainᚐOperator(ctx
 	return ec._Operator(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNOperatorConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Operator]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._OperatorConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNTariff2ᚕᚖsimgraphᚋdomainᚐTariffᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Tariff) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -523,14 +513,18 @@ func (ec *executionContext) marshalNTariff2ᚖsimgraphᚋdomainᚐTariff(ctx con
 	return ec._Tariff(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNTariffConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Tariff]) graphql.Marshaler {
+func (ec *executionContext) marshalOOperator2ᚖsimgraphᚋdomainᚐOperator(ctx context.Context, sel ast.SelectionSet, v *domain.Operator) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
 		return graphql.Null
 	}
-	return ec._TariffConnection(ctx, sel, v)
+	return ec._Operator(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOOperatorConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Operator]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._OperatorConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOTariff2ᚖsimgraphᚋdomainᚐTariff(ctx context.Context, sel ast.SelectionSet, v *domain.Tariff) graphql.Marshaler {
@@ -538,6 +532,13 @@ func (ec *executionContext) marshalOTariff2ᚖsimgraphᚋdomainᚐTariff(ctx con
 		return graphql.Null
 	}
 	return ec._Tariff(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOTariffConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Tariff]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._TariffConnection(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

@@ -23,59 +23,59 @@ func (e *executableSchema) Plan() *plan.Schema {
 	return &plan.Schema{
 		Roots: map[string]map[string]*plan.Shape{
 			"Mutation": {
-				"createAccessKey":  plan.Pointer[model.CreateAccessKeyPayload](true, "CreateAccessKeyPayload"),
-				"revokeAccessKey":  plan.Pointer[model.RevokeAccessKeyPayload](true, "RevokeAccessKeyPayload"),
-				"createAlert":      plan.Pointer[model.CreateAlertPayload](true, "CreateAlertPayload"),
-				"editAlert":        plan.Pointer[model.EditAlertPayload](true, "EditAlertPayload"),
-				"deleteAlert":      plan.Pointer[model.DeleteAlertPayload](true, "DeleteAlertPayload"),
-				"editGroup":        plan.Pointer[model.EditGroupPayload](true, "EditGroupPayload"),
-				"createRecipient":  plan.Pointer[model.CreateRecipientPayload](true, "CreateRecipientPayload"),
-				"editRecipient":    plan.Pointer[model.EditRecipientPayload](true, "EditRecipientPayload"),
-				"deleteRecipient":  plan.Pointer[model.DeleteRecipientPayload](true, "DeleteRecipientPayload"),
-				"restoreRecipient": plan.Pointer[domain.Restored](true, "RestoreRecipientPayload"),
-				"sendTestAlert":    plan.Pointer[model.SendTestAlertPayload](true, "SendTestAlertPayload"),
-				"editSubscriber":   plan.Pointer[model.EditSubscriberPayload](true, "EditSubscriberPayload"),
-				"attachTag":        plan.Pointer[model.AttachTagPayload](true, "AttachTagPayload"),
-				"detachTag":        plan.Pointer[model.DetachTagPayload](true, "DetachTagPayload"),
-				"recordUsage":      plan.Pointer[model.RecordUsagePayload](true, "RecordUsagePayload"),
+				"createAccessKey":  plan.Pointer[model.CreateAccessKeyPayload](false, "CreateAccessKeyPayload"),
+				"revokeAccessKey":  plan.Pointer[model.RevokeAccessKeyPayload](false, "RevokeAccessKeyPayload"),
+				"createAlert":      plan.Pointer[model.CreateAlertPayload](false, "CreateAlertPayload"),
+				"editAlert":        plan.Pointer[model.EditAlertPayload](false, "EditAlertPayload"),
+				"deleteAlert":      plan.Pointer[model.DeleteAlertPayload](false, "DeleteAlertPayload"),
+				"editGroup":        plan.Pointer[model.EditGroupPayload](false, "EditGroupPayload"),
+				"createRecipient":  plan.Pointer[model.CreateRecipientPayload](false, "CreateRecipientPayload"),
+				"editRecipient":    plan.Pointer[model.EditRecipientPayload](false, "EditRecipientPayload"),
+				"deleteRecipient":  plan.Pointer[model.DeleteRecipientPayload](false, "DeleteRecipientPayload"),
+				"restoreRecipient": plan.Pointer[domain.Restored](false, "RestoreRecipientPayload"),
+				"sendTestAlert":    plan.Pointer[model.SendTestAlertPayload](false, "SendTestAlertPayload"),
+				"editSubscriber":   plan.Pointer[model.EditSubscriberPayload](false, "EditSubscriberPayload"),
+				"attachTag":        plan.Pointer[model.AttachTagPayload](false, "AttachTagPayload"),
+				"detachTag":        plan.Pointer[model.DetachTagPayload](false, "DetachTagPayload"),
+				"recordUsage":      plan.Pointer[model.RecordUsagePayload](false, "RecordUsagePayload"),
 			},
 			"Query": {
 				"node":                           plan.Abstract(false, objectsOfNode, objectOfNode),
-				"nodes":                          plan.List[model.Node](true, plan.Abstract(false, objectsOfNode, objectOfNode)),
-				"users":                          plan.Pointer[model.Connection[*domain.User]](true, "UserConnection"),
-				"accessKeys":                     plan.Pointer[model.Connection[*domain.AccessKey]](true, "AccessKeyConnection"),
+				"nodes":                          plan.List[model.Node](false, plan.Abstract(false, objectsOfNode, objectOfNode)),
+				"users":                          plan.Pointer[model.Connection[*domain.User]](false, "UserConnection"),
+				"accessKeys":                     plan.Pointer[model.Connection[*domain.AccessKey]](false, "AccessKeyConnection"),
 				"alert":                          plan.Pointer[domain.Alert](false, "Alert"),
-				"alerts":                         plan.Pointer[model.Connection[*domain.Alert]](true, "AlertConnection"),
-				"alertList":                      plan.Pointer[model.List[*domain.Alert]](true, "AlertList"),
-				"previewAlert":                   plan.Pointer[domain.AlertPreview](true, "AlertPreview"),
-				"explainAlert":                   plan.Pointer[domain.AlertExplanation](true, "AlertExplanation"),
-				"alertLog":                       plan.Pointer[model.Connection[*domain.AlertLogEntry]](true, "AlertLogConnection"),
-				"alertLogList":                   plan.Pointer[model.List[*domain.AlertLogEntry]](true, "AlertLogList"),
-				"dataUsage":                      plan.Pointer[model.DataUsageByDirection](true, "DataUsageByDirection"),
-				"subscriberDataUsage":            plan.Pointer[model.DataUsageByDirection](true, "DataUsageByDirection"),
-				"dataUsageBySubscriber":          plan.Pointer[model.DataUsageBySubscriber](true, "DataUsageBySubscriber"),
-				"sessionCount":                   plan.Pointer[model.SessionCount](true, "SessionCount"),
-				"subscriberSessionCount":         plan.Pointer[model.SessionCount](true, "SessionCount"),
-				"dataUsageByNetworkProtocol":     plan.Pointer[model.DataUsageByNetworkProtocol](true, "DataUsageByNetworkProtocol"),
-				"dataUsageByIpAddress":           plan.Pointer[model.DataUsageByIPAddress](true, "DataUsageByIpAddress"),
-				"subscriberDataUsageByIpAddress": plan.Pointer[model.DataUsageByIPAddress](true, "DataUsageByIpAddress"),
-				"auditLog":                       plan.Pointer[model.Connection[*domain.AuditEntry]](true, "AuditConnection"),
+				"alerts":                         plan.Pointer[model.Connection[*domain.Alert]](false, "AlertConnection"),
+				"alertList":                      plan.Pointer[model.List[*domain.Alert]](false, "AlertList"),
+				"previewAlert":                   plan.Pointer[domain.AlertPreview](false, "AlertPreview"),
+				"explainAlert":                   plan.Pointer[domain.AlertExplanation](false, "AlertExplanation"),
+				"alertLog":                       plan.Pointer[model.Connection[*domain.AlertLogEntry]](false, "AlertLogConnection"),
+				"alertLogList":                   plan.Pointer[model.List[*domain.AlertLogEntry]](false, "AlertLogList"),
+				"dataUsage":                      plan.Pointer[model.DataUsageByDirection](false, "DataUsageByDirection"),
+				"subscriberDataUsage":            plan.Pointer[model.DataUsageByDirection](false, "DataUsageByDirection"),
+				"dataUsageBySubscriber":          plan.Pointer[model.DataUsageBySubscriber](false, "DataUsageBySubscriber"),
+				"sessionCount":                   plan.Pointer[model.SessionCount](false, "SessionCount"),
+				"subscriberSessionCount":         plan.Pointer[model.SessionCount](false, "SessionCount"),
+				"dataUsageByNetworkProtocol":     plan.Pointer[model.DataUsageByNetworkProtocol](false, "DataUsageByNetworkProtocol"),
+				"dataUsageByIpAddress":           plan.Pointer[model.DataUsageByIPAddress](false, "DataUsageByIpAddress"),
+				"subscriberDataUsageByIpAddress": plan.Pointer[model.DataUsageByIPAddress](false, "DataUsageByIpAddress"),
+				"auditLog":                       plan.Pointer[model.Connection[*domain.AuditEntry]](false, "AuditConnection"),
 				"viewer":                         plan.Pointer[domain.Caller](true, "Viewer"),
 				"company":                        plan.Pointer[domain.Company](true, "Company"),
 				"group":                          plan.Pointer[domain.Group](false, "Group"),
-				"groups":                         plan.Pointer[model.Connection[*domain.Group]](true, "GroupConnection"),
-				"groupList":                      plan.Pointer[model.List[*domain.Group]](true, "GroupList"),
-				"operators":                      plan.Pointer[model.Connection[*domain.Operator]](true, "OperatorConnection"),
-				"tariffs":                        plan.Pointer[model.Connection[*domain.Tariff]](true, "TariffConnection"),
-				"recipients":                     plan.Pointer[model.Connection[*domain.Recipient]](true, "RecipientConnection"),
-				"recipientList":                  plan.Pointer[model.List[*domain.Recipient]](true, "RecipientList"),
+				"groups":                         plan.Pointer[model.Connection[*domain.Group]](false, "GroupConnection"),
+				"groupList":                      plan.Pointer[model.List[*domain.Group]](false, "GroupList"),
+				"operators":                      plan.Pointer[model.Connection[*domain.Operator]](false, "OperatorConnection"),
+				"tariffs":                        plan.Pointer[model.Connection[*domain.Tariff]](false, "TariffConnection"),
+				"recipients":                     plan.Pointer[model.Connection[*domain.Recipient]](false, "RecipientConnection"),
+				"recipientList":                  plan.Pointer[model.List[*domain.Recipient]](false, "RecipientList"),
 				"subscriber":                     plan.Pointer[domain.Subscriber](false, "Subscriber"),
-				"subscribers":                    plan.Pointer[model.Connection[*domain.Subscriber]](true, "SubscriberConnection"),
-				"subscriberList":                 plan.Pointer[model.List[*domain.Subscriber]](true, "SubscriberList"),
+				"subscribers":                    plan.Pointer[model.Connection[*domain.Subscriber]](false, "SubscriberConnection"),
+				"subscriberList":                 plan.Pointer[model.List[*domain.Subscriber]](false, "SubscriberList"),
 				"tag":                            plan.Pointer[domain.TagName](false, "Tag"),
-				"tags":                           plan.Pointer[model.Connection[domain.TagName]](true, "TagConnection"),
-				"tagList":                        plan.Pointer[model.List[domain.TagName]](true, "TagList"),
-				"taggedSubscriberList":           plan.Pointer[model.List[*domain.Subscriber]](true, "SubscriberList"),
+				"tags":                           plan.Pointer[model.Connection[domain.TagName]](false, "TagConnection"),
+				"tagList":                        plan.Pointer[model.List[domain.TagName]](false, "TagList"),
+				"taggedSubscriberList":           plan.Pointer[model.List[*domain.Subscriber]](false, "SubscriberList"),
 			},
 		},
 		Objects: map[string]*plan.Object{
@@ -419,7 +419,6 @@ func (e *executableSchema) planAlert() *plan.Object {
 				Shape: plan.Pointer[domain.Company](false, "Company"),
 			},
 			"status": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Alert_status(ctx, field)
 				},
@@ -429,12 +428,11 @@ func (e *executableSchema) planAlert() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNAlertStatus2simgraphᚋdomainᚐAlertStatus(b, v)
+					b, ok := appendOAlertStatus2ᚖsimgraphᚋdomainᚐAlertStatus(b, v)
 					return b, ok, nil
 				},
 			},
 			"numberExceeded": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Alert_numberExceeded(ctx, field)
 				},
@@ -444,12 +442,11 @@ func (e *executableSchema) planAlert() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNInt2int32(b, v)
+					b, ok := appendOInt2ᚖint32(b, v)
 					return b, ok, nil
 				},
 			},
 			"subjects": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Alert_subjects(ctx, field)
 				},
@@ -460,7 +457,7 @@ func (e *executableSchema) planAlert() *plan.Object {
 					obj := of.(*domain.Alert)
 					return e.Resolvers.Alert().Subjects(ctx, obj, fc.Args["limit"].(*int32), fc.Args["offset"].(*int32))
 				},
-				Shape: plan.List[*domain.AlertState](true, plan.Pointer[domain.AlertState](true, "AlertState")),
+				Shape: plan.List[*domain.AlertState](false, plan.Pointer[domain.AlertState](true, "AlertState")),
 			},
 		},
 	}
@@ -504,7 +501,6 @@ func (e *executableSchema) planAlertConnection() *plan.Object {
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
 			},
 			"totalCount": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertConnection_totalCount(ctx, field)
 				},
@@ -514,7 +510,7 @@ func (e *executableSchema) planAlertConnection() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNInt2int(b, v)
+					b, ok := appendOInt2int(b, v)
 					return b, ok, nil
 				},
 			},
@@ -779,7 +775,6 @@ func (e *executableSchema) planAlertList() *plan.Object {
 				Shape: plan.List[*domain.Alert](true, plan.Pointer[domain.Alert](true, "Alert")),
 			},
 			"totalCount": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertList_totalCount(ctx, field)
 				},
@@ -789,7 +784,7 @@ func (e *executableSchema) planAlertList() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNInt2int(b, v)
+					b, ok := appendOInt2int(b, v)
 					return b, ok, nil
 				},
 			},
@@ -835,7 +830,6 @@ func (e *executableSchema) planAlertLogConnection() *plan.Object {
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
 			},
 			"totalCount": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertLogConnection_totalCount(ctx, field)
 				},
@@ -845,7 +839,7 @@ func (e *executableSchema) planAlertLogConnection() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNInt2int(b, v)
+					b, ok := appendOInt2int(b, v)
 					return b, ok, nil
 				},
 			},
@@ -1103,7 +1097,6 @@ func (e *executableSchema) planAlertLogEntry() *plan.Object {
 				},
 			},
 			"deliveries": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertLogEntry_deliveries(ctx, field)
 				},
@@ -1125,7 +1118,7 @@ func (e *executableSchema) planAlertLogEntry() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.List[*domain.AlertDelivery](true, plan.Pointer[domain.AlertDelivery](true, "AlertDelivery")),
+				Shape: plan.List[*domain.AlertDelivery](false, plan.Pointer[domain.AlertDelivery](true, "AlertDelivery")),
 			},
 		},
 	}
@@ -1147,7 +1140,6 @@ func (e *executableSchema) planAlertLogList() *plan.Object {
 				Shape: plan.List[*domain.AlertLogEntry](true, plan.Pointer[domain.AlertLogEntry](true, "AlertLogEntry")),
 			},
 			"totalCount": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertLogList_totalCount(ctx, field)
 				},
@@ -1157,7 +1149,7 @@ func (e *executableSchema) planAlertLogList() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNInt2int(b, v)
+					b, ok := appendOInt2int(b, v)
 					return b, ok, nil
 				},
 			},
@@ -1455,7 +1447,6 @@ func (e *executableSchema) planAuditConnection() *plan.Object {
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
 			},
 			"totalCount": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AuditConnection_totalCount(ctx, field)
 				},
@@ -1465,7 +1456,7 @@ func (e *executableSchema) planAuditConnection() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNInt2int(b, v)
+					b, ok := appendOInt2int(b, v)
 					return b, ok, nil
 				},
 			},
@@ -1811,7 +1802,6 @@ func (e *executableSchema) planCompany() *plan.Object {
 				Shape: plan.Pointer[domain.Period](true, "Period"),
 			},
 			"fleet": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Company_fleet(ctx, field)
 				},
@@ -1833,10 +1823,9 @@ func (e *executableSchema) planCompany() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.Pointer[domain.FleetCounts](true, "Fleet"),
+				Shape: plan.Pointer[domain.FleetCounts](false, "Fleet"),
 			},
 			"usage": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Company_usage(ctx, field)
 				},
@@ -1861,10 +1850,9 @@ func (e *executableSchema) planCompany() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.Pointer[model.Usage](true, "Usage"),
+				Shape: plan.Pointer[model.Usage](false, "Usage"),
 			},
 			"usageSources": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Company_usageSources(ctx, field)
 				},
@@ -1886,7 +1874,7 @@ func (e *executableSchema) planCompany() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.List[*domain.UsageSource](true, plan.Pointer[domain.UsageSource](true, "UsageSource")),
+				Shape: plan.List[*domain.UsageSource](false, plan.Pointer[domain.UsageSource](true, "UsageSource")),
 			},
 		},
 	}
@@ -2309,7 +2297,6 @@ func (e *executableSchema) planGroup() *plan.Object {
 				},
 			},
 			"numberOfUsers": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Group_numberOfUsers(ctx, field)
 				},
@@ -2319,12 +2306,11 @@ func (e *executableSchema) planGroup() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNInt2int32(b, v)
+					b, ok := appendOInt2ᚖint32(b, v)
 					return b, ok, nil
 				},
 			},
 			"numberOfSubscribers": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Group_numberOfSubscribers(ctx, field)
 				},
@@ -2334,12 +2320,11 @@ func (e *executableSchema) planGroup() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNInt2int32(b, v)
+					b, ok := appendOInt2ᚖint32(b, v)
 					return b, ok, nil
 				},
 			},
 			"subscribers": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Group_subscribers(ctx, field)
 				},
@@ -2350,10 +2335,9 @@ func (e *executableSchema) planGroup() *plan.Object {
 					obj := of.(*domain.Group)
 					return e.Resolvers.Group().Subscribers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 				},
-				Shape: plan.Pointer[model.Connection[*domain.Subscriber]](true, "SubscriberConnection"),
+				Shape: plan.Pointer[model.Connection[*domain.Subscriber]](false, "SubscriberConnection"),
 			},
 			"alerts": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Group_alerts(ctx, field)
 				},
@@ -2375,10 +2359,9 @@ func (e *executableSchema) planGroup() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.List[*domain.Alert](true, plan.Pointer[domain.Alert](true, "Alert")),
+				Shape: plan.List[*domain.Alert](false, plan.Pointer[domain.Alert](true, "Alert")),
 			},
 			"usage": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Group_usage(ctx, field)
 				},
@@ -2403,7 +2386,7 @@ func (e *executableSchema) planGroup() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.Pointer[model.Usage](true, "Usage"),
+				Shape: plan.Pointer[model.Usage](false, "Usage"),
 			},
 		},
 	}
@@ -2447,7 +2430,6 @@ func (e *executableSchema) planGroupConnection() *plan.Object {
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
 			},
 			"totalCount": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_GroupConnection_totalCount(ctx, field)
 				},
@@ -2457,7 +2439,7 @@ func (e *executableSchema) planGroupConnection() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNInt2int(b, v)
+					b, ok := appendOInt2int(b, v)
 					return b, ok, nil
 				},
 			},
@@ -2510,7 +2492,6 @@ func (e *executableSchema) planGroupList() *plan.Object {
 				Shape: plan.List[*domain.Group](true, plan.Pointer[domain.Group](true, "Group")),
 			},
 			"totalCount": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_GroupList_totalCount(ctx, field)
 				},
@@ -2520,7 +2501,7 @@ func (e *executableSchema) planGroupList() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNInt2int(b, v)
+					b, ok := appendOInt2int(b, v)
 					return b, ok, nil
 				},
 			},
@@ -2881,7 +2862,6 @@ func (e *executableSchema) planRecipient() *plan.Object {
 				},
 			},
 			"mails": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Recipient_mails(ctx, field)
 				},
@@ -2892,7 +2872,7 @@ func (e *executableSchema) planRecipient() *plan.Object {
 					obj := of.(*domain.Recipient)
 					return e.Resolvers.Recipient().Mails(ctx, obj, fc.Args["limit"].(*int32))
 				},
-				Shape: plan.List[*domain.Mail](true, plan.Pointer[domain.Mail](true, "Mail")),
+				Shape: plan.List[*domain.Mail](false, plan.Pointer[domain.Mail](true, "Mail")),
 			},
 		},
 	}
@@ -2936,7 +2916,6 @@ func (e *executableSchema) planRecipientConnection() *plan.Object {
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
 			},
 			"totalCount": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_RecipientConnection_totalCount(ctx, field)
 				},
@@ -2946,7 +2925,7 @@ func (e *executableSchema) planRecipientConnection() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNInt2int(b, v)
+					b, ok := appendOInt2int(b, v)
 					return b, ok, nil
 				},
 			},
@@ -2999,7 +2978,6 @@ func (e *executableSchema) planRecipientList() *plan.Object {
 				Shape: plan.List[*domain.Recipient](true, plan.Pointer[domain.Recipient](true, "Recipient")),
 			},
 			"totalCount": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_RecipientList_totalCount(ctx, field)
 				},
@@ -3009,7 +2987,7 @@ func (e *executableSchema) planRecipientList() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNInt2int(b, v)
+					b, ok := appendOInt2int(b, v)
 					return b, ok, nil
 				},
 			},
@@ -3301,7 +3279,6 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				},
 			},
 			"operator": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_operator(ctx, field)
 				},
@@ -3309,7 +3286,7 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 					obj := of.(*domain.Subscriber)
 					return e.Resolvers.Subscriber().Operator(ctx, obj)
 				},
-				Shape: plan.Pointer[domain.Operator](true, "Operator"),
+				Shape: plan.Pointer[domain.Operator](false, "Operator"),
 			},
 			"tariffName": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3466,7 +3443,6 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				Shape: plan.Pointer[model.ParentLink](false, "ParentLink"),
 			},
 			"profiles": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_profiles(ctx, field)
 				},
@@ -3474,7 +3450,7 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 					obj := of.(*domain.Subscriber)
 					return e.Resolvers.Subscriber().Profiles(ctx, obj)
 				},
-				Shape: plan.List[*domain.Subscriber](true, plan.Pointer[domain.Subscriber](true, "Subscriber")),
+				Shape: plan.List[*domain.Subscriber](false, plan.Pointer[domain.Subscriber](true, "Subscriber")),
 			},
 			"related": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3487,7 +3463,6 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				Shape: plan.Pointer[model.RelatedItems](false, "RelatedItems"),
 			},
 			"dataUsage": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_dataUsage(ctx, field)
 				},
@@ -3497,12 +3472,11 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNBigInt2int64(b, v)
+					b, ok := appendOBigInt2ᚖint64(b, v)
 					return b, ok, nil
 				},
 			},
 			"tags": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_tags(ctx, field)
 				},
@@ -3513,10 +3487,9 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 					obj := of.(*domain.Subscriber)
 					return e.Resolvers.Subscriber().Tags(ctx, obj, fc.Args["limit"].(*int32), fc.Args["offset"].(*int32))
 				},
-				Shape: plan.List[domain.TagName](true, plan.Value[domain.TagName](true, "Tag")),
+				Shape: plan.List[domain.TagName](false, plan.Value[domain.TagName](true, "Tag")),
 			},
 			"numberOfTags": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_numberOfTags(ctx, field)
 				},
@@ -3526,12 +3499,11 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNInt2int32(b, v)
+					b, ok := appendOInt2ᚖint32(b, v)
 					return b, ok, nil
 				},
 			},
 			"alerts": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_alerts(ctx, field)
 				},
@@ -3553,10 +3525,9 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.List[*domain.AlertState](true, plan.Pointer[domain.AlertState](true, "AlertState")),
+				Shape: plan.List[*domain.AlertState](false, plan.Pointer[domain.AlertState](true, "AlertState")),
 			},
 			"usage": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_usage(ctx, field)
 				},
@@ -3581,7 +3552,7 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.Pointer[model.Usage](true, "Usage"),
+				Shape: plan.Pointer[model.Usage](false, "Usage"),
 			},
 		},
 	}
@@ -3625,7 +3596,6 @@ func (e *executableSchema) planSubscriberConnection() *plan.Object {
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
 			},
 			"totalCount": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_SubscriberConnection_totalCount(ctx, field)
 				},
@@ -3635,7 +3605,7 @@ func (e *executableSchema) planSubscriberConnection() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNInt2int(b, v)
+					b, ok := appendOInt2int(b, v)
 					return b, ok, nil
 				},
 			},
@@ -3688,7 +3658,6 @@ func (e *executableSchema) planSubscriberList() *plan.Object {
 				Shape: plan.List[*domain.Subscriber](true, plan.Pointer[domain.Subscriber](true, "Subscriber")),
 			},
 			"totalCount": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_SubscriberList_totalCount(ctx, field)
 				},
@@ -3698,7 +3667,7 @@ func (e *executableSchema) planSubscriberList() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNInt2int(b, v)
+					b, ok := appendOInt2int(b, v)
 					return b, ok, nil
 				},
 			},
@@ -3711,7 +3680,6 @@ func (e *executableSchema) planSubscriberUsage() *plan.Object {
 		Satisfies: subscriberUsageImplementors,
 		Fields: map[string]*plan.Field{
 			"subscriber": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_SubscriberUsage_subscriber(ctx, field)
 				},
@@ -3719,7 +3687,7 @@ func (e *executableSchema) planSubscriberUsage() *plan.Object {
 					obj := of.(*domain.SubscriberUsage)
 					return e.Resolvers.SubscriberUsage().Subscriber(ctx, obj)
 				},
-				Shape: plan.Pointer[domain.Subscriber](true, "Subscriber"),
+				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
 			},
 			"lastSeen": {
 				NonNull: true,
@@ -3799,7 +3767,6 @@ func (e *executableSchema) planTag() *plan.Object {
 				},
 			},
 			"numberOfSubscribers": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Tag_numberOfSubscribers(ctx, field)
 				},
@@ -3809,12 +3776,11 @@ func (e *executableSchema) planTag() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNInt2int32(b, v)
+					b, ok := appendOInt2ᚖint32(b, v)
 					return b, ok, nil
 				},
 			},
 			"subscribers": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Tag_subscribers(ctx, field)
 				},
@@ -3825,10 +3791,9 @@ func (e *executableSchema) planTag() *plan.Object {
 					obj := of.(*domain.TagName)
 					return e.Resolvers.Tag().Subscribers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 				},
-				Shape: plan.Pointer[model.Connection[*domain.Subscriber]](true, "SubscriberConnection"),
+				Shape: plan.Pointer[model.Connection[*domain.Subscriber]](false, "SubscriberConnection"),
 			},
 			"usage": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Tag_usage(ctx, field)
 				},
@@ -3853,7 +3818,7 @@ func (e *executableSchema) planTag() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.Pointer[model.Usage](true, "Usage"),
+				Shape: plan.Pointer[model.Usage](false, "Usage"),
 			},
 		},
 	}
@@ -3897,7 +3862,6 @@ func (e *executableSchema) planTagConnection() *plan.Object {
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
 			},
 			"totalCount": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_TagConnection_totalCount(ctx, field)
 				},
@@ -3907,7 +3871,7 @@ func (e *executableSchema) planTagConnection() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNInt2int(b, v)
+					b, ok := appendOInt2int(b, v)
 					return b, ok, nil
 				},
 			},
@@ -3960,7 +3924,6 @@ func (e *executableSchema) planTagList() *plan.Object {
 				Shape: plan.List[domain.TagName](true, plan.Value[domain.TagName](true, "Tag")),
 			},
 			"totalCount": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_TagList_totalCount(ctx, field)
 				},
@@ -3970,7 +3933,7 @@ func (e *executableSchema) planTagList() *plan.Object {
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendNInt2int(b, v)
+					b, ok := appendOInt2int(b, v)
 					return b, ok, nil
 				},
 			},
@@ -4066,7 +4029,6 @@ func (e *executableSchema) planUsage() *plan.Object {
 				Shape: plan.Pointer[domain.Period](true, "Period"),
 			},
 			"totals": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_totals(ctx, field)
 				},
@@ -4074,10 +4036,9 @@ func (e *executableSchema) planUsage() *plan.Object {
 					obj := of.(*model.Usage)
 					return e.Resolvers.Usage().Totals(ctx, obj)
 				},
-				Shape: plan.Pointer[domain.UsageTotals](true, "UsageTotals"),
+				Shape: plan.Pointer[domain.UsageTotals](false, "UsageTotals"),
 			},
 			"series": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_series(ctx, field)
 				},
@@ -4088,10 +4049,9 @@ func (e *executableSchema) planUsage() *plan.Object {
 					obj := of.(*model.Usage)
 					return e.Resolvers.Usage().Series(ctx, obj, fc.Args["interval"].(domain.Unit), fc.Args["timeZone"].(*string), fc.Args["zeroFill"].(bool))
 				},
-				Shape: plan.List[*domain.UsagePoint](true, plan.Pointer[domain.UsagePoint](true, "UsagePoint")),
+				Shape: plan.List[*domain.UsagePoint](false, plan.Pointer[domain.UsagePoint](true, "UsagePoint")),
 			},
 			"breakdown": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_breakdown(ctx, field)
 				},
@@ -4102,10 +4062,9 @@ func (e *executableSchema) planUsage() *plan.Object {
 					obj := of.(*model.Usage)
 					return e.Resolvers.Usage().Breakdown(ctx, obj, fc.Args["by"].(domain.Dimension), fc.Args["first"].(int32))
 				},
-				Shape: plan.List[*domain.UsageShare](true, plan.Pointer[domain.UsageShare](true, "UsageShare")),
+				Shape: plan.List[*domain.UsageShare](false, plan.Pointer[domain.UsageShare](true, "UsageShare")),
 			},
 			"topSubscribers": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_topSubscribers(ctx, field)
 				},
@@ -4130,7 +4089,7 @@ func (e *executableSchema) planUsage() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.List[*domain.SubscriberUsage](true, plan.Pointer[domain.SubscriberUsage](true, "SubscriberUsage")),
+				Shape: plan.List[*domain.SubscriberUsage](false, plan.Pointer[domain.SubscriberUsage](true, "SubscriberUsage")),
 			},
 			"previous": {
 				NonNull: true,
@@ -4158,7 +4117,6 @@ func (e *executableSchema) planUsage() *plan.Object {
 				},
 			},
 			"dataUsage": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_dataUsage(ctx, field)
 				},
@@ -4166,10 +4124,9 @@ func (e *executableSchema) planUsage() *plan.Object {
 					obj := of.(*model.Usage)
 					return e.Resolvers.Usage().DataUsage(ctx, obj)
 				},
-				Shape: plan.Pointer[model.DataUsageByDirection](true, "DataUsageByDirection"),
+				Shape: plan.Pointer[model.DataUsageByDirection](false, "DataUsageByDirection"),
 			},
 			"sessionCount": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_sessionCount(ctx, field)
 				},
@@ -4177,10 +4134,9 @@ func (e *executableSchema) planUsage() *plan.Object {
 					obj := of.(*model.Usage)
 					return e.Resolvers.Usage().SessionCount(ctx, obj)
 				},
-				Shape: plan.Pointer[model.SessionCount](true, "SessionCount"),
+				Shape: plan.Pointer[model.SessionCount](false, "SessionCount"),
 			},
 			"dataUsageByNetworkProtocol": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_dataUsageByNetworkProtocol(ctx, field)
 				},
@@ -4188,10 +4144,9 @@ func (e *executableSchema) planUsage() *plan.Object {
 					obj := of.(*model.Usage)
 					return e.Resolvers.Usage().DataUsageByNetworkProtocol(ctx, obj)
 				},
-				Shape: plan.Pointer[model.DataUsageByNetworkProtocol](true, "DataUsageByNetworkProtocol"),
+				Shape: plan.Pointer[model.DataUsageByNetworkProtocol](false, "DataUsageByNetworkProtocol"),
 			},
 			"dataUsageByIpAddress": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_dataUsageByIpAddress(ctx, field)
 				},
@@ -4199,10 +4154,9 @@ func (e *executableSchema) planUsage() *plan.Object {
 					obj := of.(*model.Usage)
 					return e.Resolvers.Usage().DataUsageByIPAddress(ctx, obj)
 				},
-				Shape: plan.Pointer[model.DataUsageByIPAddress](true, "DataUsageByIpAddress"),
+				Shape: plan.Pointer[model.DataUsageByIPAddress](false, "DataUsageByIpAddress"),
 			},
 			"dataUsageBySubscriber": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_dataUsageBySubscriber(ctx, field)
 				},
@@ -4210,7 +4164,7 @@ func (e *executableSchema) planUsage() *plan.Object {
 					obj := of.(*model.Usage)
 					return e.Resolvers.Usage().DataUsageBySubscriber(ctx, obj)
 				},
-				Shape: plan.Pointer[model.DataUsageBySubscriber](true, "DataUsageBySubscriber"),
+				Shape: plan.Pointer[model.DataUsageBySubscriber](false, "DataUsageBySubscriber"),
 			},
 		},
 	}
@@ -4504,7 +4458,6 @@ func (e *executableSchema) planUser() *plan.Object {
 				},
 			},
 			"groups": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_User_groups(ctx, field)
 				},
@@ -4526,7 +4479,7 @@ func (e *executableSchema) planUser() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.List[*domain.Group](true, plan.Pointer[domain.Group](true, "Group")),
+				Shape: plan.List[*domain.Group](false, plan.Pointer[domain.Group](true, "Group")),
 			},
 		},
 	}
@@ -4607,7 +4560,6 @@ func (e *executableSchema) planViewer() *plan.Object {
 				},
 			},
 			"groups": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Viewer_groups(ctx, field)
 				},
@@ -4629,7 +4581,7 @@ func (e *executableSchema) planViewer() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.List[*domain.Group](true, plan.Pointer[domain.Group](true, "Group")),
+				Shape: plan.List[*domain.Group](false, plan.Pointer[domain.Group](true, "Group")),
 			},
 			"tokenExpiresAt": {
 				NonNull: true,
@@ -4744,20 +4696,30 @@ func appendNBigInt2int64(b []byte, v int64) ([]byte, bool) {
 	return scalar.AppendBigInt(b, v), true
 }
 
-func appendNAlertStatus2simgraphᚋdomainᚐAlertStatus(b []byte, v domain.AlertStatus) ([]byte, bool) {
-	return plan.AppendString(b, string(v)), true
+func appendOAlertStatus2ᚖsimgraphᚋdomainᚐAlertStatus(b []byte, v *domain.AlertStatus) ([]byte, bool) {
+	if v == nil {
+		return b, false
+	}
+	return plan.AppendString(b, string(*v)), true
 }
 
-func appendNInt2int32(b []byte, v int32) ([]byte, bool) {
-	return plan.AppendInt(b, v), true
+func appendOInt2ᚖint32(b []byte, v *int32) ([]byte, bool) {
+	if v == nil {
+		return b, false
+	}
+	return plan.AppendInt(b, *v), true
 }
 
-func appendNInt2int(b []byte, v int) ([]byte, bool) {
+func appendOInt2int(b []byte, v int) ([]byte, bool) {
 	return plan.AppendInt(b, v), true
 }
 
 func appendNMailState2simgraphᚋdomainᚐMailState(b []byte, v domain.MailState) ([]byte, bool) {
 	return plan.AppendString(b, marshalNMailState2simgraphᚋdomainᚐMailState[v]), true
+}
+
+func appendNInt2int(b []byte, v int) ([]byte, bool) {
+	return plan.AppendInt(b, v), true
 }
 
 func appendNAlertBoundary2simgraphᚋdomainᚐBoundary(b []byte, v domain.Boundary) ([]byte, bool) {
@@ -4766,6 +4728,10 @@ func appendNAlertBoundary2simgraphᚋdomainᚐBoundary(b []byte, v domain.Bounda
 
 func appendNBoolean2bool(b []byte, v bool) ([]byte, bool) {
 	return plan.AppendBoolean(b, v), true
+}
+
+func appendNAlertStatus2simgraphᚋdomainᚐAlertStatus(b []byte, v domain.AlertStatus) ([]byte, bool) {
+	return plan.AppendString(b, string(v)), true
 }
 
 func appendOString2ᚖstring(b []byte, v *string) ([]byte, bool) {

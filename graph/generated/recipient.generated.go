@@ -479,10 +479,10 @@ func (ec *executionContext) _Recipient_mails(ctx context.Context, field graphql.
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*domain.Mail) graphql.Marshaler {
-			return ec.marshalNMail2ᚕᚖsimgraphᚋdomainᚐMailᚄ(ctx, selections, v)
+			return ec.marshalOMail2ᚕᚖsimgraphᚋdomainᚐMailᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Recipient_mails(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -618,10 +618,10 @@ func (ec *executionContext) _RecipientConnection_totalCount(ctx context.Context,
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+			return ec.marshalOInt2int(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_RecipientConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -728,10 +728,10 @@ func (ec *executionContext) _RecipientList_totalCount(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+			return ec.marshalOInt2int(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_RecipientList_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1169,7 +1169,7 @@ func (ec *executionContext) _Recipient(ctx context.Context, sel ast.SelectionSet
 					}
 				}()
 				res = ec._Recipient_mails(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1255,7 +1255,7 @@ func (ec *executionContext) _RecipientConnection(ctx context.Context, sel ast.Se
 					}
 				}()
 				res = ec._RecipientConnection_totalCount(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1374,7 +1374,7 @@ func (ec *executionContext) _RecipientList(ctx context.Context, sel ast.Selectio
 					}
 				}()
 				res = ec._RecipientList_totalCount(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1513,39 +1513,9 @@ func (ec *executionContext) _SendTestAlertPayload(ctx context.Context, sel ast.S
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNCreateRecipientPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateRecipientPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateRecipientPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CreateRecipientPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNDeleteRecipientPayload2ᚖsimgraphᚋgraphᚋmodelᚐDeleteRecipientPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteRecipientPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DeleteRecipientPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNEditRecipientInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditRecipientInput(ctx context.Context, v any) (input.EditRecipientInput, error) {
 	res, err := ec.unmarshalInputEditRecipientInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNEditRecipientPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditRecipientPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditRecipientPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._EditRecipientPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNMail2ᚕᚖsimgraphᚋdomainᚐMailᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Mail) graphql.Marshaler {
@@ -1628,16 +1598,6 @@ func (ec *executionContext) marshalNRecipient2ᚖsimgraphᚋdomainᚐRecipient(c
 	return ec._Recipient(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNRecipientConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Recipient]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._RecipientConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNRecipientEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*domain.Recipient]) graphql.Marshaler {
 	return ec._RecipientEdge(ctx, sel, &v)
 }
@@ -1658,34 +1618,44 @@ func (ec *executionContext) marshalNRecipientEdge2ᚕsimgraphᚋgraphᚋmodelᚐ
 	return ret
 }
 
-func (ec *executionContext) marshalNRecipientList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[*domain.Recipient]) graphql.Marshaler {
+func (ec *executionContext) marshalOCreateRecipientPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateRecipientPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateRecipientPayload) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
 		return graphql.Null
 	}
-	return ec._RecipientList(ctx, sel, v)
+	return ec._CreateRecipientPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNRestoreRecipientPayload2ᚖsimgraphᚋdomainᚐRestored(ctx context.Context, sel ast.SelectionSet, v *domain.Restored) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteRecipientPayload2ᚖsimgraphᚋgraphᚋmodelᚐDeleteRecipientPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteRecipientPayload) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
 		return graphql.Null
 	}
-	return ec._RestoreRecipientPayload(ctx, sel, v)
+	return ec._DeleteRecipientPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNSendTestAlertPayload2ᚖsimgraphᚋgraphᚋmodelᚐSendTestAlertPayload(ctx context.Context, sel ast.SelectionSet, v *model.SendTestAlertPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOEditRecipientPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditRecipientPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditRecipientPayload) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
 		return graphql.Null
 	}
-	return ec._SendTestAlertPayload(ctx, sel, v)
+	return ec._EditRecipientPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOMail2ᚕᚖsimgraphᚋdomainᚐMailᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Mail) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNMail2ᚖsimgraphᚋdomainᚐMail(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalORecipient2ᚖsimgraphᚋdomainᚐRecipient(ctx context.Context, sel ast.SelectionSet, v *domain.Recipient) graphql.Marshaler {
@@ -1693,6 +1663,34 @@ func (ec *executionContext) marshalORecipient2ᚖsimgraphᚋdomainᚐRecipient(c
 		return graphql.Null
 	}
 	return ec._Recipient(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORecipientConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Recipient]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RecipientConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORecipientList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[*domain.Recipient]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RecipientList(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORestoreRecipientPayload2ᚖsimgraphᚋdomainᚐRestored(ctx context.Context, sel ast.SelectionSet, v *domain.Restored) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RestoreRecipientPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSendTestAlertPayload2ᚖsimgraphᚋgraphᚋmodelᚐSendTestAlertPayload(ctx context.Context, sel ast.SelectionSet, v *model.SendTestAlertPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SendTestAlertPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOSuppressionReason2ᚖsimgraphᚋdomainᚐSuppressionReason(ctx context.Context, v any) (*domain.SuppressionReason, error) {

@@ -3475,21 +3475,21 @@ var sources = []*ast.Source{
     first: Int
     "Go on after this cursor."
     after: String
-  ): UserConnection! @requires(permissions: [VIEW_A_USERS_DETAILS])
+  ): UserConnection @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
   "The access keys of the company, newest first."
   accessKeys(
     "How many after the cursor, 1 to 100."
     first: Int
     "Go on after this cursor."
     after: String
-  ): AccessKeyConnection! @requires(permissions: [MANAGE_ACCESS_KEYS])
+  ): AccessKeyConnection @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
 }
 
 extend type Mutation {
   "Makes an access key of a user. The secret is shown in this answer only."
-  createAccessKey(input: CreateAccessKeyInput!): CreateAccessKeyPayload! @requires(permissions: [MANAGE_ACCESS_KEYS])
+  createAccessKey(input: CreateAccessKeyInput!): CreateAccessKeyPayload @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
   "Ends an access key and all tokens made with it, within five seconds."
-  revokeAccessKey("The identifier of the key." accessKeyId: String!): RevokeAccessKeyPayload! @requires(permissions: [MANAGE_ACCESS_KEYS])
+  revokeAccessKey("The identifier of the key." accessKeyId: String!): RevokeAccessKeyPayload @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
 }
 
 "A user account of the company."
@@ -3501,7 +3501,7 @@ type User {
   "Whether the account is disabled."
   disabled: Boolean!
   "The groups that the user is attached to; empty for a user of the whole company."
-  groups: [Group!]! @requires(permissions: [VIEW_SUBSCRIBER])
+  groups: [Group!] @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 "A credential of a user that is exchanged for access tokens at /oauth/token."
@@ -3564,7 +3564,7 @@ type RevokeAccessKeyPayload {
 `, BuiltIn: false},
 	{Name: "../schema/alert.graphqls", Input: `extend type Query {
   "One alert. An error when the account has none with that id."
-  alert("The identifier of the alert." alertId: Int!): Alert @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  alert("The identifier of the alert." alertId: Int!): Alert @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "The alerts, page by page from cursor to cursor."
   alerts(
     "How many after the cursor, 1 to 100."
@@ -3579,7 +3579,7 @@ type RevokeAccessKeyPayload {
     filter: AlertFilter
     "In this order; the id breaks ties."
     orderBy: [AlertOrder!]
-  ): AlertConnection! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  ): AlertConnection @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "The alerts by offset, with the filter and order languages of the REST paths."
   alertList(
     "How many, at most 100. 25 when missing or 0."
@@ -3590,7 +3590,7 @@ type RevokeAccessKeyPayload {
     filter: String
     "Such as: dateCreated DESC."
     orderBy: String
-  ): AlertList! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  ): AlertList @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "When an alert would have fired on usage of the past. Nothing is kept."
   previewAlert(
     "The alert to try."
@@ -3599,7 +3599,7 @@ type RevokeAccessKeyPayload {
     startDate: String!
     "Up to this date, which counts in, or date-time. At most 400 days."
     endDate: String!
-  ): AlertPreview! @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS])
+  ): AlertPreview @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
   "Why an alert has or has not fired in the current billing period, for a subscriber or for a group."
   explainAlert(
     "The identifier of the alert."
@@ -3608,26 +3608,26 @@ type RevokeAccessKeyPayload {
     physicalId: String
     "The group in question, for an alert on combined usage."
     groupId: Int
-  ): AlertExplanation! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  ): AlertExplanation @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
 extend type Mutation {
   "Makes an alert, which is evaluated on the usage of the current billing period at once."
-  createAlert(input: CreateAlertInput!): CreateAlertPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS])
+  createAlert(input: CreateAlertInput!): CreateAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
   "Changes the thresholds of an alert. One that gets another value is armed again, and evaluated at once."
-  editAlert(input: EditAlertInput!): EditAlertPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS])
+  editAlert(input: EditAlertInput!): EditAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS]) @semanticNonNull
   "Deletes an alert. Its log stays."
-  deleteAlert("The identifier of the alert." alertId: Int!): DeleteAlertPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, DELETE_MONITORING_ALERTS])
+  deleteAlert("The identifier of the alert." alertId: Int!): DeleteAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, DELETE_MONITORING_ALERTS]) @semanticNonNull
 }
 
 extend type Subscriber {
   "Where it stands against the alerts that watch it, alone or in its group or company, by alert id, at most 100. Alerts on the combined usage of its group are not among them."
-  alerts: [AlertState!]! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  alerts: [AlertState!] @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
 extend type Group {
   "The alerts that are set on the group, by id, at most 100."
-  alerts: [Alert!]! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  alerts: [Alert!] @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
 "A pair of thresholds on the data usage of a billing period, in bytes sent and received. A threshold fires once in a period for each subject whose usage is above it."
@@ -3653,16 +3653,16 @@ type Alert implements Node {
   "The company that a company alert watches."
   company: Company
   "EXCEEDED when it has fired for any subject in the current billing period."
-  status: AlertStatus!
+  status: AlertStatus @semanticNonNull
   "For how many subjects it has fired in the current billing period, also for those that it does not watch any more."
-  numberExceeded: Int!
+  numberExceeded: Int @semanticNonNull
   "Where its subjects stand in the current billing period, those with the most usage first. Where it watches many, those without usage are left out."
   subjects(
     "How many, at most 100. 25 when missing or 0."
     limit: Int
     "How many to skip."
     offset: Int
-  ): [AlertState!]!
+  ): [AlertState!] @semanticNonNull
 }
 
 "What an alert watches, and whose usage triggers it."
@@ -3803,7 +3803,7 @@ type AlertConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when asked for."
-  totalCount: Int!
+  totalCount: Int @semanticNonNull
 }
 
 "An alert in a page."
@@ -3819,7 +3819,7 @@ type AlertList {
   "The alerts."
   items: [Alert!]!
   "How many the whole list has; counted only when asked for."
-  totalCount: Int!
+  totalCount: Int @semanticNonNull
 }
 
 "Which alerts are wanted. All conditions must hold."
@@ -3923,7 +3923,7 @@ type DeleteAlertPayload {
     filter: AlertLogFilter
     "In this order; the entry's id breaks ties."
     orderBy: [AlertLogOrder!]
-  ): AlertLogConnection! @requires(permissions: [VIEW_MONITORING_ALERTS])
+  ): AlertLogConnection @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
   "The alert log by offset, with the filter and order languages of the REST paths."
   alertLogList(
     "How many, at most 10,000, and as many when missing or 0."
@@ -3934,7 +3934,7 @@ type DeleteAlertPayload {
     filter: String
     "Such as: dateCreated ASC."
     orderBy: String
-  ): AlertLogList! @requires(permissions: [VIEW_MONITORING_ALERTS])
+  ): AlertLogList @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
 }
 
 "Usage exceeded a threshold. The entry stays when the alert is deleted."
@@ -3970,7 +3970,7 @@ type AlertLogEntry implements Node {
   "Whether recipients are told. Usage that comes in more than 72 hours after its period is logged only."
   isNotified: Boolean!
   "How the notification fares at each recipient, by e-mail address."
-  deliveries: [AlertDelivery!]! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  deliveries: [AlertDelivery!] @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
 "How a notification fares at one recipient."
@@ -4014,7 +4014,7 @@ type AlertLogConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when asked for."
-  totalCount: Int!
+  totalCount: Int @semanticNonNull
 }
 
 "An entry in a page of the alert log."
@@ -4030,7 +4030,7 @@ type AlertLogList {
   "The entries."
   items: [AlertLogEntry!]!
   "How many the whole list has; counted only when asked for."
-  totalCount: Int!
+  totalCount: Int @semanticNonNull
 }
 
 "Which entries are wanted. All conditions must hold."
@@ -4102,7 +4102,7 @@ enum AlertLogOrderField {
     startDate: String!
     "The first instant after the span; of a date its whole day, in UTC. At most 400 days."
     endDate: String!
-  ): DataUsageByDirection! @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  ): DataUsageByDirection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "Usage of a subscriber by direction and hour."
   subscriberDataUsage(
     "ICCID, device EUI or IMEI."
@@ -4111,21 +4111,21 @@ enum AlertLogOrderField {
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): DataUsageByDirection! @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER])
+  ): DataUsageByDirection @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
   "Usage of the company by subscriber, all of them in one answer."
   dataUsageBySubscriber(
     "The first instant, as in dataUsage."
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): DataUsageBySubscriber! @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  ): DataUsageBySubscriber @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "The number of sessions of the company that began in each hour."
   sessionCount(
     "The first instant, as in dataUsage."
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): SessionCount! @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  ): SessionCount @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "The number of sessions of a subscriber that began in each hour."
   subscriberSessionCount(
     "ICCID, device EUI or IMEI."
@@ -4134,21 +4134,21 @@ enum AlertLogOrderField {
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): SessionCount! @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER])
+  ): SessionCount @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
   "Usage of the company by network protocol and hour."
   dataUsageByNetworkProtocol(
     "The first instant, as in dataUsage."
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): DataUsageByNetworkProtocol! @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  ): DataUsageByNetworkProtocol @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "Usage of the company by IP address."
   dataUsageByIpAddress(
     "The first instant, as in dataUsage."
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): DataUsageByIpAddress! @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  ): DataUsageByIpAddress @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "Usage of a subscriber by IP address."
   subscriberDataUsageByIpAddress(
     "ICCID, device EUI or IMEI."
@@ -4157,7 +4157,7 @@ enum AlertLogOrderField {
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): DataUsageByIpAddress! @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER])
+  ): DataUsageByIpAddress @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 "An object whose keys are data: hours, protocols, addresses. Numbers in it are decimal strings."
@@ -4212,7 +4212,7 @@ type DataUsageByIpAddress {
     before: String
     "Only those that fit."
     filter: AuditFilter
-  ): AuditConnection! @requires(permissions: [VIEW_A_USERS_DETAILS])
+  ): AuditConnection @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
 "Somebody changed something, or used an access key. Entries are never changed; where the operator said for how long they are kept, the oldest are removed."
@@ -4262,7 +4262,7 @@ type AuditConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when asked for."
-  totalCount: Int!
+  totalCount: Int @semanticNonNull
 }
 
 "An entry in a page of the audit log."
@@ -4319,7 +4319,7 @@ type Viewer {
   "Whether the user is attached to groups, and so sees only the subscribers of those."
   isRestricted: Boolean!
   "The groups that the user is attached to; empty for a user of the whole company."
-  groups: [Group!]! @requires(permissions: [VIEW_SUBSCRIBER])
+  groups: [Group!] @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "When the access token ends."
   tokenExpiresAt: DateTime!
   "The company of the user."
@@ -4339,7 +4339,7 @@ type Company {
   "The billing period that runs now."
   currentPeriod: Period!
   "The fleet in numbers, over the subscribers that the caller sees."
-  fleet: Fleet! @requires(permissions: [VIEW_SUBSCRIBER])
+  fleet: Fleet @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 "A half-open span of time."
@@ -4392,7 +4392,7 @@ enum Permission {
 `, BuiltIn: false},
 	{Name: "../schema/group.graphqls", Input: `extend type Query {
   "One group. An error when the account has none with that id."
-  group("The identifier of the group." groupId: Int!): Group @requires(permissions: [VIEW_SUBSCRIBER])
+  group("The identifier of the group." groupId: Int!): Group @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "The groups, ordered by id."
   groups(
     "How many after the cursor, 1 to 100."
@@ -4403,19 +4403,19 @@ enum Permission {
     last: Int
     "Go back before this cursor."
     before: String
-  ): GroupConnection! @requires(permissions: [VIEW_SUBSCRIBER])
+  ): GroupConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "The groups by offset."
   groupList(
     "How many, at most 100. 25 when missing or 0."
     limit: Int
     "How many to skip."
     offset: Int
-  ): GroupList! @requires(permissions: [VIEW_SUBSCRIBER])
+  ): GroupList @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 extend type Mutation {
   "Gives a group another name."
-  editGroup(input: EditGroupInput!): EditGroupPayload! @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER])
+  editGroup(input: EditGroupInput!): EditGroupPayload @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER]) @semanticNonNull
 }
 
 "A set of subscribers that users can be restricted to."
@@ -4429,9 +4429,9 @@ type Group implements Node {
   "Whether users in the group cannot see billing information about its subscribers."
   hideTariffDetails: Boolean!
   "How many users are attached to it."
-  numberOfUsers: Int!
+  numberOfUsers: Int @semanticNonNull
   "How many subscribers are in it."
-  numberOfSubscribers: Int!
+  numberOfSubscribers: Int @semanticNonNull
   "The subscribers in it."
   subscribers(
     "How many after the cursor, 1 to 100."
@@ -4446,7 +4446,7 @@ type Group implements Node {
     filter: SubscriberFilter
     "In this order; physicalId breaks ties."
     orderBy: [SubscriberOrder!]
-  ): SubscriberConnection!
+  ): SubscriberConnection @semanticNonNull
 }
 
 "A page of groups."
@@ -4458,7 +4458,7 @@ type GroupConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when asked for."
-  totalCount: Int!
+  totalCount: Int @semanticNonNull
 }
 
 "A group in a page."
@@ -4474,7 +4474,7 @@ type GroupList {
   "The groups."
   items: [Group!]!
   "How many the whole list has; counted only when asked for."
-  totalCount: Int!
+  totalCount: Int @semanticNonNull
 }
 
 "Which group to edit, and how."
@@ -4493,17 +4493,17 @@ type EditGroupPayload {
 `, BuiltIn: false},
 	{Name: "../schema/live.graphqls", Input: `type Subscription {
   "Each log entry of an alert that fires from now on. An entry may come twice after a failure."
-  alertTriggered: AlertLogEntry! @requires(permissions: [VIEW_MONITORING_ALERTS])
+  alertTriggered: AlertLogEntry @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
   "A subscriber whose record or tags changed, as it is then."
   subscriberChanged(
     "Only these, at most 1,000; all when missing."
     physicalIds: [String!]
-  ): Subscriber! @requires(permissions: [VIEW_SUBSCRIBER])
+  ): Subscriber @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "Usage that was booked, added up for a subscriber over a moment."
   usageRecorded(
     "Only of these, at most 1,000; of all when missing."
     physicalIds: [String!]
-  ): UsageRecorded! @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER])
+  ): UsageRecorded @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 "Usage of a subscriber that was booked."
@@ -4525,14 +4525,14 @@ type UsageRecorded {
     first: Int
     "Go on after this cursor."
     after: String
-  ): OperatorConnection! @requires(permissions: [VIEW_SUBSCRIBER])
+  ): OperatorConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "The tariffs of the company, ordered by name; those that the caller's groups hide are left out."
   tariffs(
     "How many after the cursor, 1 to 100."
     first: Int
     "Go on after this cursor."
     after: String
-  ): TariffConnection! @requires(permissions: [VIEW_SUBSCRIBER])
+  ): TariffConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 "A network operator."
@@ -4580,27 +4580,27 @@ type TariffConnection {
     last: Int
     "Go back before this cursor."
     before: String
-  ): RecipientConnection! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  ): RecipientConnection @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "The recipients by offset, ordered by id."
   recipientList(
     "How many, at most 100. 25 when missing or 0."
     limit: Int
     "How many to skip."
     offset: Int
-  ): RecipientList! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  ): RecipientList @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
 extend type Mutation {
   "Adds a recipient, who is told of every alert of the company. An address that is there already is answered as it is."
-  createRecipient("The e-mail address." email: String!): CreateRecipientPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  createRecipient("The e-mail address." email: String!): CreateRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Gives a recipient another e-mail address."
-  editRecipient(input: EditRecipientInput!): EditRecipientPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  editRecipient(input: EditRecipientInput!): EditRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Deletes a recipient, with the mail that was not sent to it yet."
-  deleteRecipient("The identifier of the recipient." recipientId: Int!): DeleteRecipientPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  deleteRecipient("The identifier of the recipient." recipientId: Int!): DeleteRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Sends mail to a recipient again that was suppressed because a mail server refused the address, and with it the mail of the last 72 hours that was held back. Changes nothing for one that is not suppressed; refused for one that unsubscribed."
-  restoreRecipient("The identifier of the recipient." recipientId: Int!): RestoreRecipientPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  restoreRecipient("The identifier of the recipient." recipientId: Int!): RestoreRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Sends a test alert to one recipient, or to all that take mail. At most 5 in an hour to each."
-  sendTestAlert("The identifier of the recipient; all when missing." recipientId: Int): SendTestAlertPayload! @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  sendTestAlert("The identifier of the recipient; all when missing." recipientId: Int): SendTestAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
 "An e-mail address that is told of every alert of the company."
@@ -4621,7 +4621,7 @@ type Recipient implements Node {
   mails(
     "How many, at most 100. 25 when missing or 0."
     limit: Int
-  ): [Mail!]!
+  ): [Mail!] @semanticNonNull
 }
 
 "Why mail to an address stopped for good."
@@ -4669,7 +4669,7 @@ type RecipientConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when asked for."
-  totalCount: Int!
+  totalCount: Int @semanticNonNull
 }
 
 "A recipient in a page."
@@ -4685,7 +4685,7 @@ type RecipientList {
   "The recipients."
   items: [Recipient!]!
   "How many the whole list has; counted only when asked for."
-  totalCount: Int!
+  totalCount: Int @semanticNonNull
 }
 
 "Which recipient to edit, and how."
@@ -4736,6 +4736,13 @@ any authenticated caller may read it.
 """
 directive @requires(permissions: [Permission!]! = []) on FIELD_DEFINITION
 
+"""
+Marks a field that is null only together with an error at its path, and never as an answer:
+a missing permission, a bad argument or a failed load takes the field away, and leaves the rest
+of the answer. Relay and others generate types without null from it.
+"""
+directive @semanticNonNull(levels: [Int!]! = [0]) on FIELD_DEFINITION
+
 "A point in time in RFC 3339 with its offset, such as 2026-11-01T10:05:00Z."
 scalar DateTime @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc3339")
 
@@ -4746,7 +4753,7 @@ type Query {
   "Any object by its global id; null when nothing of the account has it."
   node("The id field of an object." id: ID!): Node @requires
   "Many objects by their global ids, in the order of the ids; null where nothing of the account has it."
-  nodes("At most 100 ids." ids: [ID!]!): [Node]! @requires
+  nodes("At most 100 ids." ids: [ID!]!): [Node] @requires @semanticNonNull
 }
 
 type Mutation
@@ -4841,7 +4848,7 @@ input DateTimeFilter {
 `, BuiltIn: false},
 	{Name: "../schema/subscriber.graphqls", Input: `extend type Query {
   "One subscriber. An error when the account has none with that physical id."
-  subscriber("ICCID, device EUI or IMEI." physicalId: String!): Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  subscriber("ICCID, device EUI or IMEI." physicalId: String!): Subscriber @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "The subscribers, page by page from cursor to cursor."
   subscribers(
     "How many after the cursor, 1 to 100."
@@ -4856,7 +4863,7 @@ input DateTimeFilter {
     filter: SubscriberFilter
     "In this order; physicalId breaks ties."
     orderBy: [SubscriberOrder!]
-  ): SubscriberConnection! @requires(permissions: [VIEW_SUBSCRIBER])
+  ): SubscriberConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "The subscribers by offset, with the filter and order languages of the REST paths."
   subscriberList(
     "How many, at most 100. 25 when missing or 0."
@@ -4867,12 +4874,12 @@ input DateTimeFilter {
     filter: String
     "Such as: connectionDate DESC, nickname."
     orderBy: String
-  ): SubscriberList! @requires(permissions: [VIEW_SUBSCRIBER])
+  ): SubscriberList @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 extend type Mutation {
   "Gives a subscriber another nickname."
-  editSubscriber(input: EditSubscriberInput!): EditSubscriberPayload! @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER])
+  editSubscriber(input: EditSubscriberInput!): EditSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER]) @semanticNonNull
 }
 
 "A physical device or virtual profile that is subscribed to the network."
@@ -4896,7 +4903,7 @@ type Subscriber implements Node {
   "The unique identifier of its network operator."
   operatorCode: String!
   "Its network operator."
-  operator: Operator!
+  operator: Operator @semanticNonNull
   "The name of its tariff; null when the caller's group hides tariff details."
   tariffName: String
   "The recurring line rental in the smallest unit of the tariff's currency (pence); null when hidden."
@@ -4930,20 +4937,20 @@ type Subscriber implements Node {
   "The eUICC that this profile is attached to."
   parent: ParentLink
   "The profiles that are attached to this eUICC, at most 100, ordered by physicalId."
-  profiles: [Subscriber!]!
+  profiles: [Subscriber!] @semanticNonNull
   "Parent and profiles in one; null when there is neither."
   related: RelatedItems
   "Bytes sent and received in the current billing period."
-  dataUsage: BigInt!
+  dataUsage: BigInt @semanticNonNull
   "Its tags, ordered by name."
   tags(
     "How many, at most 100. 25 when missing or 0."
     limit: Int
     "How many to skip."
     offset: Int
-  ): [Tag!]!
+  ): [Tag!] @semanticNonNull
   "How many tags it carries."
-  numberOfTags: Int!
+  numberOfTags: Int @semanticNonNull
 }
 
 "How a subscriber reaches the network."
@@ -4999,7 +5006,7 @@ type SubscriberConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when asked for."
-  totalCount: Int!
+  totalCount: Int @semanticNonNull
 }
 
 "A subscriber in a page."
@@ -5015,7 +5022,7 @@ type SubscriberList {
   "The subscribers."
   items: [Subscriber!]!
   "How many the whole list has; counted only when asked for."
-  totalCount: Int!
+  totalCount: Int @semanticNonNull
 }
 
 "Which subscribers are wanted. All conditions must hold."
@@ -5197,14 +5204,14 @@ type EditSubscriberPayload {
     last: Int
     "Go back before this cursor."
     before: String
-  ): TagConnection! @requires(permissions: [VIEW_SUBSCRIBER])
+  ): TagConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "The tags by offset, ordered by name."
   tagList(
     "How many, at most 100. 25 when missing or 0."
     limit: Int
     "How many to skip."
     offset: Int
-  ): TagList! @requires(permissions: [VIEW_SUBSCRIBER])
+  ): TagList @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "The subscribers that carry a tag, by offset, ordered by physicalId; empty when none does."
   taggedSubscriberList(
     "The name of the tag."
@@ -5213,14 +5220,14 @@ type EditSubscriberPayload {
     limit: Int
     "How many to skip."
     offset: Int
-  ): SubscriberList! @requires(permissions: [VIEW_SUBSCRIBER])
+  ): SubscriberList @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 extend type Mutation {
   "Puts a tag on subscribers, all of them or, when one is unknown, none. Those that carry it already stay as they are."
-  attachTag(input: TagInput!): AttachTagPayload! @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER])
+  attachTag(input: TagInput!): AttachTagPayload @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER]) @semanticNonNull
   "Takes a tag off subscribers, all of them or, when one is unknown or does not carry it, none."
-  detachTag(input: TagInput!): DetachTagPayload! @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER])
+  detachTag(input: TagInput!): DetachTagPayload @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER]) @semanticNonNull
 }
 
 "A text that identifies subscribers. It lives as long as a subscriber carries it."
@@ -5230,7 +5237,7 @@ type Tag implements Node {
   "The name."
   name: String!
   "How many subscribers carry it."
-  numberOfSubscribers: Int!
+  numberOfSubscribers: Int @semanticNonNull
   "The subscribers that carry it."
   subscribers(
     "How many after the cursor, 1 to 100."
@@ -5245,7 +5252,7 @@ type Tag implements Node {
     filter: SubscriberFilter
     "In this order; physicalId breaks ties."
     orderBy: [SubscriberOrder!]
-  ): SubscriberConnection!
+  ): SubscriberConnection @semanticNonNull
 }
 
 "A page of tags."
@@ -5257,7 +5264,7 @@ type TagConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when asked for."
-  totalCount: Int!
+  totalCount: Int @semanticNonNull
 }
 
 "A tag in a page."
@@ -5273,7 +5280,7 @@ type TagList {
   "The tags."
   items: [Tag!]!
   "How many the whole list has; counted only when asked for."
-  totalCount: Int!
+  totalCount: Int @semanticNonNull
 }
 
 "Which tag, and which subscribers."
@@ -5307,9 +5314,9 @@ type DetachTagPayload {
     start: DateTime
     "The first instant after the span; the end of the current billing period when missing."
     end: DateTime
-  ): Usage! @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "What reports usage, and how far that is known."
-  usageSources: [UsageSource!]! @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  usageSources: [UsageSource!] @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
 }
 
 extend type Group {
@@ -5319,7 +5326,7 @@ extend type Group {
     start: DateTime
     "The first instant after the span; the end of the current billing period when missing."
     end: DateTime
-  ): Usage! @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
 }
 
 extend type Tag {
@@ -5329,7 +5336,7 @@ extend type Tag {
     start: DateTime
     "The first instant after the span; the end of the current billing period when missing."
     end: DateTime
-  ): Usage! @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
 }
 
 extend type Subscriber {
@@ -5339,12 +5346,12 @@ extend type Subscriber {
     start: DateTime
     "The first instant after the span; the end of the current billing period when missing."
     end: DateTime
-  ): Usage! @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER])
+  ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 extend type Mutation {
   "Records usage and answers for each record. To record the same again changes nothing."
-  recordUsage(input: RecordUsageInput!): RecordUsagePayload! @requires(permissions: [RECORD_USAGE])
+  recordUsage(input: RecordUsageInput!): RecordUsagePayload @requires(permissions: [RECORD_USAGE]) @semanticNonNull
 }
 
 """
@@ -5355,7 +5362,7 @@ type Usage {
   "The span, widened to whole hours."
   period: Period!
   "The sums."
-  totals: UsageTotals!
+  totals: UsageTotals @semanticNonNull
   "The course of usage over time."
   series(
     "The length of a step."
@@ -5364,19 +5371,19 @@ type Usage {
     timeZone: String
     "Whether steps without usage are listed, with zeros. At most 2,400 steps, and 100,000 in the series of several objects together."
     zeroFill: Boolean! = true
-  ): [UsagePoint!]!
+  ): [UsagePoint!] @semanticNonNull
   "What the usage consists of, the largest shares first."
   breakdown(
     "By this."
     by: UsageDimension!
     "How many shares, 1 to 100."
     first: Int! = 10
-  ): [UsageShare!]!
+  ): [UsageShare!] @semanticNonNull
   "The subscribers with the most usage."
   topSubscribers(
     "How many, 1 to 100."
     first: Int! = 10
-  ): [SubscriberUsage!]! @requires(permissions: [VIEW_SUBSCRIBER])
+  ): [SubscriberUsage!] @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "Usage in the span of the same length before; for a billing period, the one before."
   previous: Usage!
   "Up to when usage is known: the least of the sources that report. Null when none did yet."
@@ -5386,15 +5393,15 @@ type Usage {
   are in the offset of start, or else in UTC. Of several objects together each of these fields
   has at most 100,000 entries.
   """
-  dataUsage: DataUsageByDirection!
+  dataUsage: DataUsageByDirection @semanticNonNull
   "The number of sessions that began in each hour, as the REST paths write it."
-  sessionCount: SessionCount!
+  sessionCount: SessionCount @semanticNonNull
   "By network protocol and hour, as the REST paths write it."
-  dataUsageByNetworkProtocol: DataUsageByNetworkProtocol!
+  dataUsageByNetworkProtocol: DataUsageByNetworkProtocol @semanticNonNull
   "By IP address, as the REST paths write it."
-  dataUsageByIpAddress: DataUsageByIpAddress!
+  dataUsageByIpAddress: DataUsageByIpAddress @semanticNonNull
   "By subscriber, as the REST paths write it: those that the caller sees now, all of them in one answer."
-  dataUsageBySubscriber: DataUsageBySubscriber!
+  dataUsageBySubscriber: DataUsageBySubscriber @semanticNonNull
 }
 
 "Sums of usage."
@@ -5442,7 +5449,7 @@ type UsageShare {
 "A subscriber with its usage."
 type SubscriberUsage {
   "The subscriber."
-  subscriber: Subscriber!
+  subscriber: Subscriber @semanticNonNull
   "The end of its last record."
   lastSeen: DateTime!
   "Bytes sent."

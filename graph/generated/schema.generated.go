@@ -1320,10 +1320,10 @@ func (ec *executionContext) _Mutation_createAccessKey(ctx context.Context, field
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CreateAccessKeyPayload) graphql.Marshaler {
-			return ec.marshalNCreateAccessKeyPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateAccessKeyPayload(ctx, selections, v)
+			return ec.marshalOCreateAccessKeyPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateAccessKeyPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_createAccessKey(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1382,10 +1382,10 @@ func (ec *executionContext) _Mutation_revokeAccessKey(ctx context.Context, field
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.RevokeAccessKeyPayload) graphql.Marshaler {
-			return ec.marshalNRevokeAccessKeyPayload2ᚖsimgraphᚋgraphᚋmodelᚐRevokeAccessKeyPayload(ctx, selections, v)
+			return ec.marshalORevokeAccessKeyPayload2ᚖsimgraphᚋgraphᚋmodelᚐRevokeAccessKeyPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_revokeAccessKey(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1444,10 +1444,10 @@ func (ec *executionContext) _Mutation_createAlert(ctx context.Context, field gra
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CreateAlertPayload) graphql.Marshaler {
-			return ec.marshalNCreateAlertPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateAlertPayload(ctx, selections, v)
+			return ec.marshalOCreateAlertPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateAlertPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_createAlert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1506,10 +1506,10 @@ func (ec *executionContext) _Mutation_editAlert(ctx context.Context, field graph
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.EditAlertPayload) graphql.Marshaler {
-			return ec.marshalNEditAlertPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditAlertPayload(ctx, selections, v)
+			return ec.marshalOEditAlertPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditAlertPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_editAlert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1568,10 +1568,10 @@ func (ec *executionContext) _Mutation_deleteAlert(ctx context.Context, field gra
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.DeleteAlertPayload) graphql.Marshaler {
-			return ec.marshalNDeleteAlertPayload2ᚖsimgraphᚋgraphᚋmodelᚐDeleteAlertPayload(ctx, selections, v)
+			return ec.marshalODeleteAlertPayload2ᚖsimgraphᚋgraphᚋmodelᚐDeleteAlertPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_deleteAlert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1630,10 +1630,10 @@ func (ec *executionContext) _Mutation_editGroup(ctx context.Context, field graph
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.EditGroupPayload) graphql.Marshaler {
-			return ec.marshalNEditGroupPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditGroupPayload(ctx, selections, v)
+			return ec.marshalOEditGroupPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditGroupPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_editGroup(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1692,10 +1692,10 @@ func (ec *executionContext) _Mutation_createRecipient(ctx context.Context, field
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CreateRecipientPayload) graphql.Marshaler {
-			return ec.marshalNCreateRecipientPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateRecipientPayload(ctx, selections, v)
+			return ec.marshalOCreateRecipientPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateRecipientPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_createRecipient(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1754,10 +1754,10 @@ func (ec *executionContext) _Mutation_editRecipient(ctx context.Context, field g
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.EditRecipientPayload) graphql.Marshaler {
-			return ec.marshalNEditRecipientPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditRecipientPayload(ctx, selections, v)
+			return ec.marshalOEditRecipientPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditRecipientPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_editRecipient(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1816,10 +1816,10 @@ func (ec *executionContext) _Mutation_deleteRecipient(ctx context.Context, field
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.DeleteRecipientPayload) graphql.Marshaler {
-			return ec.marshalNDeleteRecipientPayload2ᚖsimgraphᚋgraphᚋmodelᚐDeleteRecipientPayload(ctx, selections, v)
+			return ec.marshalODeleteRecipientPayload2ᚖsimgraphᚋgraphᚋmodelᚐDeleteRecipientPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_deleteRecipient(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1878,10 +1878,10 @@ func (ec *executionContext) _Mutation_restoreRecipient(ctx context.Context, fiel
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *domain.Restored) graphql.Marshaler {
-			return ec.marshalNRestoreRecipientPayload2ᚖsimgraphᚋdomainᚐRestored(ctx, selections, v)
+			return ec.marshalORestoreRecipientPayload2ᚖsimgraphᚋdomainᚐRestored(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_restoreRecipient(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1940,10 +1940,10 @@ func (ec *executionContext) _Mutation_sendTestAlert(ctx context.Context, field g
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.SendTestAlertPayload) graphql.Marshaler {
-			return ec.marshalNSendTestAlertPayload2ᚖsimgraphᚋgraphᚋmodelᚐSendTestAlertPayload(ctx, selections, v)
+			return ec.marshalOSendTestAlertPayload2ᚖsimgraphᚋgraphᚋmodelᚐSendTestAlertPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_sendTestAlert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2002,10 +2002,10 @@ func (ec *executionContext) _Mutation_editSubscriber(ctx context.Context, field 
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.EditSubscriberPayload) graphql.Marshaler {
-			return ec.marshalNEditSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditSubscriberPayload(ctx, selections, v)
+			return ec.marshalOEditSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditSubscriberPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_editSubscriber(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2064,10 +2064,10 @@ func (ec *executionContext) _Mutation_attachTag(ctx context.Context, field graph
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.AttachTagPayload) graphql.Marshaler {
-			return ec.marshalNAttachTagPayload2ᚖsimgraphᚋgraphᚋmodelᚐAttachTagPayload(ctx, selections, v)
+			return ec.marshalOAttachTagPayload2ᚖsimgraphᚋgraphᚋmodelᚐAttachTagPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_attachTag(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2126,10 +2126,10 @@ func (ec *executionContext) _Mutation_detachTag(ctx context.Context, field graph
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.DetachTagPayload) graphql.Marshaler {
-			return ec.marshalNDetachTagPayload2ᚖsimgraphᚋgraphᚋmodelᚐDetachTagPayload(ctx, selections, v)
+			return ec.marshalODetachTagPayload2ᚖsimgraphᚋgraphᚋmodelᚐDetachTagPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_detachTag(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2188,10 +2188,10 @@ func (ec *executionContext) _Mutation_recordUsage(ctx context.Context, field gra
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.RecordUsagePayload) graphql.Marshaler {
-			return ec.marshalNRecordUsagePayload2ᚖsimgraphᚋgraphᚋmodelᚐRecordUsagePayload(ctx, selections, v)
+			return ec.marshalORecordUsagePayload2ᚖsimgraphᚋgraphᚋmodelᚐRecordUsagePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_recordUsage(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2404,10 +2404,10 @@ func (ec *executionContext) _Query_nodes(ctx context.Context, field graphql.Coll
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v []model.Node) graphql.Marshaler {
-			return ec.marshalNNode2ᚕsimgraphᚋgraphᚋmodelᚐNode(ctx, selections, v)
+			return ec.marshalONode2ᚕsimgraphᚋgraphᚋmodelᚐNode(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_nodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2466,10 +2466,10 @@ func (ec *executionContext) _Query_users(ctx context.Context, field graphql.Coll
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.User]) graphql.Marshaler {
-			return ec.marshalNUserConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOUserConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_users(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2528,10 +2528,10 @@ func (ec *executionContext) _Query_accessKeys(ctx context.Context, field graphql
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.AccessKey]) graphql.Marshaler {
-			return ec.marshalNAccessKeyConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOAccessKeyConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_accessKeys(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2652,10 +2652,10 @@ func (ec *executionContext) _Query_alerts(ctx context.Context, field graphql.Col
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.Alert]) graphql.Marshaler {
-			return ec.marshalNAlertConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOAlertConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_alerts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2714,10 +2714,10 @@ func (ec *executionContext) _Query_alertList(ctx context.Context, field graphql.
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.List[*domain.Alert]) graphql.Marshaler {
-			return ec.marshalNAlertList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
+			return ec.marshalOAlertList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_alertList(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2776,10 +2776,10 @@ func (ec *executionContext) _Query_previewAlert(ctx context.Context, field graph
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *domain.AlertPreview) graphql.Marshaler {
-			return ec.marshalNAlertPreview2ᚖsimgraphᚋdomainᚐAlertPreview(ctx, selections, v)
+			return ec.marshalOAlertPreview2ᚖsimgraphᚋdomainᚐAlertPreview(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_previewAlert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2838,10 +2838,10 @@ func (ec *executionContext) _Query_explainAlert(ctx context.Context, field graph
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *domain.AlertExplanation) graphql.Marshaler {
-			return ec.marshalNAlertExplanation2ᚖsimgraphᚋdomainᚐAlertExplanation(ctx, selections, v)
+			return ec.marshalOAlertExplanation2ᚖsimgraphᚋdomainᚐAlertExplanation(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_explainAlert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2900,10 +2900,10 @@ func (ec *executionContext) _Query_alertLog(ctx context.Context, field graphql.C
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.AlertLogEntry]) graphql.Marshaler {
-			return ec.marshalNAlertLogConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOAlertLogConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_alertLog(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2962,10 +2962,10 @@ func (ec *executionContext) _Query_alertLogList(ctx context.Context, field graph
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.List[*domain.AlertLogEntry]) graphql.Marshaler {
-			return ec.marshalNAlertLogList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
+			return ec.marshalOAlertLogList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_alertLogList(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -3024,10 +3024,10 @@ func (ec *executionContext) _Query_dataUsage(ctx context.Context, field graphql.
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.DataUsageByDirection) graphql.Marshaler {
-			return ec.marshalNDataUsageByDirection2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByDirection(ctx, selections, v)
+			return ec.marshalODataUsageByDirection2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByDirection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_dataUsage(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -3086,10 +3086,10 @@ func (ec *executionContext) _Query_subscriberDataUsage(ctx context.Context, fiel
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.DataUsageByDirection) graphql.Marshaler {
-			return ec.marshalNDataUsageByDirection2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByDirection(ctx, selections, v)
+			return ec.marshalODataUsageByDirection2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByDirection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_subscriberDataUsage(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -3148,10 +3148,10 @@ func (ec *executionContext) _Query_dataUsageBySubscriber(ctx context.Context, fi
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.DataUsageBySubscriber) graphql.Marshaler {
-			return ec.marshalNDataUsageBySubscriber2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageBySubscriber(ctx, selections, v)
+			return ec.marshalODataUsageBySubscriber2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageBySubscriber(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_dataUsageBySubscriber(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -3210,10 +3210,10 @@ func (ec *executionContext) _Query_sessionCount(ctx context.Context, field graph
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.SessionCount) graphql.Marshaler {
-			return ec.marshalNSessionCount2ᚖsimgraphᚋgraphᚋmodelᚐSessionCount(ctx, selections, v)
+			return ec.marshalOSessionCount2ᚖsimgraphᚋgraphᚋmodelᚐSessionCount(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_sessionCount(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -3272,10 +3272,10 @@ func (ec *executionContext) _Query_subscriberSessionCount(ctx context.Context, f
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.SessionCount) graphql.Marshaler {
-			return ec.marshalNSessionCount2ᚖsimgraphᚋgraphᚋmodelᚐSessionCount(ctx, selections, v)
+			return ec.marshalOSessionCount2ᚖsimgraphᚋgraphᚋmodelᚐSessionCount(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_subscriberSessionCount(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -3334,10 +3334,10 @@ func (ec *executionContext) _Query_dataUsageByNetworkProtocol(ctx context.Contex
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.DataUsageByNetworkProtocol) graphql.Marshaler {
-			return ec.marshalNDataUsageByNetworkProtocol2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByNetworkProtocol(ctx, selections, v)
+			return ec.marshalODataUsageByNetworkProtocol2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByNetworkProtocol(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_dataUsageByNetworkProtocol(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -3396,10 +3396,10 @@ func (ec *executionContext) _Query_dataUsageByIpAddress(ctx context.Context, fie
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.DataUsageByIPAddress) graphql.Marshaler {
-			return ec.marshalNDataUsageByIpAddress2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByIPAddress(ctx, selections, v)
+			return ec.marshalODataUsageByIpAddress2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByIPAddress(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_dataUsageByIpAddress(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -3458,10 +3458,10 @@ func (ec *executionContext) _Query_subscriberDataUsageByIpAddress(ctx context.Co
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.DataUsageByIPAddress) graphql.Marshaler {
-			return ec.marshalNDataUsageByIpAddress2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByIPAddress(ctx, selections, v)
+			return ec.marshalODataUsageByIpAddress2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByIPAddress(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_subscriberDataUsageByIpAddress(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -3520,10 +3520,10 @@ func (ec *executionContext) _Query_auditLog(ctx context.Context, field graphql.C
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.AuditEntry]) graphql.Marshaler {
-			return ec.marshalNAuditConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOAuditConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_auditLog(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -3744,10 +3744,10 @@ func (ec *executionContext) _Query_groups(ctx context.Context, field graphql.Col
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.Group]) graphql.Marshaler {
-			return ec.marshalNGroupConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOGroupConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_groups(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -3806,10 +3806,10 @@ func (ec *executionContext) _Query_groupList(ctx context.Context, field graphql.
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.List[*domain.Group]) graphql.Marshaler {
-			return ec.marshalNGroupList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
+			return ec.marshalOGroupList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_groupList(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -3868,10 +3868,10 @@ func (ec *executionContext) _Query_operators(ctx context.Context, field graphql.
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.Operator]) graphql.Marshaler {
-			return ec.marshalNOperatorConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOOperatorConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_operators(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -3930,10 +3930,10 @@ func (ec *executionContext) _Query_tariffs(ctx context.Context, field graphql.Co
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.Tariff]) graphql.Marshaler {
-			return ec.marshalNTariffConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOTariffConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_tariffs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -3992,10 +3992,10 @@ func (ec *executionContext) _Query_recipients(ctx context.Context, field graphql
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.Recipient]) graphql.Marshaler {
-			return ec.marshalNRecipientConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalORecipientConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_recipients(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -4054,10 +4054,10 @@ func (ec *executionContext) _Query_recipientList(ctx context.Context, field grap
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.List[*domain.Recipient]) graphql.Marshaler {
-			return ec.marshalNRecipientList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
+			return ec.marshalORecipientList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_recipientList(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -4178,10 +4178,10 @@ func (ec *executionContext) _Query_subscribers(ctx context.Context, field graphq
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.Subscriber]) graphql.Marshaler {
-			return ec.marshalNSubscriberConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOSubscriberConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_subscribers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -4240,10 +4240,10 @@ func (ec *executionContext) _Query_subscriberList(ctx context.Context, field gra
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.List[*domain.Subscriber]) graphql.Marshaler {
-			return ec.marshalNSubscriberList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
+			return ec.marshalOSubscriberList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_subscriberList(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -4364,10 +4364,10 @@ func (ec *executionContext) _Query_tags(ctx context.Context, field graphql.Colle
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[domain.TagName]) graphql.Marshaler {
-			return ec.marshalNTagConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOTagConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_tags(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -4426,10 +4426,10 @@ func (ec *executionContext) _Query_tagList(ctx context.Context, field graphql.Co
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.List[domain.TagName]) graphql.Marshaler {
-			return ec.marshalNTagList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
+			return ec.marshalOTagList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_tagList(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -4488,10 +4488,10 @@ func (ec *executionContext) _Query_taggedSubscriberList(ctx context.Context, fie
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.List[*domain.Subscriber]) graphql.Marshaler {
-			return ec.marshalNSubscriberList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
+			return ec.marshalOSubscriberList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_taggedSubscriberList(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -4942,105 +4942,105 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createAccessKey(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "revokeAccessKey":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_revokeAccessKey(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "createAlert":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createAlert(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "editAlert":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_editAlert(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "deleteAlert":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteAlert(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "editGroup":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_editGroup(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "createRecipient":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createRecipient(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "editRecipient":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_editRecipient(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "deleteRecipient":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteRecipient(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "restoreRecipient":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_restoreRecipient(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "sendTestAlert":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_sendTestAlert(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "editSubscriber":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_editSubscriber(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "attachTag":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_attachTag(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "detachTag":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_detachTag(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "recordUsage":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_recordUsage(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -5169,7 +5169,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_nodes(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5191,7 +5191,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_users(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5213,7 +5213,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_accessKeys(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5257,7 +5257,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_alerts(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5279,7 +5279,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_alertList(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5301,7 +5301,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_previewAlert(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5323,7 +5323,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_explainAlert(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5345,7 +5345,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_alertLog(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5367,7 +5367,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_alertLogList(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5389,7 +5389,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_dataUsage(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5411,7 +5411,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_subscriberDataUsage(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5433,7 +5433,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_dataUsageBySubscriber(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5455,7 +5455,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_sessionCount(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5477,7 +5477,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_subscriberSessionCount(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5499,7 +5499,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_dataUsageByNetworkProtocol(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5521,7 +5521,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_dataUsageByIpAddress(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5543,7 +5543,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_subscriberDataUsageByIpAddress(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5565,7 +5565,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_auditLog(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5653,7 +5653,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_groups(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5675,7 +5675,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_groupList(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5697,7 +5697,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_operators(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5719,7 +5719,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_tariffs(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5741,7 +5741,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_recipients(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5763,7 +5763,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_recipientList(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5807,7 +5807,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_subscribers(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5829,7 +5829,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_subscriberList(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5873,7 +5873,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_tags(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5895,7 +5895,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_tagList(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5917,7 +5917,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_taggedSubscriberList(ctx, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -5998,16 +5998,6 @@ func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, se
 		}
 	}
 	return res
-}
-
-func (ec *executionContext) marshalNNode2ᚕsimgraphᚋgraphᚋmodelᚐNode(ctx context.Context, sel ast.SelectionSet, v []model.Node) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalONode2simgraphᚋgraphᚋmodelᚐNode(ctx, sel, v[i])
-	})
-
-	return ret
 }
 
 func (ec *executionContext) marshalNPageInfo2simgraphᚋgraphᚋmodelᚐPageInfo(ctx context.Context, sel ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
@@ -6114,6 +6104,19 @@ func (ec *executionContext) marshalONode2simgraphᚋgraphᚋmodelᚐNode(ctx con
 		return graphql.Null
 	}
 	return ec._Node(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONode2ᚕsimgraphᚋgraphᚋmodelᚐNode(ctx context.Context, sel ast.SelectionSet, v []model.Node) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalONode2simgraphᚋgraphᚋmodelᚐNode(ctx, sel, v[i])
+	})
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐOrderDirection(ctx context.Context, v any) (*input.OrderDirection, error) {

@@ -36,9 +36,9 @@ type SubscriberResolver interface {
 	Parent(ctx context.Context, obj *domain.Subscriber) (*model.ParentLink, error)
 	Profiles(ctx context.Context, obj *domain.Subscriber) ([]*domain.Subscriber, error)
 	Related(ctx context.Context, obj *domain.Subscriber) (*model.RelatedItems, error)
-	DataUsage(ctx context.Context, obj *domain.Subscriber) (int64, error)
+	DataUsage(ctx context.Context, obj *domain.Subscriber) (*int64, error)
 	Tags(ctx context.Context, obj *domain.Subscriber, limit *int32, offset *int32) ([]domain.TagName, error)
-	NumberOfTags(ctx context.Context, obj *domain.Subscriber) (int32, error)
+	NumberOfTags(ctx context.Context, obj *domain.Subscriber) (*int32, error)
 	Alerts(ctx context.Context, obj *domain.Subscriber) ([]*domain.AlertState, error)
 	Usage(ctx context.Context, obj *domain.Subscriber, start *time.Time, end *time.Time) (*model.Usage, error)
 }
@@ -535,10 +535,10 @@ func (ec *executionContext) _Subscriber_operator(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *domain.Operator) graphql.Marshaler {
-			return ec.marshalNOperator2ᚖsimgraphᚋdomainᚐOperator(ctx, selections, v)
+			return ec.marshalOOperator2ᚖsimgraphᚋdomainᚐOperator(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Subscriber_operator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -971,10 +971,10 @@ func (ec *executionContext) _Subscriber_profiles(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*domain.Subscriber) graphql.Marshaler {
-			return ec.marshalNSubscriber2ᚕᚖsimgraphᚋdomainᚐSubscriberᚄ(ctx, selections, v)
+			return ec.marshalOSubscriber2ᚕᚖsimgraphᚋdomainᚐSubscriberᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Subscriber_profiles(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1034,11 +1034,11 @@ func (ec *executionContext) _Subscriber_dataUsage(ctx context.Context, field gra
 			return ec.Resolvers.Subscriber().DataUsage(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNBigInt2int64(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOBigInt2ᚖint64(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Subscriber_dataUsage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1059,10 +1059,10 @@ func (ec *executionContext) _Subscriber_tags(ctx context.Context, field graphql.
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []domain.TagName) graphql.Marshaler {
-			return ec.marshalNTag2ᚕsimgraphᚋdomainᚐTagNameᚄ(ctx, selections, v)
+			return ec.marshalOTag2ᚕsimgraphᚋdomainᚐTagNameᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Subscriber_tags(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1101,11 +1101,11 @@ func (ec *executionContext) _Subscriber_numberOfTags(ctx context.Context, field 
 			return ec.Resolvers.Subscriber().NumberOfTags(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
-			return ec.marshalNInt2int32(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *int32) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint32(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Subscriber_numberOfTags(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1143,10 +1143,10 @@ func (ec *executionContext) _Subscriber_alerts(ctx context.Context, field graphq
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v []*domain.AlertState) graphql.Marshaler {
-			return ec.marshalNAlertState2ᚕᚖsimgraphᚋdomainᚐAlertStateᚄ(ctx, selections, v)
+			return ec.marshalOAlertState2ᚕᚖsimgraphᚋdomainᚐAlertStateᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Subscriber_alerts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1194,10 +1194,10 @@ func (ec *executionContext) _Subscriber_usage(ctx context.Context, field graphql
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Usage) graphql.Marshaler {
-			return ec.marshalNUsage2ᚖsimgraphᚋgraphᚋmodelᚐUsage(ctx, selections, v)
+			return ec.marshalOUsage2ᚖsimgraphᚋgraphᚋmodelᚐUsage(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Subscriber_usage(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1333,10 +1333,10 @@ func (ec *executionContext) _SubscriberConnection_totalCount(ctx context.Context
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+			return ec.marshalOInt2int(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_SubscriberConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1443,10 +1443,10 @@ func (ec *executionContext) _SubscriberList_totalCount(ctx context.Context, fiel
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+			return ec.marshalOInt2int(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_SubscriberList_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2214,7 +2214,7 @@ func (ec *executionContext) _Subscriber(ctx context.Context, sel ast.SelectionSe
 					}
 				}()
 				res = ec._Subscriber_operator(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2464,7 +2464,7 @@ func (ec *executionContext) _Subscriber(ctx context.Context, sel ast.SelectionSe
 					}
 				}()
 				res = ec._Subscriber_profiles(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2540,7 +2540,7 @@ func (ec *executionContext) _Subscriber(ctx context.Context, sel ast.SelectionSe
 					}
 				}()
 				res = ec._Subscriber_dataUsage(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2578,7 +2578,7 @@ func (ec *executionContext) _Subscriber(ctx context.Context, sel ast.SelectionSe
 					}
 				}()
 				res = ec._Subscriber_tags(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2616,7 +2616,7 @@ func (ec *executionContext) _Subscriber(ctx context.Context, sel ast.SelectionSe
 					}
 				}()
 				res = ec._Subscriber_numberOfTags(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2654,7 +2654,7 @@ func (ec *executionContext) _Subscriber(ctx context.Context, sel ast.SelectionSe
 					}
 				}()
 				res = ec._Subscriber_alerts(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2692,7 +2692,7 @@ func (ec *executionContext) _Subscriber(ctx context.Context, sel ast.SelectionSe
 					}
 				}()
 				res = ec._Subscriber_usage(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2778,7 +2778,7 @@ func (ec *executionContext) _SubscriberConnection(ctx context.Context, sel ast.S
 					}
 				}()
 				res = ec._SubscriberConnection_totalCount(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2897,7 +2897,7 @@ func (ec *executionContext) _SubscriberList(ctx context.Context, sel ast.Selecti
 					}
 				}()
 				res = ec._SubscriberList_totalCount(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2955,16 +2955,6 @@ func (ec *executionContext) unmarshalNEditSubscriberInput2simgraphᚋgraphᚋgen
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNEditSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditSubscriberPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditSubscriberPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._EditSubscriberPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNNetworkState2ᚖsimgraphᚋgraphᚋmodelᚐNetworkState(ctx context.Context, sel ast.SelectionSet, v *model.NetworkState) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -2999,16 +2989,6 @@ func (ec *executionContext) marshalNSubscriber2ᚖsimgraphᚋdomainᚐSubscriber
 		return graphql.Null
 	}
 	return ec._Subscriber(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNSubscriberConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Subscriber]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._SubscriberConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNSubscriberEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*domain.Subscriber]) graphql.Marshaler {
@@ -3066,16 +3046,6 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNSubscriberList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[*domain.Subscriber]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._SubscriberList(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNSubscriberOrder2map(ctx context.Context, v any) (map[string]any, error) {
 	res, err := ec.unmarshalInputSubscriberOrder(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -3118,6 +3088,13 @@ var (
 		domain.Virtual:  "VIRTUAL",
 	}
 )
+
+func (ec *executionContext) marshalOEditSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditSubscriberPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditSubscriberPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._EditSubscriberPayload(ctx, sel, v)
+}
 
 func (ec *executionContext) unmarshalONetworkStateFilter2map(ctx context.Context, v any) (map[string]any, error) {
 	if v == nil {
@@ -3183,6 +3160,13 @@ func (ec *executionContext) marshalOSubscriber2ᚖsimgraphᚋdomainᚐSubscriber
 	return ec._Subscriber(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOSubscriberConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Subscriber]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SubscriberConnection(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOSubscriberFilter2map(ctx context.Context, v any) (map[string]any, error) {
 	if v == nil {
 		return nil, nil
@@ -3206,6 +3190,13 @@ func (ec *executionContext) unmarshalOSubscriberFilter2ᚕmapᚄ(ctx context.Con
 		}
 	}
 	return res, nil
+}
+
+func (ec *executionContext) marshalOSubscriberList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[*domain.Subscriber]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SubscriberList(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOSubscriberOrder2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {

@@ -22,7 +22,7 @@ import (
 type TagResolver interface {
 	ID(ctx context.Context, obj *domain.TagName) (string, error)
 
-	NumberOfSubscribers(ctx context.Context, obj *domain.TagName) (int32, error)
+	NumberOfSubscribers(ctx context.Context, obj *domain.TagName) (*int32, error)
 	Subscribers(ctx context.Context, obj *domain.TagName, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.Subscriber], error)
 	Usage(ctx context.Context, obj *domain.TagName, start *time.Time, end *time.Time) (*model.Usage, error)
 }
@@ -288,11 +288,11 @@ func (ec *executionContext) _Tag_numberOfSubscribers(ctx context.Context, field 
 			return ec.Resolvers.Tag().NumberOfSubscribers(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
-			return ec.marshalNInt2int32(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *int32) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint32(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Tag_numberOfSubscribers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -313,10 +313,10 @@ func (ec *executionContext) _Tag_subscribers(ctx context.Context, field graphql.
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.Subscriber]) graphql.Marshaler {
-			return ec.marshalNSubscriberConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+			return ec.marshalOSubscriberConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Tag_subscribers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -375,10 +375,10 @@ func (ec *executionContext) _Tag_usage(ctx context.Context, field graphql.Collec
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Usage) graphql.Marshaler {
-			return ec.marshalNUsage2ᚖsimgraphᚋgraphᚋmodelᚐUsage(ctx, selections, v)
+			return ec.marshalOUsage2ᚖsimgraphᚋgraphᚋmodelᚐUsage(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Tag_usage(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -514,10 +514,10 @@ func (ec *executionContext) _TagConnection_totalCount(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+			return ec.marshalOInt2int(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_TagConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -624,10 +624,10 @@ func (ec *executionContext) _TagList_totalCount(ctx context.Context, field graph
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+			return ec.marshalOInt2int(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_TagList_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -834,7 +834,7 @@ func (ec *executionContext) _Tag(ctx context.Context, sel ast.SelectionSet, obj 
 					}
 				}()
 				res = ec._Tag_numberOfSubscribers(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -872,7 +872,7 @@ func (ec *executionContext) _Tag(ctx context.Context, sel ast.SelectionSet, obj 
 					}
 				}()
 				res = ec._Tag_subscribers(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -910,7 +910,7 @@ func (ec *executionContext) _Tag(ctx context.Context, sel ast.SelectionSet, obj 
 					}
 				}()
 				res = ec._Tag_usage(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -996,7 +996,7 @@ func (ec *executionContext) _TagConnection(ctx context.Context, sel ast.Selectio
 					}
 				}()
 				res = ec._TagConnection_totalCount(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1115,7 +1115,7 @@ func (ec *executionContext) _TagList(ctx context.Context, sel ast.SelectionSet, 
 					}
 				}()
 				res = ec._TagList_totalCount(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1168,26 +1168,6 @@ func (ec *executionContext) _TagList(ctx context.Context, sel ast.SelectionSet, 
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNAttachTagPayload2ᚖsimgraphᚋgraphᚋmodelᚐAttachTagPayload(ctx context.Context, sel ast.SelectionSet, v *model.AttachTagPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AttachTagPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNDetachTagPayload2ᚖsimgraphᚋgraphᚋmodelᚐDetachTagPayload(ctx context.Context, sel ast.SelectionSet, v *model.DetachTagPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DetachTagPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNTag2simgraphᚋdomainᚐTagName(ctx context.Context, sel ast.SelectionSet, v domain.TagName) graphql.Marshaler {
 	return ec._Tag(ctx, sel, &v)
 }
@@ -1206,16 +1186,6 @@ func (ec *executionContext) marshalNTag2ᚕsimgraphᚋdomainᚐTagNameᚄ(ctx co
 	}
 
 	return ret
-}
-
-func (ec *executionContext) marshalNTagConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[domain.TagName]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._TagConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNTagEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[domain.TagName]) graphql.Marshaler {
@@ -1243,14 +1213,37 @@ func (ec *executionContext) unmarshalNTagInput2simgraphᚋgraphᚋgeneratedᚋin
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNTagList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[domain.TagName]) graphql.Marshaler {
+func (ec *executionContext) marshalOAttachTagPayload2ᚖsimgraphᚋgraphᚋmodelᚐAttachTagPayload(ctx context.Context, sel ast.SelectionSet, v *model.AttachTagPayload) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
 		return graphql.Null
 	}
-	return ec._TagList(ctx, sel, v)
+	return ec._AttachTagPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODetachTagPayload2ᚖsimgraphᚋgraphᚋmodelᚐDetachTagPayload(ctx context.Context, sel ast.SelectionSet, v *model.DetachTagPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DetachTagPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOTag2ᚕsimgraphᚋdomainᚐTagNameᚄ(ctx context.Context, sel ast.SelectionSet, v []domain.TagName) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNTag2simgraphᚋdomainᚐTagName(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalOTag2ᚖsimgraphᚋdomainᚐTagName(ctx context.Context, sel ast.SelectionSet, v *domain.TagName) graphql.Marshaler {
@@ -1258,6 +1251,20 @@ func (ec *executionContext) marshalOTag2ᚖsimgraphᚋdomainᚐTagName(ctx conte
 		return graphql.Null
 	}
 	return ec._Tag(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOTagConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[domain.TagName]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._TagConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOTagList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[domain.TagName]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._TagList(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

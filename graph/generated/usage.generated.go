@@ -225,10 +225,10 @@ func (ec *executionContext) _SubscriberUsage_subscriber(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *domain.Subscriber) graphql.Marshaler {
-			return ec.marshalNSubscriber2ᚖsimgraphᚋdomainᚐSubscriber(ctx, selections, v)
+			return ec.marshalOSubscriber2ᚖsimgraphᚋdomainᚐSubscriber(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_SubscriberUsage_subscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -381,10 +381,10 @@ func (ec *executionContext) _Usage_totals(ctx context.Context, field graphql.Col
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *domain.UsageTotals) graphql.Marshaler {
-			return ec.marshalNUsageTotals2ᚖsimgraphᚋdomainᚐUsageTotals(ctx, selections, v)
+			return ec.marshalOUsageTotals2ᚖsimgraphᚋdomainᚐUsageTotals(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Usage_totals(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -414,10 +414,10 @@ func (ec *executionContext) _Usage_series(ctx context.Context, field graphql.Col
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*domain.UsagePoint) graphql.Marshaler {
-			return ec.marshalNUsagePoint2ᚕᚖsimgraphᚋdomainᚐUsagePointᚄ(ctx, selections, v)
+			return ec.marshalOUsagePoint2ᚕᚖsimgraphᚋdomainᚐUsagePointᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Usage_series(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -458,10 +458,10 @@ func (ec *executionContext) _Usage_breakdown(ctx context.Context, field graphql.
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*domain.UsageShare) graphql.Marshaler {
-			return ec.marshalNUsageShare2ᚕᚖsimgraphᚋdomainᚐUsageShareᚄ(ctx, selections, v)
+			return ec.marshalOUsageShare2ᚕᚖsimgraphᚋdomainᚐUsageShareᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Usage_breakdown(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -520,10 +520,10 @@ func (ec *executionContext) _Usage_topSubscribers(ctx context.Context, field gra
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v []*domain.SubscriberUsage) graphql.Marshaler {
-			return ec.marshalNSubscriberUsage2ᚕᚖsimgraphᚋdomainᚐSubscriberUsageᚄ(ctx, selections, v)
+			return ec.marshalOSubscriberUsage2ᚕᚖsimgraphᚋdomainᚐSubscriberUsageᚄ(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Usage_topSubscribers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -618,10 +618,10 @@ func (ec *executionContext) _Usage_dataUsage(ctx context.Context, field graphql.
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.DataUsageByDirection) graphql.Marshaler {
-			return ec.marshalNDataUsageByDirection2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByDirection(ctx, selections, v)
+			return ec.marshalODataUsageByDirection2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByDirection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Usage_dataUsage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -650,10 +650,10 @@ func (ec *executionContext) _Usage_sessionCount(ctx context.Context, field graph
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.SessionCount) graphql.Marshaler {
-			return ec.marshalNSessionCount2ᚖsimgraphᚋgraphᚋmodelᚐSessionCount(ctx, selections, v)
+			return ec.marshalOSessionCount2ᚖsimgraphᚋgraphᚋmodelᚐSessionCount(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Usage_sessionCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -682,10 +682,10 @@ func (ec *executionContext) _Usage_dataUsageByNetworkProtocol(ctx context.Contex
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.DataUsageByNetworkProtocol) graphql.Marshaler {
-			return ec.marshalNDataUsageByNetworkProtocol2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByNetworkProtocol(ctx, selections, v)
+			return ec.marshalODataUsageByNetworkProtocol2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByNetworkProtocol(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Usage_dataUsageByNetworkProtocol(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -714,10 +714,10 @@ func (ec *executionContext) _Usage_dataUsageByIpAddress(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.DataUsageByIPAddress) graphql.Marshaler {
-			return ec.marshalNDataUsageByIpAddress2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByIPAddress(ctx, selections, v)
+			return ec.marshalODataUsageByIpAddress2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageByIPAddress(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Usage_dataUsageByIpAddress(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -746,10 +746,10 @@ func (ec *executionContext) _Usage_dataUsageBySubscriber(ctx context.Context, fi
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.DataUsageBySubscriber) graphql.Marshaler {
-			return ec.marshalNDataUsageBySubscriber2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageBySubscriber(ctx, selections, v)
+			return ec.marshalODataUsageBySubscriber2ᚖsimgraphᚋgraphᚋmodelᚐDataUsageBySubscriber(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Usage_dataUsageBySubscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1410,7 +1410,7 @@ func (ec *executionContext) _SubscriberUsage(ctx context.Context, sel ast.Select
 					}
 				}()
 				res = ec._SubscriberUsage_subscriber(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1539,7 +1539,7 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Usage_totals(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1577,7 +1577,7 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Usage_series(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1615,7 +1615,7 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Usage_breakdown(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1653,7 +1653,7 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Usage_topSubscribers(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1767,7 +1767,7 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Usage_dataUsage(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1805,7 +1805,7 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Usage_sessionCount(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1843,7 +1843,7 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Usage_dataUsageByNetworkProtocol(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1881,7 +1881,7 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Usage_dataUsageByIpAddress(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1919,7 +1919,7 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Usage_dataUsageBySubscriber(ctx, field, obj)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2194,16 +2194,6 @@ func (ec *executionContext) unmarshalNRecordUsageInput2simgraphᚋgraphᚋgenera
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNRecordUsagePayload2ᚖsimgraphᚋgraphᚋmodelᚐRecordUsagePayload(ctx context.Context, sel ast.SelectionSet, v *model.RecordUsagePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._RecordUsagePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNRecordedUsage2simgraphᚋgraphᚋmodelᚐRecordedUsage(ctx context.Context, sel ast.SelectionSet, v model.RecordedUsage) graphql.Marshaler {
 	return ec._RecordedUsage(ctx, sel, &v)
 }
@@ -2213,22 +2203,6 @@ func (ec *executionContext) marshalNRecordedUsage2ᚕsimgraphᚋgraphᚋmodelᚐ
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNRecordedUsage2simgraphᚋgraphᚋmodelᚐRecordedUsage(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNSubscriberUsage2ᚕᚖsimgraphᚋdomainᚐSubscriberUsageᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.SubscriberUsage) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNSubscriberUsage2ᚖsimgraphᚋdomainᚐSubscriberUsage(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -2326,22 +2300,6 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNUsagePoint2ᚕᚖsimgraphᚋdomainᚐUsagePointᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.UsagePoint) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNUsagePoint2ᚖsimgraphᚋdomainᚐUsagePoint(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalNUsagePoint2ᚖsimgraphᚋdomainᚐUsagePoint(ctx context.Context, sel ast.SelectionSet, v *domain.UsagePoint) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -2371,22 +2329,6 @@ func (ec *executionContext) unmarshalNUsageRecordInput2ᚖsimgraphᚋgraphᚋgen
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNUsageShare2ᚕᚖsimgraphᚋdomainᚐUsageShareᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.UsageShare) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNUsageShare2ᚖsimgraphᚋdomainᚐUsageShare(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalNUsageShare2ᚖsimgraphᚋdomainᚐUsageShare(ctx context.Context, sel ast.SelectionSet, v *domain.UsageShare) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -2395,22 +2337,6 @@ func (ec *executionContext) marshalNUsageShare2ᚖsimgraphᚋdomainᚐUsageShare
 		return graphql.Null
 	}
 	return ec._UsageShare(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNUsageSource2ᚕᚖsimgraphᚋdomainᚐUsageSourceᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.UsageSource) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNUsageSource2ᚖsimgraphᚋdomainᚐUsageSource(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) marshalNUsageSource2ᚖsimgraphᚋdomainᚐUsageSource(ctx context.Context, sel ast.SelectionSet, v *domain.UsageSource) graphql.Marshaler {
@@ -2457,11 +2383,98 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNUsageTotals2ᚖsimgraphᚋdomainᚐUsageTotals(ctx context.Context, sel ast.SelectionSet, v *domain.UsageTotals) graphql.Marshaler {
+func (ec *executionContext) marshalORecordUsagePayload2ᚖsimgraphᚋgraphᚋmodelᚐRecordUsagePayload(ctx context.Context, sel ast.SelectionSet, v *model.RecordUsagePayload) graphql.Marshaler {
 	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		return graphql.Null
+	}
+	return ec._RecordUsagePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSubscriberUsage2ᚕᚖsimgraphᚋdomainᚐSubscriberUsageᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.SubscriberUsage) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSubscriberUsage2ᚖsimgraphᚋdomainᚐSubscriberUsage(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
 		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalOUsage2ᚖsimgraphᚋgraphᚋmodelᚐUsage(ctx context.Context, sel ast.SelectionSet, v *model.Usage) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Usage(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUsagePoint2ᚕᚖsimgraphᚋdomainᚐUsagePointᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.UsagePoint) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNUsagePoint2ᚖsimgraphᚋdomainᚐUsagePoint(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalOUsageShare2ᚕᚖsimgraphᚋdomainᚐUsageShareᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.UsageShare) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNUsageShare2ᚖsimgraphᚋdomainᚐUsageShare(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalOUsageSource2ᚕᚖsimgraphᚋdomainᚐUsageSourceᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.UsageSource) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNUsageSource2ᚖsimgraphᚋdomainᚐUsageSource(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalOUsageTotals2ᚖsimgraphᚋdomainᚐUsageTotals(ctx context.Context, sel ast.SelectionSet, v *domain.UsageTotals) graphql.Marshaler {
+	if v == nil {
 		return graphql.Null
 	}
 	return ec._UsageTotals(ctx, sel, v)
