@@ -7,8 +7,9 @@ package query
 //	unary      = "not" unary | "(" filter ")" | comparison
 //	comparison = field op value | field "in" "(" value { "," value } ")"
 //
-// Keywords are in any case. A value is "…" (with \" and \\), '…' (a quote doubled), or a
-// bareword of letters, digits and _ . : - + @ /; null without quotes is null. The
+// Keywords are in any case. A value is "…" (with \" and \\), '…' (a quote doubled), or
+// bare: one word or more, up to the next "and" or "or" between blanks, a closing
+// parenthesis, in a list also a comma, or the end. null without quotes is null. The
 // type of the field decides how a value is read. Blank text is no filter: nil.
 // Every error is a *SyntaxError.
 func ParseFilter(text string, fields Fields) (Expr, error) {
@@ -51,6 +52,9 @@ func (p *parser) start(text string) error {
 }
 
 func (p *parser) advance() { p.token = p.lexer.next() }
+
+// advanceToValue reads a value as the next token; in a list, a comma ends it.
+func (p *parser) advanceToValue(inList bool) { p.token = p.lexer.value(inList) }
 
 // fail blames the token; a bad token brings its own reason.
 func (p *parser) fail(reason string) error {
@@ -152,7 +156,11 @@ func (p *parser) operator(field Field) (Op, error) {
 	if reason := field.refuses(op); reason != "" {
 		return "", p.fail(reason)
 	}
-	p.advance()
+	if op == In {
+		p.advance()
+	} else {
+		p.advanceToValue(false)
+	}
 	return op, nil
 }
 
@@ -167,7 +175,7 @@ func (p *parser) list(field Field, op Op) ([]Value, error) {
 	}
 	var values []Value
 	for p.kind != closing {
-		p.advance()
+		p.advanceToValue(true)
 		v, err := p.value(field, op)
 		if err != nil {
 			return nil, err

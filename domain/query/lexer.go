@@ -70,7 +70,7 @@ func newLexer(text string) (*lexer, *token) {
 }
 
 func (l *lexer) next() token {
-	l.take(len(l.rest) - len(strings.TrimLeft(l.rest, " \t\r\n")))
+	l.skipBlanks()
 	if l.rest == "" {
 		return token{kind: end, column: l.column}
 	}
@@ -88,6 +88,8 @@ func (l *lexer) next() token {
 	}
 	return l.word()
 }
+
+func (l *lexer) skipBlanks() { l.take(len(l.rest) - len(strings.TrimLeft(l.rest, blanks))) }
 
 // take moves on by n bytes.
 func (l *lexer) take(n int) string {
@@ -149,36 +151,59 @@ func (l *lexer) singleQuoted() token {
 	return l.bad(len(l.rest), "the closing quote is missing")
 }
 
-// word reads a bareword: a name, keyword, number, date or identifier.
+// word reads a bareword: the name of a field, a keyword or an operator.
 func (l *lexer) word() token {
 	n := len(l.rest) - len(strings.TrimLeftFunc(l.rest, inWord))
 	if n == 0 {
 		_, size := utf8.DecodeRuneInString(l.rest)
 		return l.bad(size, "not part of the language; put texts into quotes")
 	}
-	if offset := l.lostPlus(n); offset != "" {
-		t := l.token(word, n+len(offset))
-		t.text = t.raw[:n] + "+" + offset[1:]
-		return t
-	}
 	return l.token(word, n)
 }
 
-// lostPlus finds what URL decoding leaves of a plus: directly after a date-time
-// without offset (the first n bytes), a blank and hh:mm.
-func (l *lexer) lostPlus(n int) string {
-	const shape = " 00:00"
-	if _, offset, ok := cutDateTime(l.rest[:n]); !ok || offset != "" {
-		return ""
+// value reads what stands where a value is expected: a quoted text, or a bare one of
+// any number of words.
+func (l *lexer) value(inList bool) token {
+	l.skipBlanks()
+	if l.rest == "" || strings.IndexByte("(),\"'", l.rest[0]) >= 0 && (inList || l.rest[0] != ',') {
+		return l.next()
 	}
-	after := l.rest[n:]
-	if len(after) < len(shape) || !fits(after[:len(shape)], shape) {
-		return ""
+	n := bareLength(l.rest, inList)
+	if n == 0 { // a keyword stands in the place of the value
+		return l.next()
 	}
-	if r, _ := utf8.DecodeRuneInString(after[len(shape):]); inWord(r) {
-		return ""
+	if n < len(l.rest) && l.rest[n] == '(' {
+		return l.bad(n+1, "put a value with parentheses into quotes")
 	}
-	return after[:len(shape)]
+	return l.token(word, len(strings.TrimRight(l.rest[:n], blanks)))
+}
+
+const blanks = " \t\r\n"
+
+// bareLength returns how many bytes of the text belong to a bare value: up to a
+// parenthesis, in a list a comma, or "and" or "or" between blanks.
+func bareLength(text string, inList bool) int {
+	wordBegins := true
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == ')', c == '(', c == ',' && inList:
+			return i
+		case wordBegins && joins(text[i:]):
+			return i
+		default:
+			wordBegins = strings.IndexByte(blanks, c) >= 0
+		}
+	}
+	return len(text)
+}
+
+// joins reports whether the text begins with the keyword "and" or "or".
+func joins(text string) bool {
+	n := strings.IndexAny(text, blanks+"(")
+	if n < 0 {
+		n = len(text)
+	}
+	return strings.EqualFold(text[:n], "and") || strings.EqualFold(text[:n], "or")
 }
 
 func inWord(r rune) bool {

@@ -107,8 +107,8 @@ func textValue(s string) (Value, string) {
 }
 
 func integerValue(s string) (Value, string) {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
+	n, ok := ParseInteger(s, 64)
+	if !ok {
 		return Value{}, "a whole number of 64 bits is expected"
 	}
 	return Value{Int: n}, ""
