@@ -2,6 +2,7 @@ package domain
 
 import (
 	"context"
+	"math"
 	"strconv"
 	"time"
 )
@@ -107,6 +108,18 @@ func (s AlertSpec) GroupID() (int64, error) {
 
 // AlertEdit is what changes on an alert; nil stays as it is.
 type AlertEdit struct{ LowerThreshold, UpperThreshold *int64 }
+
+// Check refuses an edit that no alert can take: it is wrong whatever the alert is.
+func (e AlertEdit) Check() error {
+	lower, upper := int64(0), int64(math.MaxInt64)
+	if e.LowerThreshold != nil {
+		lower = *e.LowerThreshold
+	}
+	if e.UpperThreshold != nil {
+		upper = *e.UpperThreshold
+	}
+	return checkThresholds(lower, upper)
+}
 
 // Apply returns the thresholds as they are after the edit, or Invalid.
 func (e AlertEdit) Apply(a *Alert) (lower, upper int64, err error) {

@@ -42,6 +42,29 @@ func TestAlertSpecsThatBreakARule(t *testing.T) {
 	}
 }
 
+func TestAnEditThatFitsNoAlertIsRefusedByItself(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		edit  domain.AlertEdit
+		field string
+	}{
+		{domain.AlertEdit{}, ""},
+		{domain.AlertEdit{LowerThreshold: new(int64(math.MaxInt64))}, ""},
+		{domain.AlertEdit{UpperThreshold: new(int64(0))}, ""},
+		{domain.AlertEdit{LowerThreshold: new(int64(-1))}, "lowerThreshold"},
+		{domain.AlertEdit{UpperThreshold: new(int64(-1))}, "upperThreshold"},
+		{domain.AlertEdit{LowerThreshold: new(int64(2)), UpperThreshold: new(int64(1))}, "lowerThreshold"},
+	} {
+		field := ""
+		if err, is := domain.AsError(c.edit.Check()); is {
+			field = err.Field
+		}
+		if field != c.field {
+			t.Errorf("%+v: fault in %q, want %q", c.edit, field, c.field)
+		}
+	}
+}
+
 func TestAnEditIsCheckedAfterItIsMerged(t *testing.T) {
 	t.Parallel()
 	alert := &domain.Alert{LowerThreshold: 10, UpperThreshold: 20}

@@ -110,6 +110,9 @@ func (m mutationResolver) EditAlert(ctx context.Context, in input.EditAlertInput
 		return nil, err
 	}
 	edit := domain.AlertEdit{LowerThreshold: in.LowerThreshold.Value(), UpperThreshold: in.UpperThreshold.Value()}
+	if err := edit.Check(); err != nil {
+		return nil, err
+	}
 	edited, err := m.Ports.Alerts.Edit(ctx, scope, int64(in.AlertID), edit)
 	return &model.EditAlertPayload{Alert: edited}, err
 }
