@@ -8,8 +8,8 @@ import (
 const (
 	// MaxUsagePoints bounds a typed series.
 	MaxUsagePoints = 2_400
-	// MaxSeriesPoints bounds the series and lists of several subjects that are
-	// requested together.
+	// MaxSeriesPoints bounds the hours of a range, and the series and lists of
+	// several subjects that are requested together.
 	MaxSeriesPoints = 100_000
 	// MaxShares bounds a breakdown, and how many subscribers are named as those
 	// with the most usage.
@@ -23,7 +23,7 @@ func NewRange(start, end time.Time) (Range, error) {
 	case end.Before(start):
 		return Range{}, Invalid("start", "start is after end")
 	case end.Sub(start) > maxRange:
-		return Range{}, Invalid("end", "the range is longer than %d days", maxRange/(24*time.Hour))
+		return Range{}, tooLong("end")
 	case start.UTC().Year() < firstRangeYear || end.UTC().Year() > lastRangeYear:
 		return Range{}, Invalid("start", "years go from %d to %d", firstRangeYear, lastRangeYear)
 	}

@@ -9,7 +9,7 @@ import (
 
 // Bounds of a Range.
 const (
-	maxRange       = 400 * 24 * time.Hour
+	maxRange       = MaxSeriesPoints * time.Hour
 	firstRangeYear = 1970
 	lastRangeYear  = 2200
 )
@@ -40,9 +40,14 @@ func ParseRange(start, end string) (Range, error) {
 	case length < 0, days && to.From.Before(from.From):
 		return Range{}, Invalid("startDate", "startDate is after endDate")
 	case length > maxRange:
-		return Range{}, Invalid("endDate", "the range is longer than %d days", maxRange/(24*time.Hour))
+		return Range{}, tooLong("endDate")
 	}
 	return hours(from.From, to.To), nil
+}
+
+// tooLong names the bound of a range: the points of an answer by the hour.
+func tooLong(field string) *Error {
+	return Invalid(field, "the range is longer than %d hours, which is as many points as an answer may have", MaxSeriesPoints)
 }
 
 // hours widens a span to whole hours, an empty one excepted.

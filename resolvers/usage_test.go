@@ -186,7 +186,7 @@ func TestWrongQuestionsAboutUsageAreNamed(t *testing.T) {
 	s := newStack(t)
 	for question, word := range map[string]string{
 		`usage(start: "2026-11-02T00:00:00Z", end: "2026-11-01T00:00:00Z") {totals {total}}`:                               "start is after end",
-		`usage(start: "2024-11-02T00:00:00Z", end: "2026-11-01T00:00:00Z") {totals {total}}`:                               "longer than 400 days",
+		`usage(start: "2014-11-02T00:00:00Z", end: "2026-11-01T00:00:00Z") {totals {total}}`:                               "longer than 100000 hours",
 		`usage(start: "2026-01-01T00:00:00Z", end: "2026-11-01T00:00:00Z") {series(interval: HOUR) {total}}`:               "at most 2400 points",
 		`usage(start: "2026-01-01T00:00:00Z", end: "2026-11-01T00:00:00Z") {series(interval: DAY, timeZone: "X") {total}}`: "IANA",
 		`usage {breakdown(by: TAG, first: 101) {total}}`:                                                                   "first must be 1 to 100",
