@@ -29,7 +29,7 @@ var layers = map[string][]string{
 	"graph/generated":        {"domain", "graph/model", "graph/scalar", "graph/generated/input", "graph/plan"},
 	"graph/engine/transport": {"domain", "graph/engine/guard", "graph/engine/input", "graph/plan", "graph/scalar", "internal/problem"},
 	"resolvers":              {"domain", "domain/query", "graph/model", "graph/generated", "graph/generated/input", "graph/plan"},
-	"rest":                   {"domain", "graph/engine/input", "internal/problem"},
+	"rest":                   {"domain", "domain/query", "graph/engine/input", "internal/problem"},
 	"internal/problem":       {"domain"},
 	"internal/flight":        {},
 	"internal/access":        {"domain", "internal/flight", "internal/problem"},

@@ -93,12 +93,9 @@ func readMembers(decoder *json.Decoder) ([]member, error) {
 			return nil, err
 		}
 		name := key.(string)
-		value, err := decoder.Token()
+		value, err := readValue(decoder)
 		if err != nil {
 			return nil, err
-		}
-		if _, nested := value.(json.Delim); nested {
-			return nil, badBody(clip(name), fmt.Sprintf("%.100q must not be an object or a list", name))
 		}
 		if seen[name] {
 			return nil, badBody(clip(name), fmt.Sprintf("%.100q is given twice", name))
@@ -107,6 +104,25 @@ func readMembers(decoder *json.Decoder) ([]member, error) {
 		members = append(members, member{name, value})
 	}
 	return members, nil
+}
+
+// readValue returns the next value of valid JSON; of an object or a list, which no
+// field takes, its opening delimiter.
+func readValue(decoder *json.Decoder) (json.Token, error) {
+	value, err := decoder.Token()
+	depth := 0
+	for token := value; err == nil; token, err = decoder.Token() {
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			break
+		}
+	}
+	return value, err
 }
 
 // faults collects what is wrong with the fields of a body.

@@ -29,6 +29,8 @@ type endpoint struct {
 	// names are the names of the parameters by those of the graph's arguments
 	// that they fill.
 	names map[string]string
+	// shown are the properties of the resource in answers: see gatherBody.
+	shown []string
 }
 
 // compile makes the endpoints of all routes, each operation used by one.
@@ -49,10 +51,30 @@ func compile(cfg Config, l *library) (router, error) {
 		}
 		all = append(all, e)
 	}
+	all.addShown()
 	for name := range unused {
 		return nil, fmt.Errorf("rest: the operation %q has no route", name)
 	}
 	return all, nil
+}
+
+// addShown finds the properties of each resource: those of the endpoint's own
+// answer or, where it has none, of all answers about its noun.
+func (all router) addShown() {
+	byNoun := map[string][]string{}
+	for _, e := range all {
+		if body := e.outline.findBody(); body != nil {
+			for _, field := range body.fields {
+				e.shown = append(e.shown, field.key)
+			}
+		}
+		byNoun[e.noun] = append(byNoun[e.noun], e.shown...)
+	}
+	for _, e := range all {
+		if e.wrapper == "" {
+			e.shown = byNoun[e.noun]
+		}
+	}
 }
 
 func newEndpoint(cfg Config, l *library, route route) (*endpoint, error) {

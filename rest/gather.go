@@ -1,7 +1,10 @@
 package rest
 
 import (
+	"bytes"
+	"fmt"
 	"net/http"
+	"slices"
 
 	"simgraph/domain"
 	"simgraph/internal/problem"
@@ -13,6 +16,8 @@ type call struct {
 	// pairs are the query as given, for links to other pages.
 	pairs []pair
 	page  page
+	// missed is the error of an id in the path that nothing can have; nil else.
+	missed error
 }
 
 // gather reads a request: first whether its body can be read at all, then the
@@ -50,10 +55,13 @@ func (e *endpoint) has(place place) bool {
 }
 
 // gatherQuery reads the query also where no parameter stands in it, so that a
-// malformed one is told everywhere. Names that are not known are ignored:
+// malformed one is refused everywhere. Names that are not known are ignored:
 // clients of the spec send a stray physicalId.
 func (e *endpoint) gatherQuery(c *call, raw string) (err error) {
 	if c.pairs, err = parseQuery(raw); err != nil {
+		return err
+	}
+	if err := checkCase(c.pairs, e.queryNames()); err != nil {
 		return err
 	}
 	if e.paged {
@@ -73,6 +81,20 @@ func (e *endpoint) gatherQuery(c *call, raw string) (err error) {
 	return nil
 }
 
+// queryNames are the parameters that the query may have.
+func (e *endpoint) queryNames() []string {
+	var names []string
+	if e.paged {
+		names = append(names, "limit", "offset")
+	}
+	for _, p := range e.params {
+		if p.place == inQuery {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
 func (p *param) gatherQuery(c *call) error {
 	text, err := lookUp(c.pairs, p.name)
 	if err != nil {
@@ -88,7 +110,12 @@ func (p *param) gatherQuery(c *call) error {
 	return err
 }
 
+// gatherBody reads the fields of the body. A property that the resource itself
+// shows is ignored, so that a record may be sent back with its changes.
 func (e *endpoint) gatherBody(c *call, body []byte) error {
+	if e.bodyOptional() && len(bytes.TrimSpace(body)) == 0 {
+		return nil
+	}
 	members, err := parseBody(body)
 	if err != nil {
 		return err
@@ -97,7 +124,9 @@ func (e *endpoint) gatherBody(c *call, body []byte) error {
 	for _, m := range members {
 		p := e.param(inBody, m.name)
 		if p == nil {
-			f.add(m.name, "there is no field %.100q", m.name)
+			if !slices.Contains(e.shown, m.name) {
+				f.add(m.name, "there is no field %.100q", m.name)
+			}
 			continue
 		}
 		value, reason := p.fromJSON(m.value)
@@ -114,6 +143,12 @@ func (e *endpoint) gatherBody(c *call, body []byte) error {
 	return f.err()
 }
 
+// bodyOptional reports whether the request may come without a body, since all of
+// its fields are optional.
+func (e *endpoint) bodyOptional() bool {
+	return !slices.ContainsFunc(e.params, func(p *param) bool { return p.place == inBody && p.required })
+}
+
 func (e *endpoint) param(place place, name string) *param {
 	for _, p := range e.params {
 		if p.place == place && p.name == name {
@@ -123,10 +158,10 @@ func (e *endpoint) param(place place, name string) *param {
 	return nil
 }
 
-// gatherPath checks the texts before it looks at ids: a malformed request is
-// told before what it names is missed.
+// gatherPath reads the texts and ids of the path. With a body, an id that nothing
+// can have does not end the request here: the operation checks the body first, as
+// what is wrong by itself comes before what is missing.
 func (e *endpoint) gatherPath(c *call, segments []string) error {
-	var missed error
 	for _, p := range e.params {
 		if p.place != inPath {
 			continue
@@ -134,14 +169,30 @@ func (e *endpoint) gatherPath(c *call, segments []string) error {
 		text, _ := e.template.value(segments, p.name)
 		value, err := p.fromText(text)
 		switch {
-		case err != nil && p.isInteger():
-			missed = err
-		case err != nil:
+		case err == nil:
+		case p.isInteger():
+			c.missed, value = domain.NotFound(p.name, e.noun, fmt.Sprintf("%.40s", text)), noID
+		default:
 			return err
 		}
 		c.variables[p.name] = value
 	}
-	return missed
+	if !e.has(inBody) {
+		return c.missed
+	}
+	return nil
+}
+
+// noID is the id of nothing.
+const noID = int64(0)
+
+// refusal is an error of the graph about a call. That an id matches nothing is
+// answered with the id as the caller wrote it.
+func (e *endpoint) refusal(c *call, p *problem.Problem) error {
+	if c.missed != nil && p.Code == string(domain.KindNotFound) {
+		return c.missed
+	}
+	return e.blame(p)
 }
 
 // blame names the fields at fault as the caller knows them, and tells a faulty

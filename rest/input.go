@@ -8,7 +8,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"simgraph/domain"
+	"simgraph/domain/query"
 )
 
 // place is where a parameter stands in a request.
@@ -81,14 +81,15 @@ func (p *param) bits() int {
 	return 64
 }
 
-// fromText reads a value of the path or the query.
+// fromText reads a value of the path or the query; an error for an integer means
+// that it is no id.
 func (p *param) fromText(text string) (any, error) {
 	if !p.isInteger() {
 		return text, checkText(p.name, text)
 	}
 	n, err := strconv.ParseInt(text, 10, p.bits())
 	if err != nil || !isID(text) {
-		return nil, domain.NotFound(p.name, p.name, fmt.Sprintf("%.40s", text))
+		return nil, fmt.Errorf("%.40q is no id", text)
 	}
 	return n, nil
 }
@@ -118,6 +119,9 @@ func (p *param) fromJSON(value json.Token) (v any, reason string) {
 func loosened(value json.Token) json.Token {
 	switch v := value.(type) {
 	case json.Number:
+		if n, ok := query.ParseInteger(v.String(), 64); ok {
+			return strconv.FormatInt(n, 10)
+		}
 		return v.String()
 	case nil:
 		return ""
@@ -131,8 +135,8 @@ func (p *param) integer(value json.Token) (v any, reason string) {
 	if !ok {
 		return nil, p.name + " must be an integer"
 	}
-	n, err := strconv.ParseInt(number.String(), 10, p.bits())
-	if err != nil {
+	n, ok := query.ParseInteger(number.String(), p.bits())
+	if !ok {
 		return nil, fmt.Sprintf("%s must be an integer of at most %d bits, not %.40s", p.name, p.bits(), number)
 	}
 	return n, ""

@@ -69,8 +69,9 @@ func (d *describer) operation(e *endpoint) object {
 	}
 	if e.has(inBody) {
 		operation["requestBody"] = object{
-			"required": true,
-			"content":  object{"application/json": object{"schema": e.bodySchema()}},
+			"required":    !e.bodyOptional(),
+			"description": "Other properties that the resource has in answers are ignored; all else is refused.",
+			"content":     object{"application/json": object{"schema": e.bodySchema()}},
 		}
 	}
 	return operation
@@ -104,9 +105,9 @@ func (e *endpoint) parameters() []any {
 func (e *endpoint) pageParameters() []any {
 	b := e.bounds()
 	count := object{"type": "integer", "minimum": 0}
-	limit := object{"type": "integer", "minimum": 0, "default": b.usual}
+	limit := object{"type": "integer", "minimum": 0, "maximum": b.most, "default": b.usual}
 	return []any{
-		object{"name": "limit", "in": "query", "schema": limit, "description": fmt.Sprintf("How many, at most %d; %d when missing or 0.", b.most, b.usual)},
+		object{"name": "limit", "in": "query", "schema": limit, "description": fmt.Sprintf("How many; %d when missing or 0, and %d for more than that.", b.usual, b.most)},
 		object{"name": "offset", "in": "query", "schema": count, "description": "How many to skip."},
 	}
 }

@@ -33,24 +33,26 @@ func newPage(pairs []pair, b bounds) (page, error) {
 	return page{limit: min(limit, b.most), offset: offset}, nil
 }
 
-// lookUpCount reads a whole number that is not negative; what is larger than
-// the graph's integers is lowered to the largest of them.
+// lookUpCount reads a whole number that is not negative, also one with a fraction
+// of zeros; what is larger than the graph's integers is lowered to the largest of
+// them.
 func lookUpCount(pairs []pair, name string) (int, error) {
 	text, err := lookUp(pairs, name)
 	if err != nil || text == "" {
 		return 0, err
 	}
-	for _, digit := range []byte(text) {
-		if digit < '0' || digit > '9' {
-			return 0, domain.Invalid(name, "%s must be a whole number from 0, not %.40q", name, text)
-		}
+	whole, fraction, hasPoint := strings.Cut(text, ".")
+	if !areDigits(whole) || hasPoint && (!areDigits(fraction) || strings.Trim(fraction, "0") != "") {
+		return 0, domain.Invalid(name, "%s must be a whole number from 0, not %.40q", name, text)
 	}
-	n, err := strconv.ParseInt(text, 10, 32)
+	n, err := strconv.ParseInt(whole, 10, 32)
 	if err != nil {
 		return math.MaxInt32, nil
 	}
 	return int(n), nil
 }
+
+func areDigits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 // announce writes how long the whole list is and where its neighbouring pages
 // are. The targets are relative, so that they hold behind any proxy.

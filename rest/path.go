@@ -95,15 +95,7 @@ func (t template) value(segments []string, name string) (string, bool) {
 // isID accepts positive decimal integers in the one form that they are
 // written in. How large they may be, the type of the variable says.
 func isID(text string) bool {
-	if text == "" || text[0] == '0' {
-		return false
-	}
-	for _, digit := range []byte(text) {
-		if digit < '0' || digit > '9' {
-			return false
-		}
-	}
-	return true
+	return areDigits(text) && text[0] != '0'
 }
 
 // maxText bounds a text in bytes, far above what any parameter may have.

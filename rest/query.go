@@ -43,6 +43,19 @@ func decodePair(name, value string) (pair, error) {
 	return pair{n, v}, nil
 }
 
+// checkCase refuses a parameter whose name differs from a known one in the case of
+// letters only: ignored, it would answer without the filter that the caller meant.
+func checkCase(pairs []pair, known []string) error {
+	for _, p := range pairs {
+		for _, name := range known {
+			if p.name != name && strings.EqualFold(p.name, name) {
+				return domain.Invalid(name, "there is no parameter %.100q; write %s", p.name, name)
+			}
+		}
+	}
+	return nil
+}
+
 // lookUp returns the value of a parameter; "" when it is missing. To give one
 // twice leaves open which is meant.
 func lookUp(pairs []pair, name string) (string, error) {

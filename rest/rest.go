@@ -187,7 +187,7 @@ func join(list, more []byte) []byte {
 func (h *Handler) execute(ctx context.Context, e *endpoint, c *call) (answer, error) {
 	response := e.run(ctx, c.variables)
 	if len(response.Errors) > 0 {
-		return answer{}, e.blame(fromGraph(response.Errors[0]))
+		return answer{}, e.refusal(c, fromGraph(response.Errors[0]))
 	}
 	part, err := e.outline.shape(response.Data)
 	if err == nil && (part.body == nil) != (e.wrapper == "") {
