@@ -44,10 +44,16 @@ var layers = map[string][]string{
 	"web":                    {},
 	"web/sources":            {},
 	"web/pack":               {"web/sources"},
-	"db/stmtcache":           {},
+	"db/pg/stmtcache":        {},
+	"db/pg":                  {"db/pg/stmtcache", "domain", "internal/flight"},
+	"db/keyset":              {"db/pg", "domain", "domain/query"},
+	"db/audit":               {"db/keyset", "db/pg", "domain", "domain/query"},
+	"db/companies":           {"db/pg", "domain"},
+	"db/usage":               {"db/audit", "db/companies", "db/pg", "domain", "internal/flight"},
+	"db":                     {"db/audit", "db/companies", "db/keyset", "db/pg", "db/usage", "domain", "domain/query"},
+	"db/live":                {"db", "db/pg", "domain"},
 	"db/embedded":            {},
-	"db/dbtest":              {"db", "db/embedded"},
-	"db":                     {"db/stmtcache", "domain", "domain/query", "internal/flight"},
+	"db/dbtest":              {"db", "db/embedded", "db/pg"},
 }
 
 // outermost may import everything.

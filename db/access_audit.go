@@ -7,6 +7,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"simgraph/db/audit"
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -16,12 +18,12 @@ func (r *keyRow) scope(from domain.Origin) domain.Scope {
 }
 
 func auditKey(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, action, id string, changes ...domain.AuditChange) error {
-	return audit(ctx, tx, scope, domain.AuditEntry{Action: action, SubjectType: "AccessKey", SubjectID: id, Changes: changes})
+	return audit.Record(ctx, tx, scope, domain.AuditEntry{Action: action, SubjectType: "AccessKey", SubjectID: id, Changes: changes})
 }
 
 // grantChanges tell for whom rights were handed out, which, and until when.
 func grantChanges(email string, scopes []domain.Permission, until time.Time) []domain.AuditChange {
-	names := pluck(scopes, func(p domain.Permission) string { return string(p) })
+	names := pg.Pluck(scopes, func(p domain.Permission) string { return string(p) })
 	return []domain.AuditChange{
 		domain.Became("userEmail", email), domain.Became("scopes", strings.Join(names, " ")),
 		domain.Became("expiresAt", until.UTC().Format(time.RFC3339)),

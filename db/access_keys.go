@@ -9,6 +9,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/keyset"
+	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/query"
 )
@@ -42,23 +44,23 @@ func (r *keyRow) key() *domain.AccessKey {
 
 // Keys implements domain.Access.
 func (a *Access) Keys(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*domain.AccessKey], error) {
-	l := newList(func(field string) listColumn {
-		return map[string]listColumn{"createdAt": {sql: "k.created_at"}, "accessKeyId": {sql: "k.access_key_id"}}[field]
+	l := keyset.New(func(field string) keyset.Column {
+		return map[string]keyset.Column{"createdAt": {SQL: "k.created_at"}, "accessKeyId": {SQL: "k.access_key_id"}}[field]
 	}, query.Field{Name: "accessKeyId"}, scope.Company)
 	newest := []query.Order{{Field: query.Field{Name: "createdAt", Type: query.Time}, Desc: true}}
-	p, err := l.pieces(domain.Listing{Order: newest, Page: page})
+	p, err := l.Pieces(domain.Listing{Order: newest, Page: page})
 	if err != nil {
 		return domain.Slice[*domain.AccessKey]{}, err
 	}
-	sql := "SELECT " + keyColumns + keysWithUsers + " AND " + p.where + " ORDER BY " + p.orderBy + " " + p.limit
-	rows, err := selectAll[keyRow](ctx, a.pool, sql, l.args...)
+	sql := "SELECT " + keyColumns + keysWithUsers + " AND " + p.Where + " ORDER BY " + p.OrderBy + " " + p.Limit
+	rows, err := pg.SelectAll[keyRow](ctx, a.pool, sql, l.Args...)
 	if err != nil {
 		return domain.Slice[*domain.AccessKey]{}, err
 	}
-	keys := slice(page, rows, func(r *keyRow) string {
-		return cursor{Order: p.order, Values: []*string{new(r.CreatedAt.UTC().Format(cursorTime)), &r.AccessKeyID}}.String()
+	keys := keyset.Cut(page, rows, func(r *keyRow) string {
+		return keyset.Cursor{Order: p.Order, Values: []*string{new(r.CreatedAt.UTC().Format(keyset.CursorTime)), &r.AccessKeyID}}.String()
 	})
-	return mapSlice(keys, (*keyRow).key), nil
+	return pg.MapSlice(keys, (*keyRow).key), nil
 }
 
 const createKey = `
@@ -84,8 +86,8 @@ func (a *Access) CreateKey(ctx context.Context, scope domain.Scope, email string
 		Scopes: scopes, CreatedAt: now, ExpiresAt: now.Add(lifetime),
 	}
 	secret := newSecret()
-	return key, secret, inTx(ctx, a.pool, func(tx *sqlx.Tx) error {
-		if _, err := affected(ctx, tx, createKey, scope.Company, key.AccessKeyID, user.UserID, hash(secret), pq.Array(scopes), now, key.ExpiresAt); err != nil {
+	return key, secret, pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		if _, err := pg.Affected(ctx, tx, createKey, scope.Company, key.AccessKeyID, user.UserID, hash(secret), pq.Array(scopes), now, key.ExpiresAt); err != nil {
 			return err
 		}
 		return auditKey(ctx, tx, scope, domain.AuditKeyCreate, key.AccessKeyID, grantChanges(user.Email, scopes, key.ExpiresAt)...)
@@ -114,8 +116,8 @@ WHERE company_id = $1 AND access_key_id = $2 AND revoked_at IS NULL`
 // RevokeKey implements domain.Access. Its tokens end with it: Authenticate
 // looks at the key.
 func (a *Access) RevokeKey(ctx context.Context, scope domain.Scope, accessKeyID string) (*domain.AccessKey, error) {
-	err := inTx(ctx, a.pool, func(tx *sqlx.Tx) error {
-		n, err := affected(ctx, tx, revokeKey, scope.Company, accessKeyID, time.Now())
+	err := pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		n, err := pg.Affected(ctx, tx, revokeKey, scope.Company, accessKeyID, time.Now())
 		if err != nil || n == 0 {
 			return err
 		}
@@ -147,7 +149,7 @@ func (a *Access) FindKey(ctx context.Context, accessKeyID string) (domain.Compan
 func noKey(id string) error { return domain.NotFound("accessKeyId", "access key", id) }
 
 func (a *Access) keyRow(ctx context.Context, company domain.CompanyID, id string) (*keyRow, error) {
-	return getOne[keyRow](ctx, a.pool, noKey(id), "SELECT "+keyColumns+keysWithUsers+" AND k.access_key_id = $2", company, id)
+	return pg.GetOne[keyRow](ctx, a.pool, noKey(id), "SELECT "+keyColumns+keysWithUsers+" AND k.access_key_id = $2", company, id)
 }
 
 // liveKey returns the key when id and secret are right and it may be used.

@@ -13,6 +13,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/audit"
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -125,14 +127,14 @@ func (r *refused) entry(key refusedKey) domain.AuditEntry {
 	for _, why := range domain.Refusals {
 		if n := r.reasons[why]; n > 0 {
 			attempts += n
-			changes = append(changes, domain.Became(string(why), formatInt(int64(n))))
+			changes = append(changes, domain.Became(string(why), pg.FormatInt(int64(n))))
 		}
 	}
 	addresses := strings.Join(r.addresses, " ")
 	if r.elsewhere > 0 {
 		addresses += fmt.Sprintf(" and %d attempts from others", r.elsewhere)
 	}
-	changes = append(changes, domain.Became("attempts", formatInt(int64(attempts))), domain.AuditChange{Field: "addresses", After: &addresses})
+	changes = append(changes, domain.Became("attempts", pg.FormatInt(int64(attempts))), domain.AuditChange{Field: "addresses", After: &addresses})
 	return domain.AuditEntry{
 		Action: domain.AuditKeyRefuse, SubjectType: "AccessKey", SubjectID: key.id, Changes: changes, Actor: domain.Actor{Origin: r.last},
 	}
@@ -155,8 +157,8 @@ func (a *Access) NoteRefusals(ctx context.Context) error {
 		return cmp.Or(cmp.Compare(a.company, b.company), strings.Compare(a.id, b.id))
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(taken), byCompany) {
-		err := inTx(ctx, a.pool, func(tx *sqlx.Tx) error {
-			return audit(ctx, tx, domain.Whole(key.company), taken[key].entry(key))
+		err := pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+			return audit.Record(ctx, tx, domain.Whole(key.company), taken[key].entry(key))
 		})
 		if err != nil {
 			a.refused.putBack(taken)
@@ -182,7 +184,7 @@ func (a *Access) assign(ctx context.Context, taken map[refusedKey]*refused) erro
 	}
 	var known []domain.CompanyID
 	if err := a.pool.SelectContext(ctx, &known, knownCompanies, claimed); err != nil {
-		return Translate(err)
+		return pg.Translate(err)
 	}
 	for _, company := range claimed {
 		key := refusedKey{company: domain.CompanyID(company)}

@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"simgraph/db"
+	"simgraph/db/audit"
 	"simgraph/domain"
 )
 
 // refused returns the entries about refusals as texts.
-func refused(t *testing.T, log *db.AuditLog, company domain.CompanyID) []string {
+func refused(t *testing.T, log *audit.Log, company domain.CompanyID) []string {
 	t.Helper()
 	var lines []string
 	for _, e := range auditOf(t, log, company) {
@@ -32,7 +33,7 @@ func refused(t *testing.T, log *db.AuditLog, company domain.CompanyID) []string 
 func TestRefusedExchangesAreCountedInTheAuditLog(t *testing.T) {
 	t.Parallel()
 	pool := newInventory(t)
-	log, store := db.NewAuditLog(pool), db.NewAccess(pool)
+	log, store := audit.NewLog(pool), db.NewAccess(pool)
 	key, other := newKey(t, store, domain.ViewSubscriber), newKey(t, store)
 	from := domain.Origin{Door: "oauth", Address: "198.51.100.7", RequestID: "r-1"}
 	messages := map[string]bool{}
@@ -114,7 +115,7 @@ func wantLines(t *testing.T, got, want []string) {
 func TestAFloodOfUnknownKeysStaysSmall(t *testing.T) {
 	t.Parallel()
 	pool := newInventory(t)
-	log, store := db.NewAuditLog(pool), db.NewAccess(pool)
+	log, store := audit.NewLog(pool), db.NewAccess(pool)
 	held := pool.MustBegin()
 	held.MustExec(`SELECT FROM audit_heads FOR UPDATE`)
 	var flood sync.WaitGroup
@@ -147,7 +148,7 @@ func TestAFloodOfUnknownKeysStaysSmall(t *testing.T) {
 func TestRefusalsOutliveADatabaseThatIsAway(t *testing.T) {
 	t.Parallel()
 	pool := newInventory(t)
-	log, store := db.NewAuditLog(pool), db.NewAccess(pool)
+	log, store := audit.NewLog(pool), db.NewAccess(pool)
 	key := newKey(t, store)
 	try := func() {
 		if _, err := store.Exchange(t.Context(), domain.Origin{Address: "192.0.2.9"}, key.AccessKeyID, "wrong", nil); err == nil {

@@ -8,6 +8,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/audit"
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -36,14 +38,14 @@ func (a *Access) Exchange(ctx context.Context, from domain.Origin, accessKeyID s
 		Token: domain.Secret(newCredential(tokenPrefix, key.CompanyID, secretBytes)), Scopes: scopes,
 		ExpiresAt: earlier(now.Add(domain.TokenLifetime), key.ExpiresAt),
 	}
-	return grant, inTx(ctx, a.pool, func(tx *sqlx.Tx) error {
-		if _, err := affected(ctx, tx, dropStaleTokens, key.CompanyID, now.Add(-24*time.Hour)); err != nil {
+	return grant, pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		if _, err := pg.Affected(ctx, tx, dropStaleTokens, key.CompanyID, now.Add(-24*time.Hour)); err != nil {
 			return err
 		}
-		if _, err := affected(ctx, tx, touchKey, key.CompanyID, accessKeyID, now); err != nil {
+		if _, err := pg.Affected(ctx, tx, touchKey, key.CompanyID, accessKeyID, now); err != nil {
 			return err
 		}
-		if _, err := affected(ctx, tx, insertToken, key.CompanyID, hash(grant.Token), key.UserID, accessKeyID, pq.Array(scopes), grant.ExpiresAt); err != nil {
+		if _, err := pg.Affected(ctx, tx, insertToken, key.CompanyID, hash(grant.Token), key.UserID, accessKeyID, pq.Array(scopes), grant.ExpiresAt); err != nil {
 			return err
 		}
 		return auditKey(ctx, tx, key.scope(from), domain.AuditKeyExchange, accessKeyID, grantChanges(key.Email, scopes, grant.ExpiresAt)...)
@@ -73,11 +75,11 @@ func (a *Access) Issue(ctx context.Context, scope domain.Scope, email string, li
 		Token: domain.Secret(newCredential(tokenPrefix, scope.Company, secretBytes)), Scopes: user.Permissions,
 		ExpiresAt: time.Now().Add(lifetime),
 	}
-	return grant, inTx(ctx, a.pool, func(tx *sqlx.Tx) error {
-		if _, err := affected(ctx, tx, insertToken, scope.Company, hash(grant.Token), user.UserID, nil, pq.Array(grant.Scopes), grant.ExpiresAt); err != nil {
+	return grant, pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		if _, err := pg.Affected(ctx, tx, insertToken, scope.Company, hash(grant.Token), user.UserID, nil, pq.Array(grant.Scopes), grant.ExpiresAt); err != nil {
 			return err
 		}
-		return audit(ctx, tx, scope, domain.AuditEntry{
+		return audit.Record(ctx, tx, scope, domain.AuditEntry{
 			Action: domain.AuditTokenIssue, SubjectType: "User", SubjectID: user.Email, Changes: grantChanges(user.Email, grant.Scopes, grant.ExpiresAt),
 		})
 	})
@@ -94,8 +96,8 @@ func (a *Access) RevokeToken(ctx context.Context, from domain.Origin, accessKeyI
 	if err != nil {
 		return err
 	}
-	return inTx(ctx, a.pool, func(tx *sqlx.Tx) error {
-		n, err := affected(ctx, tx, revokeToken, key.CompanyID, hash(token), accessKeyID, time.Now())
+	return pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		n, err := pg.Affected(ctx, tx, revokeToken, key.CompanyID, hash(token), accessKeyID, time.Now())
 		if err != nil || n == 0 {
 			return err
 		}
@@ -139,7 +141,7 @@ func (a *Access) Authenticate(ctx context.Context, token domain.Secret) (*domain
 		return nil, bad
 	}
 	hashed := hash(token)
-	row, err := getOne[callerRow](ctx, a.pool, bad, authenticate, company, hashed, time.Now())
+	row, err := pg.GetOne[callerRow](ctx, a.pool, bad, authenticate, company, hashed, time.Now())
 	if err != nil {
 		return nil, err
 	}

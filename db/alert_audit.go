@@ -3,12 +3,14 @@ package db
 import (
 	"context"
 
+	"simgraph/db/audit"
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
 func (c *alertChange) audit(ctx context.Context, action string, of *domain.Alert, changes []domain.AuditChange) error {
-	return audit(ctx, c.tx, c.scope, domain.AuditEntry{
-		Action: action, SubjectType: "Alert", SubjectID: formatInt(of.AlertID), Changes: changes,
+	return audit.Record(ctx, c.tx, c.scope, domain.AuditEntry{
+		Action: action, SubjectType: "Alert", SubjectID: pg.FormatInt(of.AlertID), Changes: changes,
 	})
 }
 
@@ -21,8 +23,8 @@ func alertChanges(before, after *domain.Alert) []domain.AuditChange {
 	}{
 		{"ruleType", func(a *domain.Alert) string { return string(a.RuleType) }},
 		{"target", func(a *domain.Alert) string { return a.Target }},
-		{"lowerThreshold", func(a *domain.Alert) string { return formatInt(a.LowerThreshold) }},
-		{"upperThreshold", func(a *domain.Alert) string { return formatInt(a.UpperThreshold) }},
+		{"lowerThreshold", func(a *domain.Alert) string { return pg.FormatInt(a.LowerThreshold) }},
+		{"upperThreshold", func(a *domain.Alert) string { return pg.FormatInt(a.UpperThreshold) }},
 	} {
 		switch {
 		case before == nil:

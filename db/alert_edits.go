@@ -7,6 +7,9 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/audit"
+	"simgraph/db/pg"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -14,8 +17,8 @@ import (
 // what was booked before is visible to its statements, and what is booked after
 // sees the change.
 func (a *Alerts) changing(ctx context.Context, scope domain.Scope, do func(*alertChange) error) error {
-	return inTx(ctx, a.pool, func(tx *sqlx.Tx) error {
-		company, err := lockForUsage(ctx, tx, scope.Company)
+	return pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		company, err := usage.Lock(ctx, tx, scope.Company)
 		if err != nil {
 			return err
 		}
@@ -75,7 +78,7 @@ func (a *Alerts) Edit(ctx context.Context, scope domain.Scope, id int64, edit do
 			return err
 		}
 		edited = alert
-		n, err := affected(ctx, change.tx, editAlert, scope.Company, id, alert.LowerThreshold, alert.UpperThreshold)
+		n, err := pg.Affected(ctx, change.tx, editAlert, scope.Company, id, alert.LowerThreshold, alert.UpperThreshold)
 		if err != nil || n == 0 {
 			return err
 		}
@@ -96,7 +99,7 @@ func (a *Alerts) Remove(ctx context.Context, scope domain.Scope, id int64) (remo
 		if err != nil {
 			return err
 		}
-		if _, err := affected(ctx, change.tx, removeAlert, scope.Company, id); err != nil {
+		if _, err := pg.Affected(ctx, change.tx, removeAlert, scope.Company, id); err != nil {
 			return err
 		}
 		return change.audit(ctx, domain.AuditAlertDelete, removed, alertChanges(removed, nil))
@@ -113,7 +116,7 @@ WHERE lower.threshold = wanted.lower_threshold AND upper.threshold = wanted.uppe
 // Keep implements domain.Alerts.
 func (a *Alerts) Keep(ctx context.Context, scope domain.Scope, alerts []domain.AlertImport) (kept []domain.Imported, err error) {
 	err = a.changing(ctx, scope, func(change *alertChange) error {
-		specs := pluck(alerts, func(a domain.AlertImport) domain.AlertSpec { return a.AlertSpec })
+		specs := pg.Pluck(alerts, func(a domain.AlertImport) domain.AlertSpec { return a.AlertSpec })
 		targets, err := targetFinder{change.tx, scope}.find(ctx, specs)
 		if err != nil {
 			return err
@@ -122,7 +125,7 @@ func (a *Alerts) Keep(ctx context.Context, scope domain.Scope, alerts []domain.A
 		if err != nil {
 			return err
 		}
-		return auditImport(ctx, change.tx, scope, "alerts", tallyImported(kept))
+		return audit.RecordImport(ctx, change.tx, scope, "alerts", tallyImported(kept))
 	})
 	return kept, err
 }
@@ -132,7 +135,7 @@ func (c *alertChange) keep(ctx context.Context, alerts []domain.AlertImport, tar
 		AlertID int64
 		alertKey
 	}
-	same, err := selectAll[row](ctx, c.tx, sameAlerts, append([]any{c.scope.Company}, targetArrays(targets)...)...)
+	same, err := pg.SelectAll[row](ctx, c.tx, sameAlerts, append([]any{c.scope.Company}, targetArrays(targets)...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -182,10 +185,10 @@ func (c *alertChange) insert(ctx context.Context, targets []alertTargeted) (ids 
 		return nil, err
 	}
 	args := append([]any{c.scope.Company, ids}, targetArrays(targets)...)
-	if _, err := affected(ctx, c.tx, insertAlerts, append(args[:4:4], c.at)...); err != nil {
+	if _, err := pg.Affected(ctx, c.tx, insertAlerts, append(args[:4:4], c.at)...); err != nil {
 		return nil, err
 	}
-	if _, err := affected(ctx, c.tx, insertThresholds, args...); err != nil {
+	if _, err := pg.Affected(ctx, c.tx, insertThresholds, args...); err != nil {
 		return nil, err
 	}
 	return ids, c.evaluate(ctx, ids)
@@ -206,9 +209,9 @@ type alertTargeted struct {
 }
 
 func targetArrays(targets []alertTargeted) []any {
-	numbers := func(field func(alertTargeted) int64) any { return pq.Int64Array(pluck(targets, field)) }
+	numbers := func(field func(alertTargeted) int64) any { return pq.Int64Array(pg.Pluck(targets, field)) }
 	return []any{
-		pq.StringArray(pluck(targets, func(t alertTargeted) string { return string(t.RuleType) })),
+		pq.StringArray(pg.Pluck(targets, func(t alertTargeted) string { return string(t.RuleType) })),
 		numbers(func(t alertTargeted) int64 { return t.TargetID }),
 		numbers(func(t alertTargeted) int64 { return t.LowerThreshold }),
 		numbers(func(t alertTargeted) int64 { return t.UpperThreshold }),

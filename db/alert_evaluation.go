@@ -8,6 +8,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/pg"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -15,13 +17,13 @@ import (
 // queues the mail that tells of them, all in the transaction of the usage.
 type AlertEvaluator struct{ now func() time.Time }
 
-var _ usageObserver = AlertEvaluator{}
+var _ usage.Observer = AlertEvaluator{}
 
-// NewAlertEvaluator returns the observer for NewUsage; now tells the time.
+// NewAlertEvaluator returns the observer for usage.New; now tells the time.
 func NewAlertEvaluator(now func() time.Time) AlertEvaluator { return AlertEvaluator{now} }
 
-// usageBooked implements usageObserver.
-func (e AlertEvaluator) usageBooked(ctx context.Context, tx *sqlx.Tx, company *domain.Company, subscribers, groups []totalChange) error {
+// UsageBooked implements usage.Observer.
+func (e AlertEvaluator) UsageBooked(ctx context.Context, tx *sqlx.Tx, company *domain.Company, subscribers, groups []usage.TotalChange) error {
 	if len(subscribers)+len(groups) == 0 {
 		return nil
 	}
@@ -38,12 +40,12 @@ func (e AlertEvaluator) usageBooked(ctx context.Context, tx *sqlx.Tx, company *d
 }
 
 // periodsOf returns the billing periods of the changes: seldom more than one.
-func periodsOf(subscribers, groups []totalChange) []time.Time {
+func periodsOf(subscribers, groups []usage.TotalChange) []time.Time {
 	var starts []time.Time
 	seen := map[int64]bool{}
-	for _, changes := range [][]totalChange{subscribers, groups} {
+	for _, changes := range [][]usage.TotalChange{subscribers, groups} {
 		for i := range changes {
-			if at := changes[i].periodStart; !seen[at.Unix()] {
+			if at := changes[i].PeriodStart; !seen[at.Unix()] {
 				seen[at.Unix()] = true
 				starts = append(starts, at)
 			}
@@ -53,12 +55,12 @@ func periodsOf(subscribers, groups []totalChange) []time.Time {
 }
 
 // changesIn returns the changes in one billing period, as columns.
-func changesIn(start time.Time, changes []totalChange) (c changeColumns) {
+func changesIn(start time.Time, changes []usage.TotalChange) (c changeColumns) {
 	for i := range changes {
-		if changes[i].periodStart.Equal(start) {
-			c.ids = append(c.ids, changes[i].id)
-			c.before = append(c.before, changes[i].before)
-			c.after = append(c.after, changes[i].after)
+		if changes[i].PeriodStart.Equal(start) {
+			c.ids = append(c.ids, changes[i].ID)
+			c.before = append(c.before, changes[i].Before)
+			c.after = append(c.after, changes[i].After)
 		}
 	}
 	return c
@@ -170,8 +172,8 @@ func (c *alertChange) evaluate(ctx context.Context, alerts []int64) error {
 
 const allAlerts = `SELECT alert_id FROM alerts WHERE company_id = $1`
 
-// totalsDerived implements usageObserver.
-func (e AlertEvaluator) totalsDerived(ctx context.Context, tx *sqlx.Tx, company *domain.Company) error {
+// TotalsDerived implements usage.Observer.
+func (e AlertEvaluator) TotalsDerived(ctx context.Context, tx *sqlx.Tx, company *domain.Company) error {
 	return fireDerived(ctx, tx, company, e.now())
 }
 
@@ -193,7 +195,7 @@ func fireMoved(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physi
 	if len(physicalIDs) == 0 {
 		return nil
 	}
-	locked, err := lockForUsage(ctx, tx, company)
+	locked, err := usage.Lock(ctx, tx, company)
 	if err != nil {
 		return err
 	}
@@ -223,7 +225,7 @@ func (f *firing) log(ctx context.Context, mailed bool, sql string, args ...any) 
 	if mailed {
 		notification = f.notification
 	}
-	n, err := affected(ctx, f.tx, sql, append([]any{f.company.CompanyID, notification, f.at}, args...)...)
+	n, err := pg.Affected(ctx, f.tx, sql, append([]any{f.company.CompanyID, notification, f.at}, args...)...)
 	if mailed {
 		f.fired += n
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -72,15 +73,15 @@ func findSubject(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope
 			Key     int64
 			GroupID *int64
 		}
-		found, err := getOne[row](ctx, in, domain.NotFound("physicalId", "subscriber", *id), findSubjectSubscriber,
-			scope.Company, groupsOf(scope), *id)
+		found, err := pg.GetOne[row](ctx, in, domain.NotFound("physicalId", "subscriber", *id), findSubjectSubscriber,
+			scope.Company, pg.GroupsOf(scope), *id)
 		if err != nil {
 			return alertSubject{}, err
 		}
 		return alertSubject{subscriberKey: &found.Key, groupID: found.GroupID}, nil
 	}
-	found, err := getOne[domain.Group](ctx, in, noGroup(*subject.GroupID), findGroups,
-		scope.Company, groupsOf(scope), pq.Int64Array{*subject.GroupID})
+	found, err := pg.GetOne[domain.Group](ctx, in, noGroup(*subject.GroupID), findGroups,
+		scope.Company, pg.GroupsOf(scope), pq.Int64Array{*subject.GroupID})
 	if err != nil {
 		return alertSubject{}, err
 	}
@@ -111,7 +112,7 @@ func (a *Alerts) stateOf(ctx context.Context, scope domain.Scope, alert *domain.
 		state.GroupID, sql = who.groupID, groupUsageIn
 	}
 	err = a.pool.GetContext(ctx, &state.Usage, sql, scope.Company, period.Start, who.id())
-	return state, Translate(err)
+	return state, pg.Translate(err)
 }
 
 const entriesOfSubject = `SELECT ` + alertLogSelect + `
@@ -121,10 +122,10 @@ WHERE t.company_id = $1 AND t.alert_id = $2 AND l.period_start = $3 AND (l.subsc
 
 // entriesOf are the log's entries of the subject for the thresholds as they are.
 func (a *Alerts) entriesOf(ctx context.Context, scope domain.Scope, state *domain.AlertState) (map[domain.Boundary]*domain.AlertLogEntry, error) {
-	rows, err := selectAll[domain.AlertLogEntry](ctx, a.pool, entriesOfSubject, scope.Company,
+	rows, err := pg.SelectAll[domain.AlertLogEntry](ctx, a.pool, entriesOfSubject, scope.Company,
 		state.Alert.AlertID, state.Period.Start, state.SubscriberKey, state.GroupID)
 	if err != nil {
 		return nil, err
 	}
-	return keyed(rows, func(of *domain.AlertLogEntry) domain.Boundary { return of.LimitBoundary }), nil
+	return pg.Keyed(rows, func(of *domain.AlertLogEntry) domain.Boundary { return of.LimitBoundary }), nil
 }

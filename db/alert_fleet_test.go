@@ -9,6 +9,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -36,7 +37,7 @@ const (
 func newFleet(t testing.TB, billingDay int, zone string, now time.Time) *fleet {
 	t.Helper()
 	url := dbtest.URL(t)
-	pool, err := db.Open(t.Context(), url, db.Options{})
+	pool, err := pg.Open(t.Context(), url, pg.Options{})
 	try(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	f := &fleet{

@@ -7,6 +7,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/keyset"
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -32,17 +34,17 @@ const alertLogSelect = `l.entry_id, l.alert_id, l.rule_type, l.target, l.limit_b
   l.period_start, l.period_end, l.threshold, l.usage, l.late AS is_late, l.notification_id, l.date_created`
 
 // alertLogColumns are where the fields of domain.AlertLogFields live.
-var alertLogColumns = map[string]listColumn{
-	"ruleType":      {sql: "l.rule_type"},
-	"target":        {sql: "l.target"},
-	"limitBoundary": {sql: "l.limit_boundary"},
-	"dateCreated":   {sql: "l.date_created"},
-	"entryId":       {sql: "l.entry_id"},
-	"alertId":       {sql: "l.alert_id"},
-	"physicalId":    {sql: "s.physical_id", nullable: true},
-	"threshold":     {sql: "l.threshold"},
-	"usage":         {sql: "l.usage"},
-	"isLate":        {sql: "l.late"},
+var alertLogColumns = map[string]keyset.Column{
+	"ruleType":      {SQL: "l.rule_type"},
+	"target":        {SQL: "l.target"},
+	"limitBoundary": {SQL: "l.limit_boundary"},
+	"dateCreated":   {SQL: "l.date_created"},
+	"entryId":       {SQL: "l.entry_id"},
+	"alertId":       {SQL: "l.alert_id"},
+	"physicalId":    {SQL: "s.physical_id", Nullable: true},
+	"threshold":     {SQL: "l.threshold"},
+	"usage":         {SQL: "l.usage"},
+	"isLate":        {SQL: "l.late"},
 }
 
 const findAlertLog = `SELECT ` + alertLogSelect + fromAlertLog + `
@@ -50,11 +52,11 @@ WHERE ` + visibleLog + ` AND l.entry_id = ANY($3)`
 
 // FindMany implements domain.AlertLog.
 func (a *AlertLog) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*domain.AlertLogEntry, error) {
-	rows, err := selectAll[domain.AlertLogEntry](ctx, a.pool, findAlertLog, scope.Company, groupsOf(scope), pq.Int64Array(ids))
+	rows, err := pg.SelectAll[domain.AlertLogEntry](ctx, a.pool, findAlertLog, scope.Company, pg.GroupsOf(scope), pq.Int64Array(ids))
 	if err != nil {
 		return nil, err
 	}
-	return keyed(rows, func(of *domain.AlertLogEntry) int64 { return of.EntryID }), nil
+	return pg.Keyed(rows, func(of *domain.AlertLogEntry) int64 { return of.EntryID }), nil
 }
 
 const alertLogOfNotifications = `SELECT ` + alertLogSelect + fromAlertLog + `
@@ -62,22 +64,22 @@ WHERE ` + visibleLog + ` AND l.notification_id = ANY($3::uuid[])
 ORDER BY l.entry_id
 LIMIT 10000`
 
-// ofNotifications returns the visible entries of notifications, oldest first.
-func (a *AlertLog) ofNotifications(ctx context.Context, scope domain.Scope, notifications []uuid.UUID) ([]*domain.AlertLogEntry, error) {
-	return selectAll[domain.AlertLogEntry](ctx, a.pool, alertLogOfNotifications, scope.Company, groupsOf(scope), pq.Array(notifications))
+// OfNotifications returns the visible entries of notifications, oldest first.
+func (a *AlertLog) OfNotifications(ctx context.Context, scope domain.Scope, notifications []uuid.UUID) ([]*domain.AlertLogEntry, error) {
+	return pg.SelectAll[domain.AlertLogEntry](ctx, a.pool, alertLogOfNotifications, scope.Company, pg.GroupsOf(scope), pq.Array(notifications))
 }
 
-func newAlertLogList(scope domain.Scope) *list {
+func newAlertLogList(scope domain.Scope) *keyset.List {
 	entry, _ := domain.AlertLogFields.Find("entryId")
-	return newList(func(field string) listColumn { return alertLogColumns[field] }, entry, scope.Company, groupsOf(scope))
+	return keyset.New(func(field string) keyset.Column { return alertLogColumns[field] }, entry, scope.Company, pg.GroupsOf(scope))
 }
 
 type alertLogRow struct {
 	domain.AlertLogEntry
-	CursorKeys nullableTexts
+	CursorKeys pg.NullableTexts
 }
 
-func (r *alertLogRow) keys() nullableTexts { return r.CursorKeys }
+func (r *alertLogRow) Keys() pg.NullableTexts { return r.CursorKeys }
 
 // List implements domain.AlertLog.
 func (a *AlertLog) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.AlertLogEntry], error) {
@@ -85,14 +87,14 @@ func (a *AlertLog) List(ctx context.Context, scope domain.Scope, listing domain.
 		listing.Order = domain.AlertLogOrder()
 	}
 	sql := `SELECT ` + alertLogSelect + `, %s AS cursor_keys` + fromAlertLog + ` WHERE ` + visibleLog
-	return listRows(ctx, a.pool, newAlertLogList(scope), sql, listing, func(row *alertLogRow) *domain.AlertLogEntry { return &row.AlertLogEntry })
+	return keyset.Rows(ctx, a.pool, newAlertLogList(scope), sql, listing, func(row *alertLogRow) *domain.AlertLogEntry { return &row.AlertLogEntry })
 }
 
 // Count implements domain.AlertLog.
 func (a *AlertLog) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
 	l := newAlertLogList(scope)
-	sql := `SELECT count(*)` + fromAlertLog + ` WHERE ` + visibleLog + ` AND ` + l.filter(listing.Filter)
-	return count(ctx, a.pool, sql, l.args...)
+	sql := `SELECT count(*)` + fromAlertLog + ` WHERE ` + visibleLog + ` AND ` + l.Filter(listing.Filter)
+	return pg.Count(ctx, a.pool, sql, l.Args...)
 }
 
 const deliveriesOfNotifications = `
@@ -107,9 +109,9 @@ ORDER BY d.email, d.recipient_id`
 // Deliveries implements domain.AlertLog.
 func (a *AlertLog) Deliveries(ctx context.Context, scope domain.Scope, notifications []string) (map[string][]*domain.AlertDelivery, error) {
 	if scope.Restricted() {
-		return nil, wholeCompanyOnly("recipients")
+		return nil, pg.WholeCompanyOnly("recipients")
 	}
-	rows, err := selectAll[domain.AlertDelivery](ctx, a.pool, deliveriesOfNotifications, scope.Company, pq.StringArray(notifications))
+	rows, err := pg.SelectAll[domain.AlertDelivery](ctx, a.pool, deliveriesOfNotifications, scope.Company, pq.StringArray(notifications))
 	if err != nil {
 		return nil, err
 	}

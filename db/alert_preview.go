@@ -4,6 +4,9 @@ import (
 	"context"
 	"time"
 
+	"simgraph/db/companies"
+	"simgraph/db/pg"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -51,8 +54,8 @@ WITH period AS (
   FROM candidate c
   JOIN edge e ON e.period_start = c.period_start AND e.subscriber_key = c.subscriber_key
 )` + previewCrossed
-	previewGroup = previewPeriods + `, ` + spansOfKnown + ` AND k.subscriber_key IN (SELECT subscriber_key FROM edge)` + spansOf +
-		` AND m.subscriber_key IN (SELECT subscriber_key FROM edge)` + spansInOrder + `, candidate AS (
+	previewGroup = previewPeriods + `, ` + usage.SpansOfKnown + ` AND k.subscriber_key IN (SELECT subscriber_key FROM edge)` + usage.SpansOf +
+		` AND m.subscriber_key IN (SELECT subscriber_key FROM edge)` + usage.SpansInOrder + `, candidate AS (
   SELECT p.*, NULL::bigint AS subscriber_key, u.group_id
   FROM period p
   JOIN group_periods u ON u.company_id = $1 AND u.period_start = p.period_start AND u.group_id = $9
@@ -100,7 +103,7 @@ func (a *Alerts) Preview(ctx context.Context, scope domain.Scope, spec domain.Al
 	if targets[0].refused != nil {
 		return nil, targets[0].refused
 	}
-	company, err := getOne[domain.Company](ctx, a.pool, domain.NotFound("company", "company", ""), findCompany, scope.Company)
+	company, err := pg.GetOne[domain.Company](ctx, a.pool, domain.NotFound("company", "company", ""), companies.FindByID, scope.Company)
 	if err != nil {
 		return nil, err
 	}
@@ -118,12 +121,12 @@ func (a *Alerts) preview(ctx context.Context, company *domain.Company, alert ale
 	case domain.RuleGroup:
 		sql, group = previewGroup, alert.TargetID
 	}
-	ledger, err := readLedger(ctx, a.pool)
+	ledger, err := usage.ReadLedger(ctx, a.pool)
 	if err != nil {
 		return nil, err
 	}
 	of := previewPeriodsOver(company.Billing(), over, ledger.Start())
-	rows, err := selectAll[previewRow](ctx, a.pool, sql, company.CompanyID, of.starts, of.ends, alert.LowerThreshold, alert.UpperThreshold,
+	rows, err := pg.SelectAll[previewRow](ctx, a.pool, sql, company.CompanyID, of.starts, of.ends, alert.LowerThreshold, alert.UpperThreshold,
 		over.Start, over.End, sim, group, of.from, of.until, of.edgePeriods, of.edgeStarts, of.edgeEnds)
 	if err != nil {
 		return nil, err
@@ -145,41 +148,33 @@ WHERE u.company_id = $1 AND u.period_start = ANY($2::timestamptz[]) AND u.mobile
 
 // countAbove makes a preview a sample when there are more candidates than it
 // looked at: then it counts who went above the thresholds in the whole periods.
-func (a *Alerts) countAbove(ctx context.Context, preview *domain.AlertPreview, company domain.CompanyID, starts timeArray, alert alertKey, group any) error {
+func (a *Alerts) countAbove(ctx context.Context, preview *domain.AlertPreview, company domain.CompanyID, starts usage.TimeArray, alert alertKey, group any) error {
 	var above struct{ Candidates, Total, Subjects int }
 	err := a.pool.GetContext(ctx, &above, countAbove, company, starts, alert.LowerThreshold, alert.UpperThreshold, group)
 	if err == nil && above.Candidates > maxPreviewed {
 		preview.IsSample, preview.Total, preview.Subjects = true, above.Total, above.Subjects
 	}
-	return Translate(err)
+	return pg.Translate(err)
 }
 
 // previewPeriodColumns are billing periods with their hours, as columns.
 type previewPeriodColumns struct {
-	starts, ends, from, until         timeArray
-	edgePeriods, edgeStarts, edgeEnds timeArray
+	starts, ends, from, until         usage.TimeArray
+	edgePeriods, edgeStarts, edgeEnds usage.TimeArray
 }
 
 // previewPeriodsOver returns the billing periods in the range.
 func previewPeriodsOver(billing domain.Billing, over domain.Range, ledger time.Time) (c previewPeriodColumns) {
-	c.starts, c.ends = periodsOver(billing, over)
+	c.starts, c.ends = usage.PeriodsOver(billing, over)
 	for i, start := range c.starts {
-		hours := hoursOf(domain.Period{Start: start, End: c.ends[i]}, ledger)
-		c.from, c.until = append(c.from, hours.from), append(c.until, hours.until)
-		for _, e := range hours.edges {
+		hours := usage.HoursOf(domain.Period{Start: start, End: c.ends[i]}, ledger)
+		c.from, c.until = append(c.from, hours.From), append(c.until, hours.Until)
+		for _, e := range hours.Edges {
 			c.edgePeriods = append(c.edgePeriods, start)
 			c.edgeStarts, c.edgeEnds = append(c.edgeStarts, e.Start), append(c.edgeEnds, e.End)
 		}
 	}
 	return c
-}
-
-// periodsOver returns the starts and ends of the billing periods in the range.
-func periodsOver(billing domain.Billing, over domain.Range) (starts, ends []time.Time) {
-	for period := billing.PeriodAt(over.Start); period.Start.Before(over.End); period = billing.PeriodAt(period.End) {
-		starts, ends = append(starts, period.Start), append(ends, period.End)
-	}
-	return starts, ends
 }
 
 type previewRow struct {
@@ -200,7 +195,7 @@ func previewOf(rows []*previewRow) *domain.AlertPreview {
 	}
 	return &domain.AlertPreview{
 		Total: rows[0].Total, Subjects: rows[0].Subjects,
-		Firings: pluck(rows, func(row *previewRow) *domain.AlertFiring {
+		Firings: pg.Pluck(rows, func(row *previewRow) *domain.AlertFiring {
 			return &domain.AlertFiring{
 				Boundary: row.Boundary, SubscriberKey: row.SubscriberKey, GroupID: row.GroupID,
 				Period: domain.Period{Start: row.PeriodStart, End: row.PeriodEnd}, At: row.At, Usage: row.Usage,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -176,7 +177,7 @@ func TestAPreviewAgreesWithASlowReferenceAndWithWhatFires(t *testing.T) {
 				}
 				f.now = clockAt("2026-07-01 00:00")
 				clock := func() time.Time { return f.now }
-				_, err := db.NewUsage(f.pool, db.NewAlertEvaluator(clock), db.UsageOptions{Now: clock}).Record(t.Context(), f.whole(), f.records)
+				_, err := usage.New(f.pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock}).Record(t.Context(), f.whole(), f.records)
 				try(t, err)
 				for n, s := range specs {
 					for _, over := range [][2]string{{"2026-02-01", "2026-06-30"}, {"2026-03-14T18:10:00Z", "2026-03-31T13:50:00Z"}, {"2026-04-30T14:00:00Z", "2026-05-14T18:30:00Z"}} {

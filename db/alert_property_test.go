@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -69,7 +70,7 @@ func TestWhatFiresIsWhatASlowReferenceSays(t *testing.T) {
 // burst is one run of the property.
 type burst struct {
 	*fleet
-	usage *db.Usage
+	usage *usage.Store
 	// old are the alerts that were there when the last period ended.
 	old     map[int64]bool
 	records []domain.UsageRecord
@@ -88,7 +89,7 @@ func newBurst(t *testing.T, seed uint64) *burst {
 	}
 	f.now = clockAt("2026-03-31 10:00")
 	clock := func() time.Time { return f.now }
-	s.usage = db.NewUsage(f.pool, db.NewAlertEvaluator(clock), db.UsageOptions{Now: clock})
+	s.usage = usage.New(f.pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
 	for n := range 3000 {
 		at := f.now.Add(-time.Duration(random.Int64N(int64(10 * time.Hour))))
 		if random.IntN(3) == 0 {

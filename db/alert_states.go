@@ -7,6 +7,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/companies"
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -113,12 +115,12 @@ func (a *Alerts) Exceeded(ctx context.Context, scope domain.Scope, alerts []int6
 	if err != nil {
 		return nil, err
 	}
-	return countEach[int64](ctx, a.pool, exceededByAlert, []any{scope.Company, groupsOf(scope), period.Start, pq.Int64Array(alerts)})
+	return pg.CountEach[int64](ctx, a.pool, exceededByAlert, []any{scope.Company, pg.GroupsOf(scope), period.Start, pq.Int64Array(alerts)})
 }
 
 // currentPeriod is the billing period of the company that runs now.
 func (a *Alerts) currentPeriod(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope) (domain.Period, error) {
-	company, err := getOne[domain.Company](ctx, in, domain.NotFound("company", "company", ""), findCompany, scope.Company)
+	company, err := pg.GetOne[domain.Company](ctx, in, domain.NotFound("company", "company", ""), companies.FindByID, scope.Company)
 	if err != nil {
 		return domain.Period{}, err
 	}
@@ -140,12 +142,12 @@ func (a *Alerts) states(ctx context.Context, scope domain.Scope, sql string, arg
 	if err != nil {
 		return nil, err
 	}
-	args = append([]any{scope.Company, groupsOf(scope), period.Start}, args...)
-	rows, err := selectAll[alertStateRow](ctx, a.pool, sql, args...)
+	args = append([]any{scope.Company, pg.GroupsOf(scope), period.Start}, args...)
+	rows, err := pg.SelectAll[alertStateRow](ctx, a.pool, sql, args...)
 	if err != nil {
 		return nil, err
 	}
-	return pluck(rows, func(row *alertStateRow) *domain.AlertState {
+	return pg.Pluck(rows, func(row *alertStateRow) *domain.AlertState {
 		return &domain.AlertState{
 			Alert: &row.Alert, SubscriberKey: row.SubjectSubscriber, GroupID: row.SubjectGroup, Period: period,
 			Usage: row.Usage, LowerSince: row.LowerSince, UpperSince: row.UpperSince,

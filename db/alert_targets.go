@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -36,7 +37,7 @@ func (f targetFinder) find(ctx context.Context, specs []domain.AlertSpec) ([]ale
 	if err != nil {
 		return nil, err
 	}
-	return pluck(specs, func(spec domain.AlertSpec) alertTargeted {
+	return pg.Pluck(specs, func(spec domain.AlertSpec) alertTargeted {
 		t := alertTargeted{alertKey: alertKey{spec.RuleType, 0, spec.LowerThreshold, spec.UpperThreshold}}
 		t.TargetID, t.refused = f.target(spec, sims, groups)
 		return t
@@ -78,7 +79,7 @@ func (f targetFinder) sims(ctx context.Context, specs []domain.AlertSpec) (map[s
 		SubscriberID string
 		Key          int64
 	}
-	rows, err := selectAll[row](ctx, f.in, findSIMs, f.scope.Company, groupsOf(f.scope), pq.StringArray(wanted))
+	rows, err := pg.SelectAll[row](ctx, f.in, findSIMs, f.scope.Company, pg.GroupsOf(f.scope), pq.StringArray(wanted))
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +101,6 @@ func (f targetFinder) groups(ctx context.Context, specs []domain.AlertSpec) (fou
 	if wanted == nil {
 		return nil, nil
 	}
-	err = sqlx.SelectContext(ctx, f.in, &found, findGroupIDs, f.scope.Company, groupsOf(f.scope), pq.Int64Array(wanted))
+	err = sqlx.SelectContext(ctx, f.in, &found, findGroupIDs, f.scope.Company, pg.GroupsOf(f.scope), pq.Int64Array(wanted))
 	return found, err
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/keyset"
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -41,13 +43,13 @@ const alertSelect = `a.alert_id, a.rule_type, ` + alertTarget + ` AS target, a.s
   lower.threshold AS lower_threshold, upper.threshold AS upper_threshold, a.date_created`
 
 // alertColumns are where the fields of domain.AlertFields live.
-var alertColumns = map[string]listColumn{
-	"id":             {sql: "a.alert_id"},
-	"ruleType":       {sql: "a.rule_type"},
-	"target":         {sql: alertTarget},
-	"lowerThreshold": {sql: "lower.threshold"},
-	"upperThreshold": {sql: "upper.threshold"},
-	"dateCreated":    {sql: "a.date_created"},
+var alertColumns = map[string]keyset.Column{
+	"id":             {SQL: "a.alert_id"},
+	"ruleType":       {SQL: "a.rule_type"},
+	"target":         {SQL: alertTarget},
+	"lowerThreshold": {SQL: "lower.threshold"},
+	"upperThreshold": {SQL: "upper.threshold"},
+	"dateCreated":    {SQL: "a.date_created"},
 }
 
 // Find implements domain.Alerts.
@@ -73,7 +75,7 @@ func findAlert(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, 
 func hiddenAlert(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id int64) error {
 	alert, err := findAlert(ctx, in, domain.Whole(scope.Company), id)
 	if err == nil && alert.RuleType == domain.RuleCompany {
-		return wholeCompanyOnly("alerts on the company")
+		return pg.WholeCompanyOnly("alerts on the company")
 	}
 	if err == nil {
 		return noAlert(id)
@@ -81,11 +83,7 @@ func hiddenAlert(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope
 	return err
 }
 
-func noAlert(id int64) error { return domain.NotFound("id", "alert", formatInt(id)) }
-
-func wholeCompanyOnly(what string) error {
-	return domain.Forbidden("users of groups may not see or change %s", what)
-}
+func noAlert(id int64) error { return domain.NotFound("id", "alert", pg.FormatInt(id)) }
 
 const findAlerts = `SELECT ` + alertSelect + fromAlerts + `
 WHERE ` + visibleAlerts + ` AND a.alert_id = ANY($3)`
@@ -96,36 +94,36 @@ func (a *Alerts) FindMany(ctx context.Context, scope domain.Scope, ids []int64) 
 }
 
 func findManyAlerts(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, ids []int64) (map[int64]*domain.Alert, error) {
-	rows, err := selectAll[domain.Alert](ctx, in, findAlerts, scope.Company, groupsOf(scope), pq.Int64Array(ids))
+	rows, err := pg.SelectAll[domain.Alert](ctx, in, findAlerts, scope.Company, pg.GroupsOf(scope), pq.Int64Array(ids))
 	if err != nil {
 		return nil, err
 	}
-	return keyed(rows, func(of *domain.Alert) int64 { return of.AlertID }), nil
+	return pg.Keyed(rows, func(of *domain.Alert) int64 { return of.AlertID }), nil
 }
 
-func newAlertList(scope domain.Scope) *list {
+func newAlertList(scope domain.Scope) *keyset.List {
 	id, _ := domain.AlertFields.Find("id")
-	return newList(func(field string) listColumn { return alertColumns[field] }, id, scope.Company, groupsOf(scope))
+	return keyset.New(func(field string) keyset.Column { return alertColumns[field] }, id, scope.Company, pg.GroupsOf(scope))
 }
 
 // List implements domain.Alerts.
 func (a *Alerts) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Alert], error) {
 	sql := `SELECT ` + alertSelect + `, %s AS cursor_keys` + fromAlerts + ` WHERE ` + visibleAlerts
-	return listRows(ctx, a.pool, newAlertList(scope), sql, listing, func(row *alertRow) *domain.Alert { return &row.Alert })
+	return keyset.Rows(ctx, a.pool, newAlertList(scope), sql, listing, func(row *alertRow) *domain.Alert { return &row.Alert })
 }
 
 type alertRow struct {
 	domain.Alert
-	CursorKeys nullableTexts
+	CursorKeys pg.NullableTexts
 }
 
-func (r *alertRow) keys() nullableTexts { return r.CursorKeys }
+func (r *alertRow) Keys() pg.NullableTexts { return r.CursorKeys }
 
 // Count implements domain.Alerts.
 func (a *Alerts) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
 	l := newAlertList(scope)
-	sql := `SELECT count(*)` + fromAlerts + ` WHERE ` + visibleAlerts + ` AND ` + l.filter(listing.Filter)
-	return count(ctx, a.pool, sql, l.args...)
+	sql := `SELECT count(*)` + fromAlerts + ` WHERE ` + visibleAlerts + ` AND ` + l.Filter(listing.Filter)
+	return pg.Count(ctx, a.pool, sql, l.Args...)
 }
 
 const alertsOfGroups = `
@@ -136,7 +134,7 @@ SELECT alert.* FROM unnest($3::bigint[]) AS wanted(id) CROSS JOIN LATERAL (
 
 // OfGroups implements domain.Alerts.
 func (a *Alerts) OfGroups(ctx context.Context, scope domain.Scope, groups []int64) (map[int64][]*domain.Alert, error) {
-	rows, err := selectAll[domain.Alert](ctx, a.pool, alertsOfGroups, scope.Company, groupsOf(scope), pq.Int64Array(groups))
+	rows, err := pg.SelectAll[domain.Alert](ctx, a.pool, alertsOfGroups, scope.Company, pg.GroupsOf(scope), pq.Int64Array(groups))
 	if err != nil {
 		return nil, err
 	}

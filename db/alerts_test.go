@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/domain/query"
 )
@@ -254,7 +254,7 @@ func TestExplainTellsWhyOrWhyNot(t *testing.T) {
 func TestAPreviewFindsTheHoursInWhichAnAlertWouldHaveFired(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
-	usage := db.NewUsage(f.pool, nil, db.UsageOptions{Now: func() time.Time { return f.now }})
+	usage := usage.New(f.pool, nil, usage.Options{Now: func() time.Time { return f.now }})
 	var records []domain.UsageRecord
 	book := func(id, at string, bytes int64) {
 		when := clockAt(at)

@@ -13,14 +13,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"simgraph/db"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
 // usageTruth answers questions about usage by looking at every record.
 type usageTruth struct {
 	*usageFleet
-	analytics *db.Analytics
+	analytics *usage.Analytics
 	records   []domain.UsageRecord
 	moved     time.Time
 }
@@ -34,7 +34,7 @@ func shows(scope domain.Scope, group *int64) bool {
 // group 1 to group 2, and s0 and s4 carry the tag "red", s4 and s5 "blue".
 func newUsageTruth(t *testing.T) *usageTruth {
 	f := newUsageFleet(t, 12)
-	truth := &usageTruth{usageFleet: f, analytics: db.NewAnalytics(f.usage), moved: usageNow.AddDate(0, 0, -20).Add(25 * time.Minute)}
+	truth := &usageTruth{usageFleet: f, analytics: usage.NewAnalytics(f.usage), moved: usageNow.AddDate(0, 0, -20).Add(25 * time.Minute)}
 	f.join("s1", truth.moved, 2)
 	f.pool.MustExec(`UPDATE subscribers SET group_id = 2 WHERE physical_id = 's1'`)
 	for tag, ids := range map[string][]string{"red": {"s0", "s4"}, "blue": {"s4", "s5"}} {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -30,7 +30,7 @@ func TestTheTopOfAFleetIsThatOfAllItsRecords(t *testing.T) {
 		})
 	}
 	f.record(records...)
-	analytics := db.NewAnalytics(f.usage)
+	analytics := usage.NewAnalytics(f.usage)
 	var spans []domain.Range
 	for _, days := range []int{6, 8, 28, 40, 61} {
 		span, _ := domain.NewRange(usageNow.AddDate(0, 0, -days), usageNow.AddDate(0, 0, 1-days%2*2))

@@ -10,14 +10,15 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	"simgraph/db/audit"
 	"simgraph/domain"
 )
 
 // newAgedLog returns a log of acme whose first entries are three years old.
-func newAgedLog(t *testing.T, old, young int) (*sqlx.DB, *db.AuditLog) {
+func newAgedLog(t *testing.T, old, young int) (*sqlx.DB, *audit.Log) {
 	t.Helper()
 	pool := newInventory(t)
-	log, groups := db.NewAuditLog(pool), db.NewGroups(pool)
+	log, groups := audit.NewLog(pool), db.NewGroups(pool)
 	head := must[domain.AuditMark](t)(log.Head(t.Context(), all))
 	for n := range old + young - int(head.Sequence) {
 		must[*domain.Group](t)(groups.Rename(t.Context(), all.By(auditor), 12, fmt.Sprint("n", n)))
@@ -27,7 +28,7 @@ func newAgedLog(t *testing.T, old, young int) (*sqlx.DB, *db.AuditLog) {
 }
 
 // age sets the first entries back by three years, and writes the chain anew.
-func age(t *testing.T, pool *sqlx.DB, log *db.AuditLog, old int) {
+func age(t *testing.T, pool *sqlx.DB, log *audit.Log, old int) {
 	t.Helper()
 	entries := auditOf(t, log, acme)
 	var before [32]byte
@@ -101,7 +102,7 @@ func TestWhatWasNotPrunedByTheServiceIsMissing(t *testing.T) {
 		for _, sql := range tamper {
 			tx.MustExec(sql, acme)
 		}
-		if _, err := db.VerifyAuditIn(t.Context(), tx, all); err == nil {
+		if _, err := audit.VerifyIn(t.Context(), tx, all); err == nil {
 			t.Errorf("the log verifies without %s", name)
 		}
 		if err := tx.Rollback(); err != nil {

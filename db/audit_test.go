@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/audit"
 	"simgraph/domain"
 )
 
 // auditor is who acts in these tests.
 var auditor = &domain.Actor{UserID: 1, Name: "ops@acme.example", AccessKeyID: "sgk_1_x", Origin: domain.Origin{Door: "rest", Address: "192.0.2.1", RequestID: "r-1"}}
 
-func auditOf(t *testing.T, log *db.AuditLog, company domain.CompanyID) []*domain.AuditEntry {
+func auditOf(t *testing.T, log *audit.Log, company domain.CompanyID) []*domain.AuditEntry {
 	t.Helper()
 	var entries []*domain.AuditEntry
 	for entry, err := range log.All(t.Context(), domain.Whole(company), 0) {
@@ -27,7 +28,7 @@ func auditOf(t *testing.T, log *db.AuditLog, company domain.CompanyID) []*domain
 	return entries
 }
 
-func verified(ctx context.Context, log *db.AuditLog, company domain.CompanyID) (domain.AuditMark, error) {
+func verified(ctx context.Context, log *audit.Log, company domain.CompanyID) (domain.AuditMark, error) {
 	return log.Verify(ctx, domain.Whole(company))
 }
 
@@ -41,7 +42,7 @@ func text(p *string) string {
 func TestWritesTellTheAuditLogWhatTheyChanged(t *testing.T) {
 	t.Parallel()
 	pool := newInventory(t)
-	log, by := db.NewAuditLog(pool), all.By(auditor)
+	log, by := audit.NewLog(pool), all.By(auditor)
 	ctx := t.Context()
 	start := len(auditOf(t, log, acme))
 	subscribers, groups, tags := db.NewSubscribers(pool), db.NewGroups(pool), db.NewTags(pool)
@@ -94,7 +95,7 @@ func TestWritesTellTheAuditLogWhatTheyChanged(t *testing.T) {
 func TestWhatFailsLeavesNoEntry(t *testing.T) {
 	t.Parallel()
 	pool := newInventory(t)
-	log, by := db.NewAuditLog(pool), all.By(auditor)
+	log, by := audit.NewLog(pool), all.By(auditor)
 	before := must[domain.AuditMark](t)(log.Head(t.Context(), all))
 	_, err := db.NewGroups(pool).Rename(t.Context(), by, 99, "x")
 	wantKind(t, err, domain.KindNotFound)
@@ -110,7 +111,7 @@ func TestWhatFailsLeavesNoEntry(t *testing.T) {
 func TestEveryUseOfAKeyIsAudited(t *testing.T) {
 	t.Parallel()
 	pool := newInventory(t)
-	log, store := db.NewAuditLog(pool), db.NewAccess(pool)
+	log, store := audit.NewLog(pool), db.NewAccess(pool)
 	start := len(auditOf(t, log, acme))
 	key := newKey(t, store)
 	from := domain.Origin{Door: "oauth", Address: "198.51.100.7", RequestID: "r-2"}
@@ -145,7 +146,7 @@ func TestEveryUseOfAKeyIsAudited(t *testing.T) {
 func TestWritersOfACompanyMakeOneChain(t *testing.T) {
 	t.Parallel()
 	pool := newInventory(t)
-	log, subscribers := db.NewAuditLog(pool), db.NewSubscribers(pool)
+	log, subscribers := audit.NewLog(pool), db.NewSubscribers(pool)
 	ids := must[domain.Slice[*domain.Subscriber]](t)(subscribers.List(t.Context(), all, domain.Listing{Page: domain.Page{Limit: 8}, Fields: domain.AllFields})).Items
 	start := must[domain.AuditMark](t)(log.Head(t.Context(), all))
 	const each = 25
@@ -172,7 +173,7 @@ func TestWritersOfACompanyMakeOneChain(t *testing.T) {
 func TestATamperedLogInTheDatabaseShows(t *testing.T) {
 	t.Parallel()
 	pool := newInventory(t)
-	log, groups := db.NewAuditLog(pool), db.NewGroups(pool)
+	log, groups := audit.NewLog(pool), db.NewGroups(pool)
 	for _, name := range []string{"a", "b", "c"} {
 		must[*domain.Group](t)(groups.Rename(t.Context(), all.By(auditor), 12, name))
 	}
@@ -188,7 +189,7 @@ func TestATamperedLogInTheDatabaseShows(t *testing.T) {
 	} {
 		tx := pool.MustBegin()
 		tx.MustExec(tamper, acme, end.Sequence)
-		_, err := db.VerifyAuditIn(t.Context(), tx, all, end)
+		_, err := audit.VerifyIn(t.Context(), tx, all, end)
 		if err == nil {
 			t.Errorf("%s does not show", tamper)
 		}
@@ -219,7 +220,7 @@ WHERE c.oid = 'audit_log'::regclass AND a.privilege_type IN ('UPDATE', 'DELETE',
 
 func TestTheAuditLogIsTheWholeCompanys(t *testing.T) {
 	t.Parallel()
-	log := db.NewAuditLog(newInventory(t))
+	log := audit.NewLog(newInventory(t))
 	_, err := log.List(t.Context(), vansOnly, domain.Listing{Page: domain.Page{Limit: 1}})
 	wantKind(t, err, domain.KindForbidden)
 	_, err = log.Count(t.Context(), vansOnly, domain.Listing{})
@@ -234,7 +235,7 @@ func TestTheAuditLogIsTheWholeCompanys(t *testing.T) {
 func TestThePagesOfTheAuditLogGoBackInTime(t *testing.T) {
 	t.Parallel()
 	pool := newInventory(t)
-	log, groups := db.NewAuditLog(pool), db.NewGroups(pool)
+	log, groups := audit.NewLog(pool), db.NewGroups(pool)
 	for n := range 5 {
 		must[*domain.Group](t)(groups.Rename(t.Context(), all.By(auditor), 12, fmt.Sprint("n", n)))
 	}

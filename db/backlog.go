@@ -8,6 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -56,7 +57,7 @@ func (b *Backlog) queue(ctx context.Context, query string, waiting *int, oldest 
 	}
 	err := b.pool.GetContext(ctx, &row, query)
 	*waiting, *oldest = row.Waiting, row.Oldest.Time
-	return Translate(err)
+	return pg.Translate(err)
 }
 
 // alertsFired reads the end of the log of each company, not all of the log.
@@ -71,5 +72,5 @@ CROSS JOIN LATERAL (
 // Fired returns how many thresholds were logged after since, up to until.
 func (b *Backlog) Fired(ctx context.Context, since, until time.Time) (n int, err error) {
 	err = b.pool.GetContext(ctx, &n, alertsFired, since, until)
-	return n, Translate(err)
+	return n, pg.Translate(err)
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/audit"
+	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/domain/query"
 	"simgraph/internal/bundle"
@@ -120,7 +122,9 @@ func (w *twins) aboutSubscribers() map[string]read {
 		all["groups "+name] = func(ctx context.Context, s domain.Scope) (any, error) {
 			return slicesOf(store.OfGroups(ctx, s, groups, l))
 		}
-		all["tags "+name] = func(ctx context.Context, s domain.Scope) (any, error) { return slicesOf(store.OfTags(ctx, s, tags, l)) }
+		all["tags "+name] = func(ctx context.Context, s domain.Scope) (any, error) {
+			return slicesOf(store.OfTags(ctx, s, tags, l))
+		}
 		all["count of groups "+name] = func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(store.CountOfGroups(ctx, s, groups, l))
 		}
@@ -149,12 +153,16 @@ func (w *twins) aboutGroupsAndTags() map[string]read {
 		"counts of tags": func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(tags.CountsOf(ctx, s, []domain.TagName{"fleet"}))
 		},
-		"tags of many":    func(ctx context.Context, s domain.Scope) (any, error) { return pairs(tags.OfMany(ctx, s, keys, page)) },
+		"tags of many": func(ctx context.Context, s domain.Scope) (any, error) {
+			return pairs(tags.OfMany(ctx, s, keys, page))
+		},
 		"numbers of tags": func(ctx context.Context, s domain.Scope) (any, error) { return pairs(tags.NumberOf(ctx, s, keys)) },
 		"operators": func(ctx context.Context, s domain.Scope) (any, error) {
 			return items(catalogue.Operators(ctx, s, page))
 		},
-		"tariffs": func(ctx context.Context, s domain.Scope) (any, error) { return items(catalogue.Tariffs(ctx, s, page)) },
+		"tariffs": func(ctx context.Context, s domain.Scope) (any, error) {
+			return items(catalogue.Tariffs(ctx, s, page))
+		},
 		"tariffs by name": func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(catalogue.TariffsOf(ctx, s, []string{"IoT 50"}))
 		},
@@ -176,10 +184,14 @@ func (w *twins) aboutAlerts() map[string]read {
 	}
 	alertList, logList := w.listing("upperThreshold gt 0", "upperThreshold DESC", domain.AlertFields), w.listing("usage gt 0", "usage DESC", domain.AlertLogFields)
 	return map[string]read{
-		"an alert":        func(ctx context.Context, s domain.Scope) (any, error) { return found(alerts.Find(ctx, s, ids[0])) },
-		"alerts by id":    func(ctx context.Context, s domain.Scope) (any, error) { return pairs(alerts.FindMany(ctx, s, ids)) },
-		"alerts":          func(ctx context.Context, s domain.Scope) (any, error) { return items(alerts.List(ctx, s, alertList)) },
-		"alerts, counted": func(ctx context.Context, s domain.Scope) (any, error) { return found(alerts.Count(ctx, s, alertList)) },
+		"an alert":     func(ctx context.Context, s domain.Scope) (any, error) { return found(alerts.Find(ctx, s, ids[0])) },
+		"alerts by id": func(ctx context.Context, s domain.Scope) (any, error) { return pairs(alerts.FindMany(ctx, s, ids)) },
+		"alerts": func(ctx context.Context, s domain.Scope) (any, error) {
+			return items(alerts.List(ctx, s, alertList))
+		},
+		"alerts, counted": func(ctx context.Context, s domain.Scope) (any, error) {
+			return found(alerts.Count(ctx, s, alertList))
+		},
 		"subjects": func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(alerts.SubjectsOf(ctx, s, ids, page))
 		},
@@ -211,7 +223,9 @@ func (w *twins) aboutAlerts() map[string]read {
 		"deliveries": func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(log.Deliveries(ctx, s, notifications))
 		},
-		"a recipient": func(ctx context.Context, s domain.Scope) (any, error) { return found(recipients.Find(ctx, s, whom[0])) },
+		"a recipient": func(ctx context.Context, s domain.Scope) (any, error) {
+			return found(recipients.Find(ctx, s, whom[0]))
+		},
 		"recipients by id": func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(recipients.FindMany(ctx, s, whom))
 		},
@@ -221,13 +235,13 @@ func (w *twins) aboutAlerts() map[string]read {
 }
 
 func (w *twins) aboutUsage() map[string]read {
-	usage := w.usage()
-	analytics, keys := db.NewAnalytics(usage), w.keys()
+	store := w.usage()
+	analytics, keys := usage.NewAnalytics(store), w.keys()
 	span := must[domain.Range](w)(domain.NewRange(twinClock().AddDate(0, 0, -12), twinClock()))
 	all := map[string]read{
-		"sources": func(ctx context.Context, s domain.Scope) (any, error) { return found(usage.Sources(ctx, s)) },
+		"sources": func(ctx context.Context, s domain.Scope) (any, error) { return found(store.Sources(ctx, s)) },
 		"current": func(ctx context.Context, s domain.Scope) (any, error) {
-			return pairs(usage.CurrentOf(ctx, s, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), keys))
+			return pairs(store.CurrentOf(ctx, s, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), keys))
 		},
 	}
 	for name, of := range map[string][]domain.Subject{
@@ -278,7 +292,7 @@ func gather[T any](read func(context.Context, domain.Scope, func(domain.Subject,
 }
 
 func (w *twins) aboutAccess() map[string]read {
-	access, log, snapshots := db.NewAccess(w.pool), db.NewAuditLog(w.pool), db.NewSnapshots(w.pool)
+	access, log, snapshots := db.NewAccess(w.pool), audit.NewLog(w.pool), db.NewSnapshots(w.pool)
 	page := domain.Page{Limit: 5}
 	return map[string]read{
 		"users": func(ctx context.Context, s domain.Scope) (any, error) { return items(access.Users(ctx, s, page)) },

@@ -9,8 +9,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/db/usage"
 )
 
 // ofAllCompanies are the statements that read the rows of several companies, and
@@ -21,7 +21,7 @@ var ofAllCompanies = map[string]string{
 	"unreconciled":        "finds the companies whose usage must be reconciled",
 	"alertsFired":         "live events are read for all companies at once",
 	"checkUsers":          "an e-mail address belongs to one company only",
-	"findExternalCompany": "finds the company",
+	"FindByExternalID":    "finds the company",
 	"findUser":            "finds the company of an e-mail address",
 	"forgetFollowers":     "live events: leases that have expired",
 	"importCompanies":     "imports companies",
@@ -70,7 +70,7 @@ func newPlanner(t *testing.T) *planner {
 	t.Helper()
 	pool := dbtest.New(t)
 	// The ledger has no rows, nor plans to read them, without its months.
-	if err := db.NewUsage(pool, nil, db.UsageOptions{}).EnsurePartitions(t.Context()); err != nil {
+	if err := usage.New(pool, nil, usage.Options{}).EnsurePartitions(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	conn, err := pool.Connx(t.Context())

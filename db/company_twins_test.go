@@ -13,7 +13,10 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	"simgraph/db/companies"
 	"simgraph/db/dbtest"
+	"simgraph/db/pg"
+	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/internal/bundle"
 )
@@ -24,7 +27,7 @@ func TestACompanyWithTheSameIdentifiersChangesNoAnswer(t *testing.T) {
 	t.Parallel()
 	w := newTwins(t)
 	w.load("acme", 1)
-	w.company = must[*domain.Company](t)(db.NewCompanies(w.pool).FindExternal(t.Context(), "acme"))
+	w.company = must[*domain.Company](t)(companies.New(w.pool).FindExternal(t.Context(), "acme"))
 	whole := domain.Whole(w.company.CompanyID)
 	some := domain.Scope{Company: w.company.CompanyID, Groups: []int64{12}, Masked: []int64{12}}
 	if _, _, err := db.NewAccess(w.pool).CreateKey(t.Context(), whole, "ops@acme.example", nil, time.Hour); err != nil {
@@ -63,7 +66,7 @@ type twins struct {
 
 func newTwins(t *testing.T) *twins {
 	w := &twins{T: t, statements: map[string]bool{}}
-	pool, err := db.Open(t.Context(), dbtest.URL(t), db.Options{Observe: func(_ context.Context, query string) {
+	pool, err := pg.Open(t.Context(), dbtest.URL(t), pg.Options{Observe: func(_ context.Context, query string) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.statements[query] = true
@@ -78,8 +81,8 @@ func newTwins(t *testing.T) *twins {
 
 func twinClock() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
-func (w *twins) usage() *db.Usage {
-	return db.NewUsage(w.pool, db.NewAlertEvaluator(twinClock), db.UsageOptions{Now: twinClock})
+func (w *twins) usage() *usage.Store {
+	return usage.New(w.pool, db.NewAlertEvaluator(twinClock), usage.Options{Now: twinClock})
 }
 
 // load imports a company; all its usage is multiplied by factor.
@@ -117,7 +120,7 @@ func (w *twins) load(company string, factor int) {
 			n, n%6, n, 10+n%5, n%20, 10+n%5, n%20, factor*(1+n), factor*2, n%3))
 	}
 	stores := bundle.Stores{
-		Importer: db.NewImporter(w.pool), Companies: db.NewCompanies(w.pool), Usage: w.usage(),
+		Importer: db.NewImporter(w.pool), Companies: companies.New(w.pool), Usage: w.usage(),
 		Alerts: db.NewAlerts(w.pool, twinClock), Recipients: db.NewRecipients(w.pool, twinClock),
 	}
 	counts, err := stores.Import(w.Context(), bundle.NewReader(strings.NewReader(b.String())), bundle.Options{

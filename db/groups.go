@@ -6,6 +6,9 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/audit"
+	"simgraph/db/keyset"
+	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/query"
 )
@@ -21,14 +24,6 @@ func NewGroups(pool *sqlx.DB) *Groups { return &Groups{pool} }
 // visibleGroups is the condition that a scope ($1, $2) shows the group g.
 const visibleGroups = `g.company_id = $1 AND ($2::bigint[] IS NULL OR g.group_id = ANY($2))`
 
-// groupsOf is a scope's $2: NULL where every group is visible.
-func groupsOf(scope domain.Scope) any {
-	if !scope.Restricted() {
-		return nil
-	}
-	return pq.Int64Array(scope.Groups)
-}
-
 // Find implements domain.Groups.
 func (g *Groups) Find(ctx context.Context, scope domain.Scope, id int64) (*domain.Group, error) {
 	found, err := g.FindMany(ctx, scope, []int64{id})
@@ -42,7 +37,7 @@ func (g *Groups) Find(ctx context.Context, scope domain.Scope, id int64) (*domai
 }
 
 func noGroup(id int64) error {
-	return &domain.Error{Kind: domain.KindNotFound, Field: "groupId", Message: "no group " + formatInt(id) + " on this account"}
+	return &domain.Error{Kind: domain.KindNotFound, Field: "groupId", Message: "no group " + pg.FormatInt(id) + " on this account"}
 }
 
 const findGroups = `
@@ -52,26 +47,26 @@ WHERE ` + visibleGroups + ` AND g.group_id = ANY($3)`
 
 // FindMany implements domain.Groups.
 func (g *Groups) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*domain.Group, error) {
-	rows, err := selectAll[domain.Group](ctx, g.pool, findGroups, scope.Company, groupsOf(scope), pq.Int64Array(ids))
+	rows, err := pg.SelectAll[domain.Group](ctx, g.pool, findGroups, scope.Company, pg.GroupsOf(scope), pq.Int64Array(ids))
 	if err != nil {
 		return nil, err
 	}
-	return keyed(rows, func(of *domain.Group) int64 { return of.GroupID }), nil
+	return pg.Keyed(rows, func(of *domain.Group) int64 { return of.GroupID }), nil
 }
 
 // List implements domain.Groups.
 func (g *Groups) List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*domain.Group], error) {
 	byID := query.Field{Name: "groupId", Type: query.Integer}
 	sql := `SELECT g.group_id, g.name, g.hide_tariff_details FROM groups g WHERE ` + visibleGroups
-	return listByKey(ctx, g.pool, sql, byID, "g.group_id", page,
-		func(of *domain.Group) string { return formatInt(of.GroupID) }, scope.Company, groupsOf(scope))
+	return keyset.ByKey(ctx, g.pool, sql, byID, "g.group_id", page,
+		func(of *domain.Group) string { return pg.FormatInt(of.GroupID) }, scope.Company, pg.GroupsOf(scope))
 }
 
 const countGroups = `SELECT count(*) FROM groups g WHERE ` + visibleGroups
 
 // Count implements domain.Groups.
 func (g *Groups) Count(ctx context.Context, scope domain.Scope) (int, error) {
-	return count(ctx, g.pool, countGroups, scope.Company, groupsOf(scope))
+	return pg.Count(ctx, g.pool, countGroups, scope.Company, pg.GroupsOf(scope))
 }
 
 const countsOfGroups = `
@@ -87,7 +82,7 @@ func (g *Groups) CountsOf(ctx context.Context, scope domain.Scope, ids []int64) 
 		GroupID int64
 		domain.GroupCounts
 	}
-	rows, err := selectAll[row](ctx, g.pool, countsOfGroups, scope.Company, groupsOf(scope), pq.Int64Array(ids))
+	rows, err := pg.SelectAll[row](ctx, g.pool, countsOfGroups, scope.Company, pg.GroupsOf(scope), pq.Int64Array(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -109,18 +104,18 @@ FOR NO KEY UPDATE`
 
 // Rename implements domain.Groups.
 func (g *Groups) Rename(ctx context.Context, scope domain.Scope, id int64, name string) (renamed *domain.Group, err error) {
-	err = inTx(ctx, g.pool, func(tx *sqlx.Tx) error {
-		renamed, err = getOne[domain.Group](ctx, tx, noGroup(id), lockGroup, scope.Company, groupsOf(scope), id)
+	err = pg.InTx(ctx, g.pool, func(tx *sqlx.Tx) error {
+		renamed, err = pg.GetOne[domain.Group](ctx, tx, noGroup(id), lockGroup, scope.Company, pg.GroupsOf(scope), id)
 		if err != nil || renamed.Name == name {
 			return err
 		}
 		changes := domain.Changed("name", renamed.Name, name)
 		renamed.Name = name
-		if _, err := affected(ctx, tx, renameGroup, scope.Company, id, name); err != nil {
+		if _, err := pg.Affected(ctx, tx, renameGroup, scope.Company, id, name); err != nil {
 			return err
 		}
-		return audit(ctx, tx, scope, domain.AuditEntry{
-			Action: domain.AuditGroupEdit, SubjectType: "Group", SubjectID: formatInt(id), Changes: changes,
+		return audit.Record(ctx, tx, scope, domain.AuditEntry{
+			Action: domain.AuditGroupEdit, SubjectType: "Group", SubjectID: pg.FormatInt(id), Changes: changes,
 		})
 	})
 	return renamed, err

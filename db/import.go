@@ -8,6 +8,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"simgraph/db/audit"
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -61,8 +63,8 @@ FOR NO KEY UPDATE`
 // runs, so that what a statement reads is what it changes. do may be run again;
 // it returns what became of how many, for the audit log.
 func (i *Importer) inCompany(ctx context.Context, scope domain.Scope, what string, do func(tx *sqlx.Tx) (map[domain.Outcome]int, error)) error {
-	return retried(ctx, func() error {
-		return inTx(ctx, i.pool, func(tx *sqlx.Tx) error {
+	return pg.Retry(ctx, func() error {
+		return pg.InTx(ctx, i.pool, func(tx *sqlx.Tx) error {
 			if _, err := tx.ExecContext(ctx, lockCompany, scope.Company); err != nil {
 				return err
 			}
@@ -70,7 +72,7 @@ func (i *Importer) inCompany(ctx context.Context, scope domain.Scope, what strin
 			if err != nil {
 				return err
 			}
-			return auditImport(ctx, tx, scope, what, counts)
+			return audit.RecordImport(ctx, tx, scope, what, counts)
 		})
 	})
 }
@@ -131,11 +133,21 @@ func answer[T any](items []T, verdicts map[string]string, identity func(T) strin
 	return answers
 }
 
-// pluck returns one field of every item, as an array parameter.
-func pluck[T, V any](items []T, field func(T) V) []V {
-	values := make([]V, len(items))
-	for i, item := range items {
-		values[i] = field(item)
+// tally counts verdicts by their outcomes, but for those that others counted.
+func tally(verdicts map[string]string, others map[string]string) map[domain.Outcome]int {
+	counts := map[domain.Outcome]int{}
+	for item, verdict := range verdicts {
+		if outcomes[others[item]] == 0 {
+			counts[outcomes[verdict]]++
+		}
 	}
-	return values
+	return counts
+}
+
+func tallyImported(answers []domain.Imported) map[domain.Outcome]int {
+	counts := map[domain.Outcome]int{}
+	for _, a := range answers {
+		counts[a.Outcome]++
+	}
+	return counts
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/audit"
+	"simgraph/db/pg"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -60,7 +63,7 @@ SELECT place::text, outcome FROM judged`
 // KeepLog adds what alerts told, which they then do not tell again.
 func (a *Alerts) KeepLog(ctx context.Context, scope domain.Scope, firings []domain.Firing) (kept []domain.Imported, err error) {
 	err = a.changing(ctx, scope, func(change *alertChange) error {
-		targets, err := targetFinder{change.tx, scope}.find(ctx, pluck(firings, alertOfFiring))
+		targets, err := targetFinder{change.tx, scope}.find(ctx, pg.Pluck(firings, alertOfFiring))
 		if err != nil {
 			return err
 		}
@@ -68,7 +71,7 @@ func (a *Alerts) KeepLog(ctx context.Context, scope domain.Scope, firings []doma
 		if err != nil {
 			return err
 		}
-		return auditImport(ctx, change.tx, scope, "alert-log", tallyImported(kept))
+		return audit.RecordImport(ctx, change.tx, scope, "alert-log", tallyImported(kept))
 	})
 	return kept, err
 }
@@ -112,9 +115,9 @@ func (c *alertChange) keepLog(ctx context.Context, firings []domain.Firing, targ
 }
 
 func firingArrays(firings []domain.Firing) []any {
-	texts := func(field func(domain.Firing) string) any { return pq.StringArray(pluck(firings, field)) }
-	numbers := func(field func(domain.Firing) int64) any { return pq.Int64Array(pluck(firings, field)) }
-	times := func(field func(domain.Firing) time.Time) any { return timeArray(pluck(firings, field)) }
+	texts := func(field func(domain.Firing) string) any { return pq.StringArray(pg.Pluck(firings, field)) }
+	numbers := func(field func(domain.Firing) int64) any { return pq.Int64Array(pg.Pluck(firings, field)) }
+	times := func(field func(domain.Firing) time.Time) any { return usage.TimeArray(pg.Pluck(firings, field)) }
 	return []any{
 		numbers(func(f domain.Firing) int64 { return f.AlertID }),
 		numbers(func(f domain.Firing) int64 { return int64(f.Revision) }),
@@ -127,7 +130,7 @@ func firingArrays(firings []domain.Firing) []any {
 		times(func(f domain.Firing) time.Time { return f.PeriodEnd }),
 		numbers(func(f domain.Firing) int64 { return f.Threshold }),
 		numbers(func(f domain.Firing) int64 { return f.AlertLogEntry.Usage }),
-		pq.BoolArray(pluck(firings, func(f domain.Firing) bool { return f.IsLate })),
+		pq.BoolArray(pg.Pluck(firings, func(f domain.Firing) bool { return f.IsLate })),
 		texts(func(f domain.Firing) string { return orZero(f.NotificationID) }),
 		times(func(f domain.Firing) time.Time { return f.DateCreated }),
 		numbers(copyOfFiring),
@@ -199,10 +202,10 @@ func (r *Recipients) Suppress(ctx context.Context, scope domain.Scope, suppressi
 	key := func(s domain.Suppression) string { return emailKey(s.Email) }
 	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
 		verdicts := map[string]string{}
-		err := judge(ctx, tx, verdicts, importSuppressions, scope.Company, pq.StringArray(pluck(suppressions, key)),
-			timeArray(pluck(suppressions, func(s domain.Suppression) time.Time { return s.Since })),
-			pq.StringArray(pluck(suppressions, func(s domain.Suppression) string { return string(s.Reason) })),
-			pq.StringArray(pluck(suppressions, func(s domain.Suppression) string { return s.Detail })))
+		err := judge(ctx, tx, verdicts, importSuppressions, scope.Company, pq.StringArray(pg.Pluck(suppressions, key)),
+			usage.TimeArray(pg.Pluck(suppressions, func(s domain.Suppression) time.Time { return s.Since })),
+			pq.StringArray(pg.Pluck(suppressions, func(s domain.Suppression) string { return string(s.Reason) })),
+			pq.StringArray(pg.Pluck(suppressions, func(s domain.Suppression) string { return s.Detail })))
 		if err != nil {
 			return err
 		}
@@ -212,7 +215,7 @@ func (r *Recipients) Suppress(ctx context.Context, scope domain.Scope, suppressi
 		if err := r.silenceSuppressed(ctx, tx, scope.Company); err != nil {
 			return err
 		}
-		return auditImport(ctx, tx, scope, "suppressions", tallyImported(kept))
+		return audit.RecordImport(ctx, tx, scope, "suppressions", tallyImported(kept))
 	})
 	return kept, err
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/audit"
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -25,13 +27,13 @@ SELECT code, outcome FROM line`
 func (i *Importer) Operators(ctx context.Context, by *domain.Actor, items []*domain.Operator) ([]domain.Imported, error) {
 	code := func(o *domain.Operator) string { return o.Code }
 	verdicts := map[string]string{}
-	err := inTx(ctx, i.pool, func(tx *sqlx.Tx) error {
-		err := judge(ctx, tx, verdicts, importOperators, pq.Array(pluck(items, code)),
-			pq.Array(pluck(items, func(o *domain.Operator) string { return o.Name })))
+	err := pg.InTx(ctx, i.pool, func(tx *sqlx.Tx) error {
+		err := judge(ctx, tx, verdicts, importOperators, pq.Array(pg.Pluck(items, code)),
+			pq.Array(pg.Pluck(items, func(o *domain.Operator) string { return o.Name })))
 		if err != nil {
 			return err
 		}
-		return auditImport(ctx, tx, domain.Whole(domain.Installation).By(by), "operators", tally(verdicts, nil))
+		return audit.RecordImport(ctx, tx, domain.Whole(domain.Installation).By(by), "operators", tally(verdicts, nil))
 	})
 	if err != nil {
 		return nil, err
@@ -61,9 +63,9 @@ func (i *Importer) Tariffs(ctx context.Context, scope domain.Scope, items []*dom
 	name := func(t *domain.Tariff) string { return t.Name }
 	verdicts := map[string]string{}
 	err := i.inCompany(ctx, scope, "tariffs", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
-		err := judge(ctx, tx, verdicts, importTariffs, scope.Company, pq.Array(pluck(items, name)),
-			pq.Array(pluck(items, func(t *domain.Tariff) int64 { return int64(t.LineRental) })),
-			pq.Array(pluck(items, func(t *domain.Tariff) string { return t.Currency })))
+		err := judge(ctx, tx, verdicts, importTariffs, scope.Company, pq.Array(pg.Pluck(items, name)),
+			pq.Array(pg.Pluck(items, func(t *domain.Tariff) int64 { return int64(t.LineRental) })),
+			pq.Array(pg.Pluck(items, func(t *domain.Tariff) string { return t.Currency })))
 		return tally(verdicts, nil), err
 	})
 	if err != nil {
@@ -95,15 +97,15 @@ func (i *Importer) Groups(ctx context.Context, scope domain.Scope, items []*doma
 	id := func(g *domain.Group) int64 { return g.GroupID }
 	verdicts := map[string]string{}
 	err := i.inCompany(ctx, scope, "groups", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
-		err := judge(ctx, tx, verdicts, importGroups, scope.Company, pq.Array(pluck(items, id)),
-			pq.Array(pluck(items, func(g *domain.Group) string { return g.Name })),
-			pq.Array(pluck(items, func(g *domain.Group) bool { return g.HideTariffDetails })))
+		err := judge(ctx, tx, verdicts, importGroups, scope.Company, pq.Array(pg.Pluck(items, id)),
+			pq.Array(pg.Pluck(items, func(g *domain.Group) string { return g.Name })),
+			pq.Array(pg.Pluck(items, func(g *domain.Group) bool { return g.HideTariffDetails })))
 		return tally(verdicts, nil), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	answers := answer(items, verdicts, func(g *domain.Group) string { return formatInt(g.GroupID) }, unexpected)
+	answers := answer(items, verdicts, func(g *domain.Group) string { return pg.FormatInt(g.GroupID) }, unexpected)
 	i.grown(ctx, "groups", answers)
 	return answers, nil
 }

@@ -9,6 +9,10 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/audit"
+	"simgraph/db/companies"
+	"simgraph/db/pg"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -40,16 +44,16 @@ SELECT external_id, outcome FROM line`
 // Companies implements domain.Importer.
 func (i *Importer) Companies(ctx context.Context, by *domain.Actor, items []*domain.Company) ([]domain.Imported, error) {
 	externalID := func(c *domain.Company) string { return c.ExternalID }
-	ids := pq.Array(pluck(items, externalID))
+	ids := pq.Array(pg.Pluck(items, externalID))
 	verdicts := map[string]string{}
-	err := inTx(ctx, i.pool, func(tx *sqlx.Tx) error {
+	err := pg.InTx(ctx, i.pool, func(tx *sqlx.Tx) error {
 		if _, err := tx.ExecContext(ctx, numberCompanies, ids); err != nil {
 			return err
 		}
 		err := judge(ctx, tx, verdicts, importCompanies, ids,
-			pq.Array(pluck(items, func(c *domain.Company) string { return c.Name })),
-			pq.Array(pluck(items, func(c *domain.Company) int64 { return int64(c.BillingDay) })),
-			pq.Array(pluck(items, func(c *domain.Company) string { return c.TimeZone })))
+			pq.Array(pg.Pluck(items, func(c *domain.Company) string { return c.Name })),
+			pq.Array(pg.Pluck(items, func(c *domain.Company) int64 { return int64(c.BillingDay) })),
+			pq.Array(pg.Pluck(items, func(c *domain.Company) string { return c.TimeZone })))
 		if err != nil {
 			return err
 		}
@@ -68,11 +72,11 @@ func (i *Importer) Companies(ctx context.Context, by *domain.Actor, items []*dom
 // from now on. The rows are locked by the change.
 func rebill(ctx context.Context, tx *sqlx.Tx, externalIDs []string, at time.Time) error {
 	for _, id := range externalIDs {
-		company, err := getOne[domain.Company](ctx, tx, domain.NotFound("company", "company", id), findExternalCompany, id)
+		company, err := pg.GetOne[domain.Company](ctx, tx, domain.NotFound("company", "company", id), companies.FindByExternalID, id)
 		if err != nil {
 			return err
 		}
-		if err := rebookPeriods(ctx, tx, company); err != nil {
+		if err := usage.RebookPeriods(ctx, tx, company); err != nil {
 			return err
 		}
 		if err := fireDerived(ctx, tx, company, at); err != nil {
@@ -90,19 +94,19 @@ func auditCompanies(ctx context.Context, tx *sqlx.Tx, by *domain.Actor, items []
 		if outcome := outcomes[verdicts[c.ExternalID]]; outcome != domain.Created && outcome != domain.Updated {
 			continue
 		}
-		company, err := getOne[domain.Company](ctx, tx, domain.NotFound("company", "company", c.ExternalID), findExternalCompany, c.ExternalID)
+		company, err := pg.GetOne[domain.Company](ctx, tx, domain.NotFound("company", "company", c.ExternalID), companies.FindByExternalID, c.ExternalID)
 		if err != nil {
 			return err
 		}
 		changed[company.CompanyID] = domain.AuditEntry{
 			Action: domain.AuditImport + "companies", SubjectType: "Company", SubjectID: c.ExternalID,
 			Changes: []domain.AuditChange{
-				domain.Became("name", c.Name), domain.Became("billingDay", formatInt(int64(c.BillingDay))), domain.Became("timeZone", c.TimeZone),
+				domain.Became("name", c.Name), domain.Became("billingDay", pg.FormatInt(int64(c.BillingDay))), domain.Became("timeZone", c.TimeZone),
 			},
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(changed)) {
-		if err := audit(ctx, tx, domain.Whole(id).By(by), changed[id]); err != nil {
+		if err := audit.Record(ctx, tx, domain.Whole(id).By(by), changed[id]); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/pg"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -37,14 +39,14 @@ func (i *Importer) Memberships(ctx context.Context, scope domain.Scope, items []
 	err := i.inCompany(ctx, scope, "memberships", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
 		verdicts := make(map[string]string, len(items))
 		err := judge(ctx, tx, verdicts, importMemberships, scope.Company,
-			pq.Array(pluck(items, func(m domain.Membership) string { return m.PhysicalID })),
-			pq.Array(pluck(items, func(m domain.Membership) string { return m.Since.Format(time.RFC3339Nano) })),
-			pq.Array(pluck(items, func(m domain.Membership) int64 { return orZero(m.GroupID) })),
+			pq.Array(pg.Pluck(items, func(m domain.Membership) string { return m.PhysicalID })),
+			pq.Array(pg.Pluck(items, func(m domain.Membership) string { return m.Since.Format(time.RFC3339Nano) })),
+			pq.Array(pg.Pluck(items, func(m domain.Membership) int64 { return orZero(m.GroupID) })),
 			i.now().Add(domain.ClockTolerance))
 		if err != nil {
 			return nil, err
 		}
-		pair := func(m domain.Membership) string { return m.PhysicalID + "\x1f" + formatInt(m.Since.UnixMicro()) }
+		pair := func(m domain.Membership) string { return m.PhysicalID + "\x1f" + pg.FormatInt(m.Since.UnixMicro()) }
 		answers = answer(items, verdicts, pair, refuseMembership)
 		return tallyImported(answers), noteMemberships(ctx, tx, scope, items, answers)
 	})
@@ -60,7 +62,7 @@ func noteMemberships(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, items
 			moved, since = append(moved, m.PhysicalID), append(since, m.Since)
 		}
 	}
-	return noteMoves(ctx, tx, scope.Company, moved, since)
+	return usage.NoteMoves(ctx, tx, scope.Company, moved, since)
 }
 
 func refuseMembership(m domain.Membership, verdict string) *domain.Error {
@@ -68,7 +70,7 @@ func refuseMembership(m domain.Membership, verdict string) *domain.Error {
 	case "subscriber":
 		return domain.NotFound("physicalId", "subscriber", m.PhysicalID)
 	case "group":
-		return domain.NotFound("groupId", "group", formatInt(orZero(m.GroupID)))
+		return domain.NotFound("groupId", "group", pg.FormatInt(orZero(m.GroupID)))
 	case "future":
 		return domain.Invalid("since", "since is in the future")
 	}

@@ -10,6 +10,9 @@ import (
 	"github.com/lib/pq"
 	"golang.org/x/sync/errgroup"
 
+	"simgraph/db/audit"
+	"simgraph/db/pg"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -121,11 +124,11 @@ func (i *Importer) subscribers(ctx context.Context, scope domain.Scope, items []
 		})
 		if half < len(items) {
 			both.Go(func() error {
-				return inTx(together, i.pool, func(tx *sqlx.Tx) error {
+				return pg.InTx(together, i.pool, func(tx *sqlx.Tx) error {
 					if err := judge(together, tx, others, importSubscribers, subscriberArrays(scope, now, items[half:], false)...); err != nil {
 						return err
 					}
-					return auditImport(together, tx, scope, "subscribers", tally(others, nil))
+					return audit.RecordImport(together, tx, scope, "subscribers", tally(others, nil))
 				})
 			})
 		}
@@ -138,7 +141,7 @@ func (i *Importer) subscribers(ctx context.Context, scope domain.Scope, items []
 		}
 		maps.Copy(verdicts, found)
 		moved := movedBy(found)
-		if err := noteMoves(ctx, tx, scope.Company, moved, slices.Repeat([]time.Time{now}, len(moved))); err != nil {
+		if err := usage.NoteMoves(ctx, tx, scope.Company, moved, slices.Repeat([]time.Time{now}, len(moved))); err != nil {
 			return nil, err
 		}
 		if err := fireMoved(ctx, tx, scope.Company, moved, now); err != nil {
@@ -186,9 +189,9 @@ func byParent(items []*domain.Subscriber, verdicts map[string]string) (tops, pro
 }
 
 func subscriberArrays(scope domain.Scope, now time.Time, items []*domain.Subscriber, movesToo bool) []any {
-	texts := func(field func(*domain.Subscriber) string) any { return pq.StringArray(pluck(items, field)) }
-	flags := func(field func(*domain.Subscriber) bool) any { return pq.BoolArray(pluck(items, field)) }
-	numbers := func(field func(*domain.Subscriber) int64) any { return pq.Int64Array(pluck(items, field)) }
+	texts := func(field func(*domain.Subscriber) string) any { return pq.StringArray(pg.Pluck(items, field)) }
+	flags := func(field func(*domain.Subscriber) bool) any { return pq.BoolArray(pg.Pluck(items, field)) }
+	numbers := func(field func(*domain.Subscriber) int64) any { return pq.Int64Array(pg.Pluck(items, field)) }
 	return []any{
 		scope.Company, now,
 		texts(func(s *domain.Subscriber) string { return s.PhysicalID }),
@@ -236,7 +239,7 @@ func refuseSubscriber(s *domain.Subscriber, verdict string) *domain.Error {
 	case "tariff":
 		return domain.NotFound("tariffName", "tariff", orZero(s.TariffName))
 	case "group":
-		return domain.NotFound("groupId", "group", formatInt(orZero(s.GroupID)))
+		return domain.NotFound("groupId", "group", pg.FormatInt(orZero(s.GroupID)))
 	case "parent":
 		return domain.NotFound("parent", "subscriber", orZero(s.ParentPhysicalID))
 	case "parent is a profile":

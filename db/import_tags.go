@@ -6,6 +6,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -30,8 +31,8 @@ func (i *Importer) Tags(ctx context.Context, scope domain.Scope, items []domain.
 	verdicts := make(map[string]string, len(items))
 	err := i.inCompany(ctx, scope, "tags", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
 		err := judge(ctx, tx, verdicts, importTags, scope.Company,
-			pq.Array(pluck(items, func(t domain.TagImport) string { return t.PhysicalID })),
-			pq.Array(pluck(items, func(t domain.TagImport) string { return string(t.TagName) })))
+			pq.Array(pg.Pluck(items, func(t domain.TagImport) string { return t.PhysicalID })),
+			pq.Array(pg.Pluck(items, func(t domain.TagImport) string { return string(t.TagName) })))
 		if err != nil {
 			return nil, err
 		}

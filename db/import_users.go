@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -65,7 +66,7 @@ ON CONFLICT DO NOTHING`
 
 // Users implements domain.Importer.
 func (i *Importer) Users(ctx context.Context, scope domain.Scope, items []*domain.UserImport) ([]domain.Imported, error) {
-	lines := pluck(items, newUserLine)
+	lines := pg.Pluck(items, newUserLine)
 	verdicts := map[string]string{}
 	err := i.inCompany(ctx, scope, "users", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
 		emails, permissions, groups, disabled, keep := userArrays(lines)
@@ -114,8 +115,8 @@ type userLine struct {
 }
 
 func newUserLine(u *domain.UserImport) userLine {
-	permissions := slices.Compact(slices.Sorted(slices.Values(pluck(u.Permissions, func(p domain.Permission) string { return string(p) }))))
-	groups := pluck(slices.Compact(slices.Sorted(slices.Values(u.Groups))), formatInt)
+	permissions := slices.Compact(slices.Sorted(slices.Values(pg.Pluck(u.Permissions, func(p domain.Permission) string { return string(p) }))))
+	groups := pg.Pluck(slices.Compact(slices.Sorted(slices.Values(u.Groups))), pg.FormatInt)
 	return userLine{
 		email: strings.ToLower(u.Email), permissions: strings.Join(permissions, ","), groups: strings.Join(groups, ","),
 		disabled: u.Disabled, keepDisabled: u.KeepDisabled,
@@ -123,11 +124,11 @@ func newUserLine(u *domain.UserImport) userLine {
 }
 
 func userArrays(lines []userLine) (emails, permissions, groups, disabled, keepDisabled any) {
-	return pq.StringArray(pluck(lines, func(l userLine) string { return l.email })),
-		pq.StringArray(pluck(lines, func(l userLine) string { return l.permissions })),
-		pq.StringArray(pluck(lines, func(l userLine) string { return l.groups })),
-		pq.BoolArray(pluck(lines, func(l userLine) bool { return l.disabled })),
-		pq.BoolArray(pluck(lines, func(l userLine) bool { return l.keepDisabled }))
+	return pq.StringArray(pg.Pluck(lines, func(l userLine) string { return l.email })),
+		pq.StringArray(pg.Pluck(lines, func(l userLine) string { return l.permissions })),
+		pq.StringArray(pg.Pluck(lines, func(l userLine) string { return l.groups })),
+		pq.BoolArray(pg.Pluck(lines, func(l userLine) bool { return l.disabled })),
+		pq.BoolArray(pg.Pluck(lines, func(l userLine) bool { return l.keepDisabled }))
 }
 
 func refuseUser(u *domain.UserImport, verdict string) *domain.Error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -19,7 +20,7 @@ type ledgerFleet struct {
 	*usageFleet
 	// process and database are the clocks of both.
 	process, database time.Time
-	ledger            *db.Ledger
+	ledger            *usage.Ledger
 }
 
 // newLedgerFleet has 20 records in each month from March on, and one of this hour.
@@ -31,13 +32,13 @@ func newLedgerFleet(t *testing.T) *ledgerFleet {
 	return f
 }
 
-func (f *ledgerFleet) instance() *db.Usage {
-	return db.NewUsage(f.pool, nil, db.UsageOptions{Now: func() time.Time { return f.process }})
+func (f *ledgerFleet) instance() *usage.Store {
+	return usage.New(f.pool, nil, usage.Options{Now: func() time.Time { return f.process }})
 }
 
 // started is the ledger in a process that starts now.
-func (f *ledgerFleet) started() *db.Ledger {
-	return db.NewLedger(f.pool, db.LedgerOptions{
+func (f *ledgerFleet) started() *usage.Ledger {
+	return usage.NewLedger(f.pool, usage.LedgerOptions{
 		Now: func() time.Time { return f.process }, DatabaseNow: func() time.Time { return f.database },
 	})
 }
@@ -172,7 +173,7 @@ func TestAHigherRetentionBringsNoDroppedMonthBack(t *testing.T) {
 	totals := f.totals()
 	f.keep(3, 16)
 	f.keep(13, 1)
-	for name, usage := range map[string]*db.Usage{"the same instance": f.usage, "another instance": f.instance()} {
+	for name, usage := range map[string]*usage.Store{"the same instance": f.usage, "another instance": f.instance()} {
 		results, err := usage.Record(t.Context(), f.scope, f.months())
 		if err != nil {
 			t.Fatal(err)
@@ -435,7 +436,7 @@ func TestInstancesTakeEachStepOnce(t *testing.T) {
 	if err := f.ledger.SetRetention(t.Context(), operator, 3); err != nil {
 		t.Fatal(err)
 	}
-	instances := []*db.Ledger{f.ledger, f.started(), f.started()}
+	instances := []*usage.Ledger{f.ledger, f.started(), f.started()}
 	for _, want := range []string{
 		"announce 2026-03, announce 2026-04, announce 2026-05, announce 2026-06, announce 2026-07", "detach 2026-03", "detach 2026-04",
 	} {
@@ -447,7 +448,7 @@ func TestInstancesTakeEachStepOnce(t *testing.T) {
 }
 
 // together runs the upkeep of instances at once, and returns what they did.
-func (f *ledgerFleet) together(instances []*db.Ledger) string {
+func (f *ledgerFleet) together(instances []*usage.Ledger) string {
 	var all []domain.LedgerStep
 	var mu sync.Mutex
 	var running sync.WaitGroup

@@ -10,17 +10,18 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
 const (
-	// liveChannel carries what changed to the listeners of every process.
-	liveChannel = "simgraph_live"
+	// LiveChannel carries what changed to the listeners of every process.
+	LiveChannel = "simgraph_live"
 	// maxPayload is below the 8,000 bytes that NOTIFY takes.
 	maxPayload = 7_900
 )
 
-const announce = `SELECT pg_notify('` + liveChannel + `', payload) FROM unnest($1::text[]) AS p(payload)`
+const announce = `SELECT pg_notify('` + LiveChannel + `', payload) FROM unnest($1::text[]) AS p(payload)`
 
 // announceAlerts tells, when the transaction commits, that alerts fired.
 func announceAlerts(ctx context.Context, tx sqlx.ExecerContext, company domain.CompanyID, notification uuid.UUID) error {
@@ -66,7 +67,7 @@ func announceImported(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID
 }
 
 // announceUsage tells, when the transaction commits, what was booked.
-func announceUsage(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, changes []totalChange) error {
+func announceUsage(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, changes []usage.TotalChange) error {
 	var followed bool
 	if err := tx.GetContext(ctx, &followed, usageFollowed, company); err != nil || !followed {
 		return err
@@ -74,13 +75,13 @@ func announceUsage(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, c
 	var payloads []string
 	for _, start := range periodsOf(changes, nil) {
 		prefix := fmt.Sprintf("usage %d %d ", company, start.Unix())
-		payloads = append(payloads, pack(prefix, changes, func(b []byte, c totalChange) []byte {
-			if !c.periodStart.Equal(start) || c.after == c.before {
+		payloads = append(payloads, pack(prefix, changes, func(b []byte, c usage.TotalChange) []byte {
+			if !c.PeriodStart.Equal(start) || c.After == c.Before {
 				return b
 			}
-			b = append(strconv.AppendInt(b, c.id, 10), ':')
-			b = append(strconv.AppendInt(b, c.after-c.before, 10), ':')
-			return strconv.AppendInt(b, c.after, 10)
+			b = append(strconv.AppendInt(b, c.ID, 10), ':')
+			b = append(strconv.AppendInt(b, c.After-c.Before, 10), ':')
+			return strconv.AppendInt(b, c.After, 10)
 		})...)
 	}
 	_, err := tx.ExecContext(ctx, announce, pq.StringArray(payloads))

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/live"
 	"simgraph/domain"
 )
 
 // follow starts to listen beside the fleet.
-func (f *fleet) follow() *db.Live {
+func (f *fleet) follow() *live.Store {
 	f.t.Helper()
-	live := db.NewLive(f.pool, f.url, slog.New(slog.NewTextHandler(f.t.Output(), nil)))
+	live := live.New(f.pool, f.url, slog.New(slog.NewTextHandler(f.t.Output(), nil)))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

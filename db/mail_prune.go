@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -42,7 +43,7 @@ WHERE d.company_id = $1 AND d.notification_id = old.notification_id AND d.recipi
 func (o *Outbox) Prune(ctx context.Context, before time.Time) (int, error) {
 	var companies []domain.CompanyID
 	if err := o.pool.SelectContext(ctx, &companies, prunableMails, before); err != nil {
-		return 0, Translate(err)
+		return 0, pg.Translate(err)
 	}
 	pruned := 0
 	for _, company := range companies {
@@ -60,7 +61,7 @@ func (o *Outbox) Prune(ctx context.Context, before time.Time) (int, error) {
 
 func (o *Outbox) prune(ctx context.Context, sql string, company domain.CompanyID, before time.Time) (int, error) {
 	for pruned := 0; ; {
-		n, err := affected(ctx, o.pool, sql, company, before, prunedAtOnce)
+		n, err := pg.Affected(ctx, o.pool, sql, company, before, prunedAtOnce)
 		pruned += n
 		if err != nil || n < prunedAtOnce {
 			return pruned, err

@@ -14,6 +14,8 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
+	"simgraph/db/audit"
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -112,10 +114,10 @@ func (m *Migrations) note(ctx context.Context, results []*goose.MigrationResult)
 	}
 	var there bool
 	if err := m.pool.GetContext(ctx, &there, auditThere); err != nil || !there {
-		return Translate(err)
+		return pg.Translate(err)
 	}
-	names := pluck(results, func(r *goose.MigrationResult) string { return r.Direction + " " + path.Base(r.Source.Path) })
-	return NewAuditLog(m.pool).Note(ctx, domain.Whole(domain.Installation).By(m.by), domain.AuditEntry{
+	names := pg.Pluck(results, func(r *goose.MigrationResult) string { return r.Direction + " " + path.Base(r.Source.Path) })
+	return audit.NewLog(m.pool).Note(ctx, domain.Whole(domain.Installation).By(m.by), domain.AuditEntry{
 		Action: domain.AuditMigrate, SubjectType: "Schema", Changes: []domain.AuditChange{domain.Became("migrations", strings.Join(names, ", "))},
 	})
 }

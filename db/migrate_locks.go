@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"simgraph/db/pg"
+
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
@@ -190,5 +192,5 @@ func (h lockHolders) String() string {
 	if len(h) == 0 {
 		return "nobody was seen holding it"
 	}
-	return "held by " + strings.Join(pluck(h, func(one lockHolder) string { return one.String() }), " and ")
+	return "held by " + strings.Join(pg.Pluck(h, func(one lockHolder) string { return one.String() }), " and ")
 }

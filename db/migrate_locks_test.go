@@ -17,6 +17,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/db/pg"
 )
 
 // report keeps a log.
@@ -58,7 +59,7 @@ func newBusy(t *testing.T) *busy {
 	address := dbtest.URL(t)
 	b := &busy{}
 	for pool, name := range map[**sqlx.DB]string{&b.pool: "simgraph", &b.other: "report%20of%20a%20night"} {
-		opened, err := db.Open(t.Context(), address+"&application_name="+name, db.Options{MaxConns: 2})
+		opened, err := pg.Open(t.Context(), address+"&application_name="+name, pg.Options{MaxConns: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/companies"
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -40,7 +42,7 @@ LIMIT 1000`
 func (o *Outbox) Pending(ctx context.Context, digest domain.Digest) (companies []domain.CompanyID, err error) {
 	at := o.now()
 	err = o.pool.SelectContext(ctx, &companies, pendingCompanies, at, at.Add(-digest.Wait), at.Add(putOff), at.Add(digest.Wait))
-	return companies, Translate(err)
+	return companies, pg.Translate(err)
 }
 
 // readyRecipient is the condition that what waits for the recipient r has
@@ -79,15 +81,15 @@ FROM ready`
 
 // Gather implements domain.Outbox.
 func (o *Outbox) Gather(ctx context.Context, company domain.CompanyID, digest domain.Digest) error {
-	return inTx(ctx, o.pool, func(tx *sqlx.Tx) error {
+	return pg.InTx(ctx, o.pool, func(tx *sqlx.Tx) error {
 		at := o.now()
 		ready := []any{company, at.Add(-digest.Wait), at.Add(-time.Hour), digest.HourlyCap, at, at.Add(digest.Wait)}
 		var recipients pq.Int64Array
 		if err := tx.SelectContext(ctx, &recipients, lockReady, ready...); err != nil || len(recipients) == 0 {
 			return err
 		}
-		ids := pluck(recipients, func(int64) string { return uuid.Must(uuid.NewV7()).String() })
-		_, err := affected(ctx, tx, gatherMails, append(ready, recipients, pq.StringArray(ids))...)
+		ids := pg.Pluck(recipients, func(int64) string { return uuid.Must(uuid.NewV7()).String() })
+		_, err := pg.Affected(ctx, tx, gatherMails, append(ready, recipients, pq.StringArray(ids))...)
 		return err
 	})
 }
@@ -107,11 +109,11 @@ RETURNING ` + mailSelect
 // Claim implements domain.Outbox.
 func (o *Outbox) Claim(ctx context.Context, company domain.CompanyID, digest domain.Digest, limit int, lease time.Duration) ([]*domain.MailContent, error) {
 	at := o.now()
-	mails, err := selectAll[domain.Mail](ctx, o.pool, claimMails, company, at, at.Add(lease), limit, at.Add(putOff))
+	mails, err := pg.SelectAll[domain.Mail](ctx, o.pool, claimMails, company, at, at.Add(lease), limit, at.Add(putOff))
 	if err != nil || len(mails) == 0 {
 		return nil, err
 	}
-	of, err := getOne[domain.Company](ctx, o.pool, domain.NotFound("company", "company", ""), findCompany, company)
+	of, err := pg.GetOne[domain.Company](ctx, o.pool, domain.NotFound("company", "company", ""), companies.FindByID, company)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +121,7 @@ func (o *Outbox) Claim(ctx context.Context, company domain.CompanyID, digest dom
 	if err != nil {
 		return nil, err
 	}
-	contents := pluck(mails, func(mail *domain.Mail) *domain.MailContent {
+	contents := pg.Pluck(mails, func(mail *domain.Mail) *domain.MailContent {
 		return &domain.MailContent{Mail: *mail, Company: of, Secret: secret}
 	})
 	return contents, o.enter(ctx, company, contents, digest.MaxEntries)
@@ -148,12 +150,12 @@ func (o *Outbox) enter(ctx context.Context, company domain.CompanyID, contents [
 		Total  int
 	}
 	mailID := func(of *domain.MailContent) string { return of.MailID }
-	ids := pluck(contents, mailID)
-	rows, err := selectAll[row](ctx, o.pool, entriesOfMails, company, pq.StringArray(ids), limit)
+	ids := pg.Pluck(contents, mailID)
+	rows, err := pg.SelectAll[row](ctx, o.pool, entriesOfMails, company, pq.StringArray(ids), limit)
 	if err != nil {
 		return err
 	}
-	byID := keyed(contents, mailID)
+	byID := pg.Keyed(contents, mailID)
 	for _, r := range rows {
 		content := byID[r.MailID]
 		content.Entries, content.Total = append(content.Entries, &r.MailEntry), r.Total
@@ -171,10 +173,10 @@ func (o *Outbox) secret(ctx context.Context, company domain.CompanyID) (secret [
 	fresh := make([]byte, 32)
 	_, _ = rand.Read(fresh) // never fails
 	if _, err := o.pool.ExecContext(ctx, makeMailKey, company, fresh); err != nil {
-		return nil, Translate(err)
+		return nil, pg.Translate(err)
 	}
 	err = o.pool.GetContext(ctx, &secret, findMailKey, company)
-	return secret, Translate(err)
+	return secret, pg.Translate(err)
 }
 
 const mailSent = `
@@ -183,7 +185,7 @@ WHERE company_id = $1 AND mail_id = $2`
 
 // Sent implements domain.Outbox.
 func (o *Outbox) Sent(ctx context.Context, company domain.CompanyID, mail *domain.Mail) error {
-	_, err := affected(ctx, o.pool, mailSent, company, mail.MailID, o.now())
+	_, err := pg.Affected(ctx, o.pool, mailSent, company, mail.MailID, o.now())
 	return err
 }
 
@@ -194,7 +196,7 @@ WHERE company_id = $1 AND mail_id = $2 AND state = 'queued' AND attempts = $3`
 
 // Retry implements domain.Outbox.
 func (o *Outbox) Retry(ctx context.Context, company domain.CompanyID, mail *domain.Mail, reason string, due time.Time) error {
-	_, err := affected(ctx, o.pool, retryMail, company, mail.MailID, mail.Attempts, due, reason)
+	_, err := pg.Affected(ctx, o.pool, retryMail, company, mail.MailID, mail.Attempts, due, reason)
 	return err
 }
 
@@ -211,7 +213,7 @@ func (o *Outbox) Refused(ctx context.Context, company domain.CompanyID, mail *do
 	at := o.now()
 	var ofAddress []bool
 	err := o.pool.SelectContext(ctx, &ofAddress, refuseMail, company, mail.MailID, mail.Attempts, at, at.Add(-domain.RefusalSpan))
-	return len(ofAddress) > 0 && ofAddress[0], Translate(err)
+	return len(ofAddress) > 0 && ofAddress[0], pg.Translate(err)
 }
 
 const failMail = `
@@ -221,8 +223,8 @@ WHERE company_id = $1 AND mail_id = $2 AND state = 'queued' AND attempts = $3`
 // Fail implements domain.Outbox.
 func (o *Outbox) Fail(ctx context.Context, company domain.CompanyID, mail *domain.Mail, reason string, suppress bool) error {
 	at := o.now()
-	return inTx(ctx, o.pool, func(tx *sqlx.Tx) error {
-		n, err := affected(ctx, tx, failMail, company, mail.MailID, mail.Attempts, at, reason)
+	return pg.InTx(ctx, o.pool, func(tx *sqlx.Tx) error {
+		n, err := pg.Affected(ctx, tx, failMail, company, mail.MailID, mail.Attempts, at, reason)
 		if err != nil || n == 0 || !suppress {
 			return err
 		}
@@ -237,7 +239,7 @@ WHERE company_id = $1 AND recipient_id = $2 AND email = $3 AND suppressed_since 
 
 // suppressRecipient stops mail to the recipient, unless it has another address by now.
 func suppressRecipient(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, recipientID int64, email string, reason domain.SuppressionReason, detail string, at time.Time) error {
-	n, err := affected(ctx, tx, markSuppressed, company, recipientID, email, at, reason, detail)
+	n, err := pg.Affected(ctx, tx, markSuppressed, company, recipientID, email, at, reason, detail)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -257,7 +259,7 @@ func (o *Outbox) Unsubscribe(ctx context.Context, company domain.CompanyID, reci
 	if !verify(recipient.Email, secret) {
 		return noRecipient(recipientID)
 	}
-	return inTx(ctx, o.pool, func(tx *sqlx.Tx) error {
+	return pg.InTx(ctx, o.pool, func(tx *sqlx.Tx) error {
 		if recipient.SuppressedSince != nil {
 			return nil
 		}

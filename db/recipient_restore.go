@@ -6,6 +6,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -50,15 +51,15 @@ WHERE company_id = $1 AND recipient_id = $2 AND email = $3 AND mail_id IS NULL A
 
 // restoreRecipient lifts the suppression of the recipient and queues its mail.
 func restoreRecipient(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, of *domain.Recipient, at time.Time) (*domain.Restored, error) {
-	if _, err := affected(ctx, tx, liftSuppression, company, of.RecipientID); err != nil {
+	if _, err := pg.Affected(ctx, tx, liftSuppression, company, of.RecipientID); err != nil {
 		return nil, err
 	}
 	oldest := at.Add(-domain.MailAge)
-	mails, err := affected(ctx, tx, requeueMails, company, of.RecipientID, of.Email, at, *of.SuppressedSince, oldest)
+	mails, err := pg.Affected(ctx, tx, requeueMails, company, of.RecipientID, of.Email, at, *of.SuppressedSince, oldest)
 	if err != nil {
 		return nil, err
 	}
-	alerts, err := affected(ctx, tx, releaseDeliveries, company, of.RecipientID, of.Email, oldest)
+	alerts, err := pg.Affected(ctx, tx, releaseDeliveries, company, of.RecipientID, of.Email, oldest)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,9 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/audit"
+	"simgraph/db/keyset"
+	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/query"
 )
@@ -27,12 +30,12 @@ func NewRecipients(pool *sqlx.DB, now func() time.Time) *Recipients { return &Re
 // wholeOnly refuses scopes that show only some groups.
 func (r *Recipients) wholeOnly(scope domain.Scope) error {
 	if scope.Restricted() {
-		return wholeCompanyOnly("recipients")
+		return pg.WholeCompanyOnly("recipients")
 	}
 	return nil
 }
 
-func noRecipient(id int64) error { return domain.NotFound("id", "recipient", formatInt(id)) }
+func noRecipient(id int64) error { return domain.NotFound("id", "recipient", pg.FormatInt(id)) }
 
 const recipientSelect = `r.recipient_id, r.email, r.suppressed_since, r.suppressed_reason, r.suppressed_detail`
 
@@ -49,7 +52,7 @@ func (r *Recipients) Find(ctx context.Context, scope domain.Scope, id int64) (*d
 }
 
 func findRecipient(ctx context.Context, in sqlx.QueryerContext, company domain.CompanyID, id int64) (*domain.Recipient, error) {
-	return getOne[domain.Recipient](ctx, in, noRecipient(id), findRecipients, company, pq.Int64Array{id})
+	return pg.GetOne[domain.Recipient](ctx, in, noRecipient(id), findRecipients, company, pq.Int64Array{id})
 }
 
 // FindMany implements domain.Recipients.
@@ -57,11 +60,11 @@ func (r *Recipients) FindMany(ctx context.Context, scope domain.Scope, ids []int
 	if err := r.wholeOnly(scope); err != nil {
 		return nil, err
 	}
-	rows, err := selectAll[domain.Recipient](ctx, r.pool, findRecipients, scope.Company, pq.Int64Array(ids))
+	rows, err := pg.SelectAll[domain.Recipient](ctx, r.pool, findRecipients, scope.Company, pq.Int64Array(ids))
 	if err != nil {
 		return nil, err
 	}
-	return keyed(rows, func(of *domain.Recipient) int64 { return of.RecipientID }), nil
+	return pg.Keyed(rows, func(of *domain.Recipient) int64 { return of.RecipientID }), nil
 }
 
 // List implements domain.Recipients.
@@ -70,8 +73,8 @@ func (r *Recipients) List(ctx context.Context, scope domain.Scope, page domain.P
 		return domain.Slice[*domain.Recipient]{}, err
 	}
 	sql := `SELECT ` + recipientSelect + ` FROM alert_recipients r WHERE r.company_id = $1`
-	return listByKey(ctx, r.pool, sql, query.Field{Name: "id", Type: query.Integer}, "r.recipient_id", page,
-		func(of *domain.Recipient) string { return formatInt(of.RecipientID) }, scope.Company)
+	return keyset.ByKey(ctx, r.pool, sql, query.Field{Name: "id", Type: query.Integer}, "r.recipient_id", page,
+		func(of *domain.Recipient) string { return pg.FormatInt(of.RecipientID) }, scope.Company)
 }
 
 const countRecipients = `SELECT count(*) FROM alert_recipients WHERE company_id = $1`
@@ -81,7 +84,7 @@ func (r *Recipients) Count(ctx context.Context, scope domain.Scope) (int, error)
 	if err := r.wholeOnly(scope); err != nil {
 		return 0, err
 	}
-	return count(ctx, r.pool, countRecipients, scope.Company)
+	return pg.Count(ctx, r.pool, countRecipients, scope.Company)
 }
 
 // changing runs do in a transaction in which no other change of the company's
@@ -90,7 +93,7 @@ func (r *Recipients) changing(ctx context.Context, scope domain.Scope, do func(*
 	if err := r.wholeOnly(scope); err != nil {
 		return err
 	}
-	return inTx(ctx, r.pool, func(tx *sqlx.Tx) error {
+	return pg.InTx(ctx, r.pool, func(tx *sqlx.Tx) error {
 		if _, err := tx.ExecContext(ctx, lockCompany, scope.Company); err != nil {
 			return err
 		}
@@ -112,7 +115,7 @@ func (r *Recipients) Create(ctx context.Context, scope domain.Scope, email strin
 		if kept[0].Err != nil {
 			return kept[0].Err
 		}
-		created, err = getOne[domain.Recipient](ctx, tx, noRecipient(0), findRecipientsByEmail, scope.Company, pq.StringArray{emailKey(email)})
+		created, err = pg.GetOne[domain.Recipient](ctx, tx, noRecipient(0), findRecipientsByEmail, scope.Company, pq.StringArray{emailKey(email)})
 		if err != nil || kept[0].Outcome != domain.Created {
 			return err
 		}
@@ -128,7 +131,7 @@ func (r *Recipients) Keep(ctx context.Context, scope domain.Scope, emails []stri
 		if err != nil {
 			return err
 		}
-		return auditImport(ctx, tx, scope, "recipients", tallyImported(kept))
+		return audit.RecordImport(ctx, tx, scope, "recipients", tallyImported(kept))
 	})
 	return kept, err
 }
@@ -140,16 +143,16 @@ FROM unnest($2::text[], $3::text[]) AS wanted(email, email_key)`
 
 // keepRecipients adds the addresses that are not there yet.
 func keepRecipients(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, emails []string) ([]domain.Imported, error) {
-	keys := pluck(emails, emailKey)
-	same, err := selectAll[domain.Recipient](ctx, tx, findRecipientsByEmail, company, pq.StringArray(keys))
+	keys := pg.Pluck(emails, emailKey)
+	same, err := pg.SelectAll[domain.Recipient](ctx, tx, findRecipientsByEmail, company, pq.StringArray(keys))
 	if err != nil {
 		return nil, err
 	}
-	n, err := count(ctx, tx, countRecipients, company)
+	n, err := pg.Count(ctx, tx, countRecipients, company)
 	if err != nil {
 		return nil, err
 	}
-	known := keyed(same, func(of *domain.Recipient) string { return emailKey(of.Email) })
+	known := pg.Keyed(same, func(of *domain.Recipient) string { return emailKey(of.Email) })
 	kept := make([]domain.Imported, len(emails))
 	var fresh []string
 	for i, email := range emails {
@@ -158,7 +161,7 @@ func keepRecipients(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, 
 			fresh, known[keys[i]] = append(fresh, email), &domain.Recipient{}
 		}
 	}
-	_, err = affected(ctx, tx, insertRecipients, company, pq.StringArray(fresh), pq.StringArray(pluck(fresh, emailKey)))
+	_, err = pg.Affected(ctx, tx, insertRecipients, company, pq.StringArray(fresh), pq.StringArray(pg.Pluck(fresh, emailKey)))
 	return kept, err
 }
 
@@ -194,14 +197,14 @@ func (r *Recipients) Edit(ctx context.Context, scope domain.Scope, id int64, ema
 		if err != nil {
 			return err
 		}
-		same, err := selectAll[domain.Recipient](ctx, tx, findRecipientsByEmail, scope.Company, pq.StringArray{emailKey(email)})
+		same, err := pg.SelectAll[domain.Recipient](ctx, tx, findRecipientsByEmail, scope.Company, pq.StringArray{emailKey(email)})
 		if err != nil {
 			return err
 		}
 		if len(same) > 0 && same[0].RecipientID != id {
 			return domain.Invalid("email", "%q is a recipient already", email)
 		}
-		n, err := affected(ctx, tx, editRecipient, scope.Company, id, email, emailKey(email))
+		n, err := pg.Affected(ctx, tx, editRecipient, scope.Company, id, email, emailKey(email))
 		if err != nil {
 			return err
 		}
@@ -223,7 +226,7 @@ func (r *Recipients) Remove(ctx context.Context, scope domain.Scope, id int64) (
 		if err != nil {
 			return err
 		}
-		if _, err := affected(ctx, tx, removeRecipient, scope.Company, id); err != nil {
+		if _, err := pg.Affected(ctx, tx, removeRecipient, scope.Company, id); err != nil {
 			return err
 		}
 		if err := silence(ctx, tx, scope.Company, id, r.now()); err != nil {
@@ -245,10 +248,10 @@ WHERE company_id = $1 AND recipient_id = $2 AND state = 'queued'`
 
 // silence drops the mail that was not sent yet to a recipient.
 func silence(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, recipientID int64, at time.Time) error {
-	if _, err := affected(ctx, tx, suppressWaiting, company, recipientID); err != nil {
+	if _, err := pg.Affected(ctx, tx, suppressWaiting, company, recipientID); err != nil {
 		return err
 	}
-	_, err := affected(ctx, tx, cancelQueued, company, recipientID, at)
+	_, err := pg.Affected(ctx, tx, cancelQueued, company, recipientID, at)
 	return err
 }
 
@@ -275,29 +278,29 @@ func (r *Recipients) SendTest(ctx context.Context, scope domain.Scope, id *int64
 			return err
 		}
 		at := r.now()
-		tested, err := count(ctx, tx, testedLately, scope.Company, recipients, at.Add(-time.Hour))
+		tested, err := pg.Count(ctx, tx, testedLately, scope.Company, recipients, at.Add(-time.Hour))
 		if err != nil {
 			return err
 		}
 		if tested+len(recipients) > testsPerHour*len(recipients) {
 			return &domain.Error{Kind: domain.KindRateLimited, Message: "a recipient gets at most 5 test mails in an hour"}
 		}
-		ids := pluck(recipients, func(int64) string { return uuid.Must(uuid.NewV7()).String() })
-		mails, err = selectAll[domain.Mail](ctx, tx, queueTests, scope.Company, recipients, pq.StringArray(ids), at)
+		ids := pg.Pluck(recipients, func(int64) string { return uuid.Must(uuid.NewV7()).String() })
+		mails, err = pg.SelectAll[domain.Mail](ctx, tx, queueTests, scope.Company, recipients, pq.StringArray(ids), at)
 		if err != nil || len(mails) == 0 {
 			return err
 		}
-		return audit(ctx, tx, scope, domain.AuditEntry{
+		return audit.Record(ctx, tx, scope, domain.AuditEntry{
 			Action: domain.AuditRecipientTest, SubjectType: "Company",
-			Changes: []domain.AuditChange{auditNames("recipientIds", pluck(recipients, formatInt))},
+			Changes: []domain.AuditChange{audit.Names("recipientIds", pg.Pluck(recipients, pg.FormatInt))},
 		})
 	})
 	return mails, err
 }
 
 func auditRecipient(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, action string, id int64, changes ...domain.AuditChange) error {
-	return audit(ctx, tx, scope, domain.AuditEntry{
-		Action: action, SubjectType: "Recipient", SubjectID: formatInt(id), Changes: changes,
+	return audit.Record(ctx, tx, scope, domain.AuditEntry{
+		Action: action, SubjectType: "Recipient", SubjectID: pg.FormatInt(id), Changes: changes,
 	})
 }
 
@@ -340,7 +343,7 @@ func (r *Recipients) Mails(ctx context.Context, scope domain.Scope, ids []int64,
 	if err := r.wholeOnly(scope); err != nil {
 		return nil, err
 	}
-	rows, err := selectAll[domain.Mail](ctx, r.pool, mailsOfRecipients, scope.Company, pq.Int64Array(ids), page.Limit, page.Offset)
+	rows, err := pg.SelectAll[domain.Mail](ctx, r.pool, mailsOfRecipients, scope.Company, pq.Int64Array(ids), page.Limit, page.Offset)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/companies"
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -25,7 +27,7 @@ func NewSnapshots(pool *sqlx.DB) *Snapshots { return &Snapshots{pool} }
 func (s *Snapshots) Open(ctx context.Context, scope domain.Scope) (domain.Snapshot, error) {
 	tx, err := s.pool.BeginTxx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
-		return nil, Translate(err)
+		return nil, pg.Translate(err)
 	}
 	return &snapshot{tx, scope}, nil
 }
@@ -39,7 +41,7 @@ type snapshot struct {
 // Close implements domain.Snapshot.
 func (s *snapshot) Close() error {
 	if err := s.tx.Rollback(); !errors.Is(err, sql.ErrTxDone) {
-		return Translate(err)
+		return pg.Translate(err)
 	}
 	return nil
 }
@@ -51,14 +53,14 @@ func stream[T any](ctx context.Context, s *snapshot, statement string) iter.Seq2
 		var none T
 		rows, err := s.tx.QueryxContext(ctx, statement, s.scope.Company)
 		if err != nil {
-			yield(none, Translate(err))
+			yield(none, pg.Translate(err))
 			return
 		}
 		defer func() { _ = rows.Close() }() // Err tells
 		for rows.Next() {
 			var row T
 			if err := rows.StructScan(&row); err != nil {
-				yield(none, Translate(err))
+				yield(none, pg.Translate(err))
 				return
 			}
 			if !yield(row, nil) {
@@ -66,7 +68,7 @@ func stream[T any](ctx context.Context, s *snapshot, statement string) iter.Seq2
 			}
 		}
 		if err := rows.Err(); err != nil {
-			yield(none, Translate(err))
+			yield(none, pg.Translate(err))
 		}
 	}
 }
@@ -86,7 +88,7 @@ func pointer[T any](row T) *T { return &row }
 
 // Company implements domain.Snapshot.
 func (s *snapshot) Company(ctx context.Context) (*domain.Company, error) {
-	return getOne[domain.Company](ctx, s.tx, domain.NotFound("company", "company", ""), findCompany, s.scope.Company)
+	return pg.GetOne[domain.Company](ctx, s.tx, domain.NotFound("company", "company", ""), companies.FindByID, s.scope.Company)
 }
 
 const exportOperators = `
@@ -138,7 +140,7 @@ func (s *snapshot) Users(ctx context.Context) iter.Seq2[*domain.UserImport, erro
 		Groups      pq.Int64Array
 	}
 	return turn(stream[row](ctx, s, exportUsers), func(r row) *domain.UserImport {
-		permissions := pluck(r.Permissions, func(p string) domain.Permission { return domain.Permission(p) })
+		permissions := pg.Pluck(r.Permissions, func(p string) domain.Permission { return domain.Permission(p) })
 		return &domain.UserImport{User: domain.User{Email: r.Email, Permissions: permissions, Groups: r.Groups, Disabled: r.Disabled}}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ import (
 	"simgraph/db/dbtest"
 )
 
-// PostgreSQL prepares every statement that stands in the package as a constant.
+// PostgreSQL prepares every statement of the stores that stands in a constant.
 func TestEveryStatementCanBePrepared(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)
@@ -31,20 +32,13 @@ func TestEveryStatementCanBePrepared(t *testing.T) {
 
 var beginsStatement = regexp.MustCompile(`^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\s`)
 
-// constantStatements evaluates the constants of the package's sources that read
+// constantStatements evaluates the constants of the stores' sources that read
 // like whole statements.
 func constantStatements(t *testing.T) map[string]string {
 	t.Helper()
 	texts := constants{}
 	pieces := map[string]bool{}
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range files {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
-		}
+	for _, path := range sourcesOfStores(t) {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -63,6 +57,19 @@ func constantStatements(t *testing.T) map[string]string {
 	return statements
 }
 
+// sourcesOfStores are the files of the packages that hold statements.
+func sourcesOfStores(t *testing.T) (paths []string) {
+	t.Helper()
+	for _, folder := range []string{".", "pg", "keyset", "audit", "companies", "usage", "live"} {
+		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no sources in %s: %v", folder, err)
+		}
+		paths = append(paths, files...)
+	}
+	return slices.DeleteFunc(paths, func(path string) bool { return strings.HasSuffix(path, "_test.go") })
+}
+
 // notePieces notes the names that become part of other texts: by +, or as a
 // field of a table of pieces.
 func notePieces(node ast.Node, pieces map[string]bool) bool {
@@ -76,14 +83,25 @@ func notePieces(node ast.Node, pieces map[string]bool) bool {
 		parts = []ast.Expr{node.Value}
 	}
 	for _, part := range parts {
-		if name, isName := part.(*ast.Ident); isName {
-			pieces[name.Name] = true
+		if name, isName := nameOf(part); isName {
+			pieces[name] = true
 		}
 	}
 	return true
 }
 
-// constants are the top-level constants of the package by name.
+// nameOf is that of a constant, of this package or another.
+func nameOf(expr ast.Expr) (string, bool) {
+	switch expr := expr.(type) {
+	case *ast.Ident:
+		return expr.Name, true
+	case *ast.SelectorExpr:
+		return expr.Sel.Name, true
+	}
+	return "", false
+}
+
+// constants are the top-level constants of the stores by name.
 type constants map[string]ast.Expr
 
 func (c constants) read(file *ast.File) {
@@ -106,8 +124,9 @@ func (c constants) value(expr ast.Expr) (string, bool) {
 	case *ast.BasicLit:
 		text, err := strconv.Unquote(expr.Value)
 		return text, err == nil && expr.Kind == token.STRING
-	case *ast.Ident:
-		of, known := c[expr.Name]
+	case *ast.Ident, *ast.SelectorExpr:
+		name, _ := nameOf(expr)
+		of, known := c[name]
 		if !known {
 			return "", false
 		}

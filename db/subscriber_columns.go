@@ -6,6 +6,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"simgraph/db/keyset"
 	"simgraph/domain"
 )
 
@@ -19,33 +20,33 @@ const (
 )
 
 // subscriberColumns are where the fields of domain.SubscriberFields live.
-var subscriberColumns = map[string]listColumn{
-	"physicalId":                       {sql: "s.physical_id"},
-	"subscriberId":                     {sql: "s.subscriber_id"},
-	"dataNumber":                       {sql: "s.data_number", nullable: true},
-	"imsi":                             {sql: "s.imsi"},
-	"nickname":                         {sql: "s.nickname"},
-	"operatorName":                     {sql: "o.name", join: "operator"},
-	"operatorCode":                     {sql: "s.operator_code"},
-	"tariffName":                       {sql: "s.tariff_name"},
-	"lineRental":                       {sql: "t.line_rental", join: "tariff"},
-	"connectionDate":                   {sql: "s.connection_date"},
-	"expiryDate":                       {sql: "s.expiry_date"},
-	"contractLength":                   {sql: "s.contract_length"},
-	"isBarred":                         {sql: "s.is_barred"},
-	"isActive":                         {sql: "s.is_active"},
-	"terminateDate":                    {sql: "s.terminate_date", nullable: true},
-	"groupId":                          {sql: "s.group_id", nullable: true},
-	"subscriberType":                   {sql: "s.subscriber_type"},
-	"kind":                             {sql: "s.kind"},
-	"networkState.isTransferring":      {sql: "s.is_transferring"},
-	"networkState.isOnline":            {sql: "s.is_online"},
-	"eid":                              {sql: "s.eid", nullable: true},
-	"dataUsage":                        {sql: "COALESCE(p.mobile_originated + p.mobile_terminated, 0)", join: "period"},
-	"smdpProvider":                     {sql: "s.smdp_provider", nullable: true},
-	"related.parent.physicalId":        {sql: "parent.physical_id", nullable: true, join: "parent"},
-	"related.parent.isEnabledOnParent": {sql: "CASE WHEN parent.key IS NOT NULL THEN s.is_enabled_on_parent END", nullable: true, join: "parent"},
-	"tags":                             {sql: "EXISTS (SELECT FROM subscriber_tags st WHERE st.company_id = s.company_id AND st.subscriber_key = s.key AND st.tag_name = ANY(%s))"},
+var subscriberColumns = map[string]keyset.Column{
+	"physicalId":                       {SQL: "s.physical_id"},
+	"subscriberId":                     {SQL: "s.subscriber_id"},
+	"dataNumber":                       {SQL: "s.data_number", Nullable: true},
+	"imsi":                             {SQL: "s.imsi"},
+	"nickname":                         {SQL: "s.nickname"},
+	"operatorName":                     {SQL: "o.name", Join: "operator"},
+	"operatorCode":                     {SQL: "s.operator_code"},
+	"tariffName":                       {SQL: "s.tariff_name"},
+	"lineRental":                       {SQL: "t.line_rental", Join: "tariff"},
+	"connectionDate":                   {SQL: "s.connection_date"},
+	"expiryDate":                       {SQL: "s.expiry_date"},
+	"contractLength":                   {SQL: "s.contract_length"},
+	"isBarred":                         {SQL: "s.is_barred"},
+	"isActive":                         {SQL: "s.is_active"},
+	"terminateDate":                    {SQL: "s.terminate_date", Nullable: true},
+	"groupId":                          {SQL: "s.group_id", Nullable: true},
+	"subscriberType":                   {SQL: "s.subscriber_type"},
+	"kind":                             {SQL: "s.kind"},
+	"networkState.isTransferring":      {SQL: "s.is_transferring"},
+	"networkState.isOnline":            {SQL: "s.is_online"},
+	"eid":                              {SQL: "s.eid", Nullable: true},
+	"dataUsage":                        {SQL: "COALESCE(p.mobile_originated + p.mobile_terminated, 0)", Join: "period"},
+	"smdpProvider":                     {SQL: "s.smdp_provider", Nullable: true},
+	"related.parent.physicalId":        {SQL: "parent.physical_id", Nullable: true, Join: "parent"},
+	"related.parent.isEnabledOnParent": {SQL: "CASE WHEN parent.key IS NOT NULL THEN s.is_enabled_on_parent END", Nullable: true, Join: "parent"},
+	"tags":                             {SQL: "EXISTS (SELECT FROM subscriber_tags st WHERE st.company_id = s.company_id AND st.subscriber_key = s.key AND st.tag_name = ANY(%s))"},
 }
 
 // tariffFields are what a group can hide from its users.
@@ -54,7 +55,7 @@ var tariffFields = map[string]bool{"tariffName": true, "lineRental": true, "cont
 // subscriberList builds statements over the subscribers s that a scope shows.
 // Parameter $1 is the company.
 type subscriberList struct {
-	*list
+	*keyset.List
 	scope domain.Scope
 	// visible is the condition that the scope shows the row s.
 	visible     string
@@ -66,9 +67,9 @@ type subscriberList struct {
 func newSubscriberList(scope domain.Scope, periodStart time.Time, args ...any) *subscriberList {
 	l := &subscriberList{scope: scope, visible: "s.company_id = $1", periodStart: periodStart}
 	key, _ := domain.SubscriberFields.Find("physicalId")
-	l.list = newList(l.columnOf, key, append([]any{scope.Company}, args...)...)
+	l.List = keyset.New(l.columnOf, key, append([]any{scope.Company}, args...)...)
 	if scope.Restricted() {
-		groups := l.arg(pq.Int64Array(scope.Groups), "bigint[]")
+		groups := l.Arg(pq.Int64Array(scope.Groups), "bigint[]")
 		l.visible += " AND s.group_id = ANY(" + groups + ")"
 		l.parentShown = " AND parent.group_id = ANY(" + groups + ")"
 	}
@@ -79,15 +80,15 @@ func newSubscriberList(scope domain.Scope, periodStart time.Time, args ...any) *
 // none does. Its parameter is added with its first use.
 func (l *subscriberList) maskedBy() string {
 	if l.masked == "" && len(l.scope.Masked) > 0 {
-		l.masked = "s.group_id = ANY(" + l.arg(pq.Int64Array(l.scope.Masked), "bigint[]") + ")"
+		l.masked = "s.group_id = ANY(" + l.Arg(pq.Int64Array(l.scope.Masked), "bigint[]") + ")"
 	}
 	return l.masked
 }
 
-func (l *subscriberList) columnOf(field string) listColumn {
+func (l *subscriberList) columnOf(field string) keyset.Column {
 	c := subscriberColumns[field]
 	if tariffFields[field] {
-		c.masked = l.maskedBy()
+		c.Masked = l.maskedBy()
 	}
 	return c
 }
@@ -152,10 +153,10 @@ func (l *subscriberList) sel(fields domain.FieldSet, offset int) string {
 
 func (l *subscriberList) valueOf(f subscriberField) string {
 	if f.listed != "" {
-		return l.column(f.listed).value()
+		return l.Column(f.listed).Value()
 	}
 	if f.join != "" {
-		l.joins[f.join] = true
+		l.Joins[f.join] = true
 	}
 	return f.sql
 }
@@ -164,17 +165,17 @@ func (l *subscriberList) valueOf(f subscriberField) string {
 // after the pieces of the statement that may need some.
 func (l *subscriberList) from() string {
 	parts := []string{"FROM subscribers s"}
-	if l.joins["operator"] {
+	if l.Joins["operator"] {
 		parts = append(parts, joinOperator)
 	}
-	if l.joins["tariff"] {
+	if l.Joins["tariff"] {
 		parts = append(parts, joinTariff)
 	}
-	if l.joins["parent"] {
+	if l.Joins["parent"] {
 		parts = append(parts, strings.Replace(joinParent, "%s", l.parentShown, 1))
 	}
-	if l.joins["period"] {
-		parts = append(parts, strings.Replace(joinPeriod, "%s", l.arg(l.periodStart, "timestamptz"), 1))
+	if l.Joins["period"] {
+		parts = append(parts, strings.Replace(joinPeriod, "%s", l.Arg(l.periodStart, "timestamptz"), 1))
 	}
 	return strings.Join(parts, "\n")
 }

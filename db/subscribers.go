@@ -6,6 +6,9 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/audit"
+	"simgraph/db/keyset"
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -14,15 +17,15 @@ type Subscribers struct {
 	pool *sqlx.DB
 	// To count is what takes longest in a large fleet, and all of its users ask
 	// for the same numbers.
-	counts *sharedQuery[int]
-	fleets *sharedQuery[domain.FleetCounts]
+	counts *pg.SharedQuery[int]
+	fleets *pg.SharedQuery[domain.FleetCounts]
 }
 
 var _ domain.Subscribers = (*Subscribers)(nil)
 
 // NewSubscribers returns the store on the pool.
 func NewSubscribers(pool *sqlx.DB) *Subscribers {
-	return &Subscribers{pool: pool, counts: newSharedQuery[int](), fleets: newSharedQuery[domain.FleetCounts]()}
+	return &Subscribers{pool: pool, counts: pg.NewSharedQuery[int](), fleets: pg.NewSharedQuery[domain.FleetCounts]()}
 }
 
 // Find implements domain.Subscribers.
@@ -39,31 +42,31 @@ func (s *Subscribers) Find(ctx context.Context, scope domain.Scope, physicalID s
 
 // FindMany implements domain.Subscribers.
 func (s *Subscribers) FindMany(ctx context.Context, scope domain.Scope, physicalIDs []string, fields domain.FieldSet) (map[string]*domain.Subscriber, error) {
-	l := newSubscriberList(scope, noPeriod, pq.StringArray(physicalIDs))
+	l := newSubscriberList(scope, pg.NoPeriod, pq.StringArray(physicalIDs))
 	rows, err := s.selectWhere(ctx, l, fields, "s.physical_id = ANY($2)")
 	if err != nil {
 		return nil, err
 	}
-	return keyed(rows, func(of *domain.Subscriber) string { return of.PhysicalID }), nil
+	return pg.Keyed(rows, func(of *domain.Subscriber) string { return of.PhysicalID }), nil
 }
 
 // OfKeys implements domain.Subscribers.
 func (s *Subscribers) OfKeys(ctx context.Context, scope domain.Scope, keys []int64, fields domain.FieldSet) (map[int64]*domain.Subscriber, error) {
-	l := newSubscriberList(scope, noPeriod, pq.Int64Array(keys))
+	l := newSubscriberList(scope, pg.NoPeriod, pq.Int64Array(keys))
 	rows, err := s.selectWhere(ctx, l, fields, "s.key = ANY($2)")
 	if err != nil {
 		return nil, err
 	}
-	return keyed(rows, func(of *domain.Subscriber) int64 { return of.Key }), nil
+	return pg.Keyed(rows, func(of *domain.Subscriber) int64 { return of.Key }), nil
 }
 
 // ProfilesOf implements domain.Subscribers.
 func (s *Subscribers) ProfilesOf(ctx context.Context, scope domain.Scope, parents []int64, fields domain.FieldSet) (map[int64][]*domain.Subscriber, error) {
-	l := newSubscriberList(scope, noPeriod, pq.Int64Array(parents))
+	l := newSubscriberList(scope, pg.NoPeriod, pq.Int64Array(parents))
 	sql := `SELECT * FROM unnest($2::bigint[]) AS wanted(of_parent) CROSS JOIN LATERAL (
 SELECT ` + l.sel(fields, 0) + "\n" + l.from() + "\nWHERE " + l.visible + ` AND s.parent_key = wanted.of_parent
 ORDER BY s.physical_id LIMIT 100) profile`
-	rows, err := selectAll[subscriberRow](ctx, s.pool, sql, l.args...)
+	rows, err := pg.SelectAll[subscriberRow](ctx, s.pool, sql, l.Args...)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +79,7 @@ ORDER BY s.physical_id LIMIT 100) profile`
 
 func (s *Subscribers) selectWhere(ctx context.Context, l *subscriberList, fields domain.FieldSet, where string) ([]*domain.Subscriber, error) {
 	sql := "SELECT " + l.sel(fields, 0) + "\n" + l.from() + "\nWHERE " + l.visible + " AND " + where
-	return selectAll[domain.Subscriber](ctx, s.pool, sql, l.args...)
+	return pg.SelectAll[domain.Subscriber](ctx, s.pool, sql, l.Args...)
 }
 
 // subscriberRow is a row of a list: the parent that it was listed for, where
@@ -86,7 +89,7 @@ type subscriberRow struct {
 	OfGroup    int64
 	OfParent   int64
 	OfTag      string
-	CursorKeys nullableTexts
+	CursorKeys pg.NullableTexts
 }
 
 // List implements domain.Subscribers.
@@ -96,7 +99,7 @@ func (s *Subscribers) List(ctx context.Context, scope domain.Scope, listing doma
 	if err != nil {
 		return domain.Slice[*domain.Subscriber]{}, err
 	}
-	rows, err := selectAll[subscriberRow](ctx, s.pool, sql, l.args...)
+	rows, err := pg.SelectAll[subscriberRow](ctx, s.pool, sql, l.Args...)
 	if err != nil {
 		return domain.Slice[*domain.Subscriber]{}, err
 	}
@@ -106,35 +109,35 @@ func (s *Subscribers) List(ctx context.Context, scope domain.Scope, listing doma
 // page is the statement of a page of the visible subscribers that fit also; it
 // returns the order in words beside.
 func (l *subscriberList) page(listing domain.Listing, also string) (sql, order string, err error) {
-	p, err := l.pieces(listing)
+	p, err := l.Pieces(listing)
 	if err != nil {
 		return "", "", err
 	}
 	sel := l.sel(listing.Fields, listing.Page.Offset)
 	if len(listing.Order) > 0 {
-		sel += ", " + p.cursor + " AS cursor_keys"
+		sel += ", " + p.Cursor + " AS cursor_keys"
 	}
-	return "SELECT " + sel + "\n" + l.from() + "\nWHERE " + l.visible + " AND " + also + " AND " + p.where +
-		"\nORDER BY " + p.orderBy + "\n" + p.limit, p.order, nil
+	return "SELECT " + sel + "\n" + l.from() + "\nWHERE " + l.visible + " AND " + also + " AND " + p.Where +
+		"\nORDER BY " + p.OrderBy + "\n" + p.Limit, p.Order, nil
 }
 
 func subscriberSlice(page domain.Page, rows []*subscriberRow, order string) domain.Slice[*domain.Subscriber] {
-	cut := slice(page, rows, func(row *subscriberRow) string {
+	cut := keyset.Cut(page, rows, func(row *subscriberRow) string {
 		if order == "" {
-			return cursor{Values: []*string{&row.PhysicalID}}.String()
+			return keyset.Cursor{Values: []*string{&row.PhysicalID}}.String()
 		}
-		return cursor{Order: order, Values: row.CursorKeys.values()}.String()
+		return keyset.Cursor{Order: order, Values: row.CursorKeys.Values()}.String()
 	})
-	return mapSlice(cut, func(row *subscriberRow) *domain.Subscriber { return &row.Subscriber })
+	return pg.MapSlice(cut, func(row *subscriberRow) *domain.Subscriber { return &row.Subscriber })
 }
 
 // Count implements domain.Subscribers.
 func (s *Subscribers) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
 	l := newSubscriberList(scope, listing.PeriodStart)
-	where := l.filter(listing.Filter)
+	where := l.Filter(listing.Filter)
 	sql := "SELECT count(*) " + l.from() + "\nWHERE " + l.visible + " AND " + where
-	return s.counts.do(ctx, sql, l.args, func(ctx context.Context) (int, error) {
-		return count(ctx, s.pool, sql, l.args...)
+	return s.counts.Do(ctx, sql, l.Args, func(ctx context.Context) (int, error) {
+		return pg.Count(ctx, s.pool, sql, l.Args...)
 	})
 }
 
@@ -146,7 +149,7 @@ func (s *Subscribers) OfGroups(ctx context.Context, scope domain.Scope, groups [
 		return nil, err
 	}
 	sql := "SELECT * FROM unnest($2::bigint[]) AS wanted(of_group) CROSS JOIN LATERAL (\n" + page + ") item"
-	rows, err := selectAll[subscriberRow](ctx, s.pool, sql, l.args...)
+	rows, err := pg.SelectAll[subscriberRow](ctx, s.pool, sql, l.Args...)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +164,7 @@ func (s *Subscribers) OfTags(ctx context.Context, scope domain.Scope, tags []dom
 		return nil, err
 	}
 	sql := "SELECT * FROM unnest($2::text[]) AS wanted(of_tag) CROSS JOIN LATERAL (\n" + page + ") item"
-	rows, err := selectAll[subscriberRow](ctx, s.pool, sql, l.args...)
+	rows, err := pg.SelectAll[subscriberRow](ctx, s.pool, sql, l.Args...)
 	if err != nil {
 		return nil, err
 	}
@@ -171,18 +174,18 @@ func (s *Subscribers) OfTags(ctx context.Context, scope domain.Scope, tags []dom
 // CountOfGroups implements domain.Subscribers.
 func (s *Subscribers) CountOfGroups(ctx context.Context, scope domain.Scope, groups []int64, listing domain.Listing) (map[int64]int, error) {
 	l := newSubscriberList(scope, listing.PeriodStart, pq.Int64Array(groups))
-	where := l.filter(listing.Filter)
-	return countEach[int64](ctx, s.pool, "SELECT s.group_id AS parent, count(*) AS number "+l.from()+
-		"\nWHERE "+l.visible+" AND s.group_id = ANY($2) AND "+where+" GROUP BY s.group_id", l.args)
+	where := l.Filter(listing.Filter)
+	return pg.CountEach[int64](ctx, s.pool, "SELECT s.group_id AS parent, count(*) AS number "+l.from()+
+		"\nWHERE "+l.visible+" AND s.group_id = ANY($2) AND "+where+" GROUP BY s.group_id", l.Args)
 }
 
 // CountOfTags implements domain.Subscribers.
 func (s *Subscribers) CountOfTags(ctx context.Context, scope domain.Scope, tags []domain.TagName, listing domain.Listing) (map[domain.TagName]int, error) {
 	l := newSubscriberList(scope, listing.PeriodStart, pq.Array(tags))
-	where := l.filter(listing.Filter)
-	return countEach[domain.TagName](ctx, s.pool, "SELECT tagged.tag_name AS parent, count(*) AS number "+l.from()+
+	where := l.Filter(listing.Filter)
+	return pg.CountEach[domain.TagName](ctx, s.pool, "SELECT tagged.tag_name AS parent, count(*) AS number "+l.from()+
 		"\nJOIN subscriber_tags tagged ON tagged.company_id = s.company_id AND tagged.subscriber_key = s.key"+
-		"\nWHERE "+l.visible+" AND tagged.tag_name = ANY($2) AND "+where+" GROUP BY tagged.tag_name", l.args)
+		"\nWHERE "+l.visible+" AND tagged.tag_name = ANY($2) AND "+where+" GROUP BY tagged.tag_name", l.Args)
 }
 
 const carriesTag = `EXISTS (SELECT FROM subscriber_tags st
@@ -203,13 +206,13 @@ func sliceEach[K comparable](page domain.Page, parents []K, rows []*subscriberRo
 
 // Fleet implements domain.Subscribers.
 func (s *Subscribers) Fleet(ctx context.Context, scope domain.Scope) (domain.FleetCounts, error) {
-	l := newSubscriberList(scope, noPeriod)
+	l := newSubscriberList(scope, pg.NoPeriod)
 	sql := `SELECT count(*) AS total,
        count(*) FILTER (WHERE s.is_active) AS active, count(*) FILTER (WHERE s.is_barred) AS barred,
        count(*) FILTER (WHERE s.is_online) AS online, count(*) FILTER (WHERE s.is_transferring) AS transferring
 FROM subscribers s WHERE ` + l.visible
-	return s.fleets.do(ctx, sql, l.args, func(ctx context.Context) (counts domain.FleetCounts, err error) {
-		err = Translate(s.pool.GetContext(ctx, &counts, sql, l.args...))
+	return s.fleets.Do(ctx, sql, l.Args, func(ctx context.Context) (counts domain.FleetCounts, err error) {
+		err = pg.Translate(s.pool.GetContext(ctx, &counts, sql, l.Args...))
 		return counts, err
 	})
 }
@@ -218,24 +221,24 @@ const setNickname = `UPDATE subscribers SET nickname = $3 WHERE company_id = $1 
 
 // EditNickname implements domain.Subscribers.
 func (s *Subscribers) EditNickname(ctx context.Context, scope domain.Scope, physicalID, nickname string) (*domain.Subscriber, error) {
-	l := newSubscriberList(scope, noPeriod, physicalID)
-	err := inTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+	l := newSubscriberList(scope, pg.NoPeriod, physicalID)
+	err := pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
 		type row struct {
 			Key      int64
 			Nickname string
 		}
-		before, err := getOne[row](ctx, tx, domain.NotFound("physicalId", "subscriber", physicalID),
-			"SELECT s.key, s.nickname FROM subscribers s WHERE "+l.visible+" AND s.physical_id = $2 FOR NO KEY UPDATE", l.args...)
+		before, err := pg.GetOne[row](ctx, tx, domain.NotFound("physicalId", "subscriber", physicalID),
+			"SELECT s.key, s.nickname FROM subscribers s WHERE "+l.visible+" AND s.physical_id = $2 FOR NO KEY UPDATE", l.Args...)
 		if err != nil || before.Nickname == nickname {
 			return err
 		}
-		if _, err := affected(ctx, tx, setNickname, scope.Company, before.Key, nickname); err != nil {
+		if _, err := pg.Affected(ctx, tx, setNickname, scope.Company, before.Key, nickname); err != nil {
 			return err
 		}
 		if err := announceChanged(ctx, tx, scope.Company, []string{physicalID}); err != nil {
 			return err
 		}
-		return audit(ctx, tx, scope, domain.AuditEntry{
+		return audit.Record(ctx, tx, scope, domain.AuditEntry{
 			Action: domain.AuditSubscriberEdit, SubjectType: "Subscriber", SubjectID: physicalID,
 			Changes: domain.Changed("nickname", before.Nickname, nickname),
 		})

@@ -7,6 +7,9 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/audit"
+	"simgraph/db/keyset"
+	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/query"
 )
@@ -35,22 +38,22 @@ WHERE st.company_id = $1 AND s.group_id = ANY($2)`
 func (t *Tags) List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[domain.TagCount], error) {
 	sql := "SELECT * FROM (" + tagCounts(scope) + " GROUP BY st.tag_name) tag WHERE TRUE"
 	byName := query.Field{Name: "name", Type: query.Text}
-	tags, err := listByKey(ctx, t.pool, sql, byName, "tag.name", page,
-		func(tag *domain.TagCount) string { return string(tag.Name) }, scope.Company, groupsOf(scope))
-	return mapSlice(tags, func(tag *domain.TagCount) domain.TagCount { return *tag }), err
+	tags, err := keyset.ByKey(ctx, t.pool, sql, byName, "tag.name", page,
+		func(tag *domain.TagCount) string { return string(tag.Name) }, scope.Company, pg.GroupsOf(scope))
+	return pg.MapSlice(tags, func(tag *domain.TagCount) domain.TagCount { return *tag }), err
 }
 
 // Count implements domain.Tags.
 func (t *Tags) Count(ctx context.Context, scope domain.Scope) (int, error) {
 	sql := "SELECT count(*) FROM (" + tagCounts(scope) + " GROUP BY st.tag_name) tag"
-	return count(ctx, t.pool, sql, scope.Company, groupsOf(scope))
+	return pg.Count(ctx, t.pool, sql, scope.Company, pg.GroupsOf(scope))
 }
 
 // CountsOf implements domain.Tags.
 func (t *Tags) CountsOf(ctx context.Context, scope domain.Scope, tags []domain.TagName) (map[domain.TagName]int, error) {
 	sql := "SELECT name AS parent, subscribers AS number FROM (" +
 		tagCounts(scope) + " AND st.tag_name = ANY($3) GROUP BY st.tag_name) tag"
-	return countEach[domain.TagName](ctx, t.pool, sql, []any{scope.Company, groupsOf(scope), pq.Array(tags)})
+	return pg.CountEach[domain.TagName](ctx, t.pool, sql, []any{scope.Company, pg.GroupsOf(scope), pq.Array(tags)})
 }
 
 // tagsOfSubscribers has a row for each subscriber: three times as many, with a tag
@@ -67,11 +70,11 @@ FROM unnest($2::bigint[]) AS wanted(key)`
 func (t *Tags) OfMany(ctx context.Context, scope domain.Scope, subscribers []int64, page domain.Page) (map[int64][]domain.TagName, error) {
 	type row struct {
 		Key  int64
-		Tags textList[domain.TagName]
+		Tags pg.TextList[domain.TagName]
 	}
 	tags := make(map[int64][]domain.TagName, len(subscribers))
 	args := []any{scope.Company, pq.Int64Array(subscribers), page.Limit, page.Offset}
-	err := eachRow(ctx, t.pool, tagsOfSubscribers, args, func(r row) error {
+	err := pg.EachRow(ctx, t.pool, tagsOfSubscribers, args, func(r row) error {
 		if len(r.Tags) > 0 {
 			tags[r.Key] = r.Tags
 		}
@@ -89,7 +92,7 @@ GROUP BY st.subscriber_key`
 // NumberOf implements domain.Tags. The keys come from subscribers that the
 // scope showed.
 func (t *Tags) NumberOf(ctx context.Context, scope domain.Scope, subscribers []int64) (map[int64]int, error) {
-	return countEach[int64](ctx, t.pool, numberOfTags, []any{scope.Company, pq.Int64Array(subscribers)})
+	return pg.CountEach[int64](ctx, t.pool, numberOfTags, []any{scope.Company, pq.Int64Array(subscribers)})
 }
 
 // lockNamed locks the visible subscribers named in $3, in the order of their
@@ -108,12 +111,12 @@ ON CONFLICT DO NOTHING`
 
 // Attach implements domain.Tags.
 func (t *Tags) Attach(ctx context.Context, scope domain.Scope, tag domain.TagName, physicalIDs []string) (attached int, err error) {
-	err = inTx(ctx, t.pool, func(tx *sqlx.Tx) error {
+	err = pg.InTx(ctx, t.pool, func(tx *sqlx.Tx) error {
 		keys, err := lockSubscribers(ctx, tx, scope, physicalIDs)
 		if err != nil {
 			return err
 		}
-		attached, err = affected(ctx, tx, attachTag, scope.Company, pq.Int64Array(keys), string(tag))
+		attached, err = pg.Affected(ctx, tx, attachTag, scope.Company, pq.Int64Array(keys), string(tag))
 		if err != nil || attached == 0 {
 			return err
 		}
@@ -131,12 +134,12 @@ WHERE company_id = $1 AND subscriber_key = ANY($2) AND tag_name = $3`
 
 // Detach implements domain.Tags.
 func (t *Tags) Detach(ctx context.Context, scope domain.Scope, tag domain.TagName, physicalIDs []string) error {
-	return inTx(ctx, t.pool, func(tx *sqlx.Tx) error {
+	return pg.InTx(ctx, t.pool, func(tx *sqlx.Tx) error {
 		keys, err := lockSubscribers(ctx, tx, scope, physicalIDs)
 		if err != nil {
 			return err
 		}
-		n, err := affected(ctx, tx, detachTag, scope.Company, pq.Int64Array(keys), string(tag))
+		n, err := pg.Affected(ctx, tx, detachTag, scope.Company, pq.Int64Array(keys), string(tag))
 		if err == nil && n < len(keys) {
 			return &domain.Error{Kind: domain.KindNotFound, Field: "tagName", Message: fmt.Sprintf("the tag %q is not attached", tag)}
 		}
@@ -151,8 +154,8 @@ func (t *Tags) Detach(ctx context.Context, scope domain.Scope, tag domain.TagNam
 }
 
 func auditTag(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, action string, tag domain.TagName, physicalIDs []string) error {
-	return audit(ctx, tx, scope, domain.AuditEntry{
-		Action: action, SubjectType: "Tag", SubjectID: string(tag), Changes: []domain.AuditChange{auditNames("physicalIds", physicalIDs)},
+	return audit.Record(ctx, tx, scope, domain.AuditEntry{
+		Action: action, SubjectType: "Tag", SubjectID: string(tag), Changes: []domain.AuditChange{audit.Names("physicalIds", physicalIDs)},
 	})
 }
 
@@ -163,11 +166,11 @@ func lockSubscribers(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, physi
 		Key        int64
 		PhysicalID string
 	}
-	rows, err := selectAll[row](ctx, tx, lockNamed, scope.Company, groupsOf(scope), pq.StringArray(physicalIDs))
+	rows, err := pg.SelectAll[row](ctx, tx, lockNamed, scope.Company, pg.GroupsOf(scope), pq.StringArray(physicalIDs))
 	if err != nil {
 		return nil, err
 	}
-	found := keyed(rows, func(r *row) string { return r.PhysicalID })
+	found := pg.Keyed(rows, func(r *row) string { return r.PhysicalID })
 	for _, id := range physicalIDs {
 		if found[id] == nil {
 			return nil, domain.NotFound("physicalId", "subscriber", id)

@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/companies"
 	"simgraph/db/dbtest"
+	"simgraph/db/pg"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -25,12 +27,12 @@ func TestUsageWriter(t *testing.T) {
 	if address == "" {
 		t.Skip("runs in a process of its own")
 	}
-	pool, err := db.Open(t.Context(), address, db.Options{})
+	pool, err := pg.Open(t.Context(), address, pg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	usage := db.NewUsage(pool, nil, db.UsageOptions{Now: func() time.Time { return usageNow }})
-	company, err := db.NewCompanies(pool).FindExternal(t.Context(), "acme")
+	usage := usage.New(pool, nil, usage.Options{Now: func() time.Time { return usageNow }})
+	company, err := companies.New(pool).FindExternal(t.Context(), "acme")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +55,7 @@ func writerBatch(n int) []domain.UsageRecord {
 func TestWhatWasAnsweredOutlivesTheProcess(t *testing.T) {
 	t.Parallel()
 	address := dbtest.URL(t)
-	pool, err := db.Open(t.Context(), address, db.Options{})
+	pool, err := pg.Open(t.Context(), address, pg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

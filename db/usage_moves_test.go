@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/companies"
 	"simgraph/domain"
 )
 
@@ -46,7 +47,7 @@ func TestAnotherBillingDayMovesUsageToItsPeriods(t *testing.T) {
 	f := newUsageFleet(t, 2)
 	boundary := time.Date(2026, 11, 14, 18, 30, 0, 0, time.UTC) // midnight of the 15th in India
 	f.record(usageOf("s1", "before", boundary.Add(-time.Second)), usageOf("s1", "after", boundary))
-	company, err := db.NewCompanies(f.pool).Find(t.Context(), f.scope)
+	company, err := companies.New(f.pool).Find(t.Context(), f.scope)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"simgraph/db"
+	"simgraph/db/companies"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -40,7 +42,7 @@ func (f *usageFleet) reconcile() {
 // bill gives the company another billing calendar.
 func (f *usageFleet) bill(day int, zone string) {
 	f.Helper()
-	company, err := db.NewCompanies(f.pool).Find(f.Context(), f.scope)
+	company, err := companies.New(f.pool).Find(f.Context(), f.scope)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -256,7 +258,7 @@ func TestAnAlertWhoseUsageMovedAwayHasOneStatus(t *testing.T) {
 	f := newUsageFleet(t, 2)
 	at := usageNow
 	clock := func() time.Time { return at }
-	f.usage = db.NewUsage(f.pool, db.NewAlertEvaluator(clock), db.UsageOptions{Now: clock})
+	f.usage = usage.New(f.pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
 	alerts := db.NewAlerts(f.pool, clock)
 	alert, err := alerts.Create(t.Context(), f.scope, domain.AlertSpec{RuleType: domain.RuleGroup, Target: "1", LowerThreshold: 100, UpperThreshold: 1000})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -22,7 +23,7 @@ var usageNow = time.Date(2026, 11, 20, 12, 30, 0, 0, time.UTC)
 type usageFleet struct {
 	*testing.T
 	pool  *sqlx.DB
-	usage *db.Usage
+	usage *usage.Store
 	scope domain.Scope
 	keys  map[string]int64
 }
@@ -41,7 +42,7 @@ func newUsageFleet(t *testing.T, subscribers int) *usageFleet {
 
 func newUsageFleetOn(t *testing.T, pool *sqlx.DB, company string, subscribers int) *usageFleet {
 	f := &usageFleet{T: t, pool: pool, keys: map[string]int64{}}
-	f.usage = db.NewUsage(f.pool, nil, db.UsageOptions{Now: func() time.Time { return usageNow }})
+	f.usage = usage.New(f.pool, nil, usage.Options{Now: func() time.Time { return usageNow }})
 	if err := f.pool.Get(&f.scope.Company, seedFleet, company); err != nil {
 		t.Fatal(err)
 	}

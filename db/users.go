@@ -6,6 +6,8 @@ import (
 
 	"github.com/lib/pq"
 
+	"simgraph/db/keyset"
+	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/query"
 )
@@ -37,9 +39,9 @@ func permissionsOf(texts []string) []domain.Permission {
 // Users implements domain.Access.
 func (a *Access) Users(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*domain.User], error) {
 	sql := `SELECT ` + userColumns + ` FROM users u WHERE u.company_id = $1`
-	rows, err := listByKey(ctx, a.pool, sql, query.Field{Name: "email"}, "u.email", page,
+	rows, err := keyset.ByKey(ctx, a.pool, sql, query.Field{Name: "email"}, "u.email", page,
 		func(of *userRow) string { return of.Email }, scope.Company)
-	return mapSlice(rows, (*userRow).user), err
+	return pg.MapSlice(rows, (*userRow).user), err
 }
 
 const findUser = `
@@ -50,7 +52,7 @@ WHERE l.email = $1`
 
 // FindUser implements domain.Access.
 func (a *Access) FindUser(ctx context.Context, email string) (domain.CompanyID, *domain.User, error) {
-	row, err := getOne[userRow](ctx, a.pool, noUser(email), findUser, strings.ToLower(email))
+	row, err := pg.GetOne[userRow](ctx, a.pool, noUser(email), findUser, strings.ToLower(email))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -62,7 +64,7 @@ func noUser(email string) error { return domain.NotFound("userEmail", "user", em
 const findCompanyUser = `SELECT ` + userColumns + ` FROM users u WHERE u.company_id = $1 AND u.email = $2`
 
 func (a *Access) companyUser(ctx context.Context, scope domain.Scope, email string) (*domain.User, error) {
-	row, err := getOne[userRow](ctx, a.pool, noUser(email), findCompanyUser, scope.Company, strings.ToLower(email))
+	row, err := pg.GetOne[userRow](ctx, a.pool, noUser(email), findCompanyUser, scope.Company, strings.ToLower(email))
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/live"
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
 )
@@ -171,7 +171,7 @@ func TestAPreviewKeepsNothing(t *testing.T) {
 func TestAlertsAreToldLive(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	live := db.NewLive(s.pool, s.url, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	live := live.New(s.pool, s.url, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { _ = live.Run(ctx) }()
 	ports := s.ports

@@ -14,7 +14,11 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	"simgraph/db/audit"
+	"simgraph/db/companies"
 	"simgraph/db/dbtest"
+	"simgraph/db/pg"
+	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/bundle"
@@ -41,24 +45,24 @@ type stack struct {
 func newStack(t testing.TB) *stack {
 	t.Helper()
 	s := &stack{url: dbtest.URL(t)}
-	pool, err := db.Open(t.Context(), s.url, db.Options{
+	pool, err := pg.Open(t.Context(), s.url, pg.Options{
 		Observe: func(context.Context, string) { s.statements.Add(1) },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pool.Close() })
-	usage := db.NewUsage(pool, nil, db.UsageOptions{Now: clock})
+	records := usage.New(pool, nil, usage.Options{Now: clock})
 	access := db.NewAccess(pool)
 	alerts, recipients := db.NewAlerts(pool, clock), db.NewRecipients(pool, clock)
 	load(t, bundle.Stores{
-		Importer: db.NewImporter(pool), Companies: db.NewCompanies(pool), Usage: usage,
+		Importer: db.NewImporter(pool), Companies: companies.New(pool), Usage: records,
 		Alerts: alerts, Recipients: recipients,
 	})
 	s.pool, s.ports = pool, resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool),
-		Catalogue: db.NewCatalogue(pool), Access: access, Usage: usage, Analytics: db.NewAnalytics(usage),
-		Alerts: alerts, AlertLog: db.NewAlertLog(pool), Recipients: recipients, Audit: db.NewAuditLog(pool),
+		Catalogue: db.NewCatalogue(pool), Access: access, Usage: records, Analytics: usage.NewAnalytics(records),
+		Alerts: alerts, AlertLog: db.NewAlertLog(pool), Recipients: recipients, Audit: audit.NewLog(pool),
 	}
 	s.engine = engineOn(s.ports, transport.Config{})
 	s.caller = callerNamed(t, access, "admin@demo.example")

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/companies"
 	"simgraph/db/dbtest"
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -29,7 +31,7 @@ func TestAllGroupsAreListed(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)
 	server := newServer(t, pool, nil)
-	company, err := db.NewCompanies(pool).FindExternal(t.Context(), "acme")
+	company, err := companies.New(pool).FindExternal(t.Context(), "acme")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +59,7 @@ func TestAllGroupsAreListed(t *testing.T) {
 
 func TestADatabaseThatDoesNotAnswerIsUnavailable(t *testing.T) {
 	t.Parallel()
-	pool, err := db.Open(t.Context(), dbtest.URL(t), db.Options{StatementTimeout: 200 * time.Millisecond})
+	pool, err := pg.Open(t.Context(), dbtest.URL(t), pg.Options{StatementTimeout: 200 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,10 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	"simgraph/db/audit"
+	"simgraph/db/companies"
 	"simgraph/db/dbtest"
+	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
@@ -42,11 +45,11 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 		Catalogue:   db.NewCatalogue(pool),
 		Access:      store,
 		Usage:       usageStore(pool),
-		Analytics:   db.NewAnalytics(usageStore(pool)),
+		Analytics:   usage.NewAnalytics(usageStore(pool)),
 		Alerts:      db.NewAlerts(pool, clock),
 		AlertLog:    db.NewAlertLog(pool),
 		Recipients:  db.NewRecipients(pool, clock),
-		Audit:       db.NewAuditLog(pool),
+		Audit:       audit.NewLog(pool),
 	}, clock)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	engine := transport.New(graph.Schema(), transport.Config{
@@ -76,8 +79,8 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 	})
 }
 
-func usageStore(pool *sqlx.DB) *db.Usage {
-	return db.NewUsage(pool, db.NewAlertEvaluator(clock), db.UsageOptions{Now: clock})
+func usageStore(pool *sqlx.DB) *usage.Store {
+	return usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
 }
 
 func prepare(engine *transport.Server) func(string) (rest.Run, error) {
@@ -99,7 +102,7 @@ func load(t *testing.T, pool *sqlx.DB) {
 	defer file.Close()
 	stores := bundle.Stores{
 		Importer:  db.NewImporter(pool),
-		Companies: db.NewCompanies(pool),
+		Companies: companies.New(pool),
 		Usage:     usageStore(pool),
 	}
 	counts, err := stores.Import(t.Context(), bundle.NewReader(file), bundle.Options{

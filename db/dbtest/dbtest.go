@@ -14,7 +14,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
+	"simgraph/db/pg"
 )
 
 // Migrate brings an empty database to the current schema.
@@ -43,7 +43,7 @@ func Run(m *testing.M, migrate Migrate) int {
 // the test.
 func New(t testing.TB) *sqlx.DB {
 	t.Helper()
-	pool, err := db.Open(t.Context(), URL(t), db.Options{})
+	pool, err := pg.Open(t.Context(), URL(t), pg.Options{})
 	if err != nil {
 		t.Fatalf("dbtest: %v", err)
 	}

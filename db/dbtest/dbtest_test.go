@@ -12,8 +12,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/db/pg"
 )
 
 // endVariable makes TestEnds, in a copy of this test binary, end in that way.
@@ -152,7 +152,7 @@ func TestAPairReplicates(t *testing.T) {
 
 func open(t *testing.T, url string) *sqlx.DB {
 	t.Helper()
-	pool, err := db.Open(t.Context(), url, db.Options{})
+	pool, err := pg.Open(t.Context(), url, pg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"simgraph/db"
+	"simgraph/db/pg"
 )
 
 // Pair is a primary and a hot standby that follows it by streaming, both of the
@@ -71,7 +71,7 @@ func (s *server) migrate(ctx context.Context, migrate Migrate) error {
 	if migrate == nil {
 		return nil
 	}
-	pool, err := db.Open(ctx, s.url(pairDatabase), db.Options{})
+	pool, err := pg.Open(ctx, s.url(pairDatabase), pg.Options{})
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (p *Pair) KillStandby() {
 // takes connections and answers none, until thaw.
 func (p *Pair) FreezeStandby() (thaw func()) {
 	p.t.Helper()
-	pool, err := db.Open(p.t.Context(), p.Standby, db.Options{})
+	pool, err := pg.Open(p.t.Context(), p.Standby, pg.Options{})
 	if err != nil {
 		p.t.Fatalf("dbtest: the standby: %v", err)
 	}

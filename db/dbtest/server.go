@@ -12,8 +12,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/embedded"
+	"simgraph/db/pg"
 )
 
 const (
@@ -67,7 +67,7 @@ func startWith(ctx context.Context, settings map[string]string, prepare func(*se
 	if err := s.launch(ctx, settings); err != nil {
 		return nil, err
 	}
-	if s.admin, err = db.Open(ctx, s.url("postgres"), db.Options{}); err != nil {
+	if s.admin, err = pg.Open(ctx, s.url("postgres"), pg.Options{}); err != nil {
 		return nil, err
 	}
 	return s, prepare(s)
@@ -122,7 +122,7 @@ func (s *server) makeTemplate(ctx context.Context, migrate Migrate) error {
 	if migrate == nil {
 		return nil
 	}
-	pool, err := db.Open(ctx, s.url(template), db.Options{})
+	pool, err := pg.Open(ctx, s.url(template), pg.Options{})
 	if err != nil {
 		return err
 	}

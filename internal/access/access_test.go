@@ -16,6 +16,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/internal/access"
 )
@@ -38,7 +39,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	d := &fixture{}
-	pool, err := db.Open(t.Context(), dbtest.URL(t), db.Options{Observe: func(context.Context, string) { d.statements.Add(1) }})
+	pool, err := pg.Open(t.Context(), dbtest.URL(t), pg.Options{Observe: func(context.Context, string) { d.statements.Add(1) }})
 	if err != nil {
 		t.Fatal(err)
 	}

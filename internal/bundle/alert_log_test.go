@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/companies"
 	"simgraph/domain"
 )
 
@@ -39,7 +40,7 @@ func (d *database) fired() {
 		d.Fatal(got, d.bad)
 	}
 	alerts := db.NewAlerts(d.pool, func() time.Time { return now })
-	company, err := db.NewCompanies(d.pool).FindExternal(d.Context(), "acme")
+	company, err := companies.New(d.pool).FindExternal(d.Context(), "acme")
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func TestEqualAlertsAreRestoredWithTheirLogs(t *testing.T) {
 	from, to := newDatabase(t), newDatabase(t)
 	from.load(alerting...)
 	alerts := db.NewAlerts(from.pool, func() time.Time { return now })
-	company, err := db.NewCompanies(from.pool).FindExternal(t.Context(), "acme")
+	company, err := companies.New(from.pool).FindExternal(t.Context(), "acme")
 	if err != nil {
 		t.Fatal(err)
 	}

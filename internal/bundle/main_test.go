@@ -11,7 +11,9 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	"simgraph/db/companies"
 	"simgraph/db/dbtest"
+	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/internal/bundle"
 )
@@ -34,10 +36,10 @@ func stores(pool *sqlx.DB) bundle.Stores {
 	clock := func() time.Time { return now }
 	return bundle.Stores{
 		Importer:   db.NewImporter(pool),
-		Companies:  db.NewCompanies(pool),
+		Companies:  companies.New(pool),
 		Alerts:     db.NewAlerts(pool, time.Now),
 		Recipients: db.NewRecipients(pool, time.Now),
-		Usage:      db.NewUsage(pool, db.NewAlertEvaluator(clock), db.UsageOptions{Now: clock}),
+		Usage:      usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock}),
 	}
 }
 
@@ -78,7 +80,7 @@ func (d *database) tryLoad(ctx context.Context, text string) (bundle.Counts, err
 // export returns the bundle of a company.
 func (d *database) export(company string) string {
 	d.Helper()
-	found, err := db.NewCompanies(d.pool).FindExternal(d.Context(), company)
+	found, err := companies.New(d.pool).FindExternal(d.Context(), company)
 	if err != nil {
 		d.Fatal(err)
 	}

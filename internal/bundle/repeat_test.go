@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"simgraph/db"
+	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/internal/bundle"
 )
@@ -30,7 +30,7 @@ func TestAnAddressInAnotherCaseIsTheSame(t *testing.T) {
 
 // unreconciled is usage that cannot be reconciled.
 type unreconciled struct {
-	*db.Usage
+	*usage.Store
 	err error
 }
 
@@ -43,7 +43,7 @@ func TestAnImportThatCannotBeReconciledFails(t *testing.T) {
 	d := newDatabase(t)
 	broken := errors.New("the lock is held")
 	to := stores(d.pool)
-	to.Usage = unreconciled{to.Usage.(*db.Usage), broken}
+	to.Usage = unreconciled{to.Usage.(*usage.Store), broken}
 	counts, err := to.Import(t.Context(), bundle.NewReader(strings.NewReader(strings.Join(acme, "\n"))), bundle.Options{})
 	if !errors.Is(err, broken) || counts[bundle.Usage].Created != 1 {
 		t.Errorf("%v, %v", counts, err)

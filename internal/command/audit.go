@@ -12,7 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"simgraph/db"
+	"simgraph/db/audit"
+	"simgraph/db/companies"
 	"simgraph/domain"
 )
 
@@ -67,20 +68,20 @@ func (a *AuditExport) Run(ctx context.Context, env *Env) error {
 
 // open returns the log with its company, which has no number and name for the
 // installation.
-func (w Whose) open(ctx context.Context, env *Env, command string) (*db.AuditLog, *domain.Company, func(), error) {
+func (w Whose) open(ctx context.Context, env *Env, command string) (*audit.Log, *domain.Company, func(), error) {
 	pool, done, err := env.Open(ctx, command)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	company := &domain.Company{CompanyID: domain.Installation}
 	if !w.Installation {
-		company, err = OneCompany(ctx, db.NewCompanies(pool), w.Company)
+		company, err = OneCompany(ctx, companies.New(pool), w.Company)
 	}
 	if err != nil {
 		done()
 		return nil, nil, nil, err
 	}
-	return db.NewAuditLog(pool), company, done, nil
+	return audit.NewLog(pool), company, done, nil
 }
 
 // AuditVerify checks the audit log of a company.

@@ -16,6 +16,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/embedded"
+	"simgraph/db/pg"
 )
 
 // Database are the flags that say which database to work on.
@@ -80,7 +81,7 @@ func (e *Env) open(ctx context.Context, command string) (pool *sqlx.DB, done fun
 		url = server.URL()
 		stop = func() { e.warn("stop the database", server.Close()) }
 	}
-	pool, err = e.connect(ctx, url, db.Options{MaxConns: e.MaxConns, Trace: e.Trace})
+	pool, err = e.connect(ctx, url, pg.Options{MaxConns: e.MaxConns, Trace: e.Trace})
 	if err != nil {
 		stop()
 		return nil, nil, err
@@ -90,22 +91,22 @@ func (e *Env) open(ctx context.Context, command string) (pool *sqlx.DB, done fun
 
 // Connect opens the pool that answers requests, on a schema that is up to date.
 func (e *Env) Connect(ctx context.Context, url string) (*sqlx.DB, error) {
-	return e.connect(ctx, url, db.Options{MaxConns: e.MaxConns, Pooler: e.Pooler, StatementTimeout: e.Timeout, Trace: e.Trace})
+	return e.connect(ctx, url, pg.Options{MaxConns: e.MaxConns, Pooler: e.Pooler, StatementTimeout: e.Timeout, Trace: e.Trace})
 }
 
-func (e *Env) connect(ctx context.Context, url string, options db.Options) (*sqlx.DB, error) {
+func (e *Env) connect(ctx context.Context, url string, options pg.Options) (*sqlx.DB, error) {
 	if !e.NoMigrate {
 		if err := e.migrate(ctx, e.past(url)); err != nil {
 			return nil, err
 		}
 	}
-	return db.Open(ctx, url, options)
+	return pg.Open(ctx, url, options)
 }
 
 // migrate uses a pool of its own: after a change of the schema, statements that
 // a connection had prepared would fail once.
 func (e *Env) migrate(ctx context.Context, url string) error {
-	pool, err := db.Open(ctx, url, db.Options{MaxConns: migrateConns})
+	pool, err := pg.Open(ctx, url, pg.Options{MaxConns: migrateConns})
 	if err != nil {
 		return err
 	}

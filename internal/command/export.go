@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"simgraph/db"
+	"simgraph/db/companies"
 	"simgraph/domain"
 	"simgraph/internal/bundle"
 )
@@ -37,7 +38,7 @@ func (e *Export) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer done()
-	company, err := OneCompany(ctx, db.NewCompanies(pool), e.Company)
+	company, err := OneCompany(ctx, companies.New(pool), e.Company)
 	if err != nil {
 		return err
 	}

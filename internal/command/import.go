@@ -12,6 +12,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	"simgraph/db/audit"
+	"simgraph/db/companies"
 	"simgraph/internal/bundle"
 )
 
@@ -115,11 +117,11 @@ func size(name string) (int64, error) {
 func stores(pool *sqlx.DB) bundle.Stores {
 	return bundle.Stores{
 		Importer:   db.NewImporter(pool),
-		Companies:  db.NewCompanies(pool),
+		Companies:  companies.New(pool),
 		Alerts:     db.NewAlerts(pool, time.Now),
 		Recipients: db.NewRecipients(pool, time.Now),
 		Usage:      newUsage(pool),
-		Audit:      db.NewAuditLog(pool),
+		Audit:      audit.NewLog(pool),
 	}
 }
 

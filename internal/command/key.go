@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/companies"
 	"simgraph/domain"
 )
 
@@ -76,7 +77,7 @@ func (k *KeyList) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer done()
-	company, err := OneCompany(ctx, db.NewCompanies(pool), k.Company)
+	company, err := OneCompany(ctx, companies.New(pool), k.Company)
 	if err != nil {
 		return err
 	}

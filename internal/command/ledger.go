@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -31,7 +31,7 @@ for ever.`
 
 // Run prints the settings, then the months.
 func (LedgerStatus) Run(ctx context.Context, env *Env) error {
-	return withLedger(ctx, env, "ledger status", func(ledger *db.Ledger) error {
+	return withLedger(ctx, env, "ledger status", func(ledger *usage.Ledger) error {
 		status, err := ledger.Status(ctx)
 		if err != nil {
 			return err
@@ -48,7 +48,7 @@ func (LedgerStatus) Run(ctx context.Context, env *Env) error {
 	})
 }
 
-func firstMonth(s *db.LedgerStatus) string {
+func firstMonth(s *usage.LedgerStatus) string {
 	if s.FirstMonth.Equal(domain.LedgerEpoch) {
 		return "all there was: no month was ever taken out"
 	}
@@ -101,7 +101,7 @@ func (r *LedgerRetention) Run(ctx context.Context, env *Env) error {
 	if err := domain.CheckRetention(r.Months); err != nil {
 		return err
 	}
-	return withLedger(ctx, env, "ledger retention", func(ledger *db.Ledger) error {
+	return withLedger(ctx, env, "ledger retention", func(ledger *usage.Ledger) error {
 		status, err := ledger.Status(ctx)
 		if err != nil {
 			return err
@@ -123,7 +123,7 @@ func (r *LedgerRetention) Run(ctx context.Context, env *Env) error {
 }
 
 // listOlder prints the months that will be dropped.
-func listOlder(ctx context.Context, env *Env, ledger *db.Ledger, months []domain.LedgerMonth) error {
+func listOlder(ctx context.Context, env *Env, ledger *usage.Ledger, months []domain.LedgerMonth) error {
 	if len(months) == 0 {
 		return nil
 	}
@@ -139,8 +139,8 @@ func listOlder(ctx context.Context, env *Env, ledger *db.Ledger, months []domain
 }
 
 func recordCount(n int) string {
-	if n > db.CountedRecords {
-		return fmt.Sprintf("more than %d records", db.CountedRecords)
+	if n > usage.CountedRecords {
+		return fmt.Sprintf("more than %d records", usage.CountedRecords)
 	}
 	return fmt.Sprintf("%d records", n)
 }
@@ -163,7 +163,7 @@ func (r *LedgerRestoreMonth) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	return withLedger(ctx, env, "ledger restore-month", func(ledger *db.Ledger) error {
+	return withLedger(ctx, env, "ledger restore-month", func(ledger *usage.Ledger) error {
 		restored, err := ledger.Restore(ctx, actor("ledger restore-month"), month)
 		for _, one := range restored {
 			env.printf("%s is in the ledger again.\n", one.Format(domain.MonthLayout))
@@ -177,7 +177,7 @@ func (r *LedgerRestoreMonth) Run(ctx context.Context, env *Env) error {
 }
 
 // warnOlder says when the month will go again.
-func warnOlder(ctx context.Context, env *Env, ledger *db.Ledger, month time.Time) error {
+func warnOlder(ctx context.Context, env *Env, ledger *usage.Ledger, month time.Time) error {
 	status, err := ledger.Status(ctx)
 	if err == nil && month.Before(domain.KeptFrom(status.Trusted, status.Retention)) {
 		env.printf("The retention of %d months does not cover it: serve will announce and detach it again. "+
@@ -186,11 +186,11 @@ func warnOlder(ctx context.Context, env *Env, ledger *db.Ledger, month time.Time
 	return err
 }
 
-func withLedger(ctx context.Context, env *Env, command string, do func(*db.Ledger) error) error {
+func withLedger(ctx context.Context, env *Env, command string, do func(*usage.Ledger) error) error {
 	pool, done, err := env.Open(ctx, command)
 	if err != nil {
 		return err
 	}
 	defer done()
-	return do(db.NewLedger(pool, db.LedgerOptions{}))
+	return do(usage.NewLedger(pool, usage.LedgerOptions{}))
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/pg"
+	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/internal/command"
 )
@@ -125,14 +126,14 @@ func TestTheStatusShowsWhatBecomesOfMonths(t *testing.T) {
 		t.Error(text)
 	}
 	c.retention(4, true)
-	pool, err := db.Open(t.Context(), c.env.DatabaseURL, db.Options{})
+	pool, err := pg.Open(t.Context(), c.env.DatabaseURL, pg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pool.Close() })
 	clock := time.Now()
 	now := func() time.Time { return clock }
-	ledger := db.NewLedger(pool, db.LedgerOptions{Now: now, DatabaseNow: now})
+	ledger := usage.NewLedger(pool, usage.LedgerOptions{Now: now, DatabaseNow: now})
 	for _, want := range []string{"announced", "detached"} {
 		if _, err := ledger.Upkeep(t.Context(), &domain.Actor{}); err != nil {
 			t.Fatal(err)

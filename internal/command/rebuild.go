@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"text/tabwriter"
 
-	"simgraph/db"
+	"simgraph/db/audit"
+	"simgraph/db/companies"
 	"simgraph/domain"
 )
 
@@ -32,11 +33,11 @@ func (r *Rebuild) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer done()
-	companies, err := r.companies(ctx, db.NewCompanies(pool))
+	companies, err := r.companies(ctx, companies.New(pool))
 	if err != nil {
 		return err
 	}
-	usage, log, by := newUsage(pool), db.NewAuditLog(pool), actor("rebuild")
+	usage, log, by := newUsage(pool), audit.NewLog(pool), actor("rebuild")
 	for _, company := range companies {
 		scope := domain.Whole(company.CompanyID).By(by)
 		differences, n, err := usage.Rebuild(ctx, scope)

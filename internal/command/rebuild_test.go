@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"simgraph/db"
+	"simgraph/db/pg"
 	"simgraph/internal/command"
 )
 
@@ -12,7 +12,7 @@ func TestRebuildReportsWhatDiffersAndSetsItRight(t *testing.T) {
 	t.Parallel()
 	c := newConsole(t)
 	c.demo(command.Demo{Subscribers: 20, Days: 2, Seed: 1, Company: "demo", Until: "2026-11-20T12:00:00Z"})
-	pool, err := db.Open(t.Context(), c.env.DatabaseURL, db.Options{})
+	pool, err := pg.Open(t.Context(), c.env.DatabaseURL, pg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

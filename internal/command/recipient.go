@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/companies"
 	"simgraph/domain"
 )
 
@@ -38,7 +39,7 @@ func (l *RecipientList) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer done()
-	company, err := OneCompany(ctx, db.NewCompanies(pool), l.Company)
+	company, err := OneCompany(ctx, companies.New(pool), l.Company)
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (r *RecipientRestore) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer done()
-	company, err := OneCompany(ctx, db.NewCompanies(pool), r.Company)
+	company, err := OneCompany(ctx, companies.New(pool), r.Company)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"simgraph/db"
+	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/replica"
@@ -37,17 +38,17 @@ func (s *Serve) openReplicas(ctx context.Context, env *Env, v *service, pool *sq
 	if len(s.DatabaseReplicaURL) == 0 {
 		return nil
 	}
-	cluster, err := db.Cluster(ctx, pool)
+	cluster, err := pg.Cluster(ctx, pool)
 	if err != nil {
 		return err
 	}
 	v.replicas = replica.New(replica.Config{
-		Written: func(ctx context.Context) (string, error) { return db.Written(ctx, pool) },
+		Written: func(ctx context.Context) (string, error) { return pg.Written(ctx, pool) },
 		MaxLag:  s.ReplicaMaxLag, Log: env.Log, Read: v.telemetry.read(),
 	})
-	options := db.Options{MaxConns: env.MaxConns, Pooler: env.Pooler, StatementTimeout: env.Timeout, Trace: env.Trace}
+	options := pg.Options{MaxConns: env.MaxConns, Pooler: env.Pooler, StatementTimeout: env.Timeout, Trace: env.Trace}
 	for _, url := range s.DatabaseReplicaURL {
-		standby, err := db.OpenReplica(url, cluster, options)
+		standby, err := pg.OpenReplica(url, cluster, options)
 		if err != nil {
 			return fmt.Errorf("--database-replica-url: %w", err)
 		}
@@ -65,7 +66,7 @@ func (v *service) closeReplicas(env *Env) {
 }
 
 // answerFrom has a graph of its own answer queries from the standby.
-func (v *service) answerFrom(standby *db.Replica) {
+func (v *service) answerFrom(standby *pg.Replica) {
 	usage := newUsage(standby.Pool())
 	graph := v.newGraph(standby.Pool(), db.NewAccess(standby.Pool()), usage)
 	v.replicas.Add(standby, graph.Schema(), v.perResponse(graph))

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -26,7 +26,7 @@ func (r *Retaining) ledgerRules() *domain.LedgerRules {
 
 // adoptRetention sets the retention of a database that has none yet, and refuses
 // to serve one that has another than the flag says.
-func (r *Retaining) adoptRetention(ctx context.Context, ledger *db.Ledger) error {
+func (r *Retaining) adoptRetention(ctx context.Context, ledger *usage.Ledger) error {
 	has, err := ledger.AdoptRetention(ctx, actor("serve"), r.firstRetention())
 	if err == nil && r.Retention != nil && has != *r.Retention {
 		return fmt.Errorf("this database keeps %d months of usage records, --retention says %d: leave --retention out, or change the database with simgraph ledger retention %d",

@@ -13,6 +13,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"simgraph/db"
+	"simgraph/db/companies"
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -88,7 +90,7 @@ func (s *Serve) run(ctx context.Context, env *Env, reload *reloader) (err error)
 		return err
 	}
 	defer func() { env.warn("close the database", pool.Close()) }()
-	upkeep, err := db.Open(ctx, env.past(url), db.Options{MaxConns: 2})
+	upkeep, err := pg.Open(ctx, env.past(url), pg.Options{MaxConns: 2})
 	if err != nil {
 		return err
 	}
@@ -213,7 +215,7 @@ const hintTime = 2 * time.Second
 func emptyHint(ctx context.Context, env *Env, pool *sqlx.DB) string {
 	ctx, cancel := context.WithTimeout(ctx, hintTime)
 	defer cancel()
-	companies, err := db.NewCompanies(pool).List(ctx)
+	companies, err := companies.New(pool).List(ctx)
 	if err != nil || len(companies) > 0 {
 		return ""
 	}
@@ -228,7 +230,7 @@ func emptyHint(ctx context.Context, env *Env, pool *sqlx.DB) string {
 // demoToken returns a token of the demo company, which it loads into an empty
 // database.
 func demoToken(ctx context.Context, env *Env, pool *sqlx.DB) (*domain.Grant, error) {
-	companies, err := db.NewCompanies(pool).List(ctx)
+	companies, err := companies.New(pool).List(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,10 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	"simgraph/db/audit"
+	"simgraph/db/live"
+	"simgraph/db/pg"
+	"simgraph/db/usage"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
 	"simgraph/internal/httpd"
@@ -25,20 +29,20 @@ import (
 type service struct {
 	log    *slog.Logger
 	access *db.Access
-	usage  *db.Usage
-	live   *db.Live
+	usage  *usage.Store
+	live   *live.Store
 	mail   *mail.Worker
 	graph  *resolvers.Graph
 	engine *transport.Server
 	server *httpd.Server
 	// upkeep is the ledger on connections whose statements have no time limit.
-	upkeep *db.Usage
+	upkeep *usage.Store
 	// ledger announces, detaches and drops the months of it, by firstRetention
 	// where the database has none yet.
-	ledger         *db.Ledger
+	ledger         *usage.Ledger
 	firstRetention int
 	// audit is pruned to auditMonths; 0 keeps it for ever.
-	audit       *db.AuditLog
+	audit       *audit.Log
 	auditMonths int
 	// outbox loses mails after mailDays; 0 keeps them for ever.
 	outbox    *db.Outbox
@@ -49,7 +53,7 @@ type service struct {
 	writes    *writes
 	// replicas take queries; nil without standbys.
 	replicas *replica.Set
-	standbys []*db.Replica
+	standbys []*pg.Replica
 }
 
 // newService puts the parts together. pool answers requests; upkeep runs long
@@ -62,13 +66,13 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	}
 	v := &service{
 		log: env.Log, access: db.NewAccess(pool), usage: newUsage(pool), upkeep: newUsage(upkeep),
-		live: db.NewLive(pool, direct, env.Log), mail: worker, telemetry: telemetry, limits: s.limits(telemetry.Metrics),
+		live: live.New(pool, direct, env.Log), mail: worker, telemetry: telemetry, limits: s.limits(telemetry.Metrics),
 		writes: &writes{pool: pool, log: env.Log},
 	}
 	v.schema = newSchemaGate(pool, !env.NoMigrate)
-	v.ledger, v.firstRetention = db.NewLedger(upkeep, db.LedgerOptions{Rules: s.ledgerRules()}), s.firstRetention()
+	v.ledger, v.firstRetention = usage.NewLedger(upkeep, usage.LedgerOptions{Rules: s.ledgerRules()}), s.firstRetention()
 	v.outbox, v.mailDays = db.NewOutbox(upkeep, time.Now), int(s.MailRetention)
-	v.audit, v.auditMonths = db.NewAuditLog(upkeep), int(s.AuditRetention)
+	v.audit, v.auditMonths = audit.NewLog(upkeep), int(s.AuditRetention)
 	v.graph = v.newGraph(pool, v.access, v.usage)
 	if err := s.openReplicas(ctx, env, v, pool); err != nil {
 		return nil, err
@@ -76,26 +80,26 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	return v, v.open(s, pool, outbox)
 }
 
-func (v *service) newGraph(pool *sqlx.DB, access *db.Access, usage *db.Usage) *resolvers.Graph {
+func (v *service) newGraph(pool *sqlx.DB, access *db.Access, store *usage.Store) *resolvers.Graph {
 	return resolvers.New(resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool),
 		Groups:      db.NewGroups(pool),
 		Tags:        db.NewTags(pool),
 		Catalogue:   db.NewCatalogue(pool),
 		Access:      access,
-		Usage:       metered{usage, v.telemetry.Metrics},
-		Analytics:   db.NewAnalytics(usage),
+		Usage:       metered{store, v.telemetry.Metrics},
+		Analytics:   usage.NewAnalytics(store),
 		Alerts:      db.NewAlerts(pool, time.Now),
 		AlertLog:    db.NewAlertLog(pool),
 		Recipients:  db.NewRecipients(pool, time.Now),
 		Live:        v.live,
-		Audit:       db.NewAuditLog(pool),
+		Audit:       audit.NewLog(pool),
 	}, time.Now)
 }
 
 // newUsage returns the ledger; what it books is held against the alerts.
-func newUsage(pool *sqlx.DB) *db.Usage {
-	return db.NewUsage(pool, db.NewAlertEvaluator(time.Now), db.UsageOptions{})
+func newUsage(pool *sqlx.DB) *usage.Store {
+	return usage.New(pool, db.NewAlertEvaluator(time.Now), usage.Options{})
 }
 
 // open builds the endpoints and the server on them.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
+	"simgraph/db/pg"
 )
 
 // writes follows whether the database takes writes: cloud services make one
@@ -24,7 +24,7 @@ type writes struct {
 // look asks the database, logs a change, and returns why writes are refused, or
 // "". While the database cannot be reached, the last answer holds.
 func (w *writes) look(ctx context.Context) string {
-	reason, err := db.ReadOnly(ctx, w.pool)
+	reason, err := pg.ReadOnly(ctx, w.pool)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil || reason == w.refused {

@@ -21,6 +21,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/internal/ingest"
 )
@@ -52,7 +53,7 @@ INSERT INTO subscribers (company_id, kind, physical_id, subscriber_id, imsi, nic
   expiry_date, contract_length, is_barred, is_active, subscriber_type, is_transferring, is_online)
 VALUES ($1, 'cellular', 's1', 'n1', '', '', '23415', 'IoT', '2026-01-01', '2030-01-01', 12, false, true, 'physical', false, false)`, d.company)
 	d.Server = httptest.NewServer(ingest.New(ingest.Config{
-		Usage:      db.NewUsage(d.pool, nil, db.UsageOptions{Now: func() time.Time { return now }}),
+		Usage:      usage.New(d.pool, nil, usage.Options{Now: func() time.Time { return now }}),
 		Admit:      d.admit,
 		StillValid: d.stillValid,
 		Log:        slog.New(slog.NewTextHandler(t.Output(), nil)),

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -18,11 +19,11 @@ func (b *bench) alerts(ctx context.Context) error {
 		return err
 	}
 	start := time.Now().Add(-24 * time.Hour)
-	without, err := b.observed(ctx, db.NewUsage(b.pool, nil, db.UsageOptions{}), start)
+	without, err := b.observed(ctx, usage.New(b.pool, nil, usage.Options{}), start)
 	if err != nil {
 		return err
 	}
-	with, err := b.observed(ctx, db.NewUsage(b.pool, db.NewAlertEvaluator(time.Now), db.UsageOptions{}), start)
+	with, err := b.observed(ctx, usage.New(b.pool, db.NewAlertEvaluator(time.Now), usage.Options{}), start)
 	if err != nil {
 		return err
 	}
@@ -35,7 +36,7 @@ func (b *bench) alerts(ctx context.Context) error {
 	return nil
 }
 
-func (b *bench) observed(ctx context.Context, usage *db.Usage, start time.Time) (measured, error) {
+func (b *bench) observed(ctx context.Context, usage *usage.Store, start time.Time) (measured, error) {
 	records := newSource(int(nextSource.Add(1)), b.subscribers, start)
 	return b.during(ctx, 1, func(ctx context.Context, _ int) (int, error) {
 		return domain.MaxUsageBatch, accepted(usage.Record(ctx, b.scope, records.records(domain.MaxUsageBatch)))

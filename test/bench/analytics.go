@@ -6,19 +6,19 @@ import (
 	"slices"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
 // question is one of analytics.
 type question struct {
 	name string
-	run  func(ctx context.Context, a *db.Analytics) error
+	run  func(ctx context.Context, a *usage.Analytics) error
 }
 
 // analytics runs every query at every size.
 func (b *bench) analytics(ctx context.Context) error {
-	usage := db.NewUsage(b.pool, nil, db.UsageOptions{})
+	store := usage.New(b.pool, nil, usage.Options{})
 	if _, err := b.pool.ExecContext(ctx, clearUsage); err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (b *bench) analytics(ctx context.Context) error {
 			from = b.sizes[i-1]
 		}
 		began := time.Now()
-		if err := b.fill(ctx, usage, from, size); err != nil {
+		if err := b.fill(ctx, store, from, size); err != nil {
 			return err
 		}
 		fmt.Fprintf(b.out, "\n## Analytics over %d records of %d subscribers in a month\n\nLedger filled and totals rebuilt in %s.\n\n",
@@ -36,7 +36,7 @@ func (b *bench) analytics(ctx context.Context) error {
 		fmt.Fprintln(b.out, "| question | median | CPU of the database | the same SQL by pgbench | CPU of the database | CPU ratio |")
 		fmt.Fprintln(b.out, "|:--|--:|--:|--:|--:|--:|")
 		for _, q := range b.questions() {
-			if err := b.answer(ctx, q, db.NewAnalytics(usage)); err != nil {
+			if err := b.answer(ctx, q, usage.NewAnalytics(store)); err != nil {
 				return fmt.Errorf("%s: %w", q.name, err)
 			}
 		}
@@ -62,7 +62,7 @@ func (b *bench) questions() []question {
 	daily := domain.Interval{Unit: domain.Daily, Zone: time.UTC}
 	return []question{
 		{"company by hour, a month", b.series(month, hourly, company)},
-		{"company by protocol and hour, a month", func(ctx context.Context, a *db.Analytics) error {
+		{"company by protocol and hour, a month", func(ctx context.Context, a *usage.Analytics) error {
 			return a.ProtocolHours(ctx, b.scope, []domain.Subject{company}, month, func(domain.Subject, domain.ProtocolHour) error { return nil })
 		}},
 		{"company by subscriber, whole month", b.bySubscriber(month)},
@@ -80,43 +80,43 @@ func (b *bench) questions() []question {
 	}
 }
 
-type asking = func(context.Context, *db.Analytics) error
+type asking = func(context.Context, *usage.Analytics) error
 
 func (b *bench) series(span domain.Range, by domain.Interval, of ...domain.Subject) asking {
-	return func(ctx context.Context, a *db.Analytics) error {
+	return func(ctx context.Context, a *usage.Analytics) error {
 		_, err := a.Series(ctx, b.scope, of, span, by, domain.AllMeasures)
 		return err
 	}
 }
 
 func (b *bench) bySubscriber(span domain.Range) asking {
-	return func(ctx context.Context, a *db.Analytics) error {
+	return func(ctx context.Context, a *usage.Analytics) error {
 		return a.Subscribers(ctx, b.scope, []domain.Subject{{}}, span, func(domain.Subject, domain.SubscriberUsage) error { return nil })
 	}
 }
 
 func (b *bench) byAddress(of domain.Subject, span domain.Range) asking {
-	return func(ctx context.Context, a *db.Analytics) error {
+	return func(ctx context.Context, a *usage.Analytics) error {
 		return a.Addresses(ctx, b.scope, []domain.Subject{of}, span, func(domain.Subject, domain.AddressUsage) error { return nil })
 	}
 }
 
 func (b *bench) top(span domain.Range) asking {
-	return func(ctx context.Context, a *db.Analytics) error {
+	return func(ctx context.Context, a *usage.Analytics) error {
 		_, err := a.Top(ctx, b.scope, []domain.Subject{{}}, span, 10)
 		return err
 	}
 }
 
 func (b *bench) breakdown(of domain.Subject, span domain.Range, by domain.Dimension) asking {
-	return func(ctx context.Context, a *db.Analytics) error {
+	return func(ctx context.Context, a *usage.Analytics) error {
 		_, err := a.Breakdown(ctx, b.scope, []domain.Subject{of}, span, by, 10)
 		return err
 	}
 }
 
 // answer prints what a question costs, and what its statements alone do.
-func (b *bench) answer(ctx context.Context, q question, a *db.Analytics) error {
+func (b *bench) answer(ctx context.Context, q question, a *usage.Analytics) error {
 	own, err := b.repeat(ctx, func(ctx context.Context) error { return q.run(ctx, a) })
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (b *bench) statementsOf(ctx context.Context, q question) ([]statement, erro
 		return nil, err
 	}
 	defer func() { _ = pool.Close() }()
-	err = q.run(ctx, db.NewAnalytics(db.NewUsage(pool, nil, db.UsageOptions{})))
+	err = q.run(ctx, usage.NewAnalytics(usage.New(pool, nil, usage.Options{})))
 	return recorder.statements, err
 }
 

@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/pg"
 )
 
 // answers measures what answers cost, beside three ceilings: a handler with one
@@ -59,7 +59,7 @@ func runAnswers(ctx context.Context, args []string) error {
 	}
 	defer done()
 	a.url = url
-	if a.pool, err = db.Open(ctx, url, db.Options{}); err != nil {
+	if a.pool, err = pg.Open(ctx, url, pg.Options{}); err != nil {
 		return err
 	}
 	defer func() { _ = a.pool.Close() }()

@@ -16,7 +16,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
+	"simgraph/db/pg"
 )
 
 func init() { gob.Register(time.Time{}) }
@@ -48,7 +48,7 @@ func runCeilings(ctx context.Context, url string, listener net.Listener) error {
 	if err := gob.NewDecoder(os.Stdin).Decode(&workloads); err != nil {
 		return err
 	}
-	pool, err := db.Open(ctx, url, db.Options{})
+	pool, err := pg.Open(ctx, url, pg.Options{})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	"simgraph/db/usage"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
 	"simgraph/internal/httpd"
@@ -20,10 +21,10 @@ import (
 // endpoints are GraphQL and REST on the pool, as the server opens them.
 func endpoints(pool *sqlx.DB) (http.Handler, error) {
 	log := slog.New(slog.DiscardHandler)
-	store, usage := db.NewAccess(pool), db.NewUsage(pool, nil, db.UsageOptions{})
+	store, records := db.NewAccess(pool), usage.New(pool, nil, usage.Options{})
 	graph := resolvers.New(resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
-		Access: store, Usage: usage, Analytics: db.NewAnalytics(usage), Alerts: db.NewAlerts(pool, time.Now),
+		Access: store, Usage: records, Analytics: usage.NewAnalytics(records), Alerts: db.NewAlerts(pool, time.Now),
 		AlertLog: db.NewAlertLog(pool), Recipients: db.NewRecipients(pool, time.Now),
 	}, time.Now)
 	gate, schema := access.NewGate(store, time.Now), graph.Schema()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -80,7 +81,7 @@ func (a *answers) makeFleet(ctx context.Context) error {
 			return err
 		}
 	}
-	usage := db.NewUsage(a.pool, nil, db.UsageOptions{})
+	usage := usage.New(a.pool, nil, usage.Options{})
 	return a.fill(ctx, usage, 0, a.records)
 }
 

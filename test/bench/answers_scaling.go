@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"simgraph/db"
+	"simgraph/db/pg"
 )
 
 // scaled is a fleet with a server of its own.
@@ -62,7 +62,7 @@ func (a *answers) scaledTo(ctx context.Context, subscribers int) (*scaled, error
 	one := *a
 	one.bench = &bench{options: a.options, out: a.out, url: at.String()}
 	one.subscribers, one.records = subscribers, 0
-	if one.pool, err = db.Open(ctx, one.url, db.Options{}); err != nil {
+	if one.pool, err = pg.Open(ctx, one.url, pg.Options{}); err != nil {
 		return nil, err
 	}
 	if err := one.prepareFleet(ctx); err != nil {

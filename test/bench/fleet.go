@@ -9,7 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -125,7 +125,7 @@ INSERT INTO usage_protocols SELECT $1, n, (ARRAY['TCP', 'UDP', 'ICMP', 'SCTP'])[
 )
 
 // fill brings the ledger of the month from one size to another.
-func (b *bench) fill(ctx context.Context, usage *db.Usage, from, to int) error {
+func (b *bench) fill(ctx context.Context, usage *usage.Store, from, to int) error {
 	// Before the first record, which would take the number of another protocol.
 	if _, err := b.pool.ExecContext(ctx, bulkProtocols, b.scope.Company); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"simgraph/db"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -84,14 +84,14 @@ func (b *bench) ingest(ctx context.Context) error {
 }
 
 func (b *bench) ingestRow(ctx context.Context, ledger *ledgerAlone, batch, writers int) error {
-	usage := db.NewUsage(b.pool, nil, db.UsageOptions{})
+	store := usage.New(b.pool, nil, usage.Options{})
 	alone, err := b.during(ctx, writers, b.writer(writers, batch, ledger.insert))
 	if err != nil {
 		return err
 	}
 	// A call of more than the coalescer takes makes a transaction of its own.
 	whole, err := b.during(ctx, writers, b.writer(writers, batch, func(ctx context.Context, records []domain.UsageRecord) error {
-		return accepted(usage.Record(ctx, b.scope, records))
+		return accepted(store.Record(ctx, b.scope, records))
 	}))
 	if err != nil {
 		return err
@@ -128,16 +128,16 @@ func accepted(results []domain.Recorded, err error) error {
 // singles measures records that come one by one from many clients.
 func (b *bench) singles(ctx context.Context) error {
 	const clients = 64
-	usage := db.NewUsage(b.pool, nil, db.UsageOptions{})
+	store := usage.New(b.pool, nil, usage.Options{})
 	one := func(ctx context.Context, records []domain.UsageRecord) error {
-		return accepted(usage.Record(ctx, b.scope, records))
+		return accepted(store.Record(ctx, b.scope, records))
 	}
 	shared, err := b.during(ctx, clients, b.writer(clients, 1, one))
 	if err != nil {
 		return err
 	}
 	apart, err := b.during(ctx, clients, b.writer(clients, 1, func(ctx context.Context, records []domain.UsageRecord) error {
-		return accepted(db.NewUsage(b.pool, nil, db.UsageOptions{}).Record(ctx, b.scope, records))
+		return accepted(usage.New(b.pool, nil, usage.Options{}).Record(ctx, b.scope, records))
 	}))
 	if err != nil {
 		return err

@@ -21,6 +21,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/embedded"
+	"simgraph/db/pg"
 )
 
 // options are the flags.
@@ -126,7 +127,7 @@ func run(ctx context.Context, out io.Writer, opt options) error {
 	}
 	defer done()
 	b := &bench{options: opt, out: out, url: url}
-	if b.pool, err = db.Open(ctx, url, db.Options{}); err != nil {
+	if b.pool, err = pg.Open(ctx, url, pg.Options{}); err != nil {
 		return err
 	}
 	defer func() { _ = b.pool.Close() }()

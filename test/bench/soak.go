@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/pg"
 )
 
 // soak runs the server for long at a share of what it can do, and looks for
@@ -61,7 +61,7 @@ func runSoak(ctx context.Context, args []string) error {
 	}
 	defer done()
 	s.url = url
-	if s.pool, err = db.Open(ctx, url, db.Options{}); err != nil {
+	if s.pool, err = pg.Open(ctx, url, pg.Options{}); err != nil {
 		return err
 	}
 	defer func() { _ = s.pool.Close() }()

@@ -18,8 +18,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/embedded"
+	"simgraph/db/pg"
 )
 
 // database is a PostgreSQL that a test controls. To simgraph it is an external
@@ -145,7 +145,7 @@ func (d *database) open() *sqlx.DB {
 
 func open(t *testing.T, url string) *sqlx.DB {
 	t.Helper()
-	pool, err := db.Open(t.Context(), url, db.Options{MaxConns: 2})
+	pool, err := pg.Open(t.Context(), url, pg.Options{MaxConns: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/coder/websocket"
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/db/pg"
 )
 
 // traffic is constant load through a balancer, with a book of what was answered.
@@ -233,7 +233,7 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 	}
 	stop()
 	running.Wait()
-	pool, err := db.Open(t.Context(), url, db.Options{})
+	pool, err := pg.Open(t.Context(), url, pg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

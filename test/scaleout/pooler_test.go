@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/db/pg"
 )
 
 // poolSize is how few connections the pooler has, so that requests share them.
@@ -63,7 +63,7 @@ auth_file = %[5]s/users
 	pooled := *at
 	pooled.RawQuery = url.Values{"host": {dir}, "port": {"6432"}, "sslmode": {"disable"}, "application_name": {"pooled"}}.Encode()
 	eventually(t, "the pooler answers", func() bool {
-		pool, err := db.Open(t.Context(), pooled.String(), db.Options{MaxConns: 1, Pooler: true})
+		pool, err := pg.Open(t.Context(), pooled.String(), pg.Options{MaxConns: 1, Pooler: true})
 		return err == nil && pool.Close() == nil
 	})
 	return pooled.String()
@@ -175,7 +175,7 @@ func TestTheWholeServiceRunsBehindAPooler(t *testing.T) {
 	})
 	s.many(physicalID)
 	var limit string
-	if err := open(t, pooled, db.Options{Pooler: true}).GetContext(t.Context(), &limit, "SHOW statement_timeout"); err != nil || limit != "30s" {
+	if err := open(t, pooled, pg.Options{Pooler: true}).GetContext(t.Context(), &limit, "SHOW statement_timeout"); err != nil || limit != "30s" {
 		t.Errorf("statements behind the pooler are ended after %q, %v", limit, err)
 	}
 	var backends int

@@ -23,6 +23,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/internal/command"
 )
@@ -84,7 +85,7 @@ func serve(t *testing.T, direct string, flags ...string) *service {
 	if s.base == "" || s.token == "" || s.admin == "" {
 		t.Fatal("the service did not start")
 	}
-	s.direct = open(t, direct, db.Options{})
+	s.direct = open(t, direct, pg.Options{})
 	return s
 }
 
@@ -114,9 +115,9 @@ func watch(to io.Writer, patterns ...*regexp.Regexp) (io.WriteCloser, []chan str
 	return in, found
 }
 
-func open(t *testing.T, url string, options db.Options) *sqlx.DB {
+func open(t *testing.T, url string, options pg.Options) *sqlx.DB {
 	t.Helper()
-	pool, err := db.Open(t.Context(), url, options)
+	pool, err := pg.Open(t.Context(), url, options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/db/pg"
 	"simgraph/internal/replica"
 )
 
@@ -28,7 +28,7 @@ type replicated struct {
 func serveReplicated(t *testing.T, flags ...string) *replicated {
 	t.Helper()
 	pair := dbtest.NewPair(t)
-	r := &replicated{pair: pair, standby: open(t, pair.Standby, db.Options{})}
+	r := &replicated{pair: pair, standby: open(t, pair.Standby, pg.Options{})}
 	r.service = serve(t, pair.Primary, append([]string{"--database-url", pair.Primary, "--database-replica-url", pair.Standby}, flags...)...)
 	if err := r.direct.GetContext(t.Context(), &r.physicalID, "SELECT min(physical_id) FROM subscribers"); err != nil {
 		t.Fatal(err)

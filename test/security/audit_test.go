@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"simgraph/db"
+	"simgraph/db/audit"
 	"simgraph/domain"
 )
 
@@ -26,7 +26,7 @@ func (w *world) state(t *testing.T) string {
 
 func (w *world) auditHead(t *testing.T) int64 {
 	t.Helper()
-	head, err := db.NewAuditLog(w.pool).Head(t.Context(), domain.Whole(w.company(t, own.company)))
+	head, err := audit.NewLog(w.pool).Head(t.Context(), domain.Whole(w.company(t, own.company)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestEveryWriteIsInTheAuditLog(t *testing.T) {
 		}
 		w.audited(t, e.method+" "+e.path, "rest", func() answer { return e.send(t, w, token, given) })
 	}
-	log := db.NewAuditLog(w.pool)
+	log := audit.NewLog(w.pool)
 	company := w.company(t, own.company)
 	if _, err := log.Verify(t.Context(), domain.Whole(company)); err != nil {
 		t.Error(err)
@@ -94,7 +94,7 @@ func (w *world) audited(t *testing.T, what, endpoint string, write func() answer
 		t.Errorf("%s changed nothing", what)
 	}
 	n := 0
-	for entry, err := range db.NewAuditLog(w.pool).All(t.Context(), domain.Whole(w.company(t, own.company)), head) {
+	for entry, err := range audit.NewLog(w.pool).All(t.Context(), domain.Whole(w.company(t, own.company)), head) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,12 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/db"
+	"simgraph/db/audit"
+	"simgraph/db/companies"
 	"simgraph/db/dbtest"
+	"simgraph/db/live"
+	"simgraph/db/pg"
+	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/graph/engine/guard"
 	"simgraph/graph/engine/transport"
@@ -43,27 +48,27 @@ type world struct {
 	handler http.Handler
 	schema  *ast.Schema
 	access  *db.Access
-	usage   *db.Usage
+	usage   *usage.Store
 	ports   resolvers.Ports
-	live    *db.Live
+	live    *live.Store
 	tokens  map[string]string
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	url := dbtest.URL(t)
-	pool, err := db.Open(t.Context(), url, db.Options{})
+	pool, err := pg.Open(t.Context(), url, pg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pool.Close() })
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	w := &world{pool: pool, access: db.NewAccess(pool), live: db.NewLive(pool, url, log), tokens: map[string]string{}}
-	w.usage = db.NewUsage(pool, db.NewAlertEvaluator(clock), db.UsageOptions{Now: clock})
+	w := &world{pool: pool, access: db.NewAccess(pool), live: live.New(pool, url, log), tokens: map[string]string{}}
+	w.usage = usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
 	w.ports = resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
-		Access: w.access, Usage: w.usage, Analytics: db.NewAnalytics(w.usage), Alerts: db.NewAlerts(pool, clock),
-		AlertLog: db.NewAlertLog(pool), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: db.NewAuditLog(pool),
+		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), Alerts: db.NewAlerts(pool, clock),
+		AlertLog: db.NewAlertLog(pool), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
 	}
 	w.load(t)
 	w.open(t, log)
@@ -79,10 +84,10 @@ func (w *world) load(t *testing.T) {
 		w.pool.MustExecContext(t.Context(), fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s RESTART WITH %d", table, name, start))
 	}
 	stores := bundle.Stores{
-		Importer: db.NewImporter(w.pool), Companies: db.NewCompanies(w.pool), Usage: w.usage,
+		Importer: db.NewImporter(w.pool), Companies: companies.New(w.pool), Usage: w.usage,
 		Alerts: db.NewAlerts(w.pool, clock), Recipients: db.NewRecipients(w.pool, clock),
 	}
-	counts, err := stores.Import(t.Context(), bundle.NewReader(strings.NewReader(companies())), bundle.Options{
+	counts, err := stores.Import(t.Context(), bundle.NewReader(strings.NewReader(companyLines())), bundle.Options{
 		BadLine: func(bad *bundle.LineError) { t.Error(bad) },
 	})
 	if err != nil || counts.Failed() > 0 {
@@ -149,7 +154,7 @@ func (w *world) open(t *testing.T, log *slog.Logger) {
 // company returns the number of a company.
 func (w *world) company(t *testing.T, externalID string) domain.CompanyID {
 	t.Helper()
-	company, err := db.NewCompanies(w.pool).FindExternal(t.Context(), externalID)
+	company, err := companies.New(w.pool).FindExternal(t.Context(), externalID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,9 +199,9 @@ func (p part) address() string             { return "10." + p.digits + ".66.7" }
 func (p part) recipient() string           { return p.mark + "-mail@" + p.company + ".example" }
 func (p part) email() string               { return p.mark + "-user@" + p.company + ".example" }
 
-// companies is the bundle of both. rival has, where that is allowed, the same
+// companyLines is the bundle of both. rival has, where that is allowed, the same
 // identifiers as acme beside those of its own.
-func companies() string {
+func companyLines() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	for _, company := range []string{"acme", "rival"} {

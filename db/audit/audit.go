@@ -1,0 +1,124 @@
+// Package audit keeps the audit log: entries that each hold the digest of the one
+// before, written in the transaction of the change.
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db/keyset"
+	"simgraph/db/pg"
+	"simgraph/domain"
+	"simgraph/domain/query"
+)
+
+// Log reads the audit log in PostgreSQL.
+type Log struct{ pool *sqlx.DB }
+
+var _ domain.AuditLog = (*Log)(nil)
+
+// NewLog returns the store on the pool.
+func NewLog(pool *sqlx.DB) *Log { return &Log{pool} }
+
+// appendAudit moves the head of the company's log, which no other transaction
+// can until this one ends: so it is the last statement before the commit, and
+// one round trip.
+const appendAudit = `
+WITH head AS (
+  INSERT INTO audit_heads AS h (company_id, sequence, hash)
+  VALUES ($1, 1, sha256(decode(repeat('00', 32), 'hex') || int8send(1) || $2::bytea))
+  ON CONFLICT (company_id) DO UPDATE
+  SET sequence = h.sequence + 1, hash = sha256(h.hash || int8send(h.sequence + 1) || $2::bytea)
+  RETURNING company_id, sequence, hash
+)
+INSERT INTO audit_log (company_id, sequence, at, action, subject_type, subject_id, changes,
+  user_id, actor, access_key_id, door, address, request_id, hash)
+SELECT company_id, sequence, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, hash
+FROM head`
+
+// Record notes what the transaction did; it has to be the last statement of it.
+func Record(ctx context.Context, tx sqlx.ExecerContext, scope domain.Scope, entry domain.AuditEntry) error {
+	entry.At = time.Now().UTC().Truncate(time.Microsecond)
+	if scope.Actor != nil {
+		entry.Actor = *scope.Actor
+	}
+	changes, err := json.Marshal(entry.Changes)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, appendAudit, scope.Company, entry.Content(scope.Company), entry.At, entry.Action,
+		entry.SubjectType, entry.SubjectID, string(changes), entry.UserID, entry.Name, entry.AccessKeyID,
+		entry.Door, entry.Address, entry.RequestID)
+	return err
+}
+
+// Note implements domain.AuditLog.
+func (a *Log) Note(ctx context.Context, scope domain.Scope, entry domain.AuditEntry) error {
+	return pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error { return Record(ctx, tx, scope, entry) })
+}
+
+const auditSelect = `a.sequence, a.at, a.action, a.subject_type, a.subject_id, a.changes::text AS changes_json,
+  a.user_id, a.actor AS name, a.access_key_id, a.door, a.address, a.request_id, encode(a.hash, 'hex') AS hash`
+
+// auditColumns are where the fields of domain.AuditFields live.
+var auditColumns = map[string]keyset.Column{
+	"sequence":    {SQL: "a.sequence"},
+	"at":          {SQL: "a.at"},
+	"action":      {SQL: "a.action"},
+	"subjectType": {SQL: "a.subject_type"},
+	"subjectId":   {SQL: "a.subject_id"},
+	"actor":       {SQL: "a.actor"},
+	"accessKeyId": {SQL: "a.access_key_id"},
+	"door":        {SQL: "a.door"},
+	"address":     {SQL: "a.address"},
+	"requestId":   {SQL: "a.request_id"},
+}
+
+type auditRow struct {
+	domain.AuditEntry
+	ChangesJSON string
+	CursorKeys  pg.NullableTexts
+}
+
+func (r *auditRow) Keys() pg.NullableTexts { return r.CursorKeys }
+
+func (r *auditRow) entry() *domain.AuditEntry {
+	r.At = r.At.UTC()
+	_ = json.Unmarshal([]byte(r.ChangesJSON), &r.Changes) // what cannot be read does not verify
+	return &r.AuditEntry
+}
+
+func newAuditList(scope domain.Scope) *keyset.List {
+	sequence, _ := domain.AuditFields.Find("sequence")
+	return keyset.New(func(field string) keyset.Column { return auditColumns[field] }, sequence, scope.Company)
+}
+
+func auditWholeOnly(scope domain.Scope) error {
+	if scope.Restricted() {
+		return pg.WholeCompanyOnly("the audit log")
+	}
+	return nil
+}
+
+// List implements domain.AuditLog.
+func (a *Log) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.AuditEntry], error) {
+	if err := auditWholeOnly(scope); err != nil {
+		return domain.Slice[*domain.AuditEntry]{}, err
+	}
+	sequence, _ := domain.AuditFields.Find("sequence")
+	listing.Order = []query.Order{{Field: sequence, Desc: true}}
+	sql := `SELECT ` + auditSelect + `, %s AS cursor_keys FROM audit_log a WHERE a.company_id = $1`
+	return keyset.Rows(ctx, a.pool, newAuditList(scope), sql, listing, (*auditRow).entry)
+}
+
+// Count implements domain.AuditLog.
+func (a *Log) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	if err := auditWholeOnly(scope); err != nil {
+		return 0, err
+	}
+	l := newAuditList(scope)
+	return pg.Count(ctx, a.pool, `SELECT count(*) FROM audit_log a WHERE a.company_id = $1 AND `+l.Filter(listing.Filter), l.Args...)
+}

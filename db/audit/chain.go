@@ -1,0 +1,92 @@
+package audit
+
+import (
+	"context"
+	"database/sql"
+	"iter"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db/pg"
+	"simgraph/domain"
+)
+
+// auditBatch is how many entries are read at once.
+const auditBatch = 1000
+
+const auditAfter = `SELECT ` + auditSelect + `
+FROM audit_log a
+WHERE a.company_id = $1 AND a.sequence > $2
+ORDER BY a.sequence
+LIMIT $3`
+
+// All implements domain.AuditLog.
+func (a *Log) All(ctx context.Context, scope domain.Scope, after int64) iter.Seq2[*domain.AuditEntry, error] {
+	return allAudit(ctx, a.pool, scope, after)
+}
+
+func allAudit(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, after int64) iter.Seq2[*domain.AuditEntry, error] {
+	return func(yield func(*domain.AuditEntry, error) bool) {
+		if err := auditWholeOnly(scope); err != nil {
+			yield(nil, err)
+			return
+		}
+		for {
+			rows, err := pg.SelectAll[auditRow](ctx, in, auditAfter, scope.Company, after, auditBatch)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, row := range rows {
+				if after = row.Sequence; !yield(row.entry(), nil) {
+					return
+				}
+			}
+			if len(rows) < auditBatch {
+				return
+			}
+		}
+	}
+}
+
+const auditHead = `SELECT sequence, encode(hash, 'hex') AS hash FROM audit_heads WHERE company_id = $1`
+
+// Head implements domain.AuditLog.
+func (a *Log) Head(ctx context.Context, scope domain.Scope) (domain.AuditMark, error) {
+	return auditMark(ctx, a.pool, auditHead, scope)
+}
+
+// auditMark reads a mark; zero when there is none.
+func auditMark(ctx context.Context, in sqlx.QueryerContext, sql string, scope domain.Scope) (domain.AuditMark, error) {
+	if err := auditWholeOnly(scope); err != nil {
+		return domain.AuditMark{}, err
+	}
+	marks, err := pg.SelectAll[domain.AuditMark](ctx, in, sql, scope.Company)
+	if err != nil || len(marks) == 0 {
+		return domain.AuditMark{}, err
+	}
+	return *marks[0], nil
+}
+
+// Verify implements domain.AuditLog. It reads one moment: meanwhile the log may
+// grow, and be pruned.
+func (a *Log) Verify(ctx context.Context, scope domain.Scope, known ...domain.AuditMark) (domain.AuditMark, error) {
+	tx, err := a.pool.BeginTxx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	if err != nil {
+		return domain.AuditMark{}, pg.Translate(err)
+	}
+	defer func() { _ = tx.Rollback() }() // it has only read
+	return VerifyIn(ctx, tx, scope, known...)
+}
+
+func VerifyIn(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, known ...domain.AuditMark) (domain.AuditMark, error) {
+	head, err := auditMark(ctx, in, auditHead, scope)
+	if err != nil {
+		return domain.AuditMark{}, err
+	}
+	anchor, err := auditMark(ctx, in, auditAnchor, scope)
+	if err != nil {
+		return domain.AuditMark{}, err
+	}
+	return domain.VerifyAudit(scope.Company, anchor, allAudit(ctx, in, scope, anchor.Sequence), append(known, head)...)
+}

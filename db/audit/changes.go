@@ -1,0 +1,39 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db/pg"
+	"simgraph/domain"
+)
+
+// Names is the change of what has many names, of which it lists some.
+func Names(field string, names []string) domain.AuditChange {
+	listed := names[:min(len(names), domain.MaxAuditNames)]
+	text := strings.Join(listed, " ")
+	if more := len(names) - len(listed); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return domain.AuditChange{Field: field, After: &text}
+}
+
+// RecordImport notes what a part of an import changed, if anything.
+func RecordImport(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, what string, counts map[domain.Outcome]int) error {
+	var changes []domain.AuditChange
+	for _, of := range []struct {
+		field   string
+		outcome domain.Outcome
+	}{{"created", domain.Created}, {"updated", domain.Updated}} {
+		if n := counts[of.outcome]; n > 0 {
+			changes = append(changes, domain.Became(of.field, pg.FormatInt(int64(n))))
+		}
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	return Record(ctx, tx, scope, domain.AuditEntry{Action: domain.AuditImport + what, SubjectType: "Company", Changes: changes})
+}

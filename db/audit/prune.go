@@ -1,0 +1,98 @@
+package audit
+
+import (
+	"context"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db/pg"
+	"simgraph/domain"
+)
+
+const (
+	// pruneAlone lets one instance at a time prune: two that grant at once fail.
+	pruneAlone = `SELECT pg_try_advisory_xact_lock(hashtext('simgraph audit prune'))`
+	// Nobody may delete entries, also not the owner of the table, but for the
+	// transaction that prunes.
+	allowPrune  = `GRANT DELETE ON audit_log TO CURRENT_USER`
+	forbidPrune = `REVOKE DELETE ON audit_log FROM CURRENT_USER`
+)
+
+const prunableAudit = `
+SELECT h.company_id
+FROM audit_heads h
+WHERE (SELECT l.at FROM audit_log l WHERE l.company_id = h.company_id ORDER BY l.sequence LIMIT 1) < $1
+ORDER BY h.company_id`
+
+// pruneAudit removes entries from the oldest on, up to the first that is to be
+// kept, some thousands at once, and remembers the last of them.
+const pruneAudit = `
+WITH oldest AS (
+  SELECT sequence, at, hash FROM audit_log WHERE company_id = $1 ORDER BY sequence LIMIT 10000
+), last AS (
+  SELECT sequence, hash
+  FROM oldest
+  WHERE sequence < coalesce((SELECT min(sequence) FROM oldest WHERE at >= $2), 9223372036854775807)
+  ORDER BY sequence DESC
+  LIMIT 1
+), gone AS (
+  DELETE FROM audit_log l USING last WHERE l.company_id = $1 AND l.sequence <= last.sequence
+)
+INSERT INTO audit_anchors (company_id, sequence, hash)
+SELECT $1, sequence, hash FROM last
+ON CONFLICT (company_id) DO UPDATE SET sequence = excluded.sequence, hash = excluded.hash
+RETURNING sequence, encode(hash, 'hex') AS hash`
+
+// Prune removes the entries of all companies that were made before a time, and
+// returns how many. Each part that it removes has an entry that holds the last
+// hash, so that what is left verifies. One that cannot be alone does nothing.
+func (a *Log) Prune(ctx context.Context, before time.Time, by *domain.Actor) (int, error) {
+	var companies []domain.CompanyID
+	if err := a.pool.SelectContext(ctx, &companies, prunableAudit, before); err != nil {
+		return 0, pg.Translate(err)
+	}
+	pruned := 0
+	for _, company := range companies {
+		for {
+			n, err := a.prune(ctx, domain.Whole(company).By(by), before)
+			if err != nil {
+				return pruned, err
+			}
+			if n == 0 {
+				break
+			}
+			pruned += n
+		}
+	}
+	return pruned, nil
+}
+
+func (a *Log) prune(ctx context.Context, scope domain.Scope, before time.Time) (int, error) {
+	n := 0
+	err := pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		var alone bool
+		if err := tx.GetContext(ctx, &alone, pruneAlone); err != nil || !alone {
+			return err
+		}
+		from, err := auditMark(ctx, tx, auditAnchor, scope)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, allowPrune); err != nil {
+			return err
+		}
+		anchors, err := pg.SelectAll[domain.AuditMark](ctx, tx, pruneAudit, scope.Company, before)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, forbidPrune); err != nil || len(anchors) == 0 {
+			return err
+		}
+		n = int(anchors[0].Sequence - from.Sequence)
+		return Record(ctx, tx, scope, domain.PruneEntry(*anchors[0], n))
+	})
+	return n, err
+}
+
+const auditAnchor = `SELECT sequence, encode(hash, 'hex') AS hash FROM audit_anchors WHERE company_id = $1`

@@ -1,0 +1,51 @@
+// Package companies keeps the tenants.
+package companies
+
+import (
+	"context"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db/pg"
+	"simgraph/domain"
+)
+
+// Store keeps the tenants in PostgreSQL.
+type Store struct{ pool *sqlx.DB }
+
+var _ domain.Companies = (*Store)(nil)
+
+// New returns the store on the pool.
+func New(pool *sqlx.DB) *Store { return &Store{pool} }
+
+const FindByID = `
+SELECT company_id, external_id, name, billing_day, time_zone
+FROM companies
+WHERE company_id = $1`
+
+// Find implements domain.Companies.
+func (c *Store) Find(ctx context.Context, scope domain.Scope) (*domain.Company, error) {
+	return pg.GetOne[domain.Company](ctx, c.pool, domain.NotFound("company", "company", ""), FindByID, scope.Company)
+}
+
+const FindByExternalID = `
+SELECT c.company_id, c.external_id, c.name, c.billing_day, c.time_zone
+FROM company_lookup l
+JOIN companies c ON c.company_id = l.company_id
+WHERE l.external_id = $1`
+
+// FindExternal implements domain.Companies.
+func (c *Store) FindExternal(ctx context.Context, externalID string) (*domain.Company, error) {
+	return pg.GetOne[domain.Company](ctx, c.pool, domain.NotFound("company", "company", externalID), FindByExternalID, externalID)
+}
+
+const listCompanies = `
+SELECT c.company_id, c.external_id, c.name, c.billing_day, c.time_zone
+FROM companies c
+ORDER BY c.external_id
+LIMIT 10000`
+
+// List implements domain.Companies.
+func (c *Store) List(ctx context.Context) ([]*domain.Company, error) {
+	return pg.SelectAll[domain.Company](ctx, c.pool, listCompanies)
+}

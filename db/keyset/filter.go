@@ -1,0 +1,205 @@
+package keyset
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lib/pq"
+
+	"simgraph/domain/query"
+)
+
+// filterColumn is where a field of the filter language lives in a statement.
+type filterColumn struct {
+	// sql is an expression that needs no parentheses. Of a Tags field it is an
+	// EXISTS in which %s stands for the array of the tags looked for:
+	// EXISTS (SELECT … AND t.tag_name = ANY(%s)).
+	sql string
+	// masked is the condition under which a row hides the field; "" is never,
+	// and NULL is as good as false.
+	masked string
+}
+
+// compileFilter returns the condition of a WHERE that e stands for, in parentheses
+// where it needs them, and appends its parameters to args. No text of the caller
+// is part of the SQL. columns must know every field of the catalogue that e was
+// read with.
+//
+// The condition is NULL or FALSE where a comparison is false, which WHERE does not
+// tell apart: not is pushed down to the comparisons first, so that only AND and OR
+// stand above them, and plain comparisons stay open to indexes. A masked
+// comparison is unknown, negated or not, and becomes FALSE in the same way.
+func compileFilter(e query.Expr, columns func(field string) filterColumn, args *[]any) string {
+	if e == nil {
+		return "TRUE"
+	}
+	return filterSQL{columns: columns, args: args}.expr(e, false)
+}
+
+type filterSQL struct {
+	columns func(field string) filterColumn
+	args    *[]any
+}
+
+func (f filterSQL) expr(e query.Expr, negated bool) string {
+	switch e := e.(type) {
+	case query.Not:
+		return f.expr(e.Expr, !negated)
+	case query.And:
+		return f.join(e, negated, !negated)
+	case query.Or:
+		return f.join(e, negated, negated)
+	case query.Comparison:
+		return f.masked(e, negated)
+	}
+	panic(fmt.Sprintf("db: no filter is a %T", e))
+}
+
+// join puts AND or OR between the parts; the caller has swapped them for a
+// negation (De Morgan).
+func (f filterSQL) join(exprs []query.Expr, negated, and bool) string {
+	word := " OR "
+	if and {
+		word = " AND "
+	}
+	parts := make([]string, len(exprs))
+	for i, e := range exprs {
+		parts[i] = f.expr(e, negated)
+	}
+	return "(" + strings.Join(parts, word) + ")"
+}
+
+func (f filterSQL) masked(c query.Comparison, negated bool) string {
+	col := f.columns(c.Field.Name)
+	if col.masked == "" {
+		return f.comparison(c, col.sql, negated)
+	}
+	return "((" + col.masked + ") IS NOT TRUE AND " + f.comparison(c, col.sql, negated) + ")"
+}
+
+func (f filterSQL) comparison(c query.Comparison, col string, negated bool) string {
+	if c.Op == query.Ne {
+		negated = !negated
+	}
+	condition, nullable := f.positive(c, col)
+	switch {
+	case !negated:
+		return "(" + condition + ")"
+	case nullable:
+		return "((" + condition + ") IS NOT TRUE)"
+	}
+	return "(NOT (" + condition + "))"
+}
+
+// positive returns the condition of the comparison, of its opposite for ne, and
+// tells whether it is NULL where the field is.
+func (f filterSQL) positive(c query.Comparison, col string) (condition string, nullable bool) {
+	first := c.Values[0]
+	switch {
+	case c.Field.Type == query.Tags:
+		return strings.ReplaceAll(col, "%s", f.array(c.Field.Type, c.Values)), false
+	case c.Op == query.Eq, c.Op == query.Ne, c.Op == query.In:
+		return f.equal(c, col)
+	case first.Null:
+		return "FALSE", false
+	case c.Op == query.Like:
+		// The columns collate by code point, where only a to z have two cases.
+		return col + ` COLLATE "default" ILIKE ` + f.arg(likePattern(first.Text), "text") + ` ESCAPE '\'`, true
+	case c.Field.Type == query.Time:
+		return f.ordered(c.Op, col, first.Time), true
+	case c.Field.Type == query.Text:
+		col += ` COLLATE "C"`
+	}
+	return col + sqlOperator[c.Op] + f.value(c.Field.Type, first), true
+}
+
+var sqlOperator = map[query.Op]string{query.Gt: " > ", query.Ge: " >= ", query.Lt: " < ", query.Le: " <= "}
+
+// ordered compares with the near or the far end of a day; of an instant they are one.
+func (f filterSQL) ordered(op query.Op, col string, at query.Interval) string {
+	switch {
+	case at.IsInstant():
+		return col + sqlOperator[op] + f.arg(at.From, "timestamptz")
+	case op == query.Gt:
+		return col + " >= " + f.arg(at.To, "timestamptz")
+	case op == query.Le:
+		return col + " < " + f.arg(at.To, "timestamptz")
+	}
+	return col + sqlOperator[op] + f.arg(at.From, "timestamptz")
+}
+
+// equal asks whether the field has one of the values.
+func (f filterSQL) equal(c query.Comparison, col string) (condition string, nullable bool) {
+	var alternatives []string
+	var values []query.Value
+	for _, v := range c.Values {
+		switch {
+		case v.Null:
+			alternatives = append(alternatives, col+" IS NULL")
+		case c.Field.Type == query.Time:
+			alternatives = append(alternatives, f.within(col, v.Time))
+		default:
+			values = append(values, v)
+		}
+	}
+	switch len(values) {
+	case 0:
+	case 1:
+		alternatives = append(alternatives, col+" = "+f.value(c.Field.Type, values[0]))
+	default:
+		alternatives = append(alternatives, col+" = ANY("+f.array(c.Field.Type, values)+")")
+	}
+	onlyNull := len(c.Values) == 1 && c.Values[0].Null
+	return strings.Join(alternatives, " OR "), !onlyNull
+}
+
+func (f filterSQL) within(col string, at query.Interval) string {
+	if at.IsInstant() {
+		return col + " = " + f.arg(at.From, "timestamptz")
+	}
+	return col + " >= " + f.arg(at.From, "timestamptz") + " AND " + col + " < " + f.arg(at.To, "timestamptz")
+}
+
+// arg adds a parameter. Its type is named, for a narrower column would refuse
+// values that the language allows.
+func (f filterSQL) arg(value any, sqlType string) string {
+	*f.args = append(*f.args, value)
+	return fmt.Sprintf("$%d::%s", len(*f.args), sqlType)
+}
+
+var sqlType = map[query.Type]string{
+	query.Text: "text", query.Tags: "text", query.Integer: "bigint", query.Number: "numeric", query.Boolean: "boolean",
+}
+
+func (f filterSQL) value(t query.Type, v query.Value) string {
+	switch t {
+	case query.Integer:
+		return f.arg(v.Int, sqlType[t])
+	case query.Boolean:
+		return f.arg(v.Bool, sqlType[t])
+	}
+	return f.arg(v.Text, sqlType[t])
+}
+
+func (f filterSQL) array(t query.Type, values []query.Value) string {
+	switch t {
+	case query.Integer:
+		return f.arg(pq.Int64Array(pick(values, func(v query.Value) int64 { return v.Int })), "bigint[]")
+	case query.Boolean:
+		return f.arg(pq.BoolArray(pick(values, func(v query.Value) bool { return v.Bool })), "boolean[]")
+	}
+	return f.arg(pq.StringArray(pick(values, func(v query.Value) string { return v.Text })), sqlType[t]+"[]")
+}
+
+func pick[T any](values []query.Value, of func(query.Value) T) []T {
+	picked := make([]T, len(values))
+	for i, v := range values {
+		picked[i] = of(v)
+	}
+	return picked
+}
+
+// likePattern finds a text anywhere, with nothing in it that ILIKE reads as a wildcard.
+func likePattern(text string) string {
+	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
+}

@@ -1,0 +1,247 @@
+// Package live brings what happened in any instance to the subscriptions of this
+// one, by LISTEN and NOTIFY.
+package live
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db"
+	"simgraph/db/pg"
+	"simgraph/domain"
+)
+
+const (
+	// Bounds of what waits for one stream.
+	maxAlertBacklog = 1_000
+	maxKeyBacklog   = 20_000
+	// liveBatch is how much is loaded at once for a stream.
+	liveBatch = 500
+	// overlap is how far back the log is read again after a reconnect.
+	overlap = 30 * time.Second
+)
+
+// Store follows what happens by LISTEN, on a connection of its own.
+type Store struct {
+	pool        *sqlx.DB
+	url         string
+	log         *slog.Logger
+	alertLog    *db.AlertLog
+	subscribers *db.Subscribers
+	hub         hub
+	// lease names this process among the followers.
+	lease uuid.UUID
+}
+
+var _ domain.Live = (*Store)(nil)
+
+// New returns the port on the pool; Run has to run on the same database at
+// url, not through a pooler.
+func New(pool *sqlx.DB, url string, log *slog.Logger) *Store {
+	return &Store{
+		pool: pool, url: url, log: log, alertLog: db.NewAlertLog(pool), subscribers: db.NewSubscribers(pool),
+		hub: newHub(), lease: uuid.Must(uuid.NewV7()),
+	}
+}
+
+// Run listens until ctx ends.
+func (l *Store) Run(ctx context.Context) error {
+	const shortest, longest = 10 * time.Millisecond, 5 * time.Second
+	address, err := listenAddress(l.url)
+	if err != nil {
+		return err
+	}
+	listener := pq.NewListener(address, shortest, longest, func(_ pq.ListenerEventType, err error) {
+		if err != nil {
+			l.log.Warn("live events: the connection to the database failed", "error", err)
+		}
+	})
+	defer listener.Close()
+	if err := listener.Listen(db.LiveChannel); err != nil {
+		return pg.Translate(err)
+	}
+	heard := time.Now()
+	ping := time.NewTicker(10 * time.Second)
+	defer ping.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case n := <-listener.Notify:
+			if n == nil {
+				l.reconnected(ctx, heard)
+			} else {
+				l.hub.dispatch(n.Extra)
+			}
+			heard = time.Now()
+		case <-ping.C:
+			_ = listener.Ping() // notices a dead connection, which it then replaces
+			l.renew(ctx)
+		}
+	}
+}
+
+// listenAddress is the address with the TLS mode that Open uses where none is
+// given: the listener of lib/pq takes no more than a text.
+func listenAddress(address string) (string, error) {
+	cfg, err := pq.NewConfig(address)
+	if err != nil {
+		return "", errors.New("the database address cannot be read")
+	}
+	if cfg.SSLMode != "" || cfg.SSLNegotiation == pq.SSLNegotiationDirect {
+		return address, nil
+	}
+	at, err := url.Parse(address)
+	if err != nil || at.Scheme == "" {
+		return address + " sslmode=prefer", nil
+	}
+	query := at.Query()
+	query.Set("sslmode", "prefer")
+	at.RawQuery = query.Encode()
+	return at.String(), nil
+}
+
+const notifiedSince = `
+SELECT DISTINCT l.notification_id
+FROM alert_log l
+WHERE l.company_id = $1 AND l.date_created >= $2 AND l.notification_id IS NOT NULL`
+
+// reconnected makes up for what was announced while nobody listened: what fired
+// stands in the log, the rest is lost, so its streams fail.
+func (l *Store) reconnected(ctx context.Context, heard time.Time) {
+	l.hub.fail(domain.Unavailable(errMissed))
+	for _, company := range l.hub.companies() {
+		var fired []uuid.UUID
+		if err := l.pool.SelectContext(ctx, &fired, notifiedSince, company, heard.Add(-overlap)); err != nil {
+			l.log.Warn("live events: the alert log could not be read again", "error", err)
+			continue
+		}
+		for _, notification := range fired {
+			l.hub.alert(company, notification)
+		}
+	}
+}
+
+// AlertTriggered implements domain.Live.
+func (l *Store) AlertTriggered(ctx context.Context, scope domain.Scope) (*domain.Stream[*domain.AlertLogEntry], error) {
+	backlog := newBacklog[uuid.UUID, struct{}](maxAlertBacklog, nil)
+	leave := l.hub.alerts.join(scope.Company, backlog)
+	return follow(ctx, backlog, leave, func(ctx context.Context, fired []uuid.UUID, _ []struct{}) ([]*domain.AlertLogEntry, error) {
+		return l.alertLog.OfNotifications(ctx, scope, fired)
+	}), nil
+}
+
+// SubscriberChanged implements domain.Live.
+func (l *Store) SubscriberChanged(ctx context.Context, scope domain.Scope, physicalIDs []string) (*domain.Stream[*domain.Subscriber], error) {
+	wanted, err := l.wanted(ctx, scope, physicalIDs)
+	if err != nil {
+		return nil, err
+	}
+	backlog := newBacklog[int64, struct{}](maxKeyBacklog, nil)
+	backlog.wanted = wanted
+	leave := l.hub.changes.join(scope.Company, backlog)
+	if err := l.declare(ctx, scope.Company); err != nil {
+		leave()
+		return nil, err
+	}
+	return follow(ctx, backlog, leave, func(ctx context.Context, keys []int64, _ []struct{}) ([]*domain.Subscriber, error) {
+		found, err := l.subscribers.OfKeys(ctx, scope, keys, domain.AllFields)
+		changed := make([]*domain.Subscriber, 0, len(found))
+		for _, key := range keys {
+			if s := found[key]; s != nil {
+				changed = append(changed, s)
+			}
+		}
+		return changed, err
+	}), nil
+}
+
+// UsageRecorded implements domain.Live.
+func (l *Store) UsageRecorded(ctx context.Context, scope domain.Scope, physicalIDs []string) (*domain.Stream[*domain.UsageRecorded], error) {
+	keys, err := l.wanted(ctx, scope, physicalIDs)
+	if err != nil {
+		return nil, err
+	}
+	backlog := newBacklog[usageKey](maxKeyBacklog, usageSum.plus)
+	if keys != nil {
+		backlog.wanted = func(k usageKey) bool { return keys(k.subscriber) }
+	}
+	leave := l.hub.usage.join(scope.Company, backlog)
+	if err := l.declare(ctx, scope.Company); err != nil {
+		leave()
+		return nil, err
+	}
+	return follow(ctx, backlog, leave, func(ctx context.Context, of []usageKey, sums []usageSum) ([]*domain.UsageRecorded, error) {
+		found, err := l.subscribers.OfKeys(ctx, scope, pg.Pluck(of, func(k usageKey) int64 { return k.subscriber }), domain.AllFields)
+		recorded := make([]*domain.UsageRecorded, 0, len(of))
+		for i, key := range of {
+			if s := found[key.subscriber]; s != nil {
+				recorded = append(recorded, &domain.UsageRecorded{
+					Subscriber: s, PeriodStart: time.Unix(key.period, 0).UTC(), Bytes: sums[i].bytes, Usage: sums[i].usage,
+				})
+			}
+		}
+		return recorded, err
+	}), nil
+}
+
+// wanted tells the keys of the subscribers to follow; nil means all.
+func (l *Store) wanted(ctx context.Context, scope domain.Scope, physicalIDs []string) (func(int64) bool, error) {
+	if physicalIDs == nil {
+		return nil, nil
+	}
+	if len(physicalIDs) > domain.MaxBatch {
+		return nil, domain.Invalid("physicalIds", "at most %d subscribers, not %d", domain.MaxBatch, len(physicalIDs))
+	}
+	found, err := l.subscribers.FindMany(ctx, scope, physicalIDs, domain.AllFields)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]int64, 0, len(found))
+	for _, id := range physicalIDs {
+		if found[id] == nil {
+			return nil, domain.NotFound("physicalIds", "subscriber", id)
+		}
+		keys = append(keys, found[id].Key)
+	}
+	slices.Sort(keys)
+	return func(key int64) bool { _, ok := slices.BinarySearch(keys, key); return ok }, nil
+}
+
+const (
+	// declareFollowing counts a process as following for a minute.
+	declareFollowing = `
+INSERT INTO live_followers (company_id, lease, expires_at)
+SELECT company_id, $2, now() + interval '1 minute' FROM unnest($1::bigint[]) AS c(company_id)
+ON CONFLICT (company_id, lease) DO UPDATE SET expires_at = excluded.expires_at`
+	forgetFollowers = `DELETE FROM live_followers WHERE company_id = ANY($1) AND expires_at < now()`
+)
+
+// declare has changes of the companies announced to this process.
+func (l *Store) declare(ctx context.Context, companies ...domain.CompanyID) error {
+	if _, err := l.pool.ExecContext(ctx, declareFollowing, pq.Array(companies), l.lease); err != nil {
+		return pg.Translate(err)
+	}
+	_, err := l.pool.ExecContext(ctx, forgetFollowers, pq.Array(companies))
+	return pg.Translate(err)
+}
+
+// renew keeps changes announced to the streams that are still followed.
+func (l *Store) renew(ctx context.Context) {
+	companies := append(l.hub.usage.companies(), l.hub.changes.companies()...)
+	if len(companies) == 0 {
+		return
+	}
+	slices.Sort(companies)
+	if err := l.declare(ctx, slices.Compact(companies)...); err != nil && ctx.Err() == nil {
+		l.log.Warn("live events: changes cannot be followed", "error", err)
+	}
+}

@@ -1,0 +1,225 @@
+// Package pg is the way to PostgreSQL: it opens pools, runs and scans queries,
+// translates errors, and knows no noun of the domain.
+package pg
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
+
+	"simgraph/db/pg/stmtcache"
+)
+
+// Options tune the pool of Open. The zero value suits a server beside its
+// database.
+type Options struct {
+	// MaxConns bounds the connections, which are kept open once made: opening
+	// one costs more than most statements. Default 8.
+	MaxConns int
+	// Pooler says that a pooler stands in front which hands out connections by
+	// transaction, such as PgBouncer: nothing is prepared then.
+	Pooler bool
+	// StatementTimeout makes the server give up on a statement, rounded up to
+	// milliseconds; 0 sets none. Poolers refuse the setting, so with Pooler it
+	// belongs to the role on the server.
+	StatementTimeout time.Duration
+	// Observe, unless nil, is called for every statement that is run.
+	Observe func(ctx context.Context, query string)
+	// Trace, unless nil, is called before every statement, and what it returns
+	// when the server has begun to answer. Texts hold no values.
+	Trace func(ctx context.Context, query string) (answered func(error))
+}
+
+// observer is what connections call.
+func (opt *Options) observer() stmtcache.Observer {
+	if opt.Observe == nil {
+		return opt.Trace
+	}
+	return func(ctx context.Context, query string) func(error) {
+		opt.Observe(ctx, query)
+		if opt.Trace == nil {
+			return nil
+		}
+		return opt.Trace(ctx, query)
+	}
+}
+
+const (
+	defaultMaxConns = 8
+	oldestServer    = 14
+	// startupPatience is for a server that says it is starting.
+	startupPatience = time.Minute
+	// refusalPatience is for one whose port is still closed, as it is when both
+	// are started together.
+	refusalPatience = 5 * time.Second
+	retryEvery      = 200 * time.Millisecond
+	// connectTimeout is for a host that never answers; the address may set its own.
+	connectTimeout = 10 * time.Second
+)
+
+// Open connects to PostgreSQL 14 or newer. A server that is starting up is
+// waited for, up to a minute. Struct fields are matched to columns in snake
+// case: PhysicalID is physical_id.
+func Open(ctx context.Context, url string, opt Options) (*sqlx.DB, error) {
+	cfg, err := configure(url, opt)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := newPool(cfg, opt, newReadTimeoutDialer(opt.StatementTimeout))
+	if err != nil {
+		return nil, err
+	}
+	if err := reach(ctx, pool); err != nil {
+		return nil, errors.Join(fmt.Errorf("the database at %s: %w", place(cfg), err), pool.Close())
+	}
+	return pool, nil
+}
+
+// newPool connects to nothing yet.
+func newPool(cfg pq.Config, opt Options, network stmtcache.ContextDialer) (*sqlx.DB, error) {
+	inner, err := pq.NewConnectorConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("the database address: %w", err)
+	}
+	size := stmtcache.DefaultSize
+	if opt.Pooler {
+		size = 0
+	}
+	pool := sqlx.NewDb(sql.OpenDB(stmtcache.New(inner, network, size, opt.observer())), "postgres")
+	pool.Mapper = fieldNames
+	conns := cmp.Or(opt.MaxConns, defaultMaxConns)
+	pool.SetMaxOpenConns(conns)
+	pool.SetMaxIdleConns(conns)
+	return pool, nil
+}
+
+func configure(address string, opt Options) (pq.Config, error) {
+	cfg, err := pq.NewConfig(address)
+	if err != nil {
+		// The text of a url.Error holds the whole address, password and all.
+		if bad, ok := errors.AsType[*url.Error](err); ok {
+			err = bad.Err
+		}
+		return cfg, fmt.Errorf("the database address: %w", err)
+	}
+	// libpq's default, other than lib/pq's, works with servers without TLS.
+	if cfg.SSLMode == "" && cfg.SSLNegotiation != pq.SSLNegotiationDirect {
+		cfg.SSLMode = pq.SSLModePrefer
+	}
+	// A socket has no address: one in the environment would win over its path.
+	if filepath.IsAbs(cfg.Host) {
+		cfg.Hostaddr, cfg.SSLMode = netip.Addr{}, pq.SSLModeDisable
+	}
+	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, connectTimeout)
+	cfg.ApplicationName = cmp.Or(cfg.ApplicationName, "simgraph")
+	if cfg.Runtime == nil {
+		cfg.Runtime = map[string]string{}
+	}
+	if _, given := cfg.Runtime["timezone"]; !given {
+		cfg.Runtime["timezone"] = "UTC"
+	}
+	if opt.Pooler {
+		cfg.BinaryParameters = true
+	} else if opt.StatementTimeout > 0 {
+		ms := (opt.StatementTimeout + time.Millisecond - 1) / time.Millisecond
+		cfg.Runtime["statement_timeout"] = strconv.FormatInt(int64(ms), 10)
+	}
+	return cfg, nil
+}
+
+// place names the server for error messages, without credentials.
+func place(cfg pq.Config) string {
+	host := cfg.Host
+	if cfg.Hostaddr.IsValid() {
+		host = cfg.Hostaddr.String()
+	}
+	if filepath.IsAbs(host) {
+		return host
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(cfg.Port)))
+}
+
+// reach waits for the server and refuses one that is too old.
+func reach(ctx context.Context, pool *sqlx.DB) error {
+	began := time.Now()
+	var told error // by the attempt before
+	for {
+		var number int
+		err := pool.QueryRowContext(ctx, "SELECT current_setting('server_version_num')::int").Scan(&number)
+		if err != nil && told != nil && over(ctx) {
+			return fmt.Errorf("%w: %w", context.DeadlineExceeded, told)
+		}
+		if err == nil && number < oldestServer*10000 {
+			return fmt.Errorf("PostgreSQL %d is too old: simgraph needs %d or newer", number/10000, oldestServer)
+		}
+		if err == nil || time.Since(began) > patienceFor(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		case <-time.After(retryEvery):
+			told = err
+		}
+	}
+}
+
+// over tells whether the time of ctx is: connecting fails by it a little before
+// ctx does.
+func over(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && !time.Now().Before(deadline)
+}
+
+func patienceFor(err error) time.Duration {
+	switch {
+	case pq.As(err, pqerror.CannotConnectNow) != nil:
+		return startupPatience
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return refusalPatience
+	default:
+		return 0
+	}
+}
+
+// columnName turns the name of a Go field into that of its column. Initialisms
+// stay whole, also in the plural: SMDPProvider is smdp_provider, PhysicalIDs
+// physical_ids.
+func columnName(field string) string {
+	runes := []rune(field)
+	var b strings.Builder
+	for i, r := range runes {
+		if i > 0 && unicode.IsUpper(r) && beginsWord(runes[i-1], runes[i+1:]) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// beginsWord tells whether a capital begins a word, by what surrounds it.
+func beginsWord(before rune, after []rune) bool {
+	if !unicode.IsUpper(before) {
+		return true
+	}
+	if len(after) == 0 || !unicode.IsLower(after[0]) {
+		return false
+	}
+	plural := after[0] == 's' && (len(after) == 1 || unicode.IsUpper(after[1]))
+	return !plural
+}

@@ -1,0 +1,94 @@
+package pg
+
+import (
+	"context"
+	"database/sql"
+	"simgraph/domain"
+	"strconv"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+)
+
+// NoPeriod stands where a statement needs no billing period.
+var NoPeriod = time.Time{}
+
+// GetOne runs a query of at most one row; absent is the error for none.
+func GetOne[T any](ctx context.Context, in sqlx.QueryerContext, absent error, query string, args ...any) (*T, error) {
+	rows, err := SelectAll[T](ctx, in, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, absent
+	}
+	return rows[0], nil
+}
+
+func Keyed[K comparable, T any](rows []*T, key func(*T) K) map[K]*T {
+	byKey := make(map[K]*T, len(rows))
+	for _, row := range rows {
+		byKey[key(row)] = row
+	}
+	return byKey
+}
+
+// NullableTexts is an array of texts that may hold NULL, as PostgreSQL prints
+// it: most cursors of a page are never asked for, so it is read when one is.
+type NullableTexts string
+
+func (n NullableTexts) Values() []*string {
+	var array []sql.Null[string]
+	if err := (pq.GenericArray{A: &array}).Scan(string(n)); err != nil {
+		panic(err) // PostgreSQL reads what it prints
+	}
+	values := make([]*string, len(array))
+	for i, text := range array {
+		if text.Valid {
+			values[i] = &text.V
+		}
+	}
+	return values
+}
+
+func Count(ctx context.Context, in sqlx.QueryerContext, query string, args ...any) (int, error) {
+	n, err := GetOne[int](ctx, in, sql.ErrNoRows, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return *n, nil
+}
+
+// CountEach runs a query of the columns parent and number.
+func CountEach[K comparable](ctx context.Context, in sqlx.QueryerContext, query string, args []any) (map[K]int, error) {
+	type row struct {
+		Parent K
+		Number int
+	}
+	counts := map[K]int{}
+	err := EachRow(ctx, in, query, args, func(r row) error {
+		counts[r.Parent] = r.Number
+		return nil
+	})
+	return counts, err
+}
+
+func FormatInt(n int64) string { return strconv.FormatInt(n, 10) }
+
+// Pluck returns one field of every item, as an array parameter.
+func Pluck[T, V any](items []T, field func(T) V) []V {
+	values := make([]V, len(items))
+	for i, item := range items {
+		values[i] = field(item)
+	}
+	return values
+}
+
+func MapSlice[A, B any](s domain.Slice[A], to func(A) B) domain.Slice[B] {
+	items := make([]B, len(s.Items))
+	for i, item := range s.Items {
+		items[i] = to(item)
+	}
+	return domain.Slice[B]{Items: items, Cursor: s.Cursor, HasNext: s.HasNext, HasPrevious: s.HasPrevious}
+}

@@ -1,0 +1,172 @@
+package usage
+
+import (
+	"context"
+	"time"
+
+	"github.com/lib/pq"
+
+	"simgraph/db/pg"
+	"simgraph/domain"
+)
+
+// Breakdown implements domain.Analytics.
+func (a *Analytics) Breakdown(ctx context.Context, scope domain.Scope, of []domain.Subject, span domain.Range, by domain.Dimension, first int) (map[domain.Subject][]domain.UsageShare, error) {
+	if len(of) == 0 {
+		return nil, nil
+	}
+	q := newUsageQuery(scope, of, span)
+	parts, err := a.parts(ctx, scope, q, by)
+	if err != nil {
+		return nil, err
+	}
+	type row struct {
+		Subject int
+		domain.UsageShare
+	}
+	rows, err := pg.SelectAll[row](ctx, a.pool, pg.Fill(largestShares, "parts", parts, "first", q.arg(first, "bigint")), q.args...)
+	shares := make(map[domain.Subject][]domain.UsageShare, len(of))
+	for _, r := range rows {
+		shares[of[r.Subject-1]] = append(shares[of[r.Subject-1]], r.UsageShare)
+	}
+	return shares, err
+}
+
+const largestShares = `
+SELECT subject, value, label, last_seen, mobile_originated, mobile_terminated
+FROM (
+  SELECT *, row_number() OVER (PARTITION BY subject ORDER BY mobile_originated + mobile_terminated DESC, value NULLS LAST) AS place
+  FROM (
+    SELECT subject, value, max(label) AS label, max(last_seen) AS last_seen,
+      sum(mobile_originated)::bigint AS mobile_originated, sum(mobile_terminated)::bigint AS mobile_terminated
+    FROM ({parts}) AS p
+    GROUP BY subject, value
+    HAVING sum(mobile_originated) > 0 OR sum(mobile_terminated) > 0
+  ) AS s
+) AS s
+WHERE place <= {first}
+ORDER BY subject, place`
+
+// parts selects subject, value, label, last_seen and volumes.
+func (a *Analytics) parts(ctx context.Context, scope domain.Scope, q *usageQuery, by domain.Dimension) (string, error) {
+	switch by {
+	case domain.ByProtocol:
+		return `
+SELECT subject, protocol AS value, protocol AS label, NULL::timestamptz AS last_seen, mobile_originated, mobile_terminated
+FROM (` + q.protocols() + `) AS u`, nil
+	case domain.ByIPAddress:
+		ledger, err := a.usage.ledger(ctx)
+		return `
+SELECT subject, host(ip_address) AS value, host(ip_address) AS label, last_seen, mobile_originated, mobile_terminated
+FROM (` + q.addresses(ledger.Start()) + `) AS u`, err
+	case domain.ByGroup:
+		return q.attributes(by, q.volumes(splitDays(q.span)), nil), nil
+	}
+	billing, err := a.billing(ctx, q)
+	return q.attributes(by, q.shortVolumes(billing), scope.Masked), err
+}
+
+// attributes joins attributes of subscribers to sums, not to days, where the
+// scope shows them: the usage of a group holds that of subscribers which have
+// left it since.
+func (q *usageQuery) attributes(by domain.Dimension, volumes string, masked []int64) string {
+	tariffs := ""
+	if by == domain.ByTariff {
+		tariffs = q.arg(pq.Int64Array(masked), "bigint[]")
+	}
+	return q.fill(attributeParts[by], "masked", tariffs, "usage", `
+  SELECT subject, subscriber_key, group_id, sum(mobile_originated)::bigint AS mobile_originated, sum(mobile_terminated)::bigint AS mobile_terminated
+  FROM (`+volumes+`) AS u
+  GROUP BY subject, subscriber_key, group_id`)
+}
+
+var attributeParts = map[domain.Dimension]string{
+	domain.ByOperator: `
+SELECT u.subject, s.operator_code AS value, o.name AS label, NULL::timestamptz AS last_seen, u.mobile_originated, u.mobile_terminated
+FROM ({usage}) AS u
+LEFT JOIN subscribers s ON s.company_id = {company} AND s.key = u.subscriber_key AND {visible}
+LEFT JOIN operators o ON o.code = s.operator_code`,
+	domain.ByTariff: `
+SELECT u.subject, t.name AS value, t.name AS label, NULL::timestamptz AS last_seen, u.mobile_originated, u.mobile_terminated
+FROM ({usage}) AS u
+LEFT JOIN subscribers s ON s.company_id = {company} AND s.key = u.subscriber_key AND {visible}
+LEFT JOIN tariffs t ON t.company_id = {company} AND t.name = s.tariff_name AND (s.group_id = ANY({masked})) IS NOT TRUE`,
+	domain.ByGroup: `
+SELECT u.subject, g.group_id::text AS value, g.name AS label, NULL::timestamptz AS last_seen, u.mobile_originated, u.mobile_terminated
+FROM ({usage}) AS u
+LEFT JOIN groups g ON g.company_id = {company} AND g.group_id = u.group_id AND {shownGroup}`,
+	domain.ByTag: `
+SELECT u.subject, t.tag_name AS value, t.tag_name AS label, NULL::timestamptz AS last_seen, u.mobile_originated, u.mobile_terminated
+FROM ({usage}) AS u
+LEFT JOIN subscribers s ON s.company_id = {company} AND s.key = u.subscriber_key AND {visible}
+LEFT JOIN subscriber_tags t ON t.company_id = {company} AND t.subscriber_key = s.key`,
+}
+
+// protocols selects subject, protocol, hour and volumes.
+func (q *usageQuery) protocols() string {
+	switch {
+	case q.isWhole():
+		return q.fill(companyProtocols)
+	case q.hasHours():
+		return q.fill(groupProtocols)
+	}
+	return `
+SELECT m.subject, p.name AS protocol, c.began AS hour, c.mobile_originated, c.mobile_terminated` +
+		q.cells(daysOf(q.span), q.fill("\nJOIN usage_protocols p ON p.company_id = {company} AND p.protocol_id = c.protocol_id"))
+}
+
+const (
+	companyProtocols = `
+SELECT 1::bigint AS subject, h.protocol, h.hour, h.mobile_originated, h.mobile_terminated
+FROM company_hours h
+WHERE h.company_id = {company} AND h.hour >= {start} AND h.hour < {end}`
+	groupProtocols = `
+SELECT n.place AS subject, h.protocol, h.hour, h.mobile_originated, h.mobile_terminated
+FROM unnest({subjects}) WITH ORDINALITY AS n(id, place)
+JOIN group_hours h ON h.company_id = {company} AND h.group_id = n.id AND h.hour >= {start} AND h.hour < {end}
+WHERE {shown}`
+)
+
+// addresses selects subject, ip_address, last_seen and volumes. Days that lie
+// partly in the span are read from the ledger, or count whole when they are from
+// before it.
+func (q *usageQuery) addresses(ledger time.Time) string {
+	whole, rest := splitDays(q.span)
+	for len(rest) > 0 && rest[0].Before(ledger) {
+		whole, rest = append(whole, rest[0]), rest[1:]
+	}
+	from, where := q.days("subscriber_days", whole)
+	sql := `
+SELECT m.subject, d.ip_address, d.ip_last_seen AS last_seen, d.ip_originated AS mobile_originated, d.ip_terminated AS mobile_terminated` +
+		from + "\nWHERE d.ip_address IS NOT NULL AND " + where
+	from, where = q.days("ip_days", whole)
+	sql += `
+UNION ALL
+SELECT m.subject, d.ip_address, d.last_seen, d.mobile_originated, d.mobile_terminated` + from + "\nWHERE " + where
+	if len(rest) == 0 {
+		return sql
+	}
+	return sql + `
+UNION ALL
+SELECT m.subject, r.ip_address, date_trunc('second', r.ended_at), r.mobile_originated, r.mobile_terminated` + q.records(rest)
+}
+
+// records is over the ledger's records r on some days, within the span and with
+// an address.
+func (q *usageQuery) records(days []time.Time) string {
+	sql := q.fill(`
+CROSS JOIN unnest({days}) AS w(day)
+JOIN usage_records r ON r.company_id = {company} AND r.started_at >= greatest(w.day, {start}) AND r.started_at < least(w.day + interval '1 day', {end})
+  AND r.ip_address IS NOT NULL`, "days", q.arg(TimeArray(days), "timestamptz[]"))
+	if q.isWhole() {
+		return "\nFROM (SELECT 1::bigint AS subject) AS m" + sql
+	}
+	from := "\nFROM (" + q.members() + ") m" + sql + " AND r.subscriber_key = m.subscriber_key"
+	if q.kind() == domain.GroupSubject {
+		from += `
+JOIN (WITH ` + groupSpans + `
+  SELECT * FROM span
+) AS s ON s.subscriber_key = r.subscriber_key AND s.group_id = m.group_id AND r.started_at >= s.since AND r.started_at < s.until`
+	}
+	return from
+}

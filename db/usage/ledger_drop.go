@@ -1,0 +1,110 @@
+package usage
+
+import (
+	"context"
+	"time"
+
+	"simgraph/db/pg"
+	"simgraph/domain"
+)
+
+const droppedMonths = `SELECT month FROM usage_ledger_months WHERE dropped_at IS NOT NULL ORDER BY month`
+
+// leftMonth finds the records of a dropped month that are still there.
+const leftMonth = `
+SELECT count(*) FROM pg_class c
+WHERE c.oid = to_regclass($1) AND NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = c.oid)`
+
+// finishDrops deletes what is left of the months that are noted as dropped: also
+// where a process ended half way. Two that do so at once do no harm.
+func (l *Ledger) finishDrops(ctx context.Context) error {
+	dropped, err := pg.SelectAll[domain.LedgerMonth](ctx, l.pool, droppedMonths)
+	if err != nil {
+		return err
+	}
+	for _, m := range dropped {
+		n, err := pg.Count(ctx, l.pool, leftMonth, partitionName(m.Month.UTC()))
+		if err == nil && n > 0 {
+			err = l.finishDrop(ctx, m.Month.UTC())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const allCompanies = `SELECT company_id FROM companies ORDER BY company_id`
+
+// finishDrop deletes a month, with what only its records needed, before them.
+func (l *Ledger) finishDrop(ctx context.Context, month time.Time) error {
+	companies, err := pg.SelectValues[domain.CompanyID](ctx, l.pool, allCompanies)
+	if err != nil {
+		return err
+	}
+	ledger, err := ReadLedger(ctx, l.pool)
+	if err != nil {
+		return err
+	}
+	for _, company := range companies {
+		if err := l.dropIdentities(ctx, company, month); err != nil {
+			return err
+		}
+		if err := l.forgetOld(ctx, company, month.AddDate(0, 1, 0), ledger.Retention); err != nil {
+			return err
+		}
+	}
+	_, err = pg.Affected(ctx, l.pool, "DROP TABLE IF EXISTS "+partitionName(month))
+	return err
+}
+
+// usagePlace is a place in a month of a company.
+type usagePlace struct {
+	StartedAt time.Time
+	Identity  string
+}
+
+// dropIdentities deletes identities in the order of the ledger's key, from one
+// record on to the next thousands.
+const dropIdentities = `
+WITH part AS (
+  SELECT r.started_at, r.identity
+  FROM {table} r
+  WHERE r.company_id = $1 AND (r.started_at, r.identity) > ($2, $3)
+  ORDER BY r.started_at, r.identity
+  LIMIT 10000
+), gone AS (
+  DELETE FROM usage_ids i USING part p WHERE i.company_id = $1 AND i.identity = p.identity
+)
+SELECT started_at, identity FROM part ORDER BY started_at DESC, identity DESC LIMIT 1`
+
+func (l *Ledger) dropIdentities(ctx context.Context, company domain.CompanyID, month time.Time) error {
+	sql := pg.Fill(dropIdentities, "table", partitionName(month))
+	at := &usagePlace{StartedAt: month.Add(-time.Microsecond), Identity: "00000000-0000-0000-0000-000000000000"}
+	for at != nil {
+		var err error
+		if at, err = pg.GetOne[usagePlace](ctx, l.pool, nil, sql, company, at.StartedAt, at.Identity); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	forgetQuarantine = `
+WITH gone AS (
+  DELETE FROM usage_quarantine WHERE company_id = $1 AND started_at < $2 RETURNING identity
+)
+DELETE FROM usage_ids i USING gone g WHERE i.company_id = $1 AND i.identity = g.identity`
+	forgetSessions = `DELETE FROM usage_sessions WHERE company_id = $1 AND began_at < $2`
+)
+
+// forgetOld ends the quarantine of records from before a time, and forgets when
+// sessions began that ended long before it.
+func (l *Ledger) forgetOld(ctx context.Context, company domain.CompanyID, before time.Time, retention int) error {
+	if _, err := pg.Affected(ctx, l.pool, forgetQuarantine, company, before); err != nil {
+		return err
+	}
+	_, err := pg.Affected(ctx, l.pool, forgetSessions, company, before.AddDate(0, -retention, 0))
+	return err
+}

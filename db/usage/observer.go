@@ -1,0 +1,45 @@
+package usage
+
+import (
+	"context"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db/pg"
+	"simgraph/domain"
+)
+
+// TotalChange is how a batch of usage moved the total of one subscriber or
+// group in one billing period, in bytes of both directions.
+type TotalChange struct {
+	// ID is a subscriber's key or a group's id.
+	ID            int64
+	PeriodStart   time.Time
+	Before, After int64
+}
+
+// Observer is told what a batch of usage changed, in the transaction that
+// books it and holds Lock: what it writes stands or falls with the
+// batch, and the intervals of batches tile: every total lies in exactly one
+// [before, after).
+type Observer interface {
+	UsageBooked(ctx context.Context, tx *sqlx.Tx, company *domain.Company, subscribers, groups []TotalChange) error
+	// TotalsDerived is told that totals may have changed otherwise, under the
+	// same lock.
+	TotalsDerived(ctx context.Context, tx *sqlx.Tx, company *domain.Company) error
+}
+
+// tellDerived tells the observer after totals were derived from the ledger.
+func (u *Store) tellDerived(ctx context.Context, company domain.CompanyID) error {
+	if u.observer == nil {
+		return nil
+	}
+	return pg.InTx(ctx, u.pool, func(tx *sqlx.Tx) error {
+		locked, err := Lock(ctx, tx, company)
+		if err != nil {
+			return err
+		}
+		return u.observer.TotalsDerived(ctx, tx, locked)
+	})
+}

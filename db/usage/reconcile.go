@@ -1,0 +1,42 @@
+package usage
+
+import (
+	"context"
+	"errors"
+
+	"simgraph/db/pg"
+	"simgraph/domain"
+)
+
+// Reconcile books quarantined usage of the companies whose subscribers have
+// appeared, and moves usage to the groups that its subscribers were in by now.
+// Calls that run at the same time share the work. Call it after imports.
+func (u *Store) Reconcile(ctx context.Context, companies []domain.CompanyID) error {
+	return domain.TryCompanies(ctx, companies, func(company domain.CompanyID) error {
+		_, replayed := u.Replay(ctx, domain.Whole(company))
+		return errors.Join(replayed, u.regroup(ctx, company))
+	})
+}
+
+// unreconciled are the companies for which there is something to do; in
+// usage_moves are the moves that instances of the version before note.
+const unreconciled = `
+SELECT q.company_id
+FROM usage_quarantine q
+JOIN subscribers s ON s.company_id = q.company_id AND s.physical_id = q.physical_id
+WHERE q.started_at >= (SELECT l.first_month FROM usage_ledger l)
+UNION
+SELECT company_id FROM company_moves
+UNION
+SELECT company_id FROM usage_moves
+ORDER BY company_id`
+
+// ReconcileAll reconciles every company. Serve calls it now and then, for what
+// no import has finished.
+func (u *Store) ReconcileAll(ctx context.Context) error {
+	var companies []domain.CompanyID
+	if err := u.pool.SelectContext(ctx, &companies, unreconciled); err != nil {
+		return pg.Translate(err)
+	}
+	return u.Reconcile(ctx, companies)
+}

@@ -1,0 +1,193 @@
+// Package usage keeps usage records and what is derived of them: totals by day,
+// billing period, group and protocol, the months of the ledger, and analytics.
+package usage
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db/pg"
+	"simgraph/domain"
+)
+
+const (
+	// movedAttempts bounds how often a batch is judged anew after a month was
+	// detached: once for that, and once more for a partition that is missing.
+	movedAttempts = 3
+)
+
+// Options tune the store of usage. The zero value has the defaults.
+type Options struct {
+	// Now tells the time; default time.Now.
+	Now func() time.Time
+}
+
+// Store keeps the usage ledger and its totals in PostgreSQL. Every total is
+// kept in the transaction of the records that it adds up.
+type Store struct {
+	pool     *sqlx.DB
+	observer Observer
+	now      func() time.Time
+	singles  *coalescer
+	cache    ledgerCache
+
+	mu sync.Mutex
+	// months are the partitions of the ledger that are known to exist.
+	months map[time.Time]bool
+}
+
+var _ domain.Usage = (*Store)(nil)
+
+// New returns the store on the pool. The observer, which may be nil, hears
+// of every booking in its transaction.
+func New(pool *sqlx.DB, observer Observer, opt Options) *Store {
+	u := &Store{pool: pool, observer: observer, now: opt.Now, months: map[time.Time]bool{}}
+	if u.now == nil {
+		u.now = time.Now
+	}
+	u.singles = newCoalescer(u.recordBatch)
+	return u
+}
+
+// Record implements domain.Usage. Small calls share a transaction with others
+// that come at the same time.
+func (u *Store) Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error) {
+	switch {
+	case scope.Restricted():
+		return nil, domain.Forbidden("usage is recorded for the whole company, of which this user sees some groups only")
+	case len(records) > domain.MaxUsageBatch:
+		return nil, domain.Invalid("records", "at most %d records can be recorded at once, not %d", domain.MaxUsageBatch, len(records))
+	case len(records) <= coalescedCall:
+		return u.singles.record(ctx, scope.Company, records)
+	}
+	return u.recordBatch(ctx, scope.Company, records)
+}
+
+func (u *Store) recordBatch(ctx context.Context, company domain.CompanyID, records []domain.UsageRecord) ([]domain.Recorded, error) {
+	var results []domain.Recorded
+	var err error
+	for range movedAttempts {
+		results, err = u.bookBatch(ctx, company, records)
+		if err == nil || !u.monthMoved(err) {
+			break
+		}
+	}
+	return results, err
+}
+
+func (u *Store) bookBatch(ctx context.Context, company domain.CompanyID, records []domain.UsageRecord) ([]domain.Recorded, error) {
+	b, err := u.judge(ctx, records)
+	if err != nil {
+		return nil, err
+	}
+	if err := u.ensureMonths(ctx, b.months()); err != nil {
+		return nil, err
+	}
+	if err := u.numberProtocols(ctx, company, b); err != nil {
+		return nil, err
+	}
+	err = pg.Retry(ctx, func() error {
+		return pg.InTx(ctx, u.pool, func(tx *sqlx.Tx) error { return u.record(ctx, tx, company, b) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b.results, nil
+}
+
+// judge rejects the records that break a rule. None is rejected for its age by
+// what was read of the ledger some time ago: a month may have come back since.
+func (u *Store) judge(ctx context.Context, records []domain.UsageRecord) (*usageBatch, error) {
+	ledger, err := u.ledger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := u.now()
+	begins := ledger.Begins(now)
+	if slices.ContainsFunc(records, func(r domain.UsageRecord) bool { return r.StartedAt.Before(begins) }) {
+		if ledger, err = u.ledgerNow(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return newUsageBatch(records, now, ledger.Begins(now)), nil
+}
+
+// record books a batch. Writers of the same company run side by side up to the
+// lock on the company, which protects every total, and the calendar and the
+// group memberships that decide which totals those are.
+func (u *Store) record(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, b *usageBatch) error {
+	if len(b.entries) == 0 {
+		return nil
+	}
+	if err := b.findSubscribers(ctx, tx, company, b.entries); err != nil {
+		return err
+	}
+	fresh, err := b.insert(ctx, tx, company)
+	if err != nil {
+		return err
+	}
+	if err := b.judgeKnown(ctx, tx, company, fresh); err != nil || len(fresh) == 0 {
+		return err
+	}
+	locked, err := Lock(ctx, tx, company)
+	if err != nil {
+		return err
+	}
+	accepted, err := b.quarantine(ctx, tx, company, fresh)
+	if err != nil {
+		return err
+	}
+	return u.bookTotals(ctx, tx, locked, b.protocols, accepted)
+}
+
+const lockUsage = `
+SELECT company_id, external_id, name, billing_day, time_zone
+FROM companies
+WHERE company_id = $1
+FOR NO KEY UPDATE`
+
+// Lock makes the transaction the only one that changes totals of the
+// company, or what they depend on.
+func Lock(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) (*domain.Company, error) {
+	return pg.GetOne[domain.Company](ctx, tx, domain.NotFound("company", "company", ""), lockUsage, company)
+}
+
+const (
+	knownProtocols = `SELECT protocol_id, name FROM usage_protocols WHERE company_id = $1`
+	// addProtocols counts on from the highest number. Two writers that do so at
+	// once collide on a key, and the one that lost looks again.
+	addProtocols = `
+INSERT INTO usage_protocols (company_id, protocol_id, name)
+SELECT $1, (SELECT coalesce(max(p.protocol_id), 0) FROM usage_protocols p WHERE p.company_id = $1) + n.ordinality, n.name
+FROM unnest($2::text[]) WITH ORDINALITY AS n(name, ordinality)
+ON CONFLICT DO NOTHING`
+)
+
+// numberProtocols gives every protocol of the batch its number, and rejects the
+// records of protocols that would be too many.
+func (u *Store) numberProtocols(ctx context.Context, company domain.CompanyID, b *usageBatch) error {
+	for range pg.TxAttempts {
+		if err := b.loadProtocols(ctx, u.pool, company); err != nil {
+			return err
+		}
+		missing := b.missingProtocols()
+		room := domain.MaxProtocols - len(b.protocols)
+		if len(missing) > room {
+			b.rejectProtocols(missing[room:])
+			missing = missing[:room]
+		}
+		if len(missing) == 0 {
+			return nil
+		}
+		if _, err := pg.Affected(ctx, u.pool, addProtocols, company, pq.StringArray(missing)); err != nil {
+			return err
+		}
+	}
+	return domain.Unavailable(errors.New("the protocols of the company keep changing"))
+}
