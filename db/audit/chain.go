@@ -79,6 +79,7 @@ func (a *Log) Verify(ctx context.Context, scope domain.Scope, known ...domain.Au
 	return VerifyIn(ctx, tx, scope, known...)
 }
 
+// VerifyIn is Log.Verify within a transaction.
 func VerifyIn(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, known ...domain.AuditMark) (domain.AuditMark, error) {
 	head, err := auditMark(ctx, in, auditHead, scope)
 	if err != nil {

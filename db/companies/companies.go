@@ -18,6 +18,7 @@ var _ domain.Companies = (*Store)(nil)
 // New returns the store on the pool.
 func New(pool *sqlx.DB) *Store { return &Store{pool} }
 
+// FindByID is the statement that returns the company $1.
 const FindByID = `
 SELECT company_id, external_id, name, billing_day, time_zone
 FROM companies
@@ -28,6 +29,7 @@ func (c *Store) Find(ctx context.Context, scope domain.Scope) (*domain.Company, 
 	return pg.GetOne[domain.Company](ctx, c.pool, domain.NotFound("company", "company", ""), FindByID, scope.Company)
 }
 
+// FindByExternalID is the statement that returns the company with the external id $1.
 const FindByExternalID = `
 SELECT c.company_id, c.external_id, c.name, c.billing_day, c.time_zone
 FROM company_lookup l

@@ -46,8 +46,8 @@ type List struct {
 	Joins map[string]bool
 }
 
-// pieces are what a Listing adds to a statement.
-type pieces struct {
+// Pieces are what a Listing adds to a statement.
+type Pieces struct {
 	Where   string // a condition
 	OrderBy string // the keys of ORDER BY
 	Limit   string // LIMIT and OFFSET
@@ -55,11 +55,13 @@ type pieces struct {
 	Order   string // the order in words, for cursorOf
 }
 
+// New returns the list of a statement with those arguments. key is the field that
+// is unique among the rows.
 func New(columns func(string) Column, key query.Field, args ...any) *List {
 	return &List{columns: columns, key: key, Args: args, Joins: map[string]bool{}}
 }
 
-// Cut cuts the surplus row off a page that was asked for with pieces, and puts
+// Cut cuts the surplus row off a page that was asked for with Pieces, and puts
 // a page that was walked backward in the order of the list.
 func Cut[T any](page domain.Page, rows []T, cursor func(T) string) domain.Slice[T] {
 	more := len(rows) > page.Limit
@@ -75,11 +77,13 @@ func Cut[T any](page domain.Page, rows []T, cursor func(T) string) domain.Slice[
 	return s
 }
 
+// Arg adds a parameter and returns its place, cast to the type.
 func (l *List) Arg(value any, sqlType string) string {
 	l.Args = append(l.Args, value)
 	return fmt.Sprintf("$%d::%s", len(l.Args), sqlType)
 }
 
+// Column returns where the field lives, and notes the join that it needs.
 func (l *List) Column(field string) Column {
 	c := l.columns(field)
 	if c.Join != "" {
@@ -98,9 +102,9 @@ func (l *List) Filter(e query.Expr) string {
 
 // Pieces returns what the listing adds. The page asks for one row more than
 // its limit, which tells whether the list goes on.
-func (l *List) Pieces(listing domain.Listing) (pieces, error) {
+func (l *List) Pieces(listing domain.Listing) (Pieces, error) {
 	keys := l.keys(listing.Order)
-	p := pieces{Where: l.Filter(listing.Filter), Order: orderText(listing.Order)}
+	p := Pieces{Where: l.Filter(listing.Filter), Order: orderText(listing.Order)}
 	if listing.Page.Cursor != "" {
 		after, err := parseCursor(listing.Page, p.Order, keys)
 		if err != nil {

@@ -30,6 +30,7 @@ func FillBy(sql string, value func(name string) (string, bool)) string {
 	}
 }
 
+// ValueOf returns the value that stands behind the name in values: name, value, ….
 func ValueOf(name string, values []string) (value string, named bool) {
 	for pair := range slices.Chunk(values, 2) {
 		if pair[0] == name {

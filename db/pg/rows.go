@@ -26,6 +26,7 @@ func GetOne[T any](ctx context.Context, in sqlx.QueryerContext, absent error, qu
 	return rows[0], nil
 }
 
+// Keyed maps rows by their keys.
 func Keyed[K comparable, T any](rows []*T, key func(*T) K) map[K]*T {
 	byKey := make(map[K]*T, len(rows))
 	for _, row := range rows {
@@ -38,6 +39,7 @@ func Keyed[K comparable, T any](rows []*T, key func(*T) K) map[K]*T {
 // it: most cursors of a page are never asked for, so it is read when one is.
 type NullableTexts string
 
+// Values reads the array.
 func (n NullableTexts) Values() []*string {
 	var array []sql.Null[string]
 	if err := (pq.GenericArray{A: &array}).Scan(string(n)); err != nil {
@@ -52,6 +54,7 @@ func (n NullableTexts) Values() []*string {
 	return values
 }
 
+// Count runs a query of one number.
 func Count(ctx context.Context, in sqlx.QueryerContext, query string, args ...any) (int, error) {
 	n, err := GetOne[int](ctx, in, sql.ErrNoRows, query, args...)
 	if err != nil {
@@ -74,6 +77,7 @@ func CountEach[K comparable](ctx context.Context, in sqlx.QueryerContext, query 
 	return counts, err
 }
 
+// FormatInt writes a number in decimal.
 func FormatInt(n int64) string { return strconv.FormatInt(n, 10) }
 
 // Pluck returns one field of every item, as an array parameter.
@@ -85,6 +89,7 @@ func Pluck[T, V any](items []T, field func(T) V) []V {
 	return values
 }
 
+// MapSlice turns the items of a slice into others.
 func MapSlice[A, B any](s domain.Slice[A], to func(A) B) domain.Slice[B] {
 	items := make([]B, len(s.Items))
 	for i, item := range s.Items {

@@ -14,6 +14,7 @@ func GroupsOf(scope domain.Scope) any {
 	return pq.Int64Array(scope.Groups)
 }
 
+// WholeCompanyOnly returns the Forbidden error for users of groups.
 func WholeCompanyOnly(what string) error {
 	return domain.Forbidden("users of groups may not see or change %s", what)
 }

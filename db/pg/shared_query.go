@@ -25,6 +25,7 @@ type SharedQuery[V any] struct {
 	flights flight.Group[string, func(context.Context) (V, error), V]
 }
 
+// NewSharedQuery returns one that no caller shares yet.
 func NewSharedQuery[V any]() *SharedQuery[V] {
 	return &SharedQuery[V]{flight.Group[string, func(context.Context) (V, error), V]{
 		SideBySide: sideBySide, Patience: sharedWait,

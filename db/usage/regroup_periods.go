@@ -41,9 +41,9 @@ func (r *regrouping) sumUp(p domain.Period) error {
 		TimeArray(pg.Pluck(hours.Edges, func(e domain.Period) time.Time { return e.End })))
 }
 
-// periodHours are the hours of a billing period.
-type periodHours struct {
-	// From and until bound the hours that count wholly.
+// PeriodHours are the hours of a billing period.
+type PeriodHours struct {
+	// From and Until bound the hours that count wholly.
 	From, Until time.Time
 	// Edges are the parts of other hours, of which the ledger has the records.
 	Edges []domain.Period
@@ -51,8 +51,8 @@ type periodHours struct {
 
 // HoursOf returns the hours of a billing period, for a ledger that begins at a
 // time: an hour before that counts for the period in which it begins.
-func HoursOf(p domain.Period, ledger time.Time) periodHours {
-	h := periodHours{From: wholeHour(p.Start), Until: p.End.Truncate(time.Hour)}
+func HoursOf(p domain.Period, ledger time.Time) PeriodHours {
+	h := PeriodHours{From: wholeHour(p.Start), Until: p.End.Truncate(time.Hour)}
 	if p.Start.Before(h.From) && !p.Start.Before(ledger) {
 		h.Edges = append(h.Edges, domain.Period{Start: p.Start, End: h.From})
 	}
