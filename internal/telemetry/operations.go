@@ -65,7 +65,7 @@ func codeOf(errs gqlerror.List) string {
 	return code
 }
 
-// Statement follows a statement: see db.Options.Trace.
+// Statement follows a statement: see pg.Options.Trace.
 func (t *Telemetry) Statement(ctx context.Context, query string) (answered func(error)) {
 	a := activityOf(ctx)
 	if a == nil && t.Metrics == nil {
