@@ -61,6 +61,13 @@ func TestWhatEndsAToken(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
+		"its holder ends it": func(t *testing.T, store *db.Access, _ madeKey, token domain.Secret, _ func(string)) {
+			for range 2 { // what has ended is no error
+				if err := store.EndToken(t.Context(), domain.Origin{}, token); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
 		"the key is revoked": func(t *testing.T, store *db.Access, key madeKey, _ domain.Secret, _ func(string)) {
 			must[*domain.AccessKey](t)(store.RevokeKey(t.Context(), all, key.AccessKeyID))
 		},

@@ -105,6 +105,27 @@ func (a *Access) RevokeToken(ctx context.Context, from domain.Origin, accessKeyI
 	})
 }
 
+const endToken = `UPDATE access_tokens SET revoked_at = $3 WHERE company_id = $1 AND token_hash = $2 AND revoked_at IS NULL`
+
+// EndToken implements domain.Access.
+func (a *Access) EndToken(ctx context.Context, from domain.Origin, token domain.Secret) error {
+	caller, err := a.Authenticate(ctx, token)
+	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindInvalidToken {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	scope := domain.Whole(caller.Scope.Company).By(&domain.Actor{UserID: caller.UserID, Name: caller.Email, AccessKeyID: caller.AccessKeyID, Origin: from})
+	return pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		n, err := pg.Affected(ctx, tx, endToken, scope.Company, hash(token), time.Now())
+		if err != nil || n == 0 {
+			return err
+		}
+		return audit.Record(ctx, tx, scope, domain.AuditEntry{Action: domain.AuditTokenRevoke, SubjectType: "User", SubjectID: caller.Email})
+	})
+}
+
 const authenticate = `
 SELECT u.user_id, u.email, u.permissions, t.scopes, k.scopes AS key_scopes, t.expires_at, COALESCE(t.access_key_id, '') AS access_key_id,
        c.company_id, c.external_id, c.name, c.billing_day, c.time_zone,

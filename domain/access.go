@@ -115,6 +115,8 @@ type Access interface {
 	Issue(ctx context.Context, scope Scope, email string, lifetime time.Duration) (*Grant, error)
 	// RevokeToken ends a token that was made with the key.
 	RevokeToken(ctx context.Context, from Origin, accessKeyID string, secret Secret, token Secret) error
+	// EndToken ends a token for whoever holds it. One that is not live is no error.
+	EndToken(ctx context.Context, from Origin, token Secret) error
 	// Throttled counts an exchange that was refused before anybody looked at
 	// the key that it names, if any.
 	Throttled(from Origin, accessKeyID string)

