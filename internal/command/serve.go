@@ -16,7 +16,6 @@ import (
 	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
-	"simgraph/internal/httpd"
 )
 
 // Serve runs the server.
@@ -69,7 +68,7 @@ func (s *Serve) Run(ctx context.Context, env *Env) error {
 func (s *Serve) run(ctx context.Context, env *Env, reload *reloader) (err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	listener, err := httpd.Listen(ctx, s.Addr)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Addr)
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-
-	"simgraph/domain"
 )
 
 // Origins are the sites whose pages may use this server from a browser, beside
@@ -70,7 +68,7 @@ func (o *Origins) Guard(next http.Handler) http.Handler {
 		}
 		allowed := o.allow(origin)
 		if !allowed && isWebSocket(r) {
-			documented{}.Refuse(w, r, domain.Forbidden("WebSockets from pages of %.200q are not allowed here", origin))
+			http.Error(w, "WebSockets from pages of "+origin+" are not allowed here", http.StatusForbidden)
 			return
 		}
 		if allowed {

@@ -3,13 +3,13 @@
 import { createRoot } from 'react-dom/client';
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-bundle.js';
 import 'swagger-ui-dist/swagger-ui.css';
-import { takeTokenFromAddress, token } from './session';
+import { begin, token, watch } from './session';
 import { Bar } from './shell/Bar';
 import './shell/theme';
 import './styles/page.css';
 import './styles/docs.css';
 
-takeTokenFromAddress();
+begin();
 const places = [
   { name: 'Overview', href: '/#/', current: false },
   { name: 'Subscribers', href: '/#/subscribers', current: false },
@@ -31,7 +31,10 @@ const ui = SwaggerUI({
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
   validatorUrl: null,
-  onComplete: signIn,
+  onComplete: () => {
+    signIn();
+    watch(signIn); // another tab may hand its session over
+  },
 });
 
 /** Shows the contract as signed in with the token of this browser tab. */

@@ -1,9 +1,8 @@
 import { createRoot } from 'react-dom/client';
-import { takeTokenFromAddress } from './session';
+import { begin } from './session';
 import { Shell } from './shell/Shell';
 import './shell/theme';
 import './styles/page.css';
 
-takeTokenFromAddress();
-addEventListener('hashchange', takeTokenFromAddress);
+begin();
 createRoot(document.getElementById('root')!).render(<Shell />);

@@ -1,84 +1,166 @@
-// The access token of this browser tab: in session storage, so that it ends
-// with the tab and is never part of an address.
+// The access token of this browser: in the session storage of each tab, so that
+// it ends with the last tab and is never part of an address. Tabs of the same
+// origin hand it to each other, and sign out together.
 import { useSyncExternalStore } from 'react';
 
 const key = 'simgraph:token';
+const noticeKey = 'simgraph:notice';
+const ownerKey = 'simgraph:owner';
+const draftsPrefix = 'simgraph:graphiql:';
 
 export interface Session {
   token: string | null;
   /** Why the last session ended, in words for people. */
   notice: string | null;
+  /** A token out of an address, which may replace the session when the person agrees. */
+  offered: string | null;
+  /** Whether other tabs are still asked for their session. */
+  asking: boolean;
 }
 
-let session: Session = { token: sessionStorage.getItem(key), notice: null };
+const kept = sessionStorage.getItem(key);
+let session: Session = { token: kept, notice: sessionStorage.getItem(noticeKey), offered: null, asking: false };
+sessionStorage.removeItem(noticeKey);
+// Whether the server has accepted the token before.
+let accepted = kept !== null;
 const listeners = new Set<() => void>();
+const beforeSignOut = new Set<() => Promise<unknown>>();
 
-function change(next: Session) {
-  session = next;
-  if (next.token === null) sessionStorage.removeItem(key);
-  else sessionStorage.setItem(key, next.token);
+function change(next: Partial<Session>) {
+  session = { ...session, ...next };
+  if (session.token === null) sessionStorage.removeItem(key);
+  else sessionStorage.setItem(key, session.token);
   listeners.forEach((listener) => listener());
 }
 
 export const token = () => session.token;
-export const signIn = (token: string) => change({ token, notice: null });
-export const signOut = (notice: string | null = null) => change({ token: null, notice });
 
-/** Ends the session that used the token; a newer one goes on. */
+/** Begins a session with a token. */
+export function signIn(token: string) {
+  accepted = false;
+  change({ token, notice: null, offered: null, asking: false });
+}
+
+/** Records that the server accepted the token. */
+export function accept(used: string | null) {
+  if (used === session.token) accepted = true;
+}
+
+/** Runs a function each time before the token is given up, such as to finish what waits. */
+export const onSignOut = (run: () => Promise<unknown>) => void beforeSignOut.add(run);
+
+const finish = () => Promise.allSettled([...beforeSignOut].map((run) => run()));
+
+/** Revokes the token, and removes what this browser keeps of the session: token, drafts, history, answers. */
+export async function signOut() {
+  await finish();
+  const used = session.token;
+  if (used !== null) {
+    await revoke(used).catch(() => undefined); // it ends by itself
+    tabs.postMessage({ ended: used } satisfies Message);
+  }
+  leave(null);
+}
+
+const revoke = (used: string) =>
+  fetch('/oauth/revoke', { method: 'POST', headers: { Authorization: `Bearer ${used}` }, body: new URLSearchParams({ token: used }), keepalive: true, signal: AbortSignal.timeout(3_000) });
+
+/** Removes what is kept of the session. A new document has none of its answers in memory. */
+function leave(notice: string | null) {
+  change({ token: null });
+  removeDrafts();
+  localStorage.removeItem(ownerKey);
+  if (notice) sessionStorage.setItem(noticeKey, notice);
+  history.replaceState(null, '', location.pathname + location.search);
+  location.reload();
+}
+
+/** Ends the session that used the token, which the server refused; a newer one goes on. */
 export function refuse(used: string | null) {
-  if (used !== null && used === session.token) signOut('The session has ended. Sign in again to go on.');
+  if (used === null || used !== session.token) return;
+  if (!accepted) {
+    change({ token: null, notice: notAccepted });
+    return;
+  }
+  // The drafts stay for the same user, see own.
+  change({ token: null });
+  sessionStorage.setItem(noticeKey, 'The session has ended. Sign in again to go on.');
+  location.reload();
 }
 
-export function useSession(): Session {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => session,
-  );
+export const notAccepted = 'The server does not accept this access token: it is unknown, revoked or has expired.';
+
+/** Removes the drafts and the history of the editor where they are another user's. */
+export function own(user: string) {
+  if (localStorage.getItem(ownerKey) !== user) removeDrafts();
+  localStorage.setItem(ownerKey, user);
 }
 
-/** Takes `#token=…` out of the address, once, and signs in with it. */
-export function takeTokenFromAddress() {
+function removeDrafts() {
+  Object.keys(localStorage).filter((name) => name.startsWith(draftsPrefix)).forEach((name) => localStorage.removeItem(name));
+}
+
+/** What tabs send to each other. */
+interface Message {
+  /** A new tab asks for the session. */
+  asks?: true;
+  token?: string;
+  /** A session that was signed out. */
+  ended?: string;
+}
+
+const tabs = new BroadcastChannel('simgraph:session');
+
+tabs.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+  if (data.asks && session.token !== null && accepted) tabs.postMessage({ token: session.token } satisfies Message);
+  else if (data.token && session.asking) {
+    signIn(data.token);
+    accepted = true;
+  } else if (data.ended && data.ended === session.token) leave('You have signed out in another tab.');
+});
+
+const longestWait = 200;
+
+/** Takes over the session of another tab, where one is signed in. */
+function askOtherTabs() {
+  change({ asking: true });
+  tabs.postMessage({ asks: true } satisfies Message);
+  setTimeout(() => session.asking && change({ asking: false }), longestWait);
+}
+
+/** Reads the token out of the address, or asks other tabs for theirs. */
+export function begin() {
+  takeTokenFromAddress();
+  addEventListener('hashchange', takeTokenFromAddress);
+  if (session.token === null && session.notice === null) askOtherTabs();
+  // The browser may show the page as it was before the session ended.
+  addEventListener('pageshow', ({ persisted }) => persisted && session.token !== sessionStorage.getItem(key) && location.reload());
+}
+
+/** Takes `#token=…` out of the address and signs in with it. It does not replace another session unasked. */
+function takeTokenFromAddress() {
   const given = new URLSearchParams(location.hash.slice(1)).get('token');
   if (given === null) return;
   history.replaceState(null, '', location.pathname + location.search);
-  if (given !== '') signIn(given);
+  if (given === '' || given === session.token) return;
+  if (session.token === null) signIn(given);
+  else change({ offered: given });
 }
 
-interface TokenAnswer {
-  access_token?: string;
-  error?: string;
-  error_description?: string;
+/** Drops the token of the address. */
+export const declineOffer = () => change({ offered: null });
+
+/** Replaces the session by another, which the server has accepted. */
+export async function replaceSession(next: string) {
+  await finish();
+  signIn(next);
+  location.reload();
 }
 
-/** Exchanges an access key for a token (OAuth 2.0 client credentials). */
-export async function signInByKey(id: string, secret: string): Promise<void> {
-  const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: secret });
-  // Without credentials a browser does not answer a refusal with a dialog of its own.
-  const response = await fetch('/oauth/token', { method: 'POST', body, credentials: 'omit' });
-  const answer = (await response.json().catch(() => ({}))) as TokenAnswer;
-  if (!response.ok || !answer.access_token) throw new Error(refusal(response.status, answer));
-  signIn(answer.access_token);
+/** Calls the listener whenever the session changes, until the function returned is called. */
+export function watch(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
 }
 
-function refusal(status: number, answer: TokenAnswer): string {
-  if (answer.error === 'invalid_client') return 'This access key is unknown, revoked or expired, or the secret is not its own.';
-  return answer.error_description ?? `The server answered ${status}. Try again.`;
-}
-
-/** Asks a server in demo mode for a token of its demo company. */
-export async function signInToDemo(): Promise<void> {
-  const response = await fetch('/demo-token', { method: 'POST' });
-  const answer = (await response.json().catch(() => ({}))) as TokenAnswer;
-  if (!response.ok || !answer.access_token) throw new Error(`The server gave no demo token (${response.status}).`);
-  signIn(answer.access_token);
-}
-
-/** Whether the server offers its demo company. */
-export async function offersDemo(): Promise<boolean> {
-  const response = await fetch('/page.json');
-  const answer = (await response.json().catch(() => ({}))) as { demo?: boolean };
-  return answer.demo === true;
-}
+export const useSession = (): Session => useSyncExternalStore(watch, () => session);

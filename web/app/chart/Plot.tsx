@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { bytes, count, scaleOf, short, useSystem } from '../format/units';
@@ -7,7 +7,7 @@ import { useTheme } from '../shell/theme';
 export interface Series {
   label: string;
   values: (number | null)[];
-  /** What the legend says instead of what is drawn, such as a part of a stack. */
+  /** What the legend shows instead of what is drawn, such as a part of a stack. */
   shown?: (number | null)[];
   /** A custom property of the style sheet, such as --series-1. */
   color?: string;
@@ -15,35 +15,60 @@ export interface Series {
 }
 
 interface Props {
-  /** Says to those who cannot see it what the plot shows. */
+  /** What the plot shows, for those who cannot see it. */
   label: string;
   times: number[];
   series: Series[];
   bytes: boolean;
   height?: number;
-  timeZone?: string;
+  timeZone: string;
+  /** The times follow no steps: values are marked, and joined across the times of others. */
+  events?: boolean;
 }
 
 const colorOf = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 export const palette = (i: number) => `--series-${(i % 8) + 1}`;
 
-/** Series over time, from zero, with the values under the pointer in the legend. */
-export function Plot({ label, times, series, bytes: inBytes, height = 240, timeZone = 'UTC' }: Props) {
+/** Series over time, from zero, with the values under the pointer in the legend. Dragging zooms in. */
+export function Plot({ label, times, series, bytes: inBytes, height = 240, timeZone, events = false }: Props) {
   const host = useRef<HTMLDivElement>(null);
+  const drawn = useRef<uPlot>(null);
+  const [zoomed, setZoomed] = useState(false);
   const theme = useTheme();
   const system = useSystem();
   useEffect(() => {
     const element = host.current!;
-    const options = optionsOf({ series, inBytes, timeZone, height, width: element.clientWidth, times });
+    const options = optionsOf({ series, inBytes, timeZone, height, width: element.clientWidth, times, events, onZoom: setZoomed });
     const plot = new uPlot(options, [times, ...series.map((one) => one.values)] as uPlot.AlignedData, element);
+    drawn.current = plot;
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
     observer.observe(element);
     return () => {
       observer.disconnect();
       plot.destroy();
     };
-  }, [times, series, inBytes, height, timeZone, theme, system]);
-  return <div className="plot" role="img" aria-label={label} ref={host} />;
+  }, [times, series, inBytes, height, timeZone, events, theme, system]);
+  const showAll = () => drawn.current?.setScale('x', { min: times[0]!, max: times.at(-1)! });
+  return (
+    <>
+      <div className="plot" role="img" aria-label={label} ref={host} />
+      <p className="plot-notes hint">
+        <span>{events ? `Times in ${timeZone}.` : stepsOf(times, series, timeZone)}</span>
+        {zoomed ? <button type="button" className="quiet" onClick={showAll}>Show the whole range</button> : canZoom(times) && <span>Drag over the plot to zoom in.</span>}
+      </p>
+    </>
+  );
+}
+
+const canZoom = (times: number[]) => times.length > 3;
+
+/** Whose hours, days or months the steps are, and whether the last one with a value is over. */
+function stepsOf(times: number[], series: Series[], timeZone: string): string {
+  const step = stepOf(times);
+  const noun = step < 86_000 ? 'hour' : step < 28 * 86_400 - 3_600 ? 'day' : 'month';
+  const last = times.findLastIndex((_, i) => series.some(({ values }) => values[i] !== null));
+  const end = times[last + 1] ?? (times[last] ?? 0) + step;
+  return `By ${noun}, in ${timeZone}.${last >= 0 && end * 1000 > Date.now() ? ` The last ${noun} is not over yet.` : ''}`;
 }
 
 interface Drawing {
@@ -53,6 +78,8 @@ interface Drawing {
   height: number;
   width: number;
   times: number[];
+  events: boolean;
+  onZoom: (zoomed: boolean) => void;
 }
 
 function optionsOf(d: Drawing): uPlot.Options {
@@ -63,7 +90,8 @@ function optionsOf(d: Drawing): uPlot.Options {
     width: d.width,
     height: d.height,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), d.timeZone),
-    cursor: { y: false, points: { size: 7 }, drag: { x: d.times.length > 3, y: false } },
+    cursor: { y: false, points: { size: 7 }, drag: { x: canZoom(d.times), y: false } },
+    hooks: { setScale: [(plot, key) => key === 'x' && d.onZoom(isZoomed(plot, d.times))] },
     scales: { x: { range: (_, min, max) => withRoom(min, max, d) }, y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
     axes: [
       { ...axis, grid: { show: false }, space: 64, size: stepOf(d.times) >= 86_000 ? 28 : 44, values: (_, splits) => timeLabels(splits, d.timeZone) },
@@ -74,9 +102,11 @@ function optionsOf(d: Drawing): uPlot.Options {
   };
 }
 
+const isZoomed = ({ scales: { x } }: uPlot, times: number[]) => (x?.min ?? -Infinity) > times[0]! || (x?.max ?? Infinity) < times.at(-1)!;
+
 function seriesOptions(one: Series, i: number, d: Drawing, write: (value: number) => string): uPlot.Series {
   const stroke = colorOf(one.color ?? palette(i));
-  const few = d.times.length < 3;
+  const marked = d.events || d.times.length < 3;
   return {
     label: one.label,
     stroke,
@@ -84,8 +114,8 @@ function seriesOptions(one: Series, i: number, d: Drawing, write: (value: number
     dash: one.kind === 'dashed' ? [5, 5] : undefined,
     fill: one.kind === 'bars' ? stroke : d.series.length === 1 ? `${stroke}22` : undefined,
     paths: one.kind === 'bars' ? uPlot.paths.bars!({ size: [0.72, 36], radius: 0.12 }) : undefined,
-    points: { show: few, size: 6 },
-    spanGaps: false,
+    points: { show: marked, size: 6 },
+    spanGaps: d.events,
     value: (_, drawn, __, at) => {
       if (at === null) return '';
       const value = one.shown && at !== null ? one.shown[at] : drawn;

@@ -1,7 +1,8 @@
 import { useMemo, useState } from 'react';
 import { moment } from '../format/time';
-import { bytes, count, useSystem } from '../format/units';
-import type { Cell, Column, Sheet } from './sheet';
+import { count, useSystem } from '../format/units';
+import { useZone } from '../shell/viewer';
+import { type Cell, type Column, isIdentifier, type Sheet, written } from './sheet';
 
 const most = 500;
 
@@ -9,6 +10,7 @@ const most = 500;
 export function Table({ sheet, label }: { sheet: Sheet; label: string }) {
   const [order, setOrder] = useState<{ key: string; down: boolean } | null>(null);
   useSystem();
+  const timeZone = useZone();
   const rows = useMemo(() => sorted(sheet, order), [sheet, order]);
   const turn = (key: string) => setOrder((before) => (before?.key === key ? (before.down ? { key, down: false } : null) : { key, down: true }));
   return (
@@ -20,6 +22,7 @@ export function Table({ sheet, label }: { sheet: Sheet; label: string }) {
               <th key={column.key} scope="col" className={column.type} aria-sort={order?.key === column.key ? (order.down ? 'descending' : 'ascending') : undefined}>
                 <button type="button" onClick={() => turn(column.key)}>
                   {column.key}
+                  {column.type === 'time' && ` (${timeZone})`}
                   <span aria-hidden="true">{order?.key === column.key ? (order.down ? ' ↓' : ' ↑') : ''}</span>
                 </button>
               </th>
@@ -30,8 +33,8 @@ export function Table({ sheet, label }: { sheet: Sheet; label: string }) {
           {rows.slice(0, most).map((row, i) => (
             <tr key={i}>
               {sheet.columns.map((column) => (
-                <td key={column.key} className={column.type}>
-                  {text(row[column.key], column)}
+                <td key={column.key} className={isIdentifier(column.key) ? `${column.type} identifier` : column.type}>
+                  {text(row[column.key], column, timeZone)}
                 </td>
               ))}
             </tr>
@@ -43,10 +46,10 @@ export function Table({ sheet, label }: { sheet: Sheet; label: string }) {
   );
 }
 
-function text(cell: Cell | undefined, column: Column): string {
+function text(cell: Cell | undefined, column: Column, timeZone: string): string {
   if (cell === null || cell === undefined) return '–';
-  if (column.type === 'time') return String(cell).length > 10 ? `${moment(String(cell))} UTC` : String(cell);
-  if (column.type === 'number') return column.bytes ? bytes(String(cell)) : count(String(cell));
+  if (column.type === 'time') return String(cell).length > 10 ? moment(String(cell), timeZone) : String(cell);
+  if (column.type === 'number') return written(Number(cell), column.unit);
   return typeof cell === 'boolean' ? (cell ? 'yes' : 'no') : String(cell);
 }
 

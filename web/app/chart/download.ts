@@ -1,6 +1,7 @@
+import { dateOf } from '../format/time';
 import type { Sheet } from './sheet';
 
-/** A sheet as CSV (RFC 4180). What a spreadsheet would run as a formula is neutralised. */
+/** A sheet as CSV (RFC 4180). A cell that a spreadsheet would run as a formula is made a text. */
 export function csv(sheet: Sheet): string {
   const lines = [sheet.columns.map((column) => cell(column.key))];
   for (const row of sheet.rows) lines.push(sheet.columns.map((column) => cell(row[column.key], column.type === 'number')));
@@ -23,5 +24,6 @@ export function download(name: string, type: string, text: string) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-export const fileName = (title: string, ending: string) =>
-  `${title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-|-$/g, '') || 'simgraph'}-${new Date().toISOString().slice(0, 10)}.${ending}`;
+/** Such as usage-by-day-2026-11-22.csv, by the day of the zone. */
+export const fileName = (title: string, ending: string, timeZone: string) =>
+  `${title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-|-$/g, '') || 'simgraph'}-${dateOf(Date.now(), timeZone)}.${ending}`;

@@ -1,5 +1,9 @@
 // Finds in any answer of the graph what can be drawn: lists of objects become
 // sheets, with columns that are times, numbers or texts.
+import { bytes, count } from '../format/units';
+
+/** The column of live events that holds when each arrived. */
+export const received = 'received';
 
 export type Cell = string | number | boolean | null;
 export type Row = Record<string, Cell>;
@@ -7,15 +11,18 @@ export type Row = Record<string, Cell>;
 export interface Column {
   key: string;
   type: 'time' | 'number' | 'text';
-  /** Whether the numbers are bytes. */
-  bytes: boolean;
+  /** What the numbers count. */
+  unit: Unit;
 }
+
+export type Unit = 'bytes' | 'percent' | 'none';
 
 export interface Sheet {
   name: string;
   columns: Column[];
   rows: Row[];
-  kind: 'series' | 'ranking' | 'table';
+  /** Events are a series whose times follow no steps. */
+  kind: 'series' | 'events' | 'ranking' | 'table';
 }
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -24,7 +31,8 @@ type Obj = { [key: string]: Json };
 const instant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 const integer = /^-?\d{1,19}$/;
 const aboutBytes = /bytes|usage|originated|terminated|threshold|traffic|total$|totaldata|remaining/i;
-const aboutCounts = /sessions|count|numberof|totalcount|percent|rank/i;
+const aboutCounts = /sessions|count|numberof|totalcount|rank/i;
+const aboutShares = /(^|\.)percent$/i;
 const identifiers = /(^|\.)(id|\w*Id|imsi|eid|msisdn|iccid|dataNumber|operatorCode|target|name|nickname|email)$/;
 const mostNumbers = 6;
 
@@ -36,7 +44,7 @@ export function sheetsOf(data: unknown): Sheet[] {
   walk(data as Json, [], sheets);
   const single = figures(data as Json);
   if (single) sheets.push(single);
-  const worth = { series: 0, ranking: 1, table: 2 };
+  const worth = { series: 0, ranking: 1, events: 1, table: 2 };
   return sheets.sort((a, b) => worth[a.kind] - worth[b.kind]);
 }
 
@@ -114,11 +122,13 @@ const numeric = (value: Json | undefined): boolean => typeof value === 'number' 
 
 function columnOf(key: string, rows: Row[]): Column {
   const values = rows.map((row) => row[key]).filter((value) => value !== null && value !== undefined);
-  if (values.length > 0 && values.every((value) => typeof value === 'string' && instant.test(value))) return { key, type: 'time', bytes: false };
+  if (values.length > 0 && values.every((value) => typeof value === 'string' && instant.test(value))) return { key, type: 'time', unit: 'none' };
   if (values.length > 0 && values.every((value) => numeric(value)) && !identifiers.test(key))
-    return { key, type: 'number', bytes: aboutBytes.test(key) && !aboutCounts.test(key) };
-  return { key, type: 'text', bytes: false };
+    return { key, type: 'number', unit: unitOf(key) };
+  return { key, type: 'text', unit: 'none' };
 }
+
+const unitOf = (key: string): Unit => (aboutShares.test(key) ? 'percent' : aboutBytes.test(key) && !aboutCounts.test(key) ? 'bytes' : 'none');
 
 /** The sheet of the rows, or null when there is nothing in them. */
 export function sheetOf(name: string, rows: Row[]): Sheet | null {
@@ -137,50 +147,74 @@ function kindOf(columns: Column[], rows: Row[]): Sheet['kind'] {
   const times = columns.filter((column) => column.type === 'time');
   if (numbers.length === 0 || numbers.length > mostNumbers) return 'table';
   // Start and end of a span are one axis; a sheet with many times is a record.
-  if (times.length >= 1 && times.length <= 2 && rows.length > 1 && isAxis(times[0]!.key, rows)) return 'series';
+  const axis = times.length <= 2 ? times[0]?.key : undefined;
+  if (axis === received) return 'events';
+  if (axis && rows.length > 1 && isAxis(axis, rows)) return hasSteps(axis, rows) ? 'series' : 'events';
   return columns.some((column) => column.type === 'text') ? 'ranking' : 'table';
 }
 
-/** Whether times stand in order, once or once for each group of rows. */
+const quarter = 900;
+
+/** Whether times are the starts of steps: an offset from UTC is whole quarters of an hour. Events come at any time. */
+const hasSteps = (key: string, rows: Row[]): boolean => rows.every((row) => instantOf(row[key]) % quarter === 0);
+
+/** Whether times stand in order, in either direction, once or once for each group of rows. */
 function isAxis(key: string, rows: Row[]): boolean {
-  let turns = 0;
-  for (let i = 1; i < rows.length; i++) if (instantOf(rows[i]![key]) < instantOf(rows[i - 1]![key])) turns++;
-  return turns === 0 || turns <= rows.length / 3 || turns === rows.length - 1;
+  let [rises, falls] = [0, 0];
+  for (let i = 1; i < rows.length; i++) {
+    const step = instantOf(rows[i]![key]) - instantOf(rows[i - 1]![key]);
+    if (step > 0) rises++;
+    if (step < 0) falls++;
+  }
+  return falls === 0 || rises === 0 || falls <= rows.length / 3;
 }
 
 /** The plain numbers of the answer, such as the counts of a fleet. */
 function figures(data: Json): Sheet | null {
-  const rows: Row[] = [];
+  const found: { path: string[]; value: Cell }[] = [];
   const collect = (value: Json, path: string[]) => {
     if (!isObject(value)) return;
     for (const [key, below] of Object.entries(value)) {
-      if (typeof below === 'number' || (numeric(below) && aboutBytes.test(key))) rows.push({ figure: [...path, key].join(' · '), value: below as Cell });
+      if (typeof below === 'number' || (numeric(below) && aboutBytes.test(key))) found.push({ path: [...path, key], value: below as Cell });
       else collect(below, [...path, key]);
     }
   };
   collect(data, []);
-  const shared = commonPath(rows.map((row) => String(row.figure)));
-  for (const row of rows) row.figure = String(row.figure).slice(shared.length);
-  if (rows.length < 2) return null;
-  const sheet = sheetOf(shared.replace(/ · $/, '') || 'figures', rows);
-  if (sheet) for (const column of sheet.columns) column.bytes = column.key === 'value' && rows.every((row) => aboutBytes.test(String(row.figure)) && typeof row.value === 'string');
+  if (found.length < 2) return null;
+  const labels = shortLabels(found.map(({ path }) => path));
+  const sheet = sheetOf(commonPath(found.map(({ path }) => path)) || 'figures', found.map(({ value }, i) => ({ figure: labels[i]!, value })));
+  const inBytes = found.every(({ path, value }) => typeof value === 'string' && unitOf(path.at(-1)!) === 'bytes');
+  if (sheet) for (const column of sheet.columns) column.unit = column.key === 'value' && inBytes ? 'bytes' : 'none';
   return sheet;
 }
 
-function commonPath(paths: string[]): string {
-  const parts = (paths[0] ?? '').split(' · ').slice(0, -1);
-  while (parts.length > 0 && !paths.every((path) => path.startsWith(`${parts.join(' · ')} · `))) parts.pop();
-  return parts.length > 0 ? `${parts.join(' · ')} · ` : '';
+/** Labels in words, of as few last keys of each path as keep them apart. */
+function shortLabels(paths: string[][]): string[] {
+  const longest = Math.max(...paths.map((path) => path.length));
+  for (let keys = 1; ; keys++) {
+    const labels = paths.map((path) => path.slice(-keys).map(titleOf).join(' · '));
+    if (keys >= longest || new Set(labels).size === labels.length) return labels;
+  }
+}
+
+/** What all paths begin with. */
+function commonPath(paths: string[][]): string {
+  const parts = paths[0]!.slice(0, -1);
+  while (parts.length > 0 && !paths.every((path) => parts.every((part, i) => path[i] === part))) parts.pop();
+  return parts.join(' · ');
 }
 
 export const instantOf = (cell: Cell | undefined): number => new Date(String(cell)).getTime() / 1000;
 
 export interface Drawn {
   times: number[];
-  series: { label: string; values: (number | null)[]; bytes: boolean }[];
+  series: { label: string; values: (number | null)[]; unit: Unit }[];
+  /** How many smaller series are left out. */
+  hidden: number;
 }
 
-const most = 12;
+// As many as the palette has colours.
+const most = 8;
 
 /** The series of a sheet over its time; texts beside the time make one series each. */
 export function seriesOf(sheet: Sheet): Drawn {
@@ -194,30 +228,32 @@ export function seriesOf(sheet: Sheet): Drawn {
     const group = texts.map((text) => row[text.key]).filter((text) => text !== null && text !== '').join(' ');
     for (const number of numbers) {
       const label = [group, group && numbers.length === 1 ? '' : titleOf(number.key)].filter(Boolean).join(' · ');
-      if (!series.has(label)) series.set(label, { label, values: times.map(() => null), bytes: number.bytes });
+      if (!series.has(label)) series.set(label, { label, values: times.map(() => null), unit: number.unit });
       const value = row[number.key];
       if (value !== null && value !== undefined) series.get(label)!.values[place.get(instantOf(row[time]))!] = Number(value);
     }
   }
   const sum = (one: { values: (number | null)[] }) => one.values.reduce<number>((all, value) => all + (value ?? 0), 0);
   const ordered = [...series.values()];
-  return { times, series: ordered.length > most ? ordered.sort((a, b) => sum(b) - sum(a)).slice(0, most) : ordered };
+  // Bytes and counts have no common axis: the first series decides.
+  const drawn = ordered.filter(({ unit }) => unit === (ordered.some((one) => one.unit === 'bytes') ? 'bytes' : ordered[0]!.unit));
+  return { times, series: drawn.length > most ? drawn.sort((a, b) => sum(b) - sum(a)).slice(0, most) : drawn, hidden: Math.max(0, drawn.length - most) };
 }
 
 /** What rows can be ranked by: a number, or sent and received as parts of one bar. */
 export interface Measure {
   name: string;
   parts: Column[];
-  bytes: boolean;
+  unit: Unit;
 }
 
 /** The measures of a sheet, the one most worth seeing first. */
 export function measuresOf(sheet: Sheet): Measure[] {
   const numbers = sheet.columns.filter((column) => column.type === 'number');
-  const measures = numbers.map((number) => ({ name: titleOf(number.key), parts: [number], bytes: number.bytes }));
+  const measures = numbers.map((number) => ({ name: titleOf(number.key), parts: [number], unit: number.unit }));
   const directions = numbers.filter((number) => /mobile(Originated|Terminated)$/.test(number.key));
   // Only one pair is one bar: those of two spans would be added up.
-  return directions.length === 2 ? [{ name: 'Received and sent', parts: directions, bytes: true }, ...measures] : measures;
+  return directions.length === 2 ? [{ name: 'Received and sent', parts: directions, unit: 'bytes' as const }, ...measures] : measures;
 }
 
 /** The texts that name a row: names where there are some, else whatever comes first. */
@@ -227,11 +263,17 @@ function namesOf(sheet: Sheet): Column[] {
   return names.length > 0 ? names : texts;
 }
 
-/** The label and the parts of each row by a measure, the largest first. */
+/**
+ * The label and the parts of each row by a measure, the largest first. How close
+ * something is to a threshold is of interest until that has fired.
+ */
 export function rankingOf(sheet: Sheet, measure: Measure): { label: string; values: number[] }[] {
   const texts = namesOf(sheet);
+  const [{ key, unit }] = measure.parts as [Column];
+  const fired = unit === 'percent' ? key.replace(/percent$/, 'status') : null;
   const sum = (values: number[]) => values.reduce((all, value) => all + value, 0);
   return sheet.rows
+    .filter((row) => fired === null || row[fired] !== 'EXCEEDED')
     .map((row) => ({
       label: texts.map((text) => row[text.key]).filter((text) => text !== null && text !== undefined && text !== '').slice(0, 2).join(' · ') || '(none)',
       values: measure.parts.map((part) => Number(row[part.key] ?? 0)),
@@ -248,3 +290,12 @@ export function titleOf(key: string): string {
   const text = key.replaceAll('.', ' ').replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
+
+/** A number as people read it. */
+export function written(value: number, unit: Unit): string {
+  if (unit === 'bytes') return bytes(value);
+  return unit === 'percent' ? `${count(Math.floor(value))}\u00a0%` : count(Math.round(value * 10) / 10);
+}
+
+/** Whether a column holds identifiers, which are read whole. */
+export const isIdentifier = (key: string): boolean => /(^|\.)(id|\w*Id|imsi|eid|msisdn|iccid|dataNumber|target)$/.test(key);

@@ -7,7 +7,7 @@ import { useOpen } from './open';
 /** Ready questions; a click opens and runs one. */
 function Examples() {
   const open = useOpen();
-  const { permissions } = useViewer();
+  const { permissions, company } = useViewer();
   return (
     <div className="examples">
       <h2>Ready questions</h2>
@@ -23,7 +23,7 @@ function Examples() {
                     type="button"
                     disabled={missing.length > 0}
                     title={missing.length > 0 ? `Needs ${missing.join(', ')}` : undefined}
-                    onClick={() => open({ query: example.query, variables: textOf(example.variables()) }, true)}
+                    onClick={() => open({ query: example.query, variables: textOf(example.variables(company.timeZone)) }, true)}
                   >
                     <strong>{example.name}</strong>
                     <span>{example.about}</span>

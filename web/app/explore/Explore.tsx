@@ -34,7 +34,7 @@ interface Props {
 export default function Explore({ shown, shared }: Props) {
   const theme = useTheme();
   return (
-    <main className="explore" hidden={!shown} aria-label="Explore">
+    <div className="explore" hidden={!shown}>
       <h1 className="visually-hidden">Explore the graph</h1>
       <GraphiQL
         fetcher={fetcher}
@@ -65,7 +65,7 @@ export default function Explore({ shown, shared }: Props) {
           <Results theme={theme} shared={shared} />
         </GraphiQL.Footer>
       </GraphiQL>
-    </main>
+    </div>
   );
 }
 

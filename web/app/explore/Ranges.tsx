@@ -1,7 +1,7 @@
 import { pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
-import type { Period } from '../shell/viewer';
+import type { Span } from '../format/span';
 import { useViewer } from '../shell/viewer';
-import { type Range, presets } from './ranges';
+import { presets } from './ranges';
 
 const pairs = [['from', 'to'], ['startDate', 'endDate']] as const;
 
@@ -13,27 +13,26 @@ export function Ranges() {
   const names = (operations ?? []).flatMap((one) => (one.variableDefinitions ?? []).map((v) => v.variable.name.value));
   const pair = pairs.find(([start, end]) => names.includes(start) && names.includes(end));
   if (!pair || !variableEditor) return null;
-  const choose = (of: (period: Period) => Range) => {
-    const range = of(company.currentPeriod);
-    variableEditor.setValue(withRange(variableEditor.getValue(), pair, range));
+  const choose = (span: Span) => {
+    variableEditor.setValue(withSpan(variableEditor.getValue(), pair, span));
     run();
   };
   return (
-    <div className="ranges" role="group" aria-label="Time range">
-      {presets.map(({ name, range }) => (
-        <button key={name} type="button" onClick={() => choose(range)}>{name}</button>
+    <div className="ranges" role="group" aria-label={`Time range, by days of ${company.timeZone}`}>
+      {presets.map(({ name, span }) => (
+        <button key={name} type="button" title={`Days and months of ${company.timeZone}`} onClick={() => choose(span(company))}>{name}</button>
       ))}
     </div>
   );
 }
 
-/** The variables with another range; what cannot be read begins anew. */
-function withRange(text: string, [start, end]: readonly [string, string], range: Range): string {
+/** The variables with another span; what cannot be read begins anew. */
+function withSpan(text: string, [start, end]: readonly [string, string], span: Span): string {
   let variables: Record<string, unknown> = {};
   try {
     variables = JSON.parse(text || '{}');
   } catch {
     variables = {};
   }
-  return JSON.stringify({ ...variables, [start]: range.from, [end]: range.to }, null, 2);
+  return JSON.stringify({ ...variables, [start]: span.from, [end]: span.to }, null, 2);
 }

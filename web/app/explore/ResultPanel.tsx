@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import { sheetsOf } from '../chart/sheet';
+import { received, sheetsOf } from '../chart/sheet';
 import { SheetView } from '../chart/SheetView';
 import type { GraphError } from '../graph/client';
 import { titleOf } from '../graph/problem';
@@ -12,6 +12,8 @@ export function ResultPanel({ tab }: { tab: string }) {
   const [open, setOpen] = useState(true);
   const sheets = useMemo(() => (result ? sheetsOf(result.events ? eventsOf(result.events) : result.answer?.data) : []), [result]);
   if (!result) return <div className="result idle"><p className="hint">Run a query, and what it answers is drawn here.</p></div>;
+  const waiting = result.running && !result.events;
+  if (waiting && !result.answer && !result.problem) return <div className="result idle"><p className="hint" role="status">Running the query …</p></div>;
   return (
     <section className={`result ${open ? '' : 'closed'}`} aria-label="Result">
       <header>
@@ -21,7 +23,7 @@ export function ResultPanel({ tab }: { tab: string }) {
         <span className="hint" role="status">{summary(result)}</span>
       </header>
       {open && (
-        <div className="result-body">
+        <div className="result-body answered" aria-busy={waiting}>
           <Errors result={result} />
           {sheets.length > 0 && <SheetView title={result.name} sheets={sheets} json={result.events ?? result.answer?.data} />}
           {sheets.length === 0 && !result.answer?.errors && !result.problem && (
@@ -36,12 +38,13 @@ export function ResultPanel({ tab }: { tab: string }) {
 /** Events as one list under the name of the subscription's field. */
 function eventsOf(events: NonNullable<Result['events']>): unknown {
   const name = Object.keys((events[0]?.data as object | undefined) ?? {})[0] ?? 'events';
-  return { [name]: events.map(({ received, data }) => ({ received, ...((data as Record<string, object>)[name] ?? {}) })) };
+  return { [name]: events.map((event) => ({ [received]: event.received, ...((event.data as Record<string, object | null>)[name] ?? {}) })) };
 }
 
-function summary({ milliseconds, answer, events, running }: Result): string {
+function summary({ milliseconds, answer, events, running, live }: Result): string {
   const parts = [];
-  if (events) parts.push(`${count(events.length)} events`, running ? 'live' : 'ended');
+  if (running && !events) return 'Running the query …';
+  if (events) parts.push(`${count(events.length)} ${events.length === 1 ? 'event' : 'events'}`, live ? 'live' : running ? 'connecting …' : 'ended');
   else parts.push(`${count(Math.round(milliseconds))} ms`);
   const cost = answer?.extensions?.cost;
   if (typeof cost === 'number') parts.push(`cost ${count(cost)}`);

@@ -1,13 +1,14 @@
-// Ready questions on this graph, by domain. A test on the server holds each to
-// the schema.
-import { lastDays, lastMonth } from './ranges';
+// Ready questions on this graph, by domain. A test on the server validates each
+// against the schema.
+import { lastDays, lastMonth } from '../format/span';
 
 export interface Example {
   name: string;
   about: string;
   needs: string[];
   query: string;
-  variables: () => object;
+  /** The variables, by days and months of the zone. */
+  variables: (timeZone: string) => object;
 }
 
 const none = () => ({});
@@ -142,7 +143,7 @@ export const groups: { name: string; examples: Example[] }[] = [
   }
 }
 `,
-        variables: () => ({ ...lastMonth(), first: 25 }),
+        variables: (timeZone) => ({ ...lastMonth(timeZone), first: 25 }),
       },
       {
         name: 'Usage over time',
@@ -160,7 +161,7 @@ export const groups: { name: string; examples: Example[] }[] = [
   }
 }
 `,
-        variables: () => ({ ...lastDays(30), interval: 'DAY' }),
+        variables: (timeZone) => ({ ...lastDays(30, timeZone), interval: 'DAY' }),
       },
       {
         name: 'Usage by protocol',
@@ -178,7 +179,7 @@ export const groups: { name: string; examples: Example[] }[] = [
   }
 }
 `,
-        variables: () => lastDays(30),
+        variables: (timeZone) => lastDays(30, timeZone),
       },
       {
         name: 'Usage by group',
@@ -196,7 +197,7 @@ export const groups: { name: string; examples: Example[] }[] = [
   }
 }
 `,
-        variables: () => ({ ...lastDays(30), by: 'GROUP' }),
+        variables: (timeZone) => ({ ...lastDays(30, timeZone), by: 'GROUP' }),
       },
       {
         name: 'This period against the last',
@@ -205,12 +206,12 @@ export const groups: { name: string; examples: Example[] }[] = [
         query: `query PeriodComparison {
   company {
     usage {
-      totals {
+      thisPeriod: totals {
         mobileTerminated
         mobileOriginated
       }
       previous {
-        totals {
+        lastPeriod: totals {
           mobileTerminated
           mobileOriginated
         }

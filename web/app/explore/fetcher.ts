@@ -3,7 +3,7 @@ import type { Fetcher, FetcherParams, Observable } from '@graphiql/toolkit';
 import { type OperationDefinitionNode, parse } from 'graphql';
 import { type Answer, send, subscribe } from '../graph/client';
 import { type Problem, problemOf } from '../graph/problem';
-import { addEvent, change, keep, openTab } from './results';
+import { addEvent, begin, change, keep, openTab } from './results';
 
 export const fetcher: Fetcher = (given) => {
   if (given.operationName === 'IntrospectionQuery') return send(given);
@@ -20,7 +20,7 @@ function operationOf({ query, operationName }: FetcherParams): OperationDefiniti
     const operations = parse(query, { noLocation: true }).definitions.filter((one) => one.kind === 'OperationDefinition');
     return operations.length === 1 ? operations[0] : operations.find((one) => one.name?.value === operationName);
   } catch {
-    return undefined; // the server says what is wrong with it
+    return undefined; // the server answers what is wrong with it
   }
 }
 
@@ -28,6 +28,7 @@ async function answer(params: FetcherParams, name: string): Promise<Answer> {
   const id = openTab();
   const begun = performance.now();
   const blank = { name, events: null, problem: null };
+  begin(id, { ...blank, answer: null, running: true, milliseconds: 0 });
   try {
     const answer = await send(params);
     keep(id, { ...blank, answer, running: false, milliseconds: performance.now() - begun });
@@ -50,12 +51,13 @@ function listen(params: FetcherParams, name: string): Observable<Answer> {
   return { subscribe: (observer) => ({ unsubscribe: follow(params, name, observer as Observer) }) };
 }
 
-/** Keeps and hands on the events of a subscription, until it ends or is told to. */
+/** Keeps and hands on the events of a subscription, until it ends or is stopped. */
 function follow(params: FetcherParams, name: string, observer: Observer): () => void {
   const id = openTab();
-  const end = (problem: Problem | null) => change(id, { running: false, problem });
+  const end = (problem: Problem | null) => change(id, { running: false, live: false, problem });
   keep(id, { name, answer: null, events: [], problem: null, running: true, milliseconds: 0 });
   const stop = subscribe(params, {
+    connected: () => change(id, { live: true }),
     next: (event) => {
       addEvent(id, event);
       observer.next(event);

@@ -11,6 +11,8 @@ export interface Result {
   /** Why there is no answer at all. */
   problem: Problem | null;
   running: boolean;
+  /** Whether the stream of a subscription is open. */
+  live?: boolean;
   milliseconds: number;
 }
 
@@ -30,7 +32,7 @@ const mostEvents = 500;
 const mostTabs = 30;
 
 /** Events may come by the hundred: the page redraws a few times a second. */
-function tell() {
+function notify() {
   timer ??= setTimeout(() => {
     timer = undefined;
     listeners.forEach((listener) => listener());
@@ -41,7 +43,13 @@ export function keep(id: string, result: Result) {
   results.delete(id);
   results.set(id, result);
   if (results.size > mostTabs) results.delete(results.keys().next().value!);
-  tell();
+  notify();
+}
+
+/** Notes that a query runs. The result before it stays in view until it is answered. */
+export function begin(id: string, blank: Result) {
+  const before = results.get(id);
+  keep(id, before && !before.events ? { ...before, running: true } : blank);
 }
 
 export function addEvent(id: string, answer: Answer) {

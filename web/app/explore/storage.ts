@@ -1,5 +1,7 @@
 // GraphiQL keeps tabs and history here, under a prefix of our own: the origin
 // may serve other pages with a GraphiQL.
+import { token } from '../session';
+
 const prefix = 'simgraph:';
 
 const own = () => Object.keys(localStorage).filter((key) => key.startsWith(`${prefix}graphiql:`));
@@ -10,6 +12,7 @@ export const storage = {
   },
   clear: () => own().forEach((key) => localStorage.removeItem(key)),
   getItem: (key: string) => localStorage.getItem(prefix + key),
-  setItem: (key: string, value: string) => localStorage.setItem(prefix + key, value),
+  // The editor writes after a while: nothing is kept once the session has ended.
+  setItem: (key: string, value: string) => token() !== null && localStorage.setItem(prefix + key, value),
   removeItem: (key: string) => localStorage.removeItem(prefix + key),
 };

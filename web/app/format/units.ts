@@ -1,11 +1,12 @@
-// Bytes for people. IEC counts in 1024, SI in 1000.
+// Bytes for people: in SI units, which count in 1000, as mails and tariffs do. IEC
+// units, which count in 1024, are a choice that the browser keeps.
 import { useSyncExternalStore } from 'react';
 
 export type System = 'IEC' | 'SI';
 
 const key = 'simgraph:units';
 const listeners = new Set<() => void>();
-let system: System = localStorage.getItem(key) === 'SI' ? 'SI' : 'IEC';
+let system: System = localStorage.getItem(key) === 'IEC' ? 'IEC' : 'SI';
 
 export function setSystem(next: System) {
   system = next;
@@ -33,7 +34,7 @@ export function scaleOf(n: number, of: System = system): { factor: number; unit:
   return { factor: base ** power, unit: prefixes[of][power]! };
 }
 
-/** Bytes with three significant digits, such as 1.23 GiB. */
+/** Bytes with three significant digits, such as 1.23 GB. */
 export function bytes(n: number | string, of: System = system): string {
   const value = Number(n);
   const { factor, unit } = scaleOf(value, of);

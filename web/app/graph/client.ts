@@ -1,7 +1,7 @@
 // The way to the graph: operations over POST, subscriptions over server-sent
 // events, which carry the bearer header that an EventSource cannot.
 import { createClient } from 'graphql-sse';
-import { refuse, token } from '../session';
+import { accept, refuse, token } from '../session';
 import { Problem } from './problem';
 
 export interface Params {
@@ -29,8 +29,8 @@ function headers(used: string | null): Record<string, string> {
   return used === null ? {} : { Authorization: `Bearer ${used}` };
 }
 
-/** Sends an operation. Errors of the graph are in the answer; others are thrown as a Problem. */
-export async function send<T>(params: Params, signal?: AbortSignal): Promise<Answer<T>> {
+/** Sends an operation; with keepalive also while the page is being left. Errors of the graph are in the answer; others are thrown as a Problem. */
+export async function send<T>(params: Params, { signal, keepalive }: { signal?: AbortSignal; keepalive?: boolean } = {}): Promise<Answer<T>> {
   const used = token();
   let response: Response;
   try {
@@ -43,25 +43,29 @@ export async function send<T>(params: Params, signal?: AbortSignal): Promise<Ans
       },
       body: JSON.stringify(params),
       signal,
+      keepalive,
     });
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new Problem('UNREACHABLE', 'The server cannot be reached.');
   }
   if (response.status === 401) refuse(used);
+  else accept(used);
   const answer = (await response.json().catch(() => null)) as Answer<T> | null;
   if (answer === null) throw new Problem('INTERNAL_ERROR', `The server answered ${response.status} without a readable body.`);
   return answer;
 }
 
 /** Sends an operation and returns its data; any error is thrown as a Problem. */
-export async function ask<T>(query: string, variables?: Record<string, unknown>, signal?: AbortSignal): Promise<T> {
-  const { data, errors } = await send<T>({ query, variables }, signal);
+export async function ask<T>(query: string, variables?: Record<string, unknown>, options?: { keepalive?: boolean }): Promise<T> {
+  const { data, errors } = await send<T>({ query, variables }, options);
   if (errors?.length) throw Problem.of(errors[0]!);
   return data as T;
 }
 
 export interface Listener<T> {
+  /** The server has accepted the subscription. */
+  connected?: () => void;
   next: (event: Answer<T>) => void;
   error: (problem: Problem) => void;
   complete: () => void;
@@ -70,7 +74,7 @@ export interface Listener<T> {
 /** Runs a subscription until it completes or the function returned is called. */
 export function subscribe<T>(params: Params, listener: Listener<T>): () => void {
   const used = token();
-  const client = createClient({ url: new URL(endpoint, location.href).href, headers: headers(used), retryAttempts: 3 });
+  const client = createClient({ url: new URL(endpoint, location.href).href, headers: headers(used), retryAttempts: 3, on: { connected: () => listener.connected?.() } });
   const { query, variables, operationName } = params;
   return client.subscribe<T>(
     { query, variables: variables ?? undefined, operationName: operationName ?? undefined },

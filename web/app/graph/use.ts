@@ -1,37 +1,59 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { ask } from './client';
-import { type Problem, problemOf } from './problem';
+import { send } from './client';
+import { Problem, problemOf } from './problem';
 
 export interface Asked<T> {
-  /** The last answer; it stays while a newer one is under way. */
+  /** The answer to the present question. Fields that failed are null in it, and problem is then what failed first. */
   data: T | undefined;
+  /** The answer to the question before, while that to the present one is under way. */
+  former: T | undefined;
   problem: Problem | undefined;
   loading: boolean;
-  /** Whether data answers the present question, not the one before. */
-  current: boolean;
   reload: () => void;
+}
+
+interface State<T> {
+  /** The question that data and problem answer. */
+  question?: string;
+  data?: T;
+  problem?: Problem;
+  loading: boolean;
+}
+
+async function answerTo<T>(query: string, key: string, signal: AbortSignal): Promise<State<T>> {
+  const { data, errors } = await send<T>({ query, variables: JSON.parse(key) }, { signal });
+  const problem = errors?.length ? Problem.of(errors[0]!) : undefined;
+  return { data: data ?? undefined, problem, loading: false };
 }
 
 /** Asks the graph whenever the variables change. A null query asks nothing. */
 export function useAsk<T>(query: string | null, variables?: Record<string, unknown>): Asked<T> {
-  const [state, setState] = useState<{ data?: T; answers?: string; problem?: Problem; loading: boolean }>({ loading: query !== null });
+  const [state, setState] = useState<State<T>>({ loading: query !== null });
   const [turn, setTurn] = useState(0);
   const key = JSON.stringify(variables ?? {});
+  const question = `${query}${key}`;
   useEffect(() => {
     if (query === null) {
       setState({ loading: false });
       return;
     }
     const abort = new AbortController();
-    setState((before) => ({ ...before, problem: undefined, loading: true }));
-    ask<T>(query, JSON.parse(key), abort.signal).then(
-      (data) => abort.signal.aborted || setState({ data, answers: query + key, loading: false }),
-      (error) => abort.signal.aborted || setState((before) => ({ ...before, problem: problemOf(error), loading: false })),
+    setState((before) => ({ ...before, loading: true }));
+    answerTo<T>(query, key, abort.signal).then(
+      (next) => abort.signal.aborted || setState({ ...next, question }),
+      (error) => abort.signal.aborted || setState({ question, problem: problemOf(error), loading: false }),
     );
     return () => abort.abort();
-  }, [query, key, turn]);
+  }, [query, key, question, turn]);
   const reload = useCallback(() => setTurn((n) => n + 1), []);
-  return { data: state.data, problem: state.problem, loading: state.loading, current: state.answers === `${query}${key}`, reload };
+  const current = state.question === question;
+  return {
+    data: current ? state.data : undefined,
+    former: current ? undefined : state.data,
+    problem: current ? state.problem : undefined,
+    loading: state.loading || (!current && query !== null),
+    reload,
+  };
 }
 
 export interface Doing<A extends unknown[]> {
@@ -41,7 +63,7 @@ export interface Doing<A extends unknown[]> {
   clear: () => void;
 }
 
-/** Wraps what changes something: tells whether it runs, and what went wrong. */
+/** Wraps what changes something: reports whether it runs, and what went wrong. */
 export function useDo<A extends unknown[]>(change: (...args: A) => Promise<void>): Doing<A> {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();

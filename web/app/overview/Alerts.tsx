@@ -1,10 +1,13 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { ask } from '../graph/client';
-import { useAsk, useDo } from '../graph/use';
+import { useAsk } from '../graph/use';
 import { ago } from '../format/time';
 import { bytes, useSystem } from '../format/units';
+import { Dialog } from '../shell/Dialog';
 import { Close } from '../shell/icons';
-import { Answered, Empty, Failure, Panel } from '../shell/parts';
+import { Answered, Empty, Panel } from '../shell/parts';
+import { offerUndo, useUndo } from '../shell/undo';
 import { useMay } from '../shell/viewer';
 import { SetAlert } from './SetAlert';
 import type { Subscriber } from './subscriber';
@@ -27,42 +30,76 @@ const boundary = 'threshold status percent since';
 const query = `query AlertsOfSubscriber($physicalId: String!) {
   subscriber(physicalId: $physicalId) { alerts { alert { alertId ruleType } usage lower { ${boundary} } upper { ${boundary} } } }
 }`;
+interface Answer {
+  subscriber: { alerts: State[] | null } | null;
+}
+
 const remove = 'mutation DeleteAlert($alertId: Int!) { deleteAlert(alertId: $alertId) { alert { alertId } } }';
 
 /** Where the subscriber stands against the alerts that watch it, and a new one. */
 export function Alerts({ subscriber }: { subscriber: Subscriber }) {
   const may = useMay('VIEW_MONITORING_ALERTS', 'VIEW_A_USERS_DETAILS');
-  const mayAdd = useMay('VIEW_MONITORING_ALERTS', 'ADD_MONITORING_ALERTS');
-  const asked = useAsk<{ subscriber: { alerts: State[] } }>(may ? query : null, { physicalId: subscriber.physicalId });
+  const asked = useAsk<Answer>(may ? query : null, { physicalId: subscriber.physicalId });
   const [setting, setSetting] = useState(false);
-  const drop = useDo(async (alertId: number) => {
-    await ask(remove, { alertId });
-    asked.reload();
-  });
+  const opener = useRef<HTMLButtonElement>(null);
   useSystem();
-  const set = () => {
-    setSetting(false);
+  const close = () => {
+    flushSync(() => setSetting(false));
+    opener.current?.focus();
+  };
+  const done = () => {
+    close();
     asked.reload();
   };
+  const mayAdd = useMay('VIEW_MONITORING_ALERTS', 'ADD_MONITORING_ALERTS');
   return (
-    <Panel id="alerts" title="Alerts" aside={mayAdd && !setting && <button type="button" onClick={() => setSetting(true)}>Set an alert</button>}>
-      {setting && <SetAlert subscriberId={subscriber.subscriberId} done={set} cancel={() => setSetting(false)} />}
+    <Panel id="alerts" title="Alerts" aside={mayAdd && !setting && <button ref={opener} type="button" onClick={() => setSetting(true)}>Set an alert</button>}>
+      {setting && <SetAlert subscriberId={subscriber.subscriberId} done={done} cancel={close} />}
       {!may && <Empty>You need the permissions View Monitoring Alerts and View a User's Details to see alerts.</Empty>}
       {may && (
-        <Answered asked={asked} label="Reading alerts" rows={2}>
-          {({ subscriber: { alerts } }) =>
-            alerts.length === 0 ? <Empty>No alert watches this subscriber.</Empty> : <ul className="watchers">{alerts.map((state) => <Watcher key={state.alert.alertId} state={state} drop={(id) => void drop.run(id)} />)}</ul>
-          }
+        <Answered asked={asked} of={({ subscriber }) => subscriber?.alerts} label="Reading alerts" rows={2}>
+          {(alerts) => <Watchers alerts={alerts} />}
         </Answered>
       )}
-      {drop.problem && <Failure problem={drop.problem} />}
     </Panel>
+  );
+}
+
+const keyOf = (alertId: number) => `alert/${alertId}`;
+
+/** The alerts but those being deleted. Deleting one asks, and can be undone for some seconds. */
+function Watchers({ alerts }: { alerts: State[] }) {
+  const { hidden } = useUndo();
+  const [dropping, setDropping] = useState<State | null>(null);
+  const list = useRef<HTMLUListElement>(null);
+  const shown = alerts.filter(({ alert }) => !hidden.has(keyOf(alert.alertId)));
+  const drop = ({ alert: { alertId } }: State) => {
+    flushSync(() => setDropping(null));
+    list.current?.focus(); // the button that had the focus is about to go
+    offerUndo({ hides: keyOf(alertId), text: 'The alert is deleted.', commit: () => ask(remove, { alertId }, { keepalive: true }) });
+  };
+  return (
+    <>
+      {shown.length === 0 && <Empty>No alert watches this subscriber.</Empty>}
+      <ul className="watchers" ref={list} tabIndex={-1} aria-label="Alerts of the subscriber">
+        {shown.map((state) => <Watcher key={state.alert.alertId} state={state} drop={() => setDropping(state)} />)}
+      </ul>
+      {dropping && (
+        <Dialog title="Delete this alert?" cancel={() => setDropping(null)}>
+          <p>Nobody gets mail any more when this subscriber uses more than {bytes(dropping.lower.threshold)} or {bytes(dropping.upper.threshold)}. What has fired stays in the log.</p>
+          <p className="actions">
+            <button type="button" autoFocus onClick={() => setDropping(null)}>Keep it</button>
+            <button type="button" className="danger" onClick={() => drop(dropping)}>Delete the alert</button>
+          </p>
+        </Dialog>
+      )}
+    </>
   );
 }
 
 const rules: Record<string, string> = { SIM: 'This subscriber', COMPANY: 'Each subscriber of the company', GROUPFPTP: 'Each subscriber of its group', GROUPPR: 'Its group together' };
 
-function Watcher({ state, drop }: { state: State; drop: (alertId: number) => void }) {
+function Watcher({ state, drop }: { state: State; drop: () => void }) {
   const may = useMay('VIEW_MONITORING_ALERTS', 'DELETE_MONITORING_ALERTS');
   const { alertId, ruleType } = state.alert;
   return (
@@ -72,7 +109,7 @@ function Watcher({ state, drop }: { state: State; drop: (alertId: number) => voi
         <span className="hint">{bytes(state.usage)} this period</span>
         <span className="grow" />
         {may && ruleType === 'SIM' && (
-          <button type="button" className="icon" aria-label={`Delete alert ${alertId}`} title="Delete this alert" onClick={() => drop(alertId)}>
+          <button type="button" className="icon" aria-label={`Delete alert ${alertId}`} title="Delete this alert" onClick={drop}>
             <Close />
           </button>
         )}

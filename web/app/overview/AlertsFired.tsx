@@ -1,11 +1,12 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { subscribe } from '../graph/client';
+import { Problem } from '../graph/problem';
 import { useAsk } from '../graph/use';
-import { ago, moment } from '../format/time';
+import { ago, momentInZone } from '../format/time';
 import { bytes, useSystem } from '../format/units';
 import { Answered, Empty, Panel } from '../shell/parts';
 import { toSubscriber } from '../shell/route';
-import { useMay } from '../shell/viewer';
+import { useMay, useZone } from '../shell/viewer';
 
 interface Entry {
   id: string;
@@ -21,19 +22,19 @@ interface Entry {
 
 const entry = 'id ruleType limitBoundary dateCreated threshold usage target subscriber { physicalId nickname } group { groupId name }';
 const query = `query AlertsFired { alertLog(first: 8) { nodes { ${entry} } } }`;
-const live = `subscription AlertTriggered { alertTriggered { ${entry} } }`;
+const subscription = `subscription AlertTriggered { alertTriggered { ${entry} } }`;
 
 /** Alerts that fired lately; new ones come in by themselves. */
 export function AlertsFired() {
   const may = useMay('VIEW_MONITORING_ALERTS');
-  const asked = useAsk<{ alertLog: { nodes: Entry[] } }>(may ? query : null);
-  const fresh = useLive(may);
+  const asked = useAsk<{ alertLog: { nodes: Entry[] } | null }>(may ? query : null);
+  const live = useLive(may);
   useSystem();
   return (
-    <Panel id="fired" title="Alerts fired lately" aside={may && <span className="live" title="New alerts appear by themselves">live</span>}>
+    <Panel id="fired" title="Alerts fired lately" aside={may && <LiveMark {...live} />}>
       {may ? (
-        <Answered asked={asked} label="Reading the alert log">
-          {({ alertLog }) => <Entries entries={merge(fresh, alertLog.nodes)} />}
+        <Answered asked={asked} of={({ alertLog }) => alertLog} label="Reading the alert log">
+          {({ nodes }) => <Entries entries={merge(live.entries, nodes)} />}
         </Answered>
       ) : (
         <Empty>You need the permission View Monitoring Alerts to see these.</Empty>
@@ -47,19 +48,48 @@ const merge = (fresh: Entry[], read: Entry[]) => {
   return [...fresh, ...read.filter(({ id }) => !seen.has(id))].slice(0, 8);
 };
 
+interface Live {
+  entries: Entry[];
+  state: 'connecting' | 'live' | 'ended';
+  /** Why the stream ended. */
+  problem: Problem | null;
+  reconnect: () => void;
+}
+
 /** Alerts that fire while the page is looked at: a browser has few connections for all tabs of a server. */
-function useLive(may: boolean): Entry[] {
+function useLive(may: boolean): Live {
   const [entries, setEntries] = useState<Entry[]>([]);
+  const [{ state, problem }, setState] = useState<Pick<Live, 'state' | 'problem'>>({ state: 'connecting', problem: null });
+  const [turn, setTurn] = useState(0);
   const visible = useVisible();
   useEffect(() => {
     if (!may || !visible) return;
-    return subscribe<{ alertTriggered: Entry }>({ query: live }, {
-      next: ({ data }) => data && setEntries((before) => merge([data.alertTriggered], before)),
-      error: () => undefined, // the list stays as it was read
-      complete: () => undefined,
+    const end = (problem: Problem | null) => setState({ state: 'ended', problem });
+    let refused: Problem | null = null;
+    setState({ state: 'connecting', problem: null });
+    return subscribe<{ alertTriggered: Entry | null }>({ query: subscription }, {
+      connected: () => setState({ state: 'live', problem: null }),
+      next: ({ data, errors }) => {
+        if (data?.alertTriggered) setEntries((before) => merge([data.alertTriggered!], before));
+        if (errors?.length) refused = Problem.of(errors[0]!);
+      },
+      error: end,
+      complete: () => end(refused),
     });
-  }, [may, visible]);
-  return entries;
+  }, [may, visible, turn]);
+  return { entries, state, problem, reconnect: () => setTurn((n) => n + 1) };
+}
+
+/** Whether new alerts appear by themselves. */
+function LiveMark({ state, problem, reconnect }: Live) {
+  if (state === 'live') return <span className="live" title="New alerts appear by themselves">live</span>;
+  if (state === 'connecting') return <span className="hint">connecting …</span>;
+  return (
+    <span className="row">
+      <span className="hint" role="status" title={problem?.message}>not live{problem && `: ${problem.message}`}</span>
+      <button type="button" className="quiet" onClick={reconnect}>Connect again</button>
+    </span>
+  );
 }
 
 function useVisible(): boolean {
@@ -73,6 +103,7 @@ function useVisible(): boolean {
 }
 
 function Entries({ entries }: { entries: Entry[] }) {
+  const timeZone = useZone();
   if (entries.length === 0) return <Empty>No alert has fired yet. Open a subscriber to set one.</Empty>;
   return (
     <ul className="entries">
@@ -83,7 +114,7 @@ function Entries({ entries }: { entries: Entry[] }) {
             <Subject entry={one} />
             <span className="hint">{bytes(one.usage)} used, above {bytes(one.threshold)}{whose(one.ruleType)}</span>
           </span>
-          <time className="hint" dateTime={one.dateCreated} title={moment(one.dateCreated)}>{ago(one.dateCreated)}</time>
+          <time className="hint" dateTime={one.dateCreated} title={momentInZone(one.dateCreated, timeZone)}>{ago(one.dateCreated)}</time>
         </li>
       ))}
     </ul>

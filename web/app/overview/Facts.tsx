@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { day } from '../format/time';
 import { Panel } from '../shell/parts';
 import { toSubscriber } from '../shell/route';
-import { useViewer } from '../shell/viewer';
+import { useZone } from '../shell/viewer';
 import type { Subscriber } from './subscriber';
 
 const names = {
@@ -13,8 +13,8 @@ const names = {
 
 /** The record of a subscriber, in the words of its kind. */
 export function Facts({ of: s }: { of: Subscriber }) {
-  const { company } = useViewer();
-  const date = (at: string) => day(at, company.timeZone);
+  const timeZone = useZone();
+  const date = (at: string) => day(at, timeZone);
   const facts: [string, ReactNode][] = [
     [names[s.kind].physical, <span className="mono">{s.physicalId}</span>],
     ...(s.kind === 'NON_IP' ? [] : [[names[s.kind].subscriber, <span className="mono">{s.subscriberId}</span>] as [string, ReactNode]]),
@@ -30,7 +30,7 @@ export function Facts({ of: s }: { of: Subscriber }) {
     ['EID', s.eid && <span className="mono">{s.eid}</span>],
     ['SM-DP+', s.smdpProvider],
     ['On eUICC', s.parent && <><Linked id={s.parent.physicalId} />{s.parent.isEnabledOnParent ? ' · enabled' : ' · not enabled'}</>],
-    ['Profiles', s.profiles.length > 0 && <ul className="plain">{s.profiles.map((p) => <li key={p.physicalId}><Linked id={p.physicalId} name={p.nickname} /></li>)}</ul>],
+    ['Profiles', s.profiles && s.profiles.length > 0 && <ul className="plain">{s.profiles.map((p) => <li key={p.physicalId}><Linked id={p.physicalId} name={p.nickname} /></li>)}</ul>],
   ];
   return (
     <Panel id="facts" title="Record">

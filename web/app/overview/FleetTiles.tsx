@@ -22,16 +22,16 @@ const tiles: { key: keyof Fleet; name: string; state: string }[] = [
 
 /** How many subscribers are in which state; each tile leads to them. */
 export function FleetTiles() {
-  const { data, problem, reload } = useAsk<{ company: { fleet: Fleet } }>(query);
-  if (problem && !data) return <Failure problem={problem} retry={reload} />;
-  const fleet = data?.company.fleet;
+  const { data, problem, reload } = useAsk<{ company: { fleet: Fleet | null } | null }>(query);
+  if (problem) return <Failure problem={problem} retry={reload} />;
+  const fleet = data?.company?.fleet;
   return (
     <ul className="tiles" aria-busy={!fleet} aria-label="The fleet in numbers">
       {tiles.map(({ key, name, state }) => (
         <li key={key} className={`tile ${key}`}>
           <a href={toSubscribers(state ? { state } : {})}>
             <span className="tile-name">{name}</span>
-            <strong title={fleet && count(fleet[key])}>{fleet ? figure(fleet[key]) : <i className="blank" />}</strong>
+            <strong title={fleet ? count(fleet[key]) : undefined}>{fleet ? figure(fleet[key]) : <i className="blank" />}</strong>
             {key !== 'total' && <span className="hint">{fleet ? share(fleet[key], fleet.total) : '\u00a0'}</span>}
             {key === 'total' && <span className="hint">{fleet ? 'that you can see' : '\u00a0'}</span>}
           </a>

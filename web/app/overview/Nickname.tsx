@@ -1,4 +1,5 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { ask } from '../graph/client';
 import { useDo } from '../graph/use';
 import { Pencil } from '../shell/icons';
@@ -13,9 +14,15 @@ const edit = `mutation EditNickname($input: EditSubscriberInput!) {
 export function Nickname({ physicalId, nickname, changed }: { physicalId: string; nickname: string; changed: () => void }) {
   const may = useMay('VIEW_SUBSCRIBER', 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER');
   const [editing, setEditing] = useState(false);
+  const pencil = useRef<HTMLButtonElement>(null);
+  // The focus goes back to where it was before the form was opened.
+  const close = () => {
+    flushSync(() => setEditing(false));
+    pencil.current?.focus();
+  };
   const save = useDo(async (name: string) => {
     await ask(edit, { input: { physicalId, nickname: name } });
-    setEditing(false);
+    close();
     changed();
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -27,7 +34,7 @@ export function Nickname({ physicalId, nickname, changed }: { physicalId: string
       <h1 className="named">
         {nickname || <span className="hint">No nickname</span>}
         {may && (
-          <button type="button" className="icon" aria-label="Edit the nickname" title="Edit the nickname" onClick={() => { save.clear(); setEditing(true); }}>
+          <button ref={pencil} type="button" className="icon" aria-label="Edit the nickname" title="Edit the nickname" onClick={() => { save.clear(); setEditing(true); }}>
             <Pencil />
           </button>
         )}
@@ -36,10 +43,10 @@ export function Nickname({ physicalId, nickname, changed }: { physicalId: string
   return (
     <>
       <h1 className="visually-hidden">{nickname || physicalId}</h1>
-      <form className="row" onSubmit={submit} onKeyDown={(event) => event.key === 'Escape' && setEditing(false)}>
+      <form className="row" onSubmit={submit} onKeyDown={(event) => event.key === 'Escape' && close()}>
         <input name="nickname" aria-label="Nickname" defaultValue={nickname} maxLength={256} autoFocus />
         <button type="submit" className="primary" disabled={save.busy}>Save</button>
-        <button type="button" onClick={() => setEditing(false)}>Cancel</button>
+        <button type="button" onClick={close}>Cancel</button>
       </form>
       {save.problem && <Failure problem={save.problem} />}
     </>

@@ -9,7 +9,7 @@ import { UsageByDay } from './UsageByDay';
 /** The first view: the fleet in numbers, for people who do not write queries. */
 export function Overview() {
   return (
-    <main className="page">
+    <div className="page">
       <Heading />
       <SuppressedMail />
       <FleetTiles />
@@ -19,6 +19,6 @@ export function Overview() {
         <AlertsFired />
       </div>
       <Tags />
-    </main>
+    </div>
   );
 }

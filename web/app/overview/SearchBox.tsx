@@ -15,8 +15,13 @@ const query = `query Search($text: String!) {
   ]}) { nodes { physicalId subscriberId nickname } pageInfo { hasNextPage } }
 }`;
 
+interface Page {
+  nodes: Found[];
+  pageInfo: { hasNextPage: boolean };
+}
+
 interface Answer {
-  subscribers: { nodes: Found[]; pageInfo: { hasNextPage: boolean } };
+  subscribers: Page | null;
 }
 
 interface Choice {
@@ -26,7 +31,7 @@ interface Choice {
   note: string;
 }
 
-const choices = ({ nodes, pageInfo }: Answer['subscribers'], text: string): Choice[] => [
+const choices = ({ nodes, pageInfo }: Page, text: string): Choice[] => [
   ...nodes.map(({ physicalId, subscriberId, nickname }) => ({ key: physicalId, href: toSubscriber(physicalId), name: nickname || physicalId, note: `${physicalId} · ${subscriberId}` })),
   ...(pageInfo.hasNextPage ? [{ key: 'all', href: toSubscribers({ search: text }), name: '', note: 'Show all that fit' }] : []),
 ];
@@ -37,7 +42,7 @@ const shortest = 2;
 function useFound(text: string) {
   const wanted = useSettled(text, 200);
   const asked = useAsk<Answer>(wanted.length >= shortest ? query : null, { text: wanted });
-  const found = wanted === text && asked.current && asked.data ? choices(asked.data.subscribers, text) : undefined;
+  const found = wanted === text && asked.data?.subscribers ? choices(asked.data.subscribers, text) : undefined;
   return { found, problem: asked.problem };
 }
 

@@ -1,9 +1,10 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useMemo, useState } from 'react';
 import { ask } from '../graph/client';
 import { useAsk, useDo, useSettled } from '../graph/use';
-import { day } from '../format/time';
+import { day, startOfDay } from '../format/time';
 import { bytes, parseBytes, useSystem } from '../format/units';
 import { Failure } from '../shell/parts';
+import { useZone } from '../shell/viewer';
 
 const create = 'mutation CreateAlert($input: CreateAlertInput!) { createAlert(input: $input) { alert { alertId } } }';
 const preview = `query PreviewAlert($input: CreateAlertInput!, $startDate: String!, $endDate: String!) {
@@ -11,11 +12,12 @@ const preview = `query PreviewAlert($input: CreateAlertInput!, $startDate: Strin
 }`;
 
 interface Preview {
-  previewAlert: { total: number; firings: { boundary: 'LOWER' | 'UPPER'; at: string; usage: string }[] };
+  previewAlert: { total: number; firings: { boundary: 'LOWER' | 'UPPER'; at: string; usage: string }[] } | null;
 }
 
-const daysBack = 92;
-const date = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
+const monthsBack = 3;
+const mostFirings = 12;
+const instant = (at: number) => new Date(at).toISOString();
 
 interface Props {
   subscriberId: string;
@@ -23,7 +25,7 @@ interface Props {
   cancel: () => void;
 }
 
-/** Sets an alert on a subscriber, and says beforehand when it would have fired. */
+/** Sets an alert on a subscriber, and shows beforehand when it would have fired. */
 export function SetAlert({ subscriberId, done, cancel }: Props) {
   const [lower, setLower] = useState('500 MB');
   const [upper, setUpper] = useState('1 GB');
@@ -38,9 +40,9 @@ export function SetAlert({ subscriberId, done, cancel }: Props) {
   };
   return (
     <form className="set-alert" onSubmit={submit}>
-      <p className="hint">You are told when this subscriber uses more in one billing period. It is not barred by that.</p>
+      <p className="hint">The recipients get a mail when this subscriber uses more in one billing period. It does not bar the subscriber.</p>
       <div className="fields">
-        <Threshold name="Lower threshold" text={lower} change={setLower} />
+        <Threshold first name="Lower threshold" text={lower} change={setLower} />
         <Threshold name="Upper threshold" text={upper} change={setUpper} />
       </div>
       <Foresight input={input} />
@@ -58,18 +60,18 @@ type Input = { ruleType: string; target: string; lowerThreshold: string; upperTh
 /** The alert as the graph takes it, or what is wrong with it. */
 function inputOf(target: string, lower: string, upper: string): Input | string {
   const [lowerThreshold, upperThreshold] = [parseBytes(lower), parseBytes(upper)];
-  if (lowerThreshold === null || upperThreshold === null) return 'Write thresholds such as 500 MB, 1.5 GiB or 200000.';
+  if (lowerThreshold === null || upperThreshold === null) return 'Write thresholds such as 500 MB, 1.5 GB or 200000.';
   if (BigInt(lowerThreshold) > BigInt(upperThreshold)) return 'The lower threshold is above the upper one.';
   return { ruleType: 'SIM', target, lowerThreshold, upperThreshold };
 }
 
-function Threshold({ name, text, change }: { name: string; text: string; change: (text: string) => void }) {
+function Threshold({ name, text, change, first }: { name: string; text: string; change: (text: string) => void; first?: boolean }) {
   useSystem();
   const value = parseBytes(text);
   return (
     <label>
       {name}
-      <input value={text} onChange={(event) => change(event.target.value)} aria-invalid={value === null} inputMode="decimal" required />
+      <input autoFocus={first} value={text} onChange={(event) => change(event.target.value)} aria-invalid={value === null} inputMode="decimal" required />
       <span className="hint">{value === null ? '\u00a0' : bytes(value)}</span>
     </label>
   );
@@ -78,20 +80,26 @@ function Threshold({ name, text, change }: { name: string; text: string; change:
 /** When the alert would have fired in the past. */
 function Foresight({ input }: { input: Input | string }) {
   const wanted = useSettled(JSON.stringify(input), 400);
+  const timeZone = useZone();
+  const span = useMemo(() => ({ startDate: instant(startOfDay(Date.now(), timeZone, { months: -monthsBack })), endDate: instant(startOfDay(Date.now(), timeZone, { days: 1 })) }), [timeZone]);
   const fits = wanted.startsWith('{');
-  const asked = useAsk<Preview>(fits ? preview : null, { input: fits ? JSON.parse(wanted) : null, startDate: date(daysBack), endDate: date(0) });
-  if (typeof input === 'string') return <p className="foresight" role="status">{input}</p>;
-  if (asked.problem) return <p className="foresight" role="status">{asked.problem.message}</p>;
-  if (!asked.data) return <p className="foresight" role="status">Looking at the last three months …</p>;
-  const { total, firings } = asked.data.previewAlert;
+  const { data, problem } = useAsk<Preview>(fits ? preview : null, { input: fits ? JSON.parse(wanted) : null, ...span });
+  const text = typeof input === 'string' ? input : problem ? problem.message : !data?.previewAlert ? 'Looking at the last three months …' : null;
+  if (text !== null) return <p className="foresight" role="status">{text}</p>;
+  return <Firings of={data!.previewAlert!} timeZone={timeZone} />;
+}
+
+function Firings({ of: { total, firings }, timeZone }: { of: NonNullable<Preview['previewAlert']>; timeZone: string }) {
   if (total === 0) return <p className="foresight" role="status">It would not have fired in the last three months.</p>;
+  const shown = firings.slice(-mostFirings);
+  const hidden = total - shown.length;
   return (
     <div className="foresight" role="status">
-      It would have fired {total === 1 ? 'once' : `${total} times`} in the last three months:
+      It would have fired {total === 1 ? 'once' : `${total} times`} in the last three months{hidden > 0 && `; the last ${shown.length}`}:
       <ul>
-        {firings.slice(-4).map((firing) => (
+        {shown.map((firing) => (
           <li key={firing.at + firing.boundary}>
-            {day(firing.at)} · {firing.boundary === 'UPPER' ? 'upper' : 'lower'} threshold, at {bytes(firing.usage)}
+            {day(firing.at, timeZone)} · {firing.boundary === 'UPPER' ? 'upper' : 'lower'} threshold, at {bytes(firing.usage)}
           </li>
         ))}
       </ul>

@@ -1,7 +1,7 @@
 interface Stateful {
   isActive: boolean;
   isBarred: boolean;
-  networkState: { isOnline: boolean; isTransferring: boolean };
+  networkState: { isOnline: boolean; isTransferring: boolean } | null;
 }
 
 /** The states of a subscriber that matter, as badges. */
@@ -10,7 +10,7 @@ export function States({ of: { isActive, isBarred, networkState } }: { of: State
     <span className="states">
       {isBarred && <span className="badge upper">barred</span>}
       {!isActive && <span className="badge">inactive</span>}
-      {networkState.isTransferring ? <span className="badge good">transferring</span> : networkState.isOnline ? <span className="badge good">online</span> : isActive && <span className="badge">offline</span>}
+      {networkState?.isTransferring ? <span className="badge good">transferring</span> : networkState?.isOnline ? <span className="badge good">online</span> : isActive && networkState && <span className="badge">offline</span>}
     </span>
   );
 }

@@ -22,16 +22,16 @@ const query = `query Subscriber($physicalId: String!) {
 
 /** Everything of one subscriber, with what can be changed in place. */
 export function SubscriberPage({ physicalId }: { physicalId: string }) {
-  const { data, problem, reload } = useAsk<{ subscriber: Subscriber }>(query, { physicalId });
-  if (!data)
+  const { data, problem, reload } = useAsk<{ subscriber: Subscriber | null }>(query, { physicalId });
+  const subscriber = data?.subscriber;
+  if (!subscriber)
     return (
-      <main className="page">
+      <div className="page">
         {problem ? <Failure problem={problem} retry={reload} more={<a href={toSubscribers()}>All subscribers</a>} /> : <Loading label="Reading the subscriber" />}
-      </main>
+      </div>
     );
-  const { subscriber } = data;
   return (
-    <main className="page">
+    <div className="page">
       <p className="crumbs"><a href={toSubscribers()}>Subscribers</a></p>
       <div className="heading">
         <div>
@@ -40,14 +40,15 @@ export function SubscriberPage({ physicalId }: { physicalId: string }) {
         </div>
         <States of={subscriber} />
       </div>
+      {problem && <Failure problem={problem} retry={problem.code === 'FORBIDDEN' ? undefined : reload} />}
       <SubscriberUsage subscriber={subscriber} />
       <div className="columns wide-left">
         <Alerts subscriber={subscriber} />
         <div className="stack">
-          <SubscriberTags physicalId={physicalId} tags={subscriber.tags.map(({ name }) => name)} changed={reload} />
+          {subscriber.tags && <SubscriberTags physicalId={physicalId} tags={subscriber.tags.map(({ name }) => name)} changed={reload} />}
           <Facts of={subscriber} />
         </div>
       </div>
-    </main>
+    </div>
   );
 }

@@ -1,9 +1,10 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import { ask } from '../graph/client';
 import { useAsk, useDo } from '../graph/use';
 import { Close } from '../shell/icons';
 import { Empty, Failure, Panel } from '../shell/parts';
 import { toSubscribers } from '../shell/route';
+import { offerUndo } from '../shell/undo';
 import { useMay } from '../shell/viewer';
 
 const attach = 'mutation AttachTag($input: TagInput!) { attachTag(input: $input) { attached } }';
@@ -19,28 +20,34 @@ interface Props {
 /** The tags of a subscriber, to be added and taken off. */
 export function SubscriberTags({ physicalId, tags, changed }: Props) {
   const may = useMay('VIEW_SUBSCRIBER', 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER');
-  const all = useAsk<{ tags: { nodes: { name: string }[] } }>(may ? known : null);
+  const all = useAsk<{ tags: { nodes: { name: string }[] } | null }>(may ? known : null);
   const [text, setText] = useState('');
   const change = useDo(async (mutation: string, tagName: string) => {
     await ask(mutation, { input: { tagName, physicalIds: [physicalId] } });
     changed();
     all.reload();
   });
+  const list = useRef<HTMLUListElement>(null);
+  const takeOff = async (tag: string) => {
+    if (!(await change.run(detach, tag))) return;
+    list.current?.focus(); // the button that had the focus is gone
+    offerUndo({ text: `The tag ${tag} is taken off.`, undo: async () => void (await change.run(attach, tag)) });
+  };
   const add = async (event: FormEvent) => {
     event.preventDefault();
     const name = text.trim();
     if (name !== '' && (await change.run(attach, name))) setText('');
   };
-  const others = (all.data?.tags.nodes ?? []).map(({ name }) => name).filter((name) => !tags.includes(name));
+  const others = (all.data?.tags?.nodes ?? []).map(({ name }) => name).filter((name) => !tags.includes(name));
   return (
     <Panel id="subscriber-tags" title="Tags">
       {tags.length === 0 && <Empty>No tags.</Empty>}
-      <ul className="chips" aria-label="Tags of the subscriber">
+      <ul className="chips" aria-label="Tags of the subscriber" ref={list} tabIndex={-1}>
         {tags.map((tag) => (
           <li key={tag} className="chip">
             <a href={toSubscribers({ tag })}>{tag}</a>
             {may && (
-              <button type="button" aria-label={`Take off the tag ${tag}`} disabled={change.busy} onClick={() => void change.run(detach, tag)}>
+              <button type="button" aria-label={`Take off the tag ${tag}`} disabled={change.busy} onClick={() => void takeOff(tag)}>
                 <Close />
               </button>
             )}

@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import { useAsk } from '../graph/use';
 import { bytes, count, useSystem } from '../format/units';
 import { Answered, Empty, Panel } from '../shell/parts';
@@ -14,12 +13,18 @@ interface Row {
   tariffName: string | null;
   isActive: boolean;
   isBarred: boolean;
-  dataUsage: string;
-  networkState: { isOnline: boolean; isTransferring: boolean };
+  dataUsage: string | null;
+  networkState: { isOnline: boolean; isTransferring: boolean } | null;
 }
 
 interface Answer {
-  subscribers: { nodes: Row[]; totalCount: number; pageInfo: { endCursor: string | null; startCursor: string | null; hasNextPage: boolean; hasPreviousPage: boolean } };
+  subscribers: Page | null;
+}
+
+interface Page {
+  nodes: Row[];
+  totalCount: number | null;
+  pageInfo: { endCursor: string | null; startCursor: string | null; hasNextPage: boolean; hasPreviousPage: boolean };
 }
 
 const query = `query Subscribers($first: Int, $after: String, $last: Int, $before: String, $filter: SubscriberFilter, $orderBy: [SubscriberOrder!]) {
@@ -57,42 +62,54 @@ function filterOf(params: URLSearchParams): object | undefined {
   return all.length > 0 ? { and: all } : undefined;
 }
 
-/** The subscribers, by state, tag or search, page by page. */
-export function Subscribers({ params }: { params: URLSearchParams }) {
-  return <List key={params.toString()} params={params} />;
+/** The part of the list that the address names. */
+function pageOf(params: URLSearchParams): object {
+  const [after, before] = [params.get('after'), params.get('before')];
+  if (before) return { last: pageLength, before };
+  return after ? { first: pageLength, after } : { first: pageLength };
 }
 
-function List({ params }: { params: URLSearchParams }) {
-  const [page, setPage] = useState<object>({ first: pageLength });
+/** The subscribers, by state, tag or search, page by page. Where one is in the list is part of the address. */
+export function Subscribers({ params }: { params: URLSearchParams }) {
   const order = orders[params.get('order') ?? ''] ?? orders.id!;
-  const asked = useAsk<Answer>(query, { ...page, filter: filterOf(params), orderBy: order.orderBy });
+  const asked = useAsk<Answer>(query, { ...pageOf(params), filter: filterOf(params), orderBy: order.orderBy });
+  const page = (asked.data ?? asked.former)?.subscribers;
+  const total = asked.data?.subscribers?.totalCount;
   useSystem();
   return (
-    <main className="page">
+    <div className="page">
       <div className="heading">
         <h1>Subscribers</h1>
         <SearchBox />
       </div>
       <Chosen params={params} />
-      <Panel id="list" title={asked.data ? `${count(asked.data.subscribers.totalCount)} subscribers` : 'Subscribers'} aside={<Order params={params} />}>
-        <Answered asked={asked} label="Reading subscribers" rows={8}>
-          {({ subscribers }) => (
-            <>
-              {subscribers.nodes.length === 0 ? <Empty>No subscriber fits.</Empty> : <Rows rows={subscribers.nodes} />}
-              <p className="pager">
-                <button type="button" disabled={!subscribers.pageInfo.hasPreviousPage || asked.loading} onClick={() => setPage({ last: pageLength, before: subscribers.pageInfo.startCursor })}>Previous</button>
-                <button type="button" disabled={!subscribers.pageInfo.hasNextPage || asked.loading} onClick={() => setPage({ first: pageLength, after: subscribers.pageInfo.endCursor })}>Next</button>
-              </p>
-            </>
-          )}
+      <Panel id="list" title={typeof total === 'number' ? `${count(total)} subscribers` : 'Subscribers'} aside={<Order params={params} />}>
+        <Answered asked={asked} of={({ subscribers }) => subscribers} label="Reading subscribers" rows={8}>
+          {({ nodes }) => (nodes.length === 0 ? <Empty>No subscriber fits.</Empty> : <Rows rows={nodes} />)}
         </Answered>
+        {page && <Pager params={params} {...page.pageInfo} />}
       </Panel>
-    </main>
+    </div>
+  );
+}
+
+/** Leads to the pages beside this one. A link that leads nowhere keeps the focus. */
+function Pager({ params, startCursor, endCursor, hasPreviousPage, hasNextPage }: { params: URLSearchParams } & Page['pageInfo']) {
+  const link = (name: string, leads: boolean, key: 'before' | 'after', cursor: string | null) =>
+    leads && cursor ? <a href={changed(params, key, cursor)}>{name}</a> : <a role="link" aria-disabled="true" tabIndex={-1}>{name}</a>;
+  return (
+    <nav className="pager" aria-label="Pages of the list">
+      {link('Previous', hasPreviousPage, 'before', startCursor)}
+      {link('Next', hasNextPage, 'after', endCursor)}
+    </nav>
   );
 }
 
 const changed = (params: URLSearchParams, key: string, value: string) => {
   const next = new URLSearchParams(params);
+  // Another filter, order or page begins anew; a cursor belongs to its list.
+  next.delete('after');
+  next.delete('before');
   if (value) next.set(key, value);
   else next.delete(key);
   return toSubscribers(Object.fromEntries(next));
@@ -140,7 +157,7 @@ const Rows = ({ rows }: { rows: Row[] }) => (
             <td>{row.operatorName}</td>
             <td>{row.tariffName ?? <span className="hint">hidden</span>}</td>
             <td><States of={row} /></td>
-            <td className="number">{bytes(row.dataUsage)}</td>
+            <td className="number">{row.dataUsage === null ? '–' : bytes(row.dataUsage)}</td>
           </tr>
         ))}
       </tbody>

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { ask } from '../graph/client';
 import { useAsk, useDo } from '../graph/use';
-import { ago, moment } from '../format/time';
+import { ago, momentInZone } from '../format/time';
 import { Failure, Panel } from '../shell/parts';
-import { useMay, useViewer } from '../shell/viewer';
+import { useMay, useViewer, useZone } from '../shell/viewer';
 
 interface Recipient {
   recipientId: number;
@@ -28,14 +28,14 @@ const restore = `mutation RestoreRecipient($recipientId: Int!) {
 export function SuppressedMail() {
   const may = useMay('VIEW_MONITORING_ALERTS', 'VIEW_A_USERS_DETAILS');
   const { isRestricted } = useViewer();
-  const asked = useAsk<{ recipients: { nodes: Recipient[] } }>(may && !isRestricted ? query : null);
+  const asked = useAsk<{ recipients: { nodes: Recipient[] } | null }>(may && !isRestricted ? query : null);
   const [done, setDone] = useState('');
   const again = useDo(async ({ recipientId, email }: Recipient) => {
     const { restoreRecipient: { mails, alerts } } = await ask<Restored>(restore, { recipientId });
     setDone(`${email} gets mail again${mails + alerts > 0 ? `, also what was held back: ${counted(mails, 'mail')}, ${counted(alerts, 'alert')}` : ''}.`);
     asked.reload();
   });
-  const suppressed = asked.data?.recipients.nodes.filter(({ suppressedSince }) => suppressedSince !== null) ?? [];
+  const suppressed = asked.data?.recipients?.nodes.filter(({ suppressedSince }) => suppressedSince !== null) ?? [];
   if (suppressed.length === 0 && !done) return null;
   return (
     <Panel id="suppressed" title={suppressed.length > 0 ? `Mail to ${counted(suppressed.length, 'recipient')} is suppressed` : 'Mail goes to every recipient'}>
@@ -53,13 +53,14 @@ export function SuppressedMail() {
 const counted = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`;
 
 function Suppressed({ recipient: { email, suppressedSince, suppressedReason, suppressedDetail }, busy, restore }: { recipient: Recipient; busy: boolean; restore: () => void }) {
+  const timeZone = useZone();
   return (
     <li>
       <span className="entry-text">
         <strong>{email}</strong>
         <span className="hint">{suppressedReason === 'UNSUBSCRIBED' ? 'The recipient unsubscribed.' : `A mail server refused the address: ${suppressedDetail}`}</span>
       </span>
-      {suppressedSince && <time className="hint" dateTime={suppressedSince} title={moment(suppressedSince)}>{ago(suppressedSince)}</time>}
+      {suppressedSince && <time className="hint" dateTime={suppressedSince} title={momentInZone(suppressedSince, timeZone)}>{ago(suppressedSince)}</time>}
       {suppressedReason === 'REFUSED' && <button type="button" disabled={busy} aria-label={`Send mail to ${email} again`} onClick={restore}>Send again</button>}
     </li>
   );

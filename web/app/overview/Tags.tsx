@@ -4,7 +4,7 @@ import { Answered, Empty, Panel } from '../shell/parts';
 import { toSubscribers } from '../shell/route';
 
 interface Answer {
-  tags: { nodes: { name: string; numberOfSubscribers: number }[]; totalCount: number };
+  tags: { nodes: { name: string; numberOfSubscribers: number | null }[]; totalCount: number | null } | null;
 }
 
 const query = 'query Tags { tags(first: 40) { nodes { name numberOfSubscribers } totalCount } }';
@@ -12,10 +12,11 @@ const query = 'query Tags { tags(first: 40) { nodes { name numberOfSubscribers }
 /** The tags, each leading to the subscribers that carry it. */
 export function Tags() {
   const asked = useAsk<Answer>(query);
+  const total = asked.data?.tags?.totalCount;
   return (
-    <Panel id="tags" title="Tags" aside={asked.data && <span className="hint">{count(asked.data.tags.totalCount)}</span>}>
-      <Answered asked={asked} label="Reading tags" rows={2}>
-        {({ tags }) =>
+    <Panel id="tags" title="Tags" aside={typeof total === 'number' && <span className="hint">{count(total)}</span>}>
+      <Answered asked={asked} of={({ tags }) => tags} label="Reading tags" rows={2}>
+        {(tags) =>
           tags.nodes.length === 0 ? (
             <Empty>No subscriber carries a tag yet. Open one and add the first.</Empty>
           ) : (
@@ -23,7 +24,7 @@ export function Tags() {
               {tags.nodes.map((tag) => (
                 <li key={tag.name}>
                   <a className="chip" href={toSubscribers({ tag: tag.name })}>
-                    {tag.name} <span>{count(tag.numberOfSubscribers)}</span>
+                    {tag.name} {tag.numberOfSubscribers !== null && <span>{count(tag.numberOfSubscribers)}</span>}
                   </a>
                 </li>
               ))}

@@ -9,7 +9,7 @@ import { type Period, useMay, useViewer } from '../shell/viewer';
 import { CSVButton } from './CSVButton';
 
 interface Talker {
-  subscriber: { physicalId: string; subscriberId: string; nickname: string };
+  subscriber: { physicalId: string; subscriberId: string; nickname: string } | null;
   mobileOriginated: string;
   mobileTerminated: string;
   total: string;
@@ -17,7 +17,7 @@ interface Talker {
 
 interface Usage {
   period: Period;
-  topSubscribers: Talker[];
+  topSubscribers: Talker[] | null;
 }
 
 const talkers = 'period { start end } topSubscribers(first: 10) { subscriber { physicalId subscriberId nickname } mobileOriginated mobileTerminated total }';
@@ -25,10 +25,19 @@ const now = `query TopTalkers { company { usage { ${talkers} } } }`;
 const before = `query TopTalkersBefore { company { usage { previous { ${talkers} } } } }`;
 
 interface Answer {
-  company: { usage: Usage | { previous: Usage } };
+  company: { usage: Usage | { previous: Usage | null } | null } | null;
 }
 
-const usageOf = ({ company: { usage } }: Answer): Usage => ('previous' in usage ? usage.previous : usage);
+/** The usage of which the subscribers are known. */
+function usageOf({ company }: Answer): Ranked | null {
+  const asked = company?.usage;
+  const usage = asked && 'previous' in asked ? asked.previous : asked;
+  return usage?.topSubscribers ? { period: usage.period, topSubscribers: usage.topSubscribers } : null;
+}
+
+interface Ranked extends Usage {
+  topSubscribers: Talker[];
+}
 
 /** The ten subscribers with the most usage, in this period or the one before. */
 export function TopTalkers() {
@@ -39,8 +48,8 @@ export function TopTalkers() {
   return (
     <Panel id="top" title="Top talkers" aside={may && <Tools last={last} setLast={setLast} usage={usage} />}>
       {may ? (
-        <Answered asked={asked} label="Ranking subscribers" rows={8}>
-          {(answer) => <Ranking usage={usageOf(answer)} />}
+        <Answered asked={asked} of={usageOf} label="Ranking subscribers" rows={8}>
+          {(usage) => <Ranking usage={usage} />}
         </Answered>
       ) : (
         <Empty>You need the permissions View Statistics Overview and View Subscriber to see these.</Empty>
@@ -49,7 +58,7 @@ export function TopTalkers() {
   );
 }
 
-function Tools({ last, setLast, usage }: { last: boolean; setLast: (last: boolean) => void; usage: Usage | undefined }) {
+function Tools({ last, setLast, usage }: { last: boolean; setLast: (last: boolean) => void; usage: Ranked | null | undefined }) {
   const rows = (usage?.topSubscribers ?? []).map(({ subscriber, ...bytes }) => ({ ...subscriber, ...bytes }));
   return (
     <div className="row">
@@ -62,10 +71,10 @@ function Tools({ last, setLast, usage }: { last: boolean; setLast: (last: boolea
   );
 }
 
-function Ranking({ usage: { period, topSubscribers } }: { usage: Usage }) {
+function Ranking({ usage: { period, topSubscribers } }: { usage: Ranked }) {
   useSystem();
   const { company } = useViewer();
-  const span = `${day(period.start, company.timeZone)} – ${day(new Date(Date.parse(period.end) - 1), company.timeZone)}`;
+  const span = `${day(period.start, company.timeZone)} – ${day(Date.parse(period.end) - 1, company.timeZone)}`;
   if (topSubscribers.length === 0) return <Empty>No subscriber used data, {span}.</Empty>;
   return (
     <>
@@ -73,7 +82,7 @@ function Ranking({ usage: { period, topSubscribers } }: { usage: Usage }) {
         label={`Subscribers with the most usage, ${span}`}
         legend={['Received (MT)', 'Sent (MO)']}
         bars={topSubscribers.map(({ subscriber, mobileOriginated, mobileTerminated, total }) => ({
-          label: <a href={toSubscriber(subscriber.physicalId)}>{subscriber.nickname || subscriber.physicalId}</a>,
+          label: subscriber ? <a href={toSubscriber(subscriber.physicalId)}>{subscriber.nickname || subscriber.physicalId}</a> : 'unknown',
           values: [Number(mobileTerminated), Number(mobileOriginated)],
           text: bytes(total),
         }))}

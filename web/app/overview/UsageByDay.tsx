@@ -4,15 +4,19 @@ import { moment } from '../format/time';
 import { bytes, change, count, useSystem } from '../format/units';
 import { useAsk } from '../graph/use';
 import { Answered, Empty, Panel } from '../shell/parts';
-import { useMay, useViewer } from '../shell/viewer';
+import { useMay, useZone } from '../shell/viewer';
 import { CSVButton } from './CSVButton';
 import { type Point, past, point, rowsOf, stacked, timesOf, type Totals, totals } from './usage';
 
 interface Usage {
-  totals: Totals;
-  series: Point[];
+  totals: Totals | null;
+  series: Point[] | null;
   dataCompleteUntil: string | null;
-  previous: { totals: Totals; series: Point[] };
+  previous: { totals: Totals | null; series: Point[] | null } | null;
+}
+
+interface Answer {
+  company: { usage: Usage | null } | null;
 }
 
 const query = `query UsageByDay {
@@ -22,16 +26,19 @@ const query = `query UsageByDay {
   } }
 }`;
 
+const usageOf = ({ company }: Answer) => company?.usage;
+
 /** Usage of the current period by day, against the same days of the one before. */
 export function UsageByDay() {
   const may = useMay('VIEW_STATISTICS_OVERVIEW');
-  const asked = useAsk<{ company: { usage: Usage } }>(may ? query : null);
-  const rows = asked.data ? rowsOf(past(asked.data.company.usage.series)) : [];
+  const asked = useAsk<Answer>(may ? query : null);
+  const usage = asked.data && usageOf(asked.data);
+  const rows = usage ? rowsOf(past(usage.series)) : [];
   return (
     <Panel id="usage" title="Usage this billing period" aside={may && <CSVButton name="Usage by day" rows={rows} />}>
       {may ? (
-        <Answered asked={asked} label="Adding up usage" rows={6}>
-          {({ company }) => <Chart usage={company.usage} />}
+        <Answered asked={asked} of={usageOf} label="Adding up usage" rows={6}>
+          {(usage) => <Chart usage={usage} />}
         </Answered>
       ) : (
         <Empty>You need the permission View Statistics Overview to see usage.</Empty>
@@ -42,21 +49,23 @@ export function UsageByDay() {
 
 function Chart({ usage }: { usage: Usage }) {
   useSystem();
-  const { company } = useViewer();
+  const timeZone = useZone();
   const { times, series, before } = useMemo(() => draw(usage), [usage]);
-  const total = Number(usage.totals.total);
-  if (total === 0 && before === 0) return <Empty>No usage has been recorded in this billing period or the one before.</Empty>;
+  const total = Number(usage.totals?.total ?? 0);
+  if (usage.totals && usage.series && total === 0 && before === 0) return <Empty>No usage has been recorded in this billing period or the one before.</Empty>;
   const sum = bytes(total);
   return (
     <>
-      <div className="figures">
-        <Figure name="Total" text={sum} note={comparison(total, before)} />
-        <Figure name="Received (MT)" text={bytes(usage.totals.mobileTerminated)} />
-        <Figure name="Sent (MO)" text={bytes(usage.totals.mobileOriginated)} />
-        <Figure name="Sessions" text={count(usage.totals.sessions)} />
-      </div>
-      <Plot label={`Usage by day: ${sum} in this period so far, ${bytes(before)} by the same time of the period before.`} times={times} series={series} bytes timeZone={company.timeZone} height={260} />
-      {usage.dataCompleteUntil && <p className="hint">Complete until {moment(usage.dataCompleteUntil, company.timeZone)} ({company.timeZone}).</p>}
+      {usage.totals && (
+        <div className="figures">
+          <Figure name="Total" text={sum} note={usage.series && usage.previous?.series ? comparison(total, before) : undefined} />
+          <Figure name="Received (MT)" text={bytes(usage.totals.mobileTerminated)} />
+          <Figure name="Sent (MO)" text={bytes(usage.totals.mobileOriginated)} />
+          <Figure name="Sessions" text={count(usage.totals.sessions)} />
+        </div>
+      )}
+      {usage.series && <Plot label={`Usage by day: ${sum} in this period so far, ${bytes(before)} by the same time of the period before.`} times={times} series={series} bytes timeZone={timeZone} height={260} />}
+      {usage.dataCompleteUntil && <p className="hint">Complete until {moment(usage.dataCompleteUntil, timeZone)}.</p>}
     </>
   );
 }
@@ -75,22 +84,25 @@ function comparison(total: number, before: number): string {
 }
 
 /** The days of the period on the axis; the period before lies over them day by day. */
-function draw({ series: points, previous, dataCompleteUntil }: Usage): { times: number[]; series: Series[]; before: number } {
+function draw({ series, previous, dataCompleteUntil }: Usage): { times: number[]; series: Series[]; before: number } {
+  const points = series ?? [];
   const known = past(points);
-  const over = points.map((_, i) => (previous.series[i] ? Number(previous.series[i].total) : null));
+  const former = previous?.series ?? [];
+  const over = points.map((_, i) => (former[i] ? Number(former[i].total) : null));
   return {
     times: timesOf(points),
     series: [...stacked(points.map((_, i) => known[i])), { label: 'Period before', values: over, kind: 'dashed', color: '--series-past' }],
-    before: sumTo(known, previous.series, Date.parse(dataCompleteUntil ?? new Date().toISOString())),
+    before: sumTo(points, former, Date.parse(dataCompleteUntil ?? new Date().toISOString())),
   };
 }
 
-const dayLength = 86_400_000;
-
 /** What the period before had used by the same time: of the day that runs, the share that is known. */
-function sumTo(known: Point[], before: Point[], until: number): number {
-  return before.slice(0, known.length).reduce((all, { total }, i) => {
-    const share = (until - Date.parse(known[i]!.start)) / dayLength;
-    return all + Number(total) * Math.min(1, Math.max(0, share));
+function sumTo(points: Point[], before: Point[], until: number): number {
+  return before.slice(0, past(points).length).reduce((all, { total }, i) => {
+    const start = Date.parse(points[i]!.start);
+    const end = points[i + 1] ? Date.parse(points[i + 1]!.start) : start + dayLength;
+    return all + Number(total) * Math.min(1, Math.max(0, (until - start) / (end - start)));
   }, 0);
 }
+
+const dayLength = 86_400_000;

@@ -1,4 +1,4 @@
-/** A subscriber as its page shows it. */
+/** A subscriber as its page shows it. Relations that could not be read are null. */
 export interface Subscriber {
   kind: 'CELLULAR' | 'NON_IP' | 'SATELLITE';
   physicalId: string;
@@ -19,11 +19,11 @@ export interface Subscriber {
   isActive: boolean;
   subscriberType: 'PHYSICAL' | 'VIRTUAL';
   group: { groupId: number; name: string } | null;
-  networkState: { isTransferring: boolean; isOnline: boolean };
+  networkState: { isTransferring: boolean; isOnline: boolean } | null;
   eid: string | null;
   smdpProvider: string | null;
   parent: { physicalId: string; isEnabledOnParent: boolean } | null;
-  profiles: { physicalId: string; nickname: string }[];
-  dataUsage: string;
-  tags: { name: string }[];
+  profiles: { physicalId: string; nickname: string }[] | null;
+  dataUsage: string | null;
+  tags: { name: string }[] | null;
 }

@@ -19,7 +19,7 @@ export const point = 'start mobileOriginated mobileTerminated total';
 export const totals = 'mobileOriginated mobileTerminated total sessions';
 
 /** Points up to now: what is yet to come is not zero but unknown. */
-export const past = (points: Point[], now = Date.now()): Point[] => points.filter(({ start }) => Date.parse(start) <= now);
+export const past = (points: Point[] | null, now = Date.now()): Point[] => (points ?? []).filter(({ start }) => Date.parse(start) <= now);
 
 export const timesOf = (points: Point[]): number[] => points.map(({ start }) => Date.parse(start) / 1000);
 

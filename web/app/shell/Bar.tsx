@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { ago } from '../format/time';
+import { setSystem, useSystem } from '../format/units';
 import { signOut } from '../session';
 import { Mark, Moon, Person, Sun } from './icons';
 import { turnTheme, useTheme } from './theme';
@@ -39,10 +40,16 @@ export function Bar({ places, viewer }: { places: Place[]; viewer: Viewer | null
 function Account({ viewer }: { viewer: Viewer }) {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (!open) return;
     const away = (event: Event) => {
-      if (event instanceof KeyboardEvent ? event.key === 'Escape' : !box.current?.contains(event.target as Node)) setOpen(false);
+      if (!(event instanceof KeyboardEvent)) {
+        if (!box.current?.contains(event.target as Node)) setOpen(false);
+      } else if (event.key === 'Escape') {
+        setOpen(false);
+        button.current?.focus();
+      }
     };
     addEventListener('pointerdown', away);
     addEventListener('keydown', away);
@@ -53,7 +60,7 @@ function Account({ viewer }: { viewer: Viewer }) {
   }, [open]);
   return (
     <div className="account" ref={box}>
-      <button type="button" className="account-button" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <button ref={button} type="button" className="account-button" aria-expanded={open} onClick={() => setOpen(!open)}>
         <Person />
         <span>{viewer.company.name}</span>
       </button>
@@ -64,9 +71,22 @@ function Account({ viewer }: { viewer: Viewer }) {
             {viewer.isRestricted ? 'Sees the subscribers of its groups' : 'Sees the whole company'} · {viewer.permissions.length} permissions
           </p>
           <p className="hint">The session ends {ago(viewer.tokenExpiresAt)}.</p>
-          <button type="button" onClick={() => signOut()}>Sign out</button>
+          <UnitsSwitch />
+          <p className="hint">Times are in {viewer.company.timeZone}, the zone of the company.</p>
+          <button type="button" onClick={() => void signOut()}>Sign out</button>
         </div>
       )}
+    </div>
+  );
+}
+
+/** The units of volumes, kept for this browser. */
+function UnitsSwitch() {
+  const system = useSystem();
+  return (
+    <div className="switch wide" role="group" aria-label="Units of volumes">
+      <button type="button" aria-pressed={system === 'SI'} title="Counts in 1000, as mails and tariffs do" onClick={() => setSystem('SI')}>kB, MB, GB</button>
+      <button type="button" aria-pressed={system === 'IEC'} title="Counts in 1024" onClick={() => setSystem('IEC')}>KiB, MiB, GiB</button>
     </div>
   );
 }

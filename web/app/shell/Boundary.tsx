@@ -13,9 +13,9 @@ export class Boundary extends Component<{ children: ReactNode }, { error: unknow
   render() {
     if (this.state.error === null) return this.props.children;
     return (
-      <main className="page">
+      <div className="page">
         <Failure problem={problemOf(this.state.error)} retry={() => location.reload()} />
-      </main>
+      </div>
     );
   }
 }

@@ -1,39 +1,58 @@
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { Overview } from '../overview/Overview';
 import { SubscriberPage } from '../overview/SubscriberPage';
 import { Subscribers } from '../overview/Subscribers';
 import { useSession } from '../session';
 import { Bar } from './Bar';
 import { Boundary } from './Boundary';
+import { OfferedSession } from './OfferedSession';
 import { Loading } from './parts';
 import { type Route, useRoute } from './route';
 import { SignIn } from './SignIn';
+import { UndoBar } from './UndoBar';
 import { SignedIn } from './viewer';
 
 const Explore = lazy(() => import('../explore/Explore'));
 
 /** The page: a bar, and the view that the address names. */
 export function Shell() {
-  const { token, notice } = useSession();
+  const { token, notice, offered, asking } = useSession();
   const route = useRoute();
-  useTitle(route);
+  useTitle(token === null ? 'Sign in' : titleOf(route));
   const places = [
     { name: 'Overview', href: '/#/', current: route.view === 'overview' },
     { name: 'Subscribers', href: '/#/subscribers', current: route.view === 'subscribers' || route.view === 'subscriber' },
     { name: 'Explore', href: '/#/explore', current: route.view === 'explore' },
     { name: 'REST', href: '/docs', current: false },
   ];
+  if (asking) return null;
   if (token === null) return <SignIn notice={notice} />;
   return (
     <SignedIn key={token}>
       {(viewer) => (
         <>
           <Bar places={places} viewer={viewer} />
-          {viewer && <Views route={route} />}
+          {viewer && <Main route={route}><Views route={route} /></Main>}
+          {viewer && <UndoBar />}
+          {viewer && offered !== null && <OfferedSession token={offered} email={viewer.email} />}
         </>
       )}
     </SignedIn>
   );
+}
+
+/** Holds the view. It gets the focus when another view is shown, as a new document would. */
+function Main({ route, children }: { route: Route; children: ReactNode }) {
+  const main = useRef<HTMLElement>(null);
+  const place = `${route.view}/${route.physicalId}`;
+  const shown = useRef(place);
+  useEffect(() => {
+    if (shown.current === place) return;
+    shown.current = place;
+    main.current!.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [place]);
+  return <main ref={main} tabIndex={-1} aria-label={titleOf(route)}>{children}</main>;
 }
 
 function Views({ route }: { route: Route }) {
@@ -47,7 +66,7 @@ function Views({ route }: { route: Route }) {
     <>
       {(opened || exploring) && (
         <Boundary>
-          <Suspense fallback={exploring && <main className="page"><Loading label="Opening the editor" /></main>}>
+          <Suspense fallback={exploring && <div className="page"><Loading label="Opening the editor" /></div>}>
             <Explore shown={exploring} shared={exploring ? route.params.get('query') : null} />
           </Suspense>
         </Boundary>
@@ -63,15 +82,26 @@ function View({ route }: { route: Route }) {
       return <Subscribers params={route.params} />;
     case 'subscriber':
       return <SubscriberPage physicalId={route.physicalId} />;
-    default:
+    case 'overview':
       return <Overview />;
+    default:
+      return <Unknown />;
   }
 }
 
-const titles = { overview: 'Overview', subscribers: 'Subscribers', subscriber: 'Subscriber', explore: 'Explore' };
+/** Shown at an address that leads nowhere. */
+const Unknown = () => (
+  <div className="page">
+    <h1>There is no such place</h1>
+    <p>No view of this page has the address <code>{location.hash}</code>. Go to the <a href="#/">overview</a> or to the <a href="#/subscribers">subscribers</a>.</p>
+  </div>
+);
 
-function useTitle(route: Route) {
+const titles = { overview: 'Overview', subscribers: 'Subscribers', explore: 'Explore', unknown: 'Not found' };
+const titleOf = (route: Route) => (route.view === 'subscriber' ? `Subscriber ${route.physicalId}` : titles[route.view]);
+
+function useTitle(title: string) {
   useEffect(() => {
-    document.title = `${route.view === 'subscriber' ? route.physicalId : titles[route.view]} · simgraph`;
-  }, [route]);
+    document.title = `${title} · simgraph`;
+  }, [title]);
 }

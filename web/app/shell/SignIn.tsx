@@ -1,6 +1,6 @@
 import { type FormEvent, useEffect, useState } from 'react';
 import { useDo } from '../graph/use';
-import { offersDemo, signIn, signInByKey, signInToDemo } from '../session';
+import { offersDemo, signInByKey, signInByToken, signInToDemo } from '../signin';
 import { Mark } from './icons';
 import { Failure } from './parts';
 
@@ -22,7 +22,7 @@ export function SignIn({ notice }: { notice: string | null }) {
           <button type="button" aria-pressed={way === 'token'} onClick={() => setWay('token')}>Access token</button>
         </div>
         {way === 'key' ? <ByKey /> : <ByToken />}
-        <p className="hint">The token stays in this browser tab and ends with it.</p>
+        <p className="hint">The token stays in the tabs of this browser and ends with the last of them.</p>
       </div>
     </main>
   );
@@ -76,9 +76,10 @@ function ByKey() {
 }
 
 function ByToken() {
+  const enter = useDo(signInByToken);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    signIn(String(new FormData(event.currentTarget).get('token')).trim().replace(/^Bearer\s+/i, ''));
+    void enter.run(String(new FormData(event.currentTarget).get('token')).trim().replace(/^Bearer\s+/i, ''));
   };
   return (
     <form onSubmit={submit}>
@@ -86,7 +87,8 @@ function ByToken() {
         Access token
         <input name="token" type="password" required autoComplete="off" />
       </label>
-      <button type="submit" className="primary">Sign in</button>
+      {enter.problem && <Failure problem={enter.problem} />}
+      <button type="submit" className="primary" disabled={enter.busy}>Sign in</button>
       <p className="hint">
         One is printed by <code>simgraph token --user you@company.example</code>.
       </p>

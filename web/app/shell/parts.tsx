@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
 import type { Problem } from '../graph/problem';
+import type { Asked } from '../graph/use';
 
-/** Says that something is on its way. */
+/** Shown while something is under way. */
 export const Loading = ({ label }: { label: string }) => (
   <p className="loading" role="status">
     <i aria-hidden="true" />
@@ -34,13 +35,12 @@ interface PanelProps {
   title: ReactNode;
   aside?: ReactNode;
   children: ReactNode;
-  className?: string;
   id: string;
 }
 
 /** A part of the overview with its heading. */
-export const Panel = ({ title, aside, children, className = '', id }: PanelProps) => (
-  <section className={`panel ${className}`} aria-labelledby={`${id}-title`}>
+export const Panel = ({ title, aside, children, id }: PanelProps) => (
+  <section className="panel" aria-labelledby={`${id}-title`}>
     <header>
       <h2 id={`${id}-title`}>{title}</h2>
       {aside}
@@ -58,9 +58,29 @@ export const Waiting = ({ rows = 4, label }: { rows?: number; label: string }) =
   </div>
 );
 
-/** Shows data when it is there, and else why not. */
-export function Answered<T>({ asked, label, rows, children }: { asked: { data: T | undefined; problem: Problem | undefined; reload: () => void }; label: string; rows?: number; children: (data: T) => ReactNode }) {
-  if (asked.data !== undefined) return <>{children(asked.data)}</>;
-  if (asked.problem) return <Failure problem={asked.problem} retry={asked.problem.code === 'FORBIDDEN' ? undefined : asked.reload} />;
-  return <Waiting label={label} rows={rows} />;
+interface AnsweredProps<T, P> {
+  asked: Asked<T>;
+  /** What is shown of the answer; null where it failed. */
+  of: (data: T) => P | null | undefined;
+  label: string;
+  rows?: number;
+  children: (part: P) => ReactNode;
+}
+
+/**
+ * Shows a part of the answer when it is there, and else why not. While another
+ * question is under way, the former answer is shown dimmed; it never stands for
+ * one that failed.
+ */
+export function Answered<T, P>({ asked: { data, former, problem, reload }, of, label, rows, children }: AnsweredProps<T, P>) {
+  const whole = data ?? former;
+  const part = whole === undefined ? undefined : of(whole);
+  const retry = problem?.code === 'FORBIDDEN' ? undefined : reload;
+  return (
+    <div className="answered" aria-busy={former !== undefined && !problem}>
+      {problem && <Failure problem={problem} retry={retry} />}
+      {part !== undefined && part !== null && children(part)}
+      {whole === undefined && !problem && <Waiting label={label} rows={rows} />}
+    </div>
+  );
 }

@@ -1,21 +1,35 @@
 // Places of the page stand in the fragment, which never leaves the browser:
-// #/, #/subscribers?…, #/subscribers/ID, #/explore?….
+// #/, #/subscribers?…, #/subscribers/ID, #/explore?…. Any other is unknown.
 import { useSyncExternalStore } from 'react';
 
 export interface Route {
-  view: 'overview' | 'subscribers' | 'subscriber' | 'explore';
+  view: 'overview' | 'subscribers' | 'subscriber' | 'explore' | 'unknown';
   physicalId: string;
   params: URLSearchParams;
 }
 
 function read(): Route {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?', 2);
-  const [first = '', second = ''] = path.split('/');
   const params = new URLSearchParams(query);
-  if (first === 'subscribers' && second) return { view: 'subscriber', physicalId: decodeURIComponent(second), params };
-  if (first === 'subscribers') return { view: 'subscribers', physicalId: '', params };
-  if (first === 'explore' || (first === '' && location.pathname === '/graphql')) return { view: 'explore', physicalId: '', params };
-  return { view: 'overview', physicalId: '', params };
+  const to = (view: Route['view'], physicalId = ''): Route => ({ view, physicalId, params });
+  const [first, second, ...more] = path.replace(/\/$/, '').split('/');
+  if (more.length > 0) return to('unknown');
+  if (first === 'subscribers' && second !== undefined) {
+    const physicalId = decoded(second);
+    return physicalId ? to('subscriber', physicalId) : to('unknown');
+  }
+  if (second !== undefined) return to('unknown');
+  if (first === '') return to(location.pathname === '/graphql' ? 'explore' : 'overview');
+  return to(first === 'subscribers' || first === 'explore' ? first : 'unknown');
+}
+
+/** The text of a part of the address, or null when its percent-encoding is damaged. */
+function decoded(part: string): string | null {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return null;
+  }
 }
 
 let key = '';

@@ -1,6 +1,6 @@
-import { createContext, type ReactNode, useContext } from 'react';
+import { createContext, type ReactNode, useContext, useState } from 'react';
 import { useAsk } from '../graph/use';
-import { signOut } from '../session';
+import { own, signOut } from '../session';
 import { Failure, Loading } from './parts';
 
 export interface Period {
@@ -25,7 +25,10 @@ const Context = createContext<Viewer | null>(null);
 /** Who is signed in. Only below SignedIn. */
 export const useViewer = (): Viewer => useContext(Context)!;
 
-/** Whether the caller has all of the permissions. */
+/** The time zone in which the page shows times. Only below SignedIn. */
+export const useZone = (): string => useViewer().company.timeZone;
+
+/** Reports whether the caller has all of the permissions. */
 export function useMay(...permissions: string[]): boolean {
   const { permissions: has } = useViewer();
   return permissions.every((permission) => has.includes(permission));
@@ -33,14 +36,20 @@ export function useMay(...permissions: string[]): boolean {
 
 /** Shows its children once it is known who is signed in. */
 export function SignedIn({ children }: { children: (viewer: Viewer | null) => ReactNode }) {
-  const { data, problem, reload } = useAsk<{ viewer: Viewer }>(query);
-  if (data) return <Context value={data.viewer}>{children(data.viewer)}</Context>;
+  const { data, problem, reload } = useAsk<{ viewer: Viewer | null }>(query);
+  if (data?.viewer) return <Owner viewer={data.viewer}>{children(data.viewer)}</Owner>;
   return (
     <>
       {children(null)}
       <main className="page">
-        {problem ? <Failure problem={problem} retry={reload} more={<button type="button" onClick={() => signOut()}>Sign out</button>} /> : <Loading label="Reading your account" />}
+        {problem ? <Failure problem={problem} retry={reload} more={<button type="button" onClick={() => void signOut()}>Sign out</button>} /> : <Loading label="Reading your account" />}
       </main>
     </>
   );
+}
+
+/** Makes the drafts of the editor those of the viewer, before it is opened. */
+function Owner({ viewer, children }: { viewer: Viewer; children: ReactNode }) {
+  useState(() => own(viewer.email));
+  return <Context value={viewer}>{children}</Context>;
 }

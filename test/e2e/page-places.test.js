@@ -1,0 +1,140 @@
+// Places of the page: addresses, Back, the focus, what asks before it deletes.
+import assert from 'node:assert/strict';
+import { base, enter, graph } from './browser.js';
+import { focused, oneSubscriber, pageTests } from './tab.js';
+
+const inTab = pageTests();
+
+inTab('an address that leads nowhere says so', async (tab) => {
+  await enter(tab);
+  for (const place of ['#/subscribers/50%', '#/nowhere', '#/subscribers/1/2', '#/explore/x']) {
+    await tab.goto(`${base}/${place}`);
+    await tab.getByRole('heading', { name: 'There is no such place' }).waitFor();
+    await tab.getByText(place, { exact: true }).waitFor();
+  }
+  await tab.getByRole('main').getByRole('link', { name: 'overview' }).click();
+  await tab.locator('.tile').first().waitFor();
+});
+
+inTab('the second page of a list has an address, and Back leads to it', async (tab) => {
+  await enter(tab, '#/subscribers?order=usage');
+  const first = tab.locator('table.rows tbody tr a').first();
+  await first.waitFor();
+  const before = await first.textContent();
+  const next = tab.getByRole('navigation', { name: 'Pages of the list' }).getByRole('link', { name: 'Next' });
+  await next.focus();
+  await tab.keyboard.press('Enter');
+  await tab.waitForFunction((before) => document.querySelector('table.rows tbody tr a')?.textContent !== before && !document.querySelector('[aria-busy="true"]'), before);
+  assert.equal(await focused(tab), 'a Next');
+  const second = await first.textContent();
+  await first.click();
+  await tab.getByRole('heading', { level: 1, name: second }).waitFor();
+  await tab.goBack();
+  await first.filter({ hasText: second }).waitFor();
+  await tab.getByRole('link', { name: 'Barred' }).click();
+  await tab.waitForURL(/state=barred/);
+  assert.ok(!tab.url().includes('after='), tab.url());
+});
+
+inTab('the pager keeps the focus at both ends of a list', async (tab) => {
+  const { subscribers } = await graph('{ subscribers(first: 1, filter: { isBarred: { eq: true } }) { totalCount } }');
+  await enter(tab, '#/subscribers?state=barred');
+  await tab.locator('table.rows tbody tr a').first().waitFor();
+  for (let left = subscribers.totalCount - 25; left > 0; left -= 25) {
+    const at = tab.url();
+    await tab.getByRole('link', { name: 'Next' }).focus();
+    await tab.keyboard.press('Enter');
+    await tab.waitForURL((url) => url.href !== at);
+    await tab.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
+    assert.equal(await focused(tab), 'a Next');
+  }
+  assert.equal(await tab.getByRole('link', { name: 'Next' }).getAttribute('aria-disabled'), 'true');
+});
+
+inTab('the focus goes to what a change of the place shows', async (tab) => {
+  await enter(tab);
+  await tab.locator('.tile').first().waitFor();
+  await tab.getByRole('link', { name: 'Subscribers', exact: true }).first().focus();
+  await tab.keyboard.press('Enter');
+  await tab.locator('table.rows').waitFor();
+  assert.equal(await focused(tab), 'main Subscribers');
+  await tab.locator('table.rows tbody a').first().focus();
+  await tab.keyboard.press('Enter');
+  await tab.locator('#facts-title').waitFor();
+  assert.match(await focused(tab), /^main Subscriber /);
+});
+
+inTab('the focus returns from forms and dialogs to what opened them', async (tab) => {
+  const { physicalId } = await oneSubscriber();
+  await enter(tab, `#/subscribers/${physicalId}`);
+  await tab.getByRole('button', { name: 'Edit the nickname' }).click();
+  await tab.getByLabel('Nickname').press('Escape');
+  assert.equal(await focused(tab), 'button Edit the nickname');
+  await tab.keyboard.press('Enter');
+  await tab.getByLabel('Nickname').press('Enter');
+  await tab.getByRole('button', { name: 'Edit the nickname' }).waitFor();
+  assert.equal(await focused(tab), 'button Edit the nickname');
+
+  await tab.getByRole('button', { name: 'Set an alert' }).click();
+  await tab.getByLabel(/Lower threshold/).waitFor();
+  assert.match(await focused(tab), /^input/);
+  await tab.getByRole('button', { name: 'Cancel' }).click();
+  assert.equal(await focused(tab), 'button Set an alert');
+
+  const account = tab.locator('.account-button');
+  await account.click();
+  await tab.getByRole('button', { name: 'Sign out' }).focus();
+  await tab.keyboard.press('Escape');
+  assert.ok(await account.evaluate((element) => element === document.activeElement));
+});
+
+const alertsOf = async (physicalId) => (await graph('query($id: String!) { subscriber(physicalId: $id) { alerts { alert { alertId } } } }', { id: physicalId })).subscriber.alerts.map(({ alert }) => alert.alertId);
+
+async function newAlert(subscriberId) {
+  const { createAlert } = await graph('mutation($input: CreateAlertInput!) { createAlert(input: $input) { alert { alertId } } }', { input: { ruleType: 'SIM', target: subscriberId, lowerThreshold: '800000000000000', upperThreshold: '900000000000000' } });
+  return createAlert.alert.alertId;
+}
+
+inTab('deleting an alert asks, and can be undone', async (tab) => {
+  const { physicalId, subscriberId } = await oneSubscriber();
+  const alertId = await newAlert(subscriberId);
+  await enter(tab, `#/subscribers/${physicalId}`);
+  const button = tab.getByRole('button', { name: `Delete alert ${alertId}` });
+  const dialog = tab.getByRole('dialog', { name: 'Delete this alert?' });
+  await button.click();
+  await dialog.getByText('more than 800\u00a0TB or 900\u00a0TB').waitFor();
+  await dialog.getByRole('button', { name: 'Keep it' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal(await focused(tab), `button Delete alert ${alertId}`);
+
+  await button.click();
+  await dialog.getByRole('button', { name: 'Delete the alert' }).click();
+  await button.waitFor({ state: 'detached' });
+  assert.equal(await focused(tab), 'ul Alerts of the subscriber');
+  await tab.getByRole('button', { name: 'Undo' }).click();
+  await button.waitFor();
+  assert.ok((await alertsOf(physicalId)).includes(alertId));
+
+  // Without undo it is deleted: at once when the page is left.
+  await button.click();
+  await dialog.getByRole('button', { name: 'Delete the alert' }).click();
+  await button.waitFor({ state: 'detached' });
+  await tab.reload();
+  await tab.locator('#alerts-title').waitFor();
+  for (let i = 0; (await alertsOf(physicalId)).includes(alertId); i++) {
+    assert.ok(i < 50, 'the alert is still there');
+    await tab.waitForTimeout(100);
+  }
+});
+
+inTab('a tag that was taken off is put back by undo', async (tab) => {
+  const { physicalId } = await oneSubscriber();
+  await graph('mutation($input: TagInput!) { attachTag(input: $input) { attached } }', { input: { tagName: 'undone', physicalIds: [physicalId] } });
+  await enter(tab, `#/subscribers/${physicalId}`);
+  const tags = tab.getByRole('list', { name: 'Tags of the subscriber' });
+  await tab.getByRole('button', { name: 'Take off the tag undone' }).click();
+  await tags.getByText('undone', { exact: true }).waitFor({ state: 'detached' });
+  await tab.getByRole('button', { name: 'Undo' }).click();
+  await tags.getByText('undone', { exact: true }).waitFor();
+  await graph('mutation($input: TagInput!) { detachTag(input: $input) { subscribers { physicalId } } }', { input: { tagName: 'undone', physicalIds: [physicalId] } });
+});

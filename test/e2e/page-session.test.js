@@ -1,0 +1,191 @@
+// Sessions of the page: tabs, links with tokens, what sign-out leaves.
+import assert from 'node:assert/strict';
+import { base, enter, graph, token } from './browser.js';
+import { example, failOperation, oneSubscriber, openExample, pageTests, runQuery } from './tab.js';
+
+const inTab = pageTests();
+
+/** A token of its own, which a test can end. Without an address it is of the user of the tests. */
+async function freshToken(email) {
+  const userEmail = email ?? (await graph('{ viewer { email } }')).viewer.email;
+  const { createAccessKey } = await graph('mutation($input: CreateAccessKeyInput!) { createAccessKey(input: $input) { secret accessKey { accessKeyId } } }', { input: { userEmail, lifetimeDays: 1, scopes: email && ['VIEW_SUBSCRIBER'] } });
+  const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: createAccessKey.accessKey.accessKeyId, client_secret: createAccessKey.secret });
+  const response = await fetch(`${base}/oauth/token`, { method: 'POST', body });
+  return (await response.json()).access_token;
+}
+
+/** Another user of the company that may see subscribers. */
+async function anotherUser() {
+  const { users, viewer } = await graph('{ viewer { email } users(first: 50) { nodes { email permissions } } }');
+  return users.nodes.find(({ email, permissions }) => email !== viewer.email && permissions.includes('VIEW_SUBSCRIBER')).email;
+}
+
+const signOut = async (tab) => {
+  await tab.locator('.account-button').click();
+  await tab.getByRole('button', { name: 'Sign out' }).click();
+  await tab.getByRole('heading', { name: 'Sign in to your fleet' }).waitFor();
+};
+
+const keptDrafts = (tab) => tab.evaluate(() => JSON.stringify(localStorage));
+
+inTab('a subscriber opened in another tab is signed in', async (tab) => {
+  await enter(tab, '#/subscribers');
+  const link = tab.locator('table.rows a').first();
+  await link.waitFor();
+  const [other] = await Promise.all([tab.context().waitForEvent('page'), link.click({ modifiers: ['Control'] })]);
+  await other.locator('.account-button').waitFor();
+  await other.locator('#usage-title').waitFor();
+});
+
+/** Waits until the server refuses a token: within five seconds of its end. */
+async function isRefused(bearer) {
+  for (const begun = Date.now(); ; ) {
+    const { status } = await fetch(`${base}/graphql?query={__typename}`, { headers: { authorization: `Bearer ${bearer}` } });
+    if (status === 401) return;
+    assert.ok(Date.now() - begun < 6_000, `the token is still accepted: ${status}`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+inTab('signing out revokes the token and removes answers, drafts and history, in every tab', async (tab) => {
+  const bearer = await freshToken();
+  await enter(tab, '#/explore', bearer);
+  await runQuery(tab, 'query FormerSecret { company { name billingDay fleet { total active } } }');
+  await tab.locator('.result .sheet').waitFor();
+  await tab.waitForFunction(() => JSON.stringify(localStorage).includes('FormerSecret'));
+  const other = await tab.context().newPage();
+  await other.goto(`${base}/#/subscribers`);
+  await other.locator('table.rows tr').nth(2).waitFor();
+
+  await signOut(tab);
+  assert.equal(tab.url(), `${base}/`);
+  await other.getByText('You have signed out in another tab.').waitFor();
+  assert.ok(!(await keptDrafts(tab)).includes('FormerSecret'));
+  await isRefused(bearer);
+
+  await enter(tab, '#/explore');
+  await tab.getByText('Run a query, and what it answers is drawn here.').waitFor();
+  assert.equal(await tab.getByText('FormerSecret').count(), 0);
+});
+
+/** Has the server refuse the token from now on, as it does when the time of it is over. */
+async function expire(tab) {
+  await tab.route('**/graphql', (route) => route.fulfill({ status: 401, contentType: 'application/json', body: '{"errors":[{"message":"expired","extensions":{"code":"INVALID_TOKEN"}}]}' }));
+  await tab.locator('.graphiql-execute-button').click();
+  await tab.getByText('The session has ended. Sign in again to go on.').waitFor();
+  await tab.unroute('**/graphql');
+}
+
+inTab('drafts of a session that has ended stay for the same user alone', async (tab) => {
+  const bearer = await freshToken();
+  await enter(tab, '#/explore', bearer);
+  await runQuery(tab, 'query MyDraft { company { name } }');
+  await tab.waitForFunction(() => JSON.stringify(localStorage).includes('MyDraft'));
+  await expire(tab);
+  await enter(tab, '#/explore', await freshToken());
+  await tab.locator('.graphiql-query-editor').getByText('MyDraft').waitFor();
+  await expire(tab);
+  await enter(tab, '#/explore', await freshToken(await anotherUser()));
+  await tab.locator('.graphiql-query-editor').getByText('FleetOverview').waitFor();
+  assert.ok(!(await keptDrafts(tab)).includes('MyDraft'));
+}, { expected: [/console: Failed to load resource.*401/] });
+
+inTab('a wrong token is said to be wrong, not to have ended', async (tab) => {
+  await tab.goto(base);
+  await tab.getByRole('button', { name: 'Access token' }).click();
+  await tab.getByLabel('Access token', { exact: true }).last().fill('sgt_1_wrong');
+  await tab.getByRole('button', { name: 'Sign in' }).click();
+  await tab.getByRole('alert').filter({ hasText: 'does not accept this access token' }).waitFor();
+  await tab.goto(`${base}/#token=sgt_1_wrong`);
+  await tab.getByRole('status').filter({ hasText: 'does not accept this access token' }).waitFor();
+  assert.equal(await tab.getByText('has ended').count(), 0);
+}, { expected: [/console: Failed to load resource.*401/] });
+
+inTab('a link with a token does not replace a session unasked', async (tab) => {
+  const email = await anotherUser();
+  const bearer = await freshToken(email);
+  await enter(tab);
+  const { company } = await graph('{ company { name } }');
+  await tab.goto(`${base}/#token=${bearer}`);
+  const dialog = tab.getByRole('dialog', { name: 'Sign in with the token of this link?' });
+  await dialog.getByRole('button', { name: 'Stay signed in' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.ok(!tab.url().includes(bearer));
+  assert.equal(await tab.evaluate(() => sessionStorage.getItem('simgraph:token')), token);
+  await tab.goto(`${base}/#token=sgt_1_wrong`);
+  await dialog.getByRole('button', { name: 'Sign in with the link' }).click();
+  await dialog.getByRole('alert').filter({ hasText: 'does not accept' }).waitFor();
+  await tab.keyboard.press('Escape');
+  await tab.goto(`${base}/#token=${bearer}`);
+  await dialog.getByRole('button', { name: 'Sign in with the link' }).click();
+  await tab.waitForFunction((bearer) => sessionStorage.getItem('simgraph:token') === bearer, bearer);
+  await tab.locator('.account-button').filter({ hasText: company.name }).click();
+  await tab.getByText(email).waitFor();
+}, { expected: [/console: Failed to load resource.*401/] });
+
+inTab('a query that fails leaves no old rows under the new heading', async (tab) => {
+  await enter(tab);
+  const panel = tab.getByRole('region', { name: 'Top talkers' });
+  await panel.locator('.bars li').first().waitFor();
+  await failOperation(tab, 'TopTalkersBefore');
+  await panel.getByRole('button', { name: 'Last period' }).click();
+  await panel.getByRole('alert').filter({ hasText: 'try again soon' }).waitFor();
+  assert.equal(await panel.locator('.bars li').count(), 0);
+  assert.ok(await panel.getByRole('button', { name: /as CSV/ }).isDisabled());
+
+  const { physicalId } = await oneSubscriber();
+  await tab.goto(`${base}/#/subscribers/${physicalId}`);
+  await tab.locator('#usage-title').waitFor();
+  const usage = tab.getByRole('region', { name: 'Usage' });
+  await usage.locator('.plot canvas').waitFor();
+  await failOperation(tab, '"MONTH"');
+  await usage.getByRole('button', { name: 'A year' }).click();
+  await usage.getByRole('alert').waitFor();
+  assert.equal(await usage.locator('.plot').count(), 0);
+});
+
+inTab('a part of a view that fails leaves the rest in view', async (tab) => {
+  const { physicalId, nickname } = await oneSubscriber();
+  await tab.route('**/graphql', async (route) => {
+    if (!route.request().postData()?.includes('query Subscriber(')) return route.fallback();
+    const answer = await (await route.fetch()).json();
+    answer.data.subscriber.tags = null;
+    answer.data.subscriber.dataUsage = null;
+    answer.errors = [{ message: 'you need the permission View Tags', path: ['subscriber', 'tags'], extensions: { code: 'FORBIDDEN' } }];
+    await route.fulfill({ json: answer });
+  });
+  await enter(tab, `#/subscribers/${physicalId}`);
+  await tab.getByRole('heading', { level: 1, name: nickname }).waitFor();
+  await tab.getByRole('alert').filter({ hasText: 'you need the permission View Tags' }).waitFor();
+  await tab.getByRole('region', { name: 'Record' }).getByText(physicalId).waitFor();
+});
+
+inTab('"live" is lit only while the stream is there', async (tab) => {
+  await tab.route('**/graphql', (route) =>
+    route.request().headers().accept?.includes('event-stream')
+      ? route.fulfill({ status: 429, contentType: 'application/json', body: '{"errors":[{"message":"too many streams"}]}' })
+      : route.fallback());
+  await enter(tab);
+  const panel = tab.getByRole('region', { name: 'Alerts fired lately' });
+  await panel.getByText(/^not live/).waitFor();
+  assert.equal(await panel.locator('.live').count(), 0);
+  await tab.unroute('**/graphql');
+  await panel.getByRole('button', { name: 'Connect again' }).click();
+  await panel.getByText('live', { exact: true }).waitFor();
+}, { expected: [/console: Failed to load resource.*429/] });
+
+inTab('while a query runs, the panel says so', async (tab) => {
+  let answer;
+  await tab.route('**/graphql', (route) => {
+    if (!route.request().postData()?.includes('FleetOverview')) return route.fallback();
+    answer = () => route.fallback();
+  });
+  await enter(tab, '#/explore');
+  await openExample(tab, /^Fleet overview/);
+  await tab.locator('.result').getByText('Running the query').first().waitFor();
+  assert.equal(await tab.getByText('Run a query, and').count(), 0);
+  await answer();
+  await tab.locator('.result .sheet').waitFor();
+  await tab.locator('.result').getByText('Running the query').waitFor({ state: 'detached' });
+  await example(tab, /^Tags/);
+});

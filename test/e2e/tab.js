@@ -1,0 +1,73 @@
+// Tests of the page in tabs of one browser.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { graph, launch, openTab } from './browser.js';
+
+/** Launches a browser for the tests of a file, and returns what declares one. */
+export function pageTests() {
+  let browser;
+  before(async () => {
+    browser = await launch();
+  });
+  after(() => browser.close());
+
+  /** A test in a tab of its own, in which nothing may go wrong beside what is expected. */
+  return function inTab(name, run, { expected = [], ...options } = {}) {
+    test(name, { timeout: 90_000 }, async () => {
+      const opened = await openTab(browser, options);
+      try {
+        await run(opened.tab, opened);
+        assert.deepEqual(opened.faults.filter((fault) => !expected.some((known) => known.test(fault))), []);
+      } catch (error) {
+        if (process.env.SIMGRAPH_FAILED) await opened.tab.screenshot({ path: `${process.env.SIMGRAPH_FAILED}/${name.replaceAll(/\W+/g, '-')}.png` });
+        throw error;
+      } finally {
+        await opened.close();
+      }
+    });
+  };
+}
+
+export const browserOf = (tab) => tab.context().browser();
+
+/** The subscriber with the most usage. */
+export const oneSubscriber = async () => (await subscribers(1))[0];
+
+export const subscribers = async (first) =>
+  (await graph('query($first: Int) { subscribers(first: $first, orderBy: [{ field: DATA_USAGE, direction: DESC }]) { nodes { physicalId subscriberId nickname } } }', { first })).subscribers.nodes;
+
+/** Opens a ready question of the editor, and waits for its answer. */
+export async function example(tab, name) {
+  await openExample(tab, name);
+  await tab.locator('.result .sheet, .result .failure').first().waitFor();
+}
+
+export async function openExample(tab, name) {
+  await tab.locator('.monaco-editor textarea, .monaco-editor .native-edit-context').first().waitFor({ state: 'attached' });
+  await tab.getByRole('button', { name }).click();
+}
+
+/** Writes a query into a new tab of the editor and runs it. */
+export async function runQuery(tab, query) {
+  await tab.locator('.monaco-editor').first().waitFor();
+  await tab.getByRole('button', { name: 'New tab' }).click();
+  await tab.locator('.graphiql-query-editor .view-lines').click();
+  await tab.keyboard.insertText(query);
+  await tab.locator('.graphiql-execute-button').click();
+}
+
+export async function downloaded(tab, click) {
+  const [download] = await Promise.all([tab.waitForEvent('download'), click()]);
+  return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
+}
+
+/** Answers an operation of the page, by its name, with an error instead of passing it to the server. */
+export const failOperation = (tab, name) =>
+  tab.route('**/graphql', (route) =>
+    route.request().postData()?.includes(name)
+      ? route.fulfill({ status: 200, contentType: 'application/json', body: JSON.stringify({ data: null, errors: [{ message: 'try again soon', extensions: { code: 'UNAVAILABLE' } }] }) })
+      : route.fallback());
+
+/** What has the focus, in words. */
+export const focused = (tab) => tab.evaluate(() => `${document.activeElement?.tagName.toLowerCase()} ${document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent}`.trim());
