@@ -18,6 +18,10 @@ type DemoToken func(ctx context.Context) (token string, expires time.Time, err e
 func Offers(demo DemoToken) map[string]http.Handler {
 	handlers := map[string]http.Handler{
 		"/page.json": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodGet && r.Method != http.MethodHead {
+				wrongMethod(w, r)
+				return
+			}
 			answer(w, http.StatusOK, map[string]bool{"demo": demo != nil && isLocal(r)})
 		}),
 	}

@@ -102,8 +102,7 @@ func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Set(name, value)
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		h.Set("Allow", "GET, HEAD")
-		http.Error(w, "use GET", http.StatusMethodNotAllowed)
+		wrongMethod(w, r)
 		return
 	}
 	h.Set("Content-Type", f.kind)
@@ -118,6 +117,15 @@ func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.write(w, r)
+}
+
+// wrongMethod answers what is no GET, in the shape of errors of the REST paths.
+func wrongMethod(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Allow", "GET, HEAD")
+	answer(w, http.StatusMethodNotAllowed, map[string]any{"error": map[string]string{
+		"message": fmt.Sprintf("this path does not serve %.20q; it serves GET, HEAD", r.Method),
+		"code":    "METHOD_NOT_ALLOWED", "requestId": w.Header().Get("X-Request-Id"),
+	}})
 }
 
 // write sends the file as it is packed, or unpacked to the rare client that

@@ -103,7 +103,8 @@ func TestFilesAreServedAsClientsAsk(t *testing.T) {
 	if w := ask(page, http.MethodHead, "gzip"); w.Code != http.StatusOK || w.Body.Len() > 0 {
 		t.Errorf("HEAD: got %d with %d bytes", w.Code, w.Body.Len())
 	}
-	if w := ask(page, http.MethodPost, "gzip"); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+	if w := ask(page, http.MethodPost, "gzip"); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" ||
+		w.Header().Get("Content-Type") != "application/json" || !strings.Contains(w.Body.String(), `"code":"METHOD_NOT_ALLOWED"`) {
 		t.Errorf("POST: got %d with %v", w.Code, w.Header())
 	}
 	r := httptest.NewRequest(http.MethodGet, "/", nil)

@@ -113,7 +113,9 @@ func TestWhatIsNoBearerToken(t *testing.T) {
 		"Bearer":                                domain.KindInvalidToken,
 		"Bearer ":                               domain.KindInvalidToken,
 		"Bearer a b":                            domain.KindInvalidToken,
-		"Basic c2VjcmV0":                        domain.KindInvalidToken,
+		"Basic c2VjcmV0":                        domain.KindUnauthorized,
+		"Basic":                                 domain.KindUnauthorized,
+		"Bearerx y":                             domain.KindUnauthorized,
 		"Bearer sgt_1_unknown":                  domain.KindInvalidToken,
 		"Bearer sgt_99999_unknown":              domain.KindInvalidToken,
 		"Bearer sgt_-1_x":                       domain.KindInvalidToken,
@@ -209,11 +211,13 @@ func TestTokenRequests(t *testing.T) {
 		{name: "wrong secret", basic: [2]string{id, "wrong"}, values: grant, status: 401, code: "invalid_client"},
 		{name: "unknown key", basic: [2]string{"sgk_1_x", secret}, values: grant, status: 401, code: "invalid_client"},
 		{name: "authenticated twice", basic: [2]string{id, secret}, values: with(grant, "client_id", id, "client_secret", secret), status: 400, code: "invalid_request"},
+		{name: "the same client in the form", basic: [2]string{id, secret}, values: with(grant, "client_id", id), status: 200},
+		{name: "another client in the form", basic: [2]string{id, secret}, values: with(grant, "client_id", "sgk_1_x"), status: 400, code: "invalid_request"},
 		{name: "unknown scope", basic: [2]string{id, secret}, values: with(grant, "scope", "ROOT"), status: 400, code: "invalid_scope"},
 		{name: "a scope not held", basic: [2]string{id, secret}, values: with(grant, "scope", "MANAGE_ACCESS_KEYS"), status: 400, code: "invalid_scope"},
 		{name: "a parameter twice", basic: [2]string{id, secret}, values: with(grant, "grant_type", "client_credentials"), status: 400, code: "invalid_request"},
 		{name: "bad encoding", basic: [2]string{id, secret}, raw: "grant_type=%zz", status: 400, code: "invalid_request"},
-		{name: "too large", basic: [2]string{id, secret}, raw: "a=" + strings.Repeat("x", 100_000), status: 400, code: "invalid_request"},
+		{name: "too large", basic: [2]string{id, secret}, raw: "a=" + strings.Repeat("x", 100_000), status: 413, code: "invalid_request"},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			status, answer, header := d.send(t, d.oauth.Token, f)
@@ -221,7 +225,7 @@ func TestTokenRequests(t *testing.T) {
 			if status != f.status || code != f.code {
 				t.Fatalf("%d %v", status, answer)
 			}
-			if header.Get("Cache-Control") != "no-store" {
+			if header.Get("Cache-Control") != "no-store" || header.Get("Pragma") != "no-cache" {
 				t.Error("the answer may be cached")
 			}
 			if status == 401 && !strings.HasPrefix(header.Get("WWW-Authenticate"), "Basic") {

@@ -161,15 +161,22 @@ func withToken(ctx context.Context, token domain.Secret) context.Context {
 	return context.WithValue(ctx, tokenKey{}, token)
 }
 
+func errNoToken() error {
+	return &domain.Error{Kind: domain.KindUnauthorized, Message: "this needs an access token: Authorization: Bearer <ACCESS_TOKEN>"}
+}
+
 // bearer reads the one Authorization header (RFC 6750 §2.1).
 func bearer(header http.Header) (domain.Secret, error) {
 	values := header.Values("Authorization")
 	if len(values) == 0 || len(values) == 1 && strings.TrimSpace(values[0]) == "" {
-		return "", &domain.Error{Kind: domain.KindUnauthorized, Message: "this needs an access token: Authorization: Bearer <ACCESS_TOKEN>"}
+		return "", errNoToken()
 	}
 	scheme, token, ok := strings.Cut(values[0], " ")
 	token = strings.TrimSpace(token)
-	if len(values) > 1 || !ok || !strings.EqualFold(scheme, "Bearer") || token == "" || strings.ContainsAny(token, " \t") {
+	if len(values) == 1 && !strings.EqualFold(scheme, "Bearer") { // no bearer token was given: RFC 6750 §3.1
+		return "", errNoToken()
+	}
+	if len(values) > 1 || !ok || token == "" || strings.ContainsAny(token, " \t") {
 		return "", &domain.Error{Kind: domain.KindInvalidToken, Message: "the Authorization header is not of the form: Bearer <ACCESS_TOKEN>"}
 	}
 	return domain.Secret(token), nil

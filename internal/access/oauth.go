@@ -172,6 +172,9 @@ func readForm(w http.ResponseWriter, r *http.Request) error {
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+			return &oauthError{http.StatusRequestEntityTooLarge, "invalid_request", "the body is larger than 64 kB"}
+		}
 		return badRequest("invalid_request", "the body is not a form")
 	}
 	for name, values := range r.PostForm {
@@ -188,6 +191,9 @@ func credentials(r *http.Request) (*client, error) {
 	if id, secret, basic := r.BasicAuth(); basic {
 		if c.secret != "" {
 			return nil, badRequest("invalid_request", "the client authenticates twice")
+		}
+		if c.id != "" && c.id != id {
+			return nil, badRequest("invalid_request", "client_id is another client than that of the Authorization header")
 		}
 		c.id, c.secret = id, domain.Secret(secret)
 	}
@@ -230,6 +236,7 @@ func (o *OAuth) translate(w http.ResponseWriter, r *http.Request, err error) *oa
 func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Pragma", "no-cache") // RFC 6749 §5.1
 	w.WriteHeader(status)
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)

@@ -16,6 +16,7 @@ import (
 	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/internal/httpd"
 )
 
 // Serve runs the server.
@@ -68,7 +69,7 @@ func (s *Serve) Run(ctx context.Context, env *Env) error {
 func (s *Serve) run(ctx context.Context, env *Env, reload *reloader) (err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Addr)
+	listener, err := httpd.Listen(ctx, s.Addr)
 	if err != nil {
 		return err
 	}

@@ -21,14 +21,14 @@ type graph struct {
 }
 
 // Graph returns an endpoint that lets callers with a good token through to the
-// engine. A WebSocket shows its token in connection_init; a browser that wants
+// engine, and requests with a method that it refuses. A WebSocket shows its token in connection_init; a browser that wants
 // the page needs none, so the engine must have an Explorer.
 func Graph(gate *access.Gate, engine http.Handler, log *slog.Logger) Endpoint {
 	return &graph{gate, engine, log}
 }
 
 func (g *graph) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Authorization") == "" && (isWebSocket(r) || transport.WantsPage(r)) {
+	if !transport.Serves(r.Method) || r.Header.Get("Authorization") == "" && (isWebSocket(r) || transport.WantsPage(r)) {
 		g.engine.ServeHTTP(w, r)
 		return
 	}

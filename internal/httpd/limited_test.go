@@ -345,7 +345,7 @@ func TestABadTokenIsRefusedAlsoOfWebSocketsAndBrowsers(t *testing.T) {
 	t.Parallel()
 	server := limitedServer(t, limit.Config{})
 	for _, header := range [][]string{{"Upgrade", "websocket"}, {"Accept", "text/html"}, {"Accept", "application/json"}} {
-		got := fetch(t, "GET", server.URL+"/graphql", append(header, "Authorization", "Basic eDp5")...)
+		got := fetch(t, "GET", server.URL+"/graphql", append(header, "Authorization", "Bearer x y")...)
 		if got.status != 401 || !strings.Contains(got.header.Get("WWW-Authenticate"), "invalid_token") {
 			t.Errorf("%v: %+v", header, got)
 		}

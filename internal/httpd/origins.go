@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"simgraph/domain"
 )
 
 // Origins are the sites whose pages may use this server from a browser, beside
@@ -68,7 +70,7 @@ func (o *Origins) Guard(next http.Handler) http.Handler {
 		}
 		allowed := o.allow(origin)
 		if !allowed && isWebSocket(r) {
-			http.Error(w, "WebSockets from pages of "+origin+" are not allowed here", http.StatusForbidden)
+			documented{}.Refuse(w, r, domain.Forbidden("WebSockets from pages of %.200q are not allowed here", origin))
 			return
 		}
 		if allowed {

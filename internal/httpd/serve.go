@@ -47,12 +47,21 @@ type Server struct {
 	Close func(ctx context.Context)
 }
 
+// Listen listens on a TCP address. It leaves out Multipath TCP, of which a listener
+// cannot be silenced.
+func Listen(ctx context.Context, address string) (net.Listener, error) {
+	var config net.ListenConfig
+	config.SetMultipathTCP(false)
+	return config.Listen(ctx, "tcp", address)
+}
+
 // Run serves until ctx ends, then turns unready, lets requests in flight finish
 // and returns. The listener is closed in any case.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	var handlers inFlight
+	open := newConnections()
 	server := &http.Server{
 		BaseContext:       func(net.Listener) context.Context { return base },
 		Handler:           handlers.counted(s.Health.leaving(s.Handler)),
@@ -63,6 +72,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		MaxHeaderBytes:    headerBytes,
 		TLSConfig:         s.TLS,
 		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
+		ConnState:         open.changed,
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- s.accept(server, listener) }()
@@ -77,7 +87,10 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		return err
 	case <-time.After(s.Delay):
 	}
-	if err := s.drain(base, server); err != nil {
+	if err := silence(listener); err != nil {
+		s.Log.Debug("connections that are being opened may be reset", "error", err)
+	}
+	if err := s.drain(base, server, open); err != nil {
 		s.Log.Warn("requests were cut off", "error", err)
 		cut()
 		handlers.await(cutTime)
@@ -87,12 +100,13 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 }
 
 // drain waits for what is in flight, as long as it may take.
-func (s *Server) drain(ctx context.Context, server *http.Server) error {
+func (s *Server) drain(ctx context.Context, server *http.Server, open *connections) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Drain)
 	defer cancel()
 	var streams sync.WaitGroup
 	streams.Go(func() { s.Close(ctx) })
 	defer streams.Wait()
+	open.settle(ctx)
 	return server.Shutdown(ctx)
 }
 
@@ -118,5 +132,5 @@ func (s *Server) accept(server *http.Server, listener net.Listener) error {
 	if s.TLS != nil {
 		return server.ServeTLS(listener, "", "")
 	}
-	return server.Serve(listener)
+	return server.Serve(malformedListener{listener})
 }

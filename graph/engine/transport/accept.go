@@ -18,8 +18,15 @@ const (
 // WantsPage reports that a Server answers the request with its Explorer, and
 // executes nothing.
 func WantsPage(r *http.Request) bool {
-	return r.Method == http.MethodGet && accepted(r.Header).page()
+	return isGet(r.Method) && accepted(r.Header).page()
 }
+
+// Serves reports whether a Server answers requests of the method; others are
+// refused, whoever sends them.
+func Serves(method string) bool { return isGet(method) || method == http.MethodPost }
+
+// isGet reports whether the answer is that of GET, with or without its body.
+func isGet(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
 // acceptance is how much a client wants each media type: 0 (not at all) to 1.
 type acceptance struct{ json, graphql, stream, html float64 }

@@ -64,10 +64,10 @@ func (e *exchange) recover() {
 }
 
 func (e *exchange) serve() {
-	get := e.r.Method == http.MethodGet
+	get := isGet(e.r.Method)
 	switch {
-	case !get && e.r.Method != http.MethodPost:
-		e.w.Header().Set("Allow", "GET, POST")
+	case !Serves(e.r.Method):
+		e.w.Header().Set("Allow", "GET, HEAD, POST")
 		e.refuse(coded(CodeMethodNotAllowed, "use POST or GET"))
 	case get && e.cfg.Explorer != nil && e.accept.page():
 		e.cfg.Explorer.ServeHTTP(e.w, e.r)
@@ -131,10 +131,10 @@ func (e *exchange) answer(request *request) {
 	mutation := len(errs) == 0 && op.def.Operation == ast.Mutation
 	streams := e.accept.streams(subscription)
 	switch {
-	case mutation && e.r.Method == http.MethodGet:
+	case mutation && isGet(e.r.Method):
 		e.w.Header().Set("Allow", "POST")
 		e.refuse(coded(CodeMethodNotAllowed, "a mutation needs POST"))
-	case subscription && !streams:
+	case subscription && (!streams || e.r.Method == http.MethodHead):
 		e.request(nil, gqlerror.List{coded(CodeNeedsStream,
 			"a subscription needs a stream: use Accept: %s, or WebSocket with graphql-transport-ws", typeStream)})
 	case streams:

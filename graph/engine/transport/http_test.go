@@ -135,9 +135,30 @@ func TestOtherMethodsAreRefused(t *testing.T) {
 	b := newBench(t, nil)
 	for _, method := range []string{"PUT", "DELETE", "PATCH", "OPTIONS"} {
 		got := b.do(method, b.url, `{"query":"{hello}"}`, "Content-Type", "application/json")
-		if got.status != 405 || got.header.Get("Allow") != "GET, POST" {
+		if got.status != 405 || got.header.Get("Allow") != "GET, HEAD, POST" {
 			t.Errorf("%s: %v", method, got)
 		}
+	}
+}
+
+func TestHeadIsAnsweredAsGetWithoutItsBody(t *testing.T) {
+	b := newBench(t, nil)
+	for query, status := range map[string]int{
+		"{hello}": 200, "{": 400, "mutation{increment}": 405, "subscription{forever}": 200,
+	} {
+		target := b.url + "?query=" + url.QueryEscape(query)
+		accept := "application/graphql-response+json"
+		if strings.HasPrefix(query, "subscription") {
+			accept = "text/event-stream"
+		}
+		head := b.do(http.MethodHead, target, "", "Accept", accept)
+		if head.status != status || head.body != "" || head.header.Get("Content-Type") == "" {
+			t.Errorf("%s: %v", query, head)
+		}
+	}
+	get, head := b.do(http.MethodGet, b.url+"?query={hello}", ""), b.do(http.MethodHead, b.url+"?query={hello}", "")
+	if want := get.header.Get("Content-Length"); want == "" || head.header.Get("Content-Length") != want {
+		t.Errorf("Content-Length: %s, want %s", head.header.Get("Content-Length"), want)
 	}
 }
 
