@@ -72,6 +72,13 @@ func (s *Serve) around(v *service) ([]httpd.Middleware, error) {
 	around := []httpd.Middleware{
 		httpd.Every(v.telemetry.Requests), httpd.Every(origins.Guard), httpd.Limited(v.limits, proxies), httpd.Gated(v.schema.check),
 	}
+	if s.Compress {
+		compressed, err := httpd.Compressed()
+		if err != nil {
+			return nil, err
+		}
+		around = append(around, compressed)
+	}
 	if v.replicas != nil {
 		around = append(around, httpd.Every(v.replicas.WithSession))
 	}

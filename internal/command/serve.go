@@ -24,6 +24,8 @@ type Serve struct {
 	Addr string `default:"127.0.0.1:8080" help:"The address to listen on."`
 	Demo bool   `help:"Fill an empty database with a demo company, and print a token of it."`
 
+	Compress bool `default:"true" negatable:"" help:"Compress answers from 1 kB on by gzip or zstd for clients that accept it; streams are never compressed."`
+
 	NoRuntimeTuning bool `help:"Leave the garbage collector and the sampling of profiles as Go sets them."`
 
 	Retaining
