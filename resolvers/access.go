@@ -56,12 +56,12 @@ func (m mutationResolver) CreateAccessKey(ctx context.Context, in input.CreateAc
 	return &model.CreateAccessKeyPayload{AccessKey: key, Secret: string(secret)}, nil
 }
 
-func (m mutationResolver) RevokeAccessKey(ctx context.Context, accessKeyID string) (*model.RevokeAccessKeyPayload, error) {
+func (m mutationResolver) RevokeAccessKey(ctx context.Context, in input.RevokeAccessKeyInput) (*model.RevokeAccessKeyPayload, error) {
 	scope, err := wholeCompany("access keys")(ctx)
 	if err != nil {
 		return nil, err
 	}
-	key, err := m.Access.RevokeKey(ctx, scope, accessKeyID)
+	key, err := m.Access.RevokeKey(ctx, scope, in.AccessKeyID)
 	if err != nil {
 		return nil, err
 	}

@@ -117,12 +117,12 @@ func (m mutationResolver) EditAlert(ctx context.Context, in input.EditAlertInput
 	return &model.EditAlertPayload{Alert: edited}, err
 }
 
-func (m mutationResolver) DeleteAlert(ctx context.Context, alertID int32) (*model.DeleteAlertPayload, error) {
+func (m mutationResolver) DeleteAlert(ctx context.Context, in input.DeleteAlertInput) (*model.DeleteAlertPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	removed, err := m.Ports.Alerts.Remove(ctx, scope, int64(alertID))
+	removed, err := m.Ports.Alerts.Remove(ctx, scope, int64(in.AlertID))
 	return &model.DeleteAlertPayload{Alert: removed}, err
 }
 

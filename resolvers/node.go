@@ -45,7 +45,7 @@ var nodeTypes = map[string]nodeType{
 }
 
 func (q queryResolver) Node(ctx context.Context, id string) (model.Node, error) {
-	nodes, err := q.nodes(ctx, "id", []string{id})
+	nodes, err := q.nodes(ctx, []string{id})
 	if err != nil {
 		return nil, err
 	}
@@ -56,24 +56,29 @@ func (q queryResolver) Nodes(ctx context.Context, ids []string) ([]model.Node, e
 	if len(ids) > domain.MaxLimit {
 		return nil, domain.Invalid("ids", "at most %d ids, not %d", domain.MaxLimit, len(ids))
 	}
-	return q.nodes(ctx, "ids", ids)
+	return q.nodes(ctx, ids)
 }
 
-// nodes runs one statement for each type among the ids, which are the values of
-// the argument.
-func (q queryResolver) nodes(ctx context.Context, argument string, ids []string) ([]model.Node, error) {
+// nodes runs one statement for each type among the ids. A node is nil where the
+// id cannot be read, names nothing, or names what the caller may not see: one
+// outdated id must not cost the others.
+func (q queryResolver) nodes(ctx context.Context, ids []string) ([]model.Node, error) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
 	wanted := map[string][]string{}
 	for _, id := range ids {
-		kind, of, known := parseGlobalID(id)
-		if !known {
-			return nil, domain.Invalid(argument, "%q is not the id of an object", id)
+		if kind, of, known := parseGlobalID(id); known && caller.May(nodeTypes[kind].permissions...) {
+			wanted[kind] = append(wanted[kind], of)
 		}
-		wanted[kind] = append(wanted[kind], of)
 	}
 	found := map[string]model.Node{}
 	for _, kind := range slices.Sorted(maps.Keys(wanted)) {
-		nodes, err := q.findNodes(ctx, nodeTypes[kind], wanted[kind])
-		if err != nil {
+		nodes, err := nodeTypes[kind].find(q.Graph, ctx, caller.Scope, wanted[kind])
+		if fault, is := domain.AsError(err); is && fault.Kind == domain.KindForbidden {
+			continue // these belong to the whole company, and the caller to groups
+		} else if err != nil {
 			return nil, err
 		}
 		for id, node := range nodes {
@@ -92,17 +97,6 @@ func parseGlobalID(id string) (kind, of string, known bool) {
 	kind, of, _ = strings.Cut(string(text), ":")
 	_, known = nodeTypes[kind]
 	return kind, of, known && err == nil && !strings.ContainsRune(of, 0) && utf8.ValidString(of)
-}
-
-func (g *Graph) findNodes(ctx context.Context, kind nodeType, ids []string) (map[string]model.Node, error) {
-	caller, err := domain.CallerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := caller.Need(kind.permissions...); err != nil {
-		return nil, err
-	}
-	return kind.find(g, ctx, caller.Scope, ids)
 }
 
 func (g *Graph) subscriberNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {

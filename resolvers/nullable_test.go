@@ -53,7 +53,7 @@ func TestAnErrorOfAFieldLeavesTheRestOfTheAnswer(t *testing.T) {
 		{`{subscribers(first: 1) {totalCount} tags(first: 101) {totalCount}}`, "INVALID_PARAMETER", `map[subscribers:map[totalCount:120] tags:<nil>]`},
 		{`{company {externalId usage {totals {total}} fleet {total}}}`, "FORBIDDEN", `map[company:map[externalId:demo fleet:map[total:120] usage:<nil>]]`},
 		{`{groups(first: 1) {nodes {groupId subscribers(first: 101) {totalCount}}}}`, "INVALID_PARAMETER", `map[groups:map[nodes:[map[groupId:1 subscribers:<nil>]]]]`},
-		{`mutation {a: editGroup(input: {groupId: 1, name: "one"}) {group {name}} b: deleteAlert(alertId: 1) {alert {alertId}}}`, "FORBIDDEN", `map[a:<nil> b:<nil>]`},
+		{`mutation {a: editGroup(input: {groupId: 1, name: "one"}) {group {name}} b: deleteAlert(input: {alertId: 1}) {alert {alertId}}}`, "FORBIDDEN", `map[a:<nil> b:<nil>]`},
 	} {
 		a := s.ask(t, c.query)
 		if got := fmt.Sprint(a.Data); got != c.data || a.code() != c.code {
@@ -70,7 +70,7 @@ func TestListsWithoutItemsAreEmptyNotNull(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		a := s.mustAsk(t, `mutation {createRecipient(email: "nobody@demo.example") {recipient {mails {mailId}}}}`)
+		a := s.mustAsk(t, `mutation {createRecipient(input: {email: "nobody@demo.example"}) {recipient {mails {mailId}}}}`)
 		if got := a.at("createRecipient", "recipient", "mails"); fmt.Sprint(got) != "[]" {
 			t.Errorf("mails: %v", got)
 		}

@@ -42,12 +42,12 @@ func (g *Graph) listRecipients(ctx context.Context, page domain.Page) (domain.Sl
 	return slice, total, err
 }
 
-func (m mutationResolver) CreateRecipient(ctx context.Context, email string) (*model.CreateRecipientPayload, error) {
+func (m mutationResolver) CreateRecipient(ctx context.Context, in input.CreateRecipientInput) (*model.CreateRecipientPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	created, err := m.Ports.Recipients.Create(ctx, scope, email)
+	created, err := m.Ports.Recipients.Create(ctx, scope, in.Email)
 	return &model.CreateRecipientPayload{Recipient: created}, err
 }
 
@@ -60,31 +60,31 @@ func (m mutationResolver) EditRecipient(ctx context.Context, in input.EditRecipi
 	return &model.EditRecipientPayload{Recipient: edited}, err
 }
 
-func (m mutationResolver) RestoreRecipient(ctx context.Context, recipientID int32) (*model.RestoreRecipientPayload, error) {
+func (m mutationResolver) RestoreRecipient(ctx context.Context, in input.RestoreRecipientInput) (*model.RestoreRecipientPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return m.Ports.Recipients.Restore(ctx, scope, int64(recipientID))
+	return m.Ports.Recipients.Restore(ctx, scope, int64(in.RecipientID))
 }
 
-func (m mutationResolver) DeleteRecipient(ctx context.Context, recipientID int32) (*model.DeleteRecipientPayload, error) {
+func (m mutationResolver) DeleteRecipient(ctx context.Context, in input.DeleteRecipientInput) (*model.DeleteRecipientPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	removed, err := m.Ports.Recipients.Remove(ctx, scope, int64(recipientID))
+	removed, err := m.Ports.Recipients.Remove(ctx, scope, int64(in.RecipientID))
 	return &model.DeleteRecipientPayload{Recipient: removed}, err
 }
 
-func (m mutationResolver) SendTestAlert(ctx context.Context, recipientID *int32) (*model.SendTestAlertPayload, error) {
+func (m mutationResolver) SendTestAlert(ctx context.Context, in input.SendTestAlertInput) (*model.SendTestAlertPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var id *int64
-	if recipientID != nil {
-		id = new(int64(*recipientID))
+	if recipient := in.RecipientID.Value(); recipient != nil {
+		id = new(int64(*recipient))
 	}
 	mails, err := m.Ports.Recipients.SendTest(ctx, scope, id)
 	return &model.SendTestAlertPayload{Mails: mails}, err

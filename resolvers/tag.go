@@ -91,8 +91,8 @@ func (q queryResolver) TaggedSubscriberList(ctx context.Context, tagName string,
 	return list(slice, total), nil
 }
 
-func (m mutationResolver) AttachTag(ctx context.Context, in input.TagInput) (*model.AttachTagPayload, error) {
-	scope, tag, err := tagAndScope(ctx, in)
+func (m mutationResolver) AttachTag(ctx context.Context, in input.AttachTagInput) (*model.AttachTagPayload, error) {
+	scope, tag, err := tagAndScope(ctx, in.TagName, in.PhysicalIds)
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +104,8 @@ func (m mutationResolver) AttachTag(ctx context.Context, in input.TagInput) (*mo
 	return &model.AttachTagPayload{Tag: tag, Subscribers: subscribers, Attached: attached}, err
 }
 
-func (m mutationResolver) DetachTag(ctx context.Context, in input.TagInput) (*model.DetachTagPayload, error) {
-	scope, tag, err := tagAndScope(ctx, in)
+func (m mutationResolver) DetachTag(ctx context.Context, in input.DetachTagInput) (*model.DetachTagPayload, error) {
+	scope, tag, err := tagAndScope(ctx, in.TagName, in.PhysicalIds)
 	if err != nil {
 		return nil, err
 	}
@@ -116,20 +116,20 @@ func (m mutationResolver) DetachTag(ctx context.Context, in input.TagInput) (*mo
 	return &model.DetachTagPayload{Subscribers: subscribers}, err
 }
 
-func tagAndScope(ctx context.Context, in input.TagInput) (domain.Scope, domain.TagName, error) {
+func tagAndScope(ctx context.Context, name string, physicalIDs []string) (domain.Scope, domain.TagName, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return scope, "", err
 	}
-	if n := len(in.PhysicalIds); n < 1 || n > domain.MaxBatch {
+	if n := len(physicalIDs); n < 1 || n > domain.MaxBatch {
 		return scope, "", domain.Invalid("physicalIds", "physicalIds must name 1 to %d subscribers, not %d", domain.MaxBatch, n)
 	}
-	for _, id := range in.PhysicalIds {
+	for _, id := range physicalIDs {
 		if err := domain.CheckPhysicalID(id); err != nil {
 			return scope, "", err
 		}
 	}
-	tag, err := domain.NewTagName(in.TagName)
+	tag, err := domain.NewTagName(name)
 	return scope, tag, err
 }
 

@@ -578,6 +578,36 @@ func (ec *executionContext) unmarshalInputCreateAccessKeyInput(ctx context.Conte
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputRevokeAccessKeyInput(ctx context.Context, obj any) (input.RevokeAccessKeyInput, error) {
+	var it input.RevokeAccessKeyInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"accessKeyId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "accessKeyId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accessKeyId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccessKeyID = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -939,6 +969,11 @@ func (ec *executionContext) marshalNAccessKey2ᚖsimgraphᚋdomainᚐAccessKey(c
 
 func (ec *executionContext) unmarshalNCreateAccessKeyInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCreateAccessKeyInput(ctx context.Context, v any) (input.CreateAccessKeyInput, error) {
 	res, err := ec.unmarshalInputCreateAccessKeyInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRevokeAccessKeyInput2simgraphᚋgraphᚋgeneratedᚋinputᚐRevokeAccessKeyInput(ctx context.Context, v any) (input.RevokeAccessKeyInput, error) {
+	res, err := ec.unmarshalInputRevokeAccessKeyInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

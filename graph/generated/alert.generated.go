@@ -1880,6 +1880,36 @@ func (ec *executionContext) unmarshalInputCreateAlertInput(ctx context.Context, 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputDeleteAlertInput(ctx context.Context, obj any) (input.DeleteAlertInput, error) {
+	var it input.DeleteAlertInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"alertId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "alertId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alertId"))
+			data, err := ec.unmarshalNInt2int32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AlertID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputEditAlertInput(ctx context.Context, obj any) (input.EditAlertInput, error) {
 	var it input.EditAlertInput
 	if obj == nil {
@@ -3287,6 +3317,11 @@ func (ec *executionContext) marshalNBoundaryState2ᚖsimgraphᚋdomainᚐBoundar
 
 func (ec *executionContext) unmarshalNCreateAlertInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCreateAlertInput(ctx context.Context, v any) (input.CreateAlertInput, error) {
 	res, err := ec.unmarshalInputCreateAlertInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDeleteAlertInput2simgraphᚋgraphᚋgeneratedᚋinputᚐDeleteAlertInput(ctx context.Context, v any) (input.DeleteAlertInput, error) {
+	res, err := ec.unmarshalInputDeleteAlertInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

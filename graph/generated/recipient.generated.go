@@ -852,6 +852,66 @@ func (ec *executionContext) fieldContext_SendTestAlertPayload_mails(_ context.Co
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputCreateRecipientInput(ctx context.Context, obj any) (input.CreateRecipientInput, error) {
+	var it input.CreateRecipientInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"email"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "email":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("email"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Email = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteRecipientInput(ctx context.Context, obj any) (input.DeleteRecipientInput, error) {
+	var it input.DeleteRecipientInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"recipientId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "recipientId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientId"))
+			data, err := ec.unmarshalNInt2int32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RecipientID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputEditRecipientInput(ctx context.Context, obj any) (input.EditRecipientInput, error) {
 	var it input.EditRecipientInput
 	if obj == nil {
@@ -884,6 +944,66 @@ func (ec *executionContext) unmarshalInputEditRecipientInput(ctx context.Context
 				return it, err
 			}
 			it.Email = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRestoreRecipientInput(ctx context.Context, obj any) (input.RestoreRecipientInput, error) {
+	var it input.RestoreRecipientInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"recipientId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "recipientId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientId"))
+			data, err := ec.unmarshalNInt2int32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RecipientID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSendTestAlertInput(ctx context.Context, obj any) (input.SendTestAlertInput, error) {
+	var it input.SendTestAlertInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"recipientId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "recipientId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientId"))
+			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RecipientID = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -1513,6 +1633,16 @@ func (ec *executionContext) _SendTestAlertPayload(ctx context.Context, sel ast.S
 
 // region    ***************************** type.gotpl *****************************
 
+func (ec *executionContext) unmarshalNCreateRecipientInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCreateRecipientInput(ctx context.Context, v any) (input.CreateRecipientInput, error) {
+	res, err := ec.unmarshalInputCreateRecipientInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDeleteRecipientInput2simgraphᚋgraphᚋgeneratedᚋinputᚐDeleteRecipientInput(ctx context.Context, v any) (input.DeleteRecipientInput, error) {
+	res, err := ec.unmarshalInputDeleteRecipientInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNEditRecipientInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditRecipientInput(ctx context.Context, v any) (input.EditRecipientInput, error) {
 	res, err := ec.unmarshalInputEditRecipientInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -1616,6 +1746,16 @@ func (ec *executionContext) marshalNRecipientEdge2ᚕsimgraphᚋgraphᚋmodelᚐ
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNRestoreRecipientInput2simgraphᚋgraphᚋgeneratedᚋinputᚐRestoreRecipientInput(ctx context.Context, v any) (input.RestoreRecipientInput, error) {
+	res, err := ec.unmarshalInputRestoreRecipientInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNSendTestAlertInput2simgraphᚋgraphᚋgeneratedᚋinputᚐSendTestAlertInput(ctx context.Context, v any) (input.SendTestAlertInput, error) {
+	res, err := ec.unmarshalInputSendTestAlertInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOCreateRecipientPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateRecipientPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateRecipientPayload) graphql.Marshaler {

@@ -350,21 +350,21 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
-		AttachTag        func(childComplexity int, input input.TagInput) int
+		AttachTag        func(childComplexity int, input input.AttachTagInput) int
 		CreateAccessKey  func(childComplexity int, input input.CreateAccessKeyInput) int
 		CreateAlert      func(childComplexity int, input input.CreateAlertInput) int
-		CreateRecipient  func(childComplexity int, email string) int
-		DeleteAlert      func(childComplexity int, alertID int32) int
-		DeleteRecipient  func(childComplexity int, recipientID int32) int
-		DetachTag        func(childComplexity int, input input.TagInput) int
+		CreateRecipient  func(childComplexity int, input input.CreateRecipientInput) int
+		DeleteAlert      func(childComplexity int, input input.DeleteAlertInput) int
+		DeleteRecipient  func(childComplexity int, input input.DeleteRecipientInput) int
+		DetachTag        func(childComplexity int, input input.DetachTagInput) int
 		EditAlert        func(childComplexity int, input input.EditAlertInput) int
 		EditGroup        func(childComplexity int, input input.EditGroupInput) int
 		EditRecipient    func(childComplexity int, input input.EditRecipientInput) int
 		EditSubscriber   func(childComplexity int, input input.EditSubscriberInput) int
 		RecordUsage      func(childComplexity int, input input.RecordUsageInput) int
-		RestoreRecipient func(childComplexity int, recipientID int32) int
-		RevokeAccessKey  func(childComplexity int, accessKeyID string) int
-		SendTestAlert    func(childComplexity int, recipientID *int32) int
+		RestoreRecipient func(childComplexity int, input input.RestoreRecipientInput) int
+		RevokeAccessKey  func(childComplexity int, input input.RevokeAccessKeyInput) int
+		SendTestAlert    func(childComplexity int, input input.SendTestAlertInput) int
 	}
 
 	NetworkState struct {
@@ -1788,7 +1788,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.AttachTag(childComplexity, args["input"].(input.TagInput)), true
+		return e.ComplexityRoot.Mutation.AttachTag(childComplexity, args["input"].(input.AttachTagInput)), true
 	case "Mutation.createAccessKey":
 		if e.ComplexityRoot.Mutation.CreateAccessKey == nil {
 			break
@@ -1821,7 +1821,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.CreateRecipient(childComplexity, args["email"].(string)), true
+		return e.ComplexityRoot.Mutation.CreateRecipient(childComplexity, args["input"].(input.CreateRecipientInput)), true
 	case "Mutation.deleteAlert":
 		if e.ComplexityRoot.Mutation.DeleteAlert == nil {
 			break
@@ -1832,7 +1832,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.DeleteAlert(childComplexity, args["alertId"].(int32)), true
+		return e.ComplexityRoot.Mutation.DeleteAlert(childComplexity, args["input"].(input.DeleteAlertInput)), true
 	case "Mutation.deleteRecipient":
 		if e.ComplexityRoot.Mutation.DeleteRecipient == nil {
 			break
@@ -1843,7 +1843,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.DeleteRecipient(childComplexity, args["recipientId"].(int32)), true
+		return e.ComplexityRoot.Mutation.DeleteRecipient(childComplexity, args["input"].(input.DeleteRecipientInput)), true
 	case "Mutation.detachTag":
 		if e.ComplexityRoot.Mutation.DetachTag == nil {
 			break
@@ -1854,7 +1854,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.DetachTag(childComplexity, args["input"].(input.TagInput)), true
+		return e.ComplexityRoot.Mutation.DetachTag(childComplexity, args["input"].(input.DetachTagInput)), true
 	case "Mutation.editAlert":
 		if e.ComplexityRoot.Mutation.EditAlert == nil {
 			break
@@ -1920,7 +1920,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.RestoreRecipient(childComplexity, args["recipientId"].(int32)), true
+		return e.ComplexityRoot.Mutation.RestoreRecipient(childComplexity, args["input"].(input.RestoreRecipientInput)), true
 	case "Mutation.revokeAccessKey":
 		if e.ComplexityRoot.Mutation.RevokeAccessKey == nil {
 			break
@@ -1931,7 +1931,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.RevokeAccessKey(childComplexity, args["accessKeyId"].(string)), true
+		return e.ComplexityRoot.Mutation.RevokeAccessKey(childComplexity, args["input"].(input.RevokeAccessKeyInput)), true
 	case "Mutation.sendTestAlert":
 		if e.ComplexityRoot.Mutation.SendTestAlert == nil {
 			break
@@ -1942,7 +1942,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.SendTestAlert(childComplexity, args["recipientId"].(*int32)), true
+		return e.ComplexityRoot.Mutation.SendTestAlert(childComplexity, args["input"].(input.SendTestAlertInput)), true
 
 	case "NetworkState.isOnline":
 		if e.ComplexityRoot.NetworkState.IsOnline == nil {
@@ -3356,11 +3356,16 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAlertLogFilter,
 		ec.unmarshalInputAlertLogOrder,
 		ec.unmarshalInputAlertOrder,
+		ec.unmarshalInputAttachTagInput,
 		ec.unmarshalInputAuditFilter,
 		ec.unmarshalInputBooleanFilter,
 		ec.unmarshalInputCreateAccessKeyInput,
 		ec.unmarshalInputCreateAlertInput,
+		ec.unmarshalInputCreateRecipientInput,
 		ec.unmarshalInputDateTimeFilter,
+		ec.unmarshalInputDeleteAlertInput,
+		ec.unmarshalInputDeleteRecipientInput,
+		ec.unmarshalInputDetachTagInput,
 		ec.unmarshalInputEditAlertInput,
 		ec.unmarshalInputEditGroupInput,
 		ec.unmarshalInputEditRecipientInput,
@@ -3370,10 +3375,12 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputParentFilter,
 		ec.unmarshalInputRecordUsageInput,
 		ec.unmarshalInputRelatedItemsFilter,
+		ec.unmarshalInputRestoreRecipientInput,
+		ec.unmarshalInputRevokeAccessKeyInput,
+		ec.unmarshalInputSendTestAlertInput,
 		ec.unmarshalInputStringFilter,
 		ec.unmarshalInputSubscriberFilter,
 		ec.unmarshalInputSubscriberOrder,
-		ec.unmarshalInputTagInput,
 		ec.unmarshalInputTagsFilter,
 		ec.unmarshalInputUsageRecordInput,
 	)
@@ -3489,7 +3496,7 @@ extend type Mutation {
   "Makes an access key of a user. The secret is shown in this answer only."
   createAccessKey(input: CreateAccessKeyInput!): CreateAccessKeyPayload @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
   "Ends an access key and all tokens made with it, within five seconds."
-  revokeAccessKey("The identifier of the key." accessKeyId: String!): RevokeAccessKeyPayload @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
+  revokeAccessKey(input: RevokeAccessKeyInput!): RevokeAccessKeyPayload @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
 }
 
 "A user account of the company."
@@ -3546,6 +3553,12 @@ input CreateAccessKeyInput {
   scopes: [Permission!]
   "How many days it lives, 1 to 3650."
   lifetimeDays: Int! = 365
+}
+
+"Which key to end."
+input RevokeAccessKeyInput {
+  "The identifier of the key."
+  accessKeyId: String!
 }
 
 "The new access key."
@@ -3617,7 +3630,7 @@ extend type Mutation {
   "Changes the thresholds of an alert. One that gets another value is armed again, and evaluated at once."
   editAlert(input: EditAlertInput!): EditAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS]) @semanticNonNull
   "Deletes an alert. Its log stays."
-  deleteAlert("The identifier of the alert." alertId: Int!): DeleteAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, DELETE_MONITORING_ALERTS]) @semanticNonNull
+  deleteAlert(input: DeleteAlertInput!): DeleteAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, DELETE_MONITORING_ALERTS]) @semanticNonNull
 }
 
 extend type Subscriber {
@@ -3888,6 +3901,12 @@ input EditAlertInput {
   lowerThreshold: BigInt
   "The new upper threshold in bytes."
   upperThreshold: BigInt
+}
+
+"Which alert to delete."
+input DeleteAlertInput {
+  "The identifier of the alert."
+  alertId: Int!
 }
 
 "What making an alert gave."
@@ -4592,15 +4611,15 @@ type TariffConnection {
 
 extend type Mutation {
   "Adds a recipient, who is told of every alert of the company. An address that is there already is answered as it is."
-  createRecipient("The e-mail address." email: String!): CreateRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  createRecipient(input: CreateRecipientInput!): CreateRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Gives a recipient another e-mail address."
   editRecipient(input: EditRecipientInput!): EditRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Deletes a recipient, with the mail that was not sent to it yet."
-  deleteRecipient("The identifier of the recipient." recipientId: Int!): DeleteRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  deleteRecipient(input: DeleteRecipientInput!): DeleteRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Sends mail to a recipient again that was suppressed because a mail server refused the address, and with it the mail of the last 72 hours that was held back. Changes nothing for one that is not suppressed; refused for one that unsubscribed."
-  restoreRecipient("The identifier of the recipient." recipientId: Int!): RestoreRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  restoreRecipient(input: RestoreRecipientInput!): RestoreRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Sends a test alert to one recipient, or to all that take mail. At most 5 in an hour to each."
-  sendTestAlert("The identifier of the recipient; all when missing." recipientId: Int): SendTestAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  sendTestAlert(input: SendTestAlertInput!): SendTestAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
 "An e-mail address that is told of every alert of the company."
@@ -4688,12 +4707,36 @@ type RecipientList {
   totalCount: Int @semanticNonNull
 }
 
+"Which recipient to add."
+input CreateRecipientInput {
+  "The e-mail address."
+  email: String!
+}
+
 "Which recipient to edit, and how."
 input EditRecipientInput {
   "The identifier of the recipient."
   recipientId: Int!
   "The new e-mail address."
   email: String!
+}
+
+"Which recipient to delete."
+input DeleteRecipientInput {
+  "The identifier of the recipient."
+  recipientId: Int!
+}
+
+"Which recipient to send mail to again."
+input RestoreRecipientInput {
+  "The identifier of the recipient."
+  recipientId: Int!
+}
+
+"Who gets a test alert."
+input SendTestAlertInput {
+  "The identifier of the recipient; all when missing."
+  recipientId: Int
 }
 
 "What adding a recipient gave."
@@ -4750,9 +4793,9 @@ scalar DateTime @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc3339")
 scalar BigInt
 
 type Query {
-  "Any object by its global id; null when nothing of the account has it."
+  "Any object by its global id; null when it is no id, nothing of the account has it, or the caller may not see that."
   node("The id field of an object." id: ID!): Node @requires
-  "Many objects by their global ids, in the order of the ids; null where nothing of the account has it."
+  "Many objects by their global ids, in the order of the ids; null where node is."
   nodes("At most 100 ids." ids: [ID!]!): [Node] @requires @semanticNonNull
 }
 
@@ -5225,9 +5268,9 @@ type EditSubscriberPayload {
 
 extend type Mutation {
   "Puts a tag on subscribers, all of them or, when one is unknown, none. Those that carry it already stay as they are."
-  attachTag(input: TagInput!): AttachTagPayload @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER]) @semanticNonNull
+  attachTag(input: AttachTagInput!): AttachTagPayload @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER]) @semanticNonNull
   "Takes a tag off subscribers, all of them or, when one is unknown or does not carry it, none."
-  detachTag(input: TagInput!): DetachTagPayload @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER]) @semanticNonNull
+  detachTag(input: DetachTagInput!): DetachTagPayload @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER]) @semanticNonNull
 }
 
 "A text that identifies subscribers. It lives as long as a subscriber carries it."
@@ -5283,9 +5326,17 @@ type TagList {
   totalCount: Int @semanticNonNull
 }
 
-"Which tag, and which subscribers."
-input TagInput {
+"Which tag to put on which subscribers."
+input AttachTagInput {
   "The name of the tag: 1 to 255 characters, no control characters, no blank at either end."
+  tagName: String!
+  "1 to 1,000 subscribers."
+  physicalIds: [String!]!
+}
+
+"Which tag to take off which subscribers."
+input DetachTagInput {
+  "The name of the tag."
   tagName: String!
   "1 to 1,000 subscribers."
   physicalIds: [String!]!

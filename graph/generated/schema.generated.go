@@ -24,19 +24,19 @@ import (
 
 type MutationResolver interface {
 	CreateAccessKey(ctx context.Context, input input.CreateAccessKeyInput) (*model.CreateAccessKeyPayload, error)
-	RevokeAccessKey(ctx context.Context, accessKeyID string) (*model.RevokeAccessKeyPayload, error)
+	RevokeAccessKey(ctx context.Context, input input.RevokeAccessKeyInput) (*model.RevokeAccessKeyPayload, error)
 	CreateAlert(ctx context.Context, input input.CreateAlertInput) (*model.CreateAlertPayload, error)
 	EditAlert(ctx context.Context, input input.EditAlertInput) (*model.EditAlertPayload, error)
-	DeleteAlert(ctx context.Context, alertID int32) (*model.DeleteAlertPayload, error)
+	DeleteAlert(ctx context.Context, input input.DeleteAlertInput) (*model.DeleteAlertPayload, error)
 	EditGroup(ctx context.Context, input input.EditGroupInput) (*model.EditGroupPayload, error)
-	CreateRecipient(ctx context.Context, email string) (*model.CreateRecipientPayload, error)
+	CreateRecipient(ctx context.Context, input input.CreateRecipientInput) (*model.CreateRecipientPayload, error)
 	EditRecipient(ctx context.Context, input input.EditRecipientInput) (*model.EditRecipientPayload, error)
-	DeleteRecipient(ctx context.Context, recipientID int32) (*model.DeleteRecipientPayload, error)
-	RestoreRecipient(ctx context.Context, recipientID int32) (*domain.Restored, error)
-	SendTestAlert(ctx context.Context, recipientID *int32) (*model.SendTestAlertPayload, error)
+	DeleteRecipient(ctx context.Context, input input.DeleteRecipientInput) (*model.DeleteRecipientPayload, error)
+	RestoreRecipient(ctx context.Context, input input.RestoreRecipientInput) (*domain.Restored, error)
+	SendTestAlert(ctx context.Context, input input.SendTestAlertInput) (*model.SendTestAlertPayload, error)
 	EditSubscriber(ctx context.Context, input input.EditSubscriberInput) (*model.EditSubscriberPayload, error)
-	AttachTag(ctx context.Context, input input.TagInput) (*model.AttachTagPayload, error)
-	DetachTag(ctx context.Context, input input.TagInput) (*model.DetachTagPayload, error)
+	AttachTag(ctx context.Context, input input.AttachTagInput) (*model.AttachTagPayload, error)
+	DetachTag(ctx context.Context, input input.DetachTagInput) (*model.DetachTagPayload, error)
 	RecordUsage(ctx context.Context, input input.RecordUsageInput) (*model.RecordUsagePayload, error)
 }
 type QueryResolver interface {
@@ -100,8 +100,8 @@ func (ec *executionContext) field_Mutation_attachTag_args(ctx context.Context, r
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (input.TagInput, error) {
-			return ec.unmarshalNTagInput2simgraphᚋgraphᚋgeneratedᚋinputᚐTagInput(ctx, v)
+		func(ctx context.Context, v any) (input.AttachTagInput, error) {
+			return ec.unmarshalNAttachTagInput2simgraphᚋgraphᚋgeneratedᚋinputᚐAttachTagInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -141,42 +141,42 @@ func (ec *executionContext) field_Mutation_createAlert_args(ctx context.Context,
 func (ec *executionContext) field_Mutation_createRecipient_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "email",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNString2string(ctx, v)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (input.CreateRecipientInput, error) {
+			return ec.unmarshalNCreateRecipientInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCreateRecipientInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["email"] = arg0
+	args["input"] = arg0
 	return args, nil
 }
 
 func (ec *executionContext) field_Mutation_deleteAlert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "alertId",
-		func(ctx context.Context, v any) (int32, error) {
-			return ec.unmarshalNInt2int32(ctx, v)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (input.DeleteAlertInput, error) {
+			return ec.unmarshalNDeleteAlertInput2simgraphᚋgraphᚋgeneratedᚋinputᚐDeleteAlertInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["alertId"] = arg0
+	args["input"] = arg0
 	return args, nil
 }
 
 func (ec *executionContext) field_Mutation_deleteRecipient_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "recipientId",
-		func(ctx context.Context, v any) (int32, error) {
-			return ec.unmarshalNInt2int32(ctx, v)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (input.DeleteRecipientInput, error) {
+			return ec.unmarshalNDeleteRecipientInput2simgraphᚋgraphᚋgeneratedᚋinputᚐDeleteRecipientInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["recipientId"] = arg0
+	args["input"] = arg0
 	return args, nil
 }
 
@@ -184,8 +184,8 @@ func (ec *executionContext) field_Mutation_detachTag_args(ctx context.Context, r
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (input.TagInput, error) {
-			return ec.unmarshalNTagInput2simgraphᚋgraphᚋgeneratedᚋinputᚐTagInput(ctx, v)
+		func(ctx context.Context, v any) (input.DetachTagInput, error) {
+			return ec.unmarshalNDetachTagInput2simgraphᚋgraphᚋgeneratedᚋinputᚐDetachTagInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -267,42 +267,42 @@ func (ec *executionContext) field_Mutation_recordUsage_args(ctx context.Context,
 func (ec *executionContext) field_Mutation_restoreRecipient_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "recipientId",
-		func(ctx context.Context, v any) (int32, error) {
-			return ec.unmarshalNInt2int32(ctx, v)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (input.RestoreRecipientInput, error) {
+			return ec.unmarshalNRestoreRecipientInput2simgraphᚋgraphᚋgeneratedᚋinputᚐRestoreRecipientInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["recipientId"] = arg0
+	args["input"] = arg0
 	return args, nil
 }
 
 func (ec *executionContext) field_Mutation_revokeAccessKey_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "accessKeyId",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNString2string(ctx, v)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (input.RevokeAccessKeyInput, error) {
+			return ec.unmarshalNRevokeAccessKeyInput2simgraphᚋgraphᚋgeneratedᚋinputᚐRevokeAccessKeyInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["accessKeyId"] = arg0
+	args["input"] = arg0
 	return args, nil
 }
 
 func (ec *executionContext) field_Mutation_sendTestAlert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "recipientId",
-		func(ctx context.Context, v any) (*int32, error) {
-			return ec.unmarshalOInt2ᚖint32(ctx, v)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (input.SendTestAlertInput, error) {
+			return ec.unmarshalNSendTestAlertInput2simgraphᚋgraphᚋgeneratedᚋinputᚐSendTestAlertInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["recipientId"] = arg0
+	args["input"] = arg0
 	return args, nil
 }
 
@@ -1360,7 +1360,7 @@ func (ec *executionContext) _Mutation_revokeAccessKey(ctx context.Context, field
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().RevokeAccessKey(ctx, fc.Args["accessKeyId"].(string))
+			return ec.Resolvers.Mutation().RevokeAccessKey(ctx, fc.Args["input"].(input.RevokeAccessKeyInput))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -1546,7 +1546,7 @@ func (ec *executionContext) _Mutation_deleteAlert(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().DeleteAlert(ctx, fc.Args["alertId"].(int32))
+			return ec.Resolvers.Mutation().DeleteAlert(ctx, fc.Args["input"].(input.DeleteAlertInput))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -1670,7 +1670,7 @@ func (ec *executionContext) _Mutation_createRecipient(ctx context.Context, field
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CreateRecipient(ctx, fc.Args["email"].(string))
+			return ec.Resolvers.Mutation().CreateRecipient(ctx, fc.Args["input"].(input.CreateRecipientInput))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -1794,7 +1794,7 @@ func (ec *executionContext) _Mutation_deleteRecipient(ctx context.Context, field
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().DeleteRecipient(ctx, fc.Args["recipientId"].(int32))
+			return ec.Resolvers.Mutation().DeleteRecipient(ctx, fc.Args["input"].(input.DeleteRecipientInput))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -1856,7 +1856,7 @@ func (ec *executionContext) _Mutation_restoreRecipient(ctx context.Context, fiel
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().RestoreRecipient(ctx, fc.Args["recipientId"].(int32))
+			return ec.Resolvers.Mutation().RestoreRecipient(ctx, fc.Args["input"].(input.RestoreRecipientInput))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -1918,7 +1918,7 @@ func (ec *executionContext) _Mutation_sendTestAlert(ctx context.Context, field g
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().SendTestAlert(ctx, fc.Args["recipientId"].(*int32))
+			return ec.Resolvers.Mutation().SendTestAlert(ctx, fc.Args["input"].(input.SendTestAlertInput))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -2042,7 +2042,7 @@ func (ec *executionContext) _Mutation_attachTag(ctx context.Context, field graph
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().AttachTag(ctx, fc.Args["input"].(input.TagInput))
+			return ec.Resolvers.Mutation().AttachTag(ctx, fc.Args["input"].(input.AttachTagInput))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -2104,7 +2104,7 @@ func (ec *executionContext) _Mutation_detachTag(ctx context.Context, field graph
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().DetachTag(ctx, fc.Args["input"].(input.TagInput))
+			return ec.Resolvers.Mutation().DetachTag(ctx, fc.Args["input"].(input.DetachTagInput))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next

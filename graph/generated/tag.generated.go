@@ -638,8 +638,45 @@ func (ec *executionContext) fieldContext_TagList_totalCount(_ context.Context, f
 
 // region    **************************** input.gotpl *****************************
 
-func (ec *executionContext) unmarshalInputTagInput(ctx context.Context, obj any) (input.TagInput, error) {
-	var it input.TagInput
+func (ec *executionContext) unmarshalInputAttachTagInput(ctx context.Context, obj any) (input.AttachTagInput, error) {
+	var it input.AttachTagInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"tagName", "physicalIds"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "tagName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tagName"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TagName = data
+		case "physicalIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalIds"))
+			data, err := ec.unmarshalNString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PhysicalIds = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDetachTagInput(ctx context.Context, obj any) (input.DetachTagInput, error) {
+	var it input.DetachTagInput
 	if obj == nil {
 		return it, nil
 	}
@@ -1168,6 +1205,16 @@ func (ec *executionContext) _TagList(ctx context.Context, sel ast.SelectionSet, 
 
 // region    ***************************** type.gotpl *****************************
 
+func (ec *executionContext) unmarshalNAttachTagInput2simgraphᚋgraphᚋgeneratedᚋinputᚐAttachTagInput(ctx context.Context, v any) (input.AttachTagInput, error) {
+	res, err := ec.unmarshalInputAttachTagInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDetachTagInput2simgraphᚋgraphᚋgeneratedᚋinputᚐDetachTagInput(ctx context.Context, v any) (input.DetachTagInput, error) {
+	res, err := ec.unmarshalInputDetachTagInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNTag2simgraphᚋdomainᚐTagName(ctx context.Context, sel ast.SelectionSet, v domain.TagName) graphql.Marshaler {
 	return ec._Tag(ctx, sel, &v)
 }
@@ -1206,11 +1253,6 @@ func (ec *executionContext) marshalNTagEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdge�
 	}
 
 	return ret
-}
-
-func (ec *executionContext) unmarshalNTagInput2simgraphᚋgraphᚋgeneratedᚋinputᚐTagInput(ctx context.Context, v any) (input.TagInput, error) {
-	res, err := ec.unmarshalInputTagInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOAttachTagPayload2ᚖsimgraphᚋgraphᚋmodelᚐAttachTagPayload(ctx context.Context, sel ast.SelectionSet, v *model.AttachTagPayload) graphql.Marshaler {

@@ -133,7 +133,7 @@ async function fireAlerts(n) {
   return made;
 }
 
-const deleteAlert = (alertId) => graph('mutation($id: Int!) { deleteAlert(alertId: $id) { alert { alertId } } }', { id: alertId });
+const deleteAlert = (alertId) => graph('mutation($id: Int!) { deleteAlert(input: {alertId: $id}) { alert { alertId } } }', { id: alertId });
 
 inTab('volumes are in SI units; binary ones are a choice that is kept', async (tab) => {
   const [{ physicalId }] = await subscribers(1);

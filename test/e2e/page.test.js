@@ -30,7 +30,7 @@ inTab('an access key signs in, a wrong secret is explained in words, and revokin
   await tab.getByLabel('Secret').fill(secret);
   await tab.getByRole('button', { name: 'Sign in' }).click();
   await tab.locator('.account-button').waitFor();
-  await graph('mutation($id: String!) { revokeAccessKey(accessKeyId: $id) { accessKey { revokedAt } } }', { id: accessKeyId });
+  await graph('mutation($id: String!) { revokeAccessKey(input: {accessKeyId: $id}) { accessKey { revokedAt } } }', { id: accessKeyId });
   await new Promise((resolve) => setTimeout(resolve, 5_500));
   await tab.getByRole('link', { name: 'Subscribers', exact: true }).first().click();
   await tab.getByText('The session has ended').waitFor();
@@ -169,7 +169,7 @@ inTab('an alert is set with a look at the past, and an alert that fires appears 
   const kilobytes = 101 + Math.floor(Math.random() * 899); // another one than in the last run
   const made = await graph('mutation($input: CreateAlertInput!) { createAlert(input: $input) { alert { alertId } } }', { input: { ruleType: 'SIM', target: subscriberId, lowerThreshold: String(kilobytes * 1000), upperThreshold: '900000000000000' } });
   await tab.locator('.entries li').first().getByText(`above ${kilobytes}\u00a0kB`).waitFor();
-  await graph('mutation($id: Int!) { deleteAlert(alertId: $id) { alert { alertId } } }', { id: made.createAlert.alert.alertId });
+  await graph('mutation($id: Int!) { deleteAlert(input: {alertId: $id}) { alert { alertId } } }', { id: made.createAlert.alert.alertId });
 });
 
 inTab('mail to a refused address is shown as suppressed, and is sent again by one click', async (tab) => {

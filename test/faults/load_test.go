@@ -185,8 +185,8 @@ func (l *load) tag(ctx context.Context, worker string) outcome {
 	number := l.number.Add(1)
 	name, id := fmt.Sprintf("%s-%d", worker, number), physicalID(int(number%fleet))
 	var answer any
-	const mutation = `mutation ($input: TagInput!) {attachTag(input: $input) {__typename}}`
-	result := l.graph(ctx, mutation, map[string]any{"input": map[string]any{"tagName": name, "physicalIds": []string{id}}}, &answer)
+	const mutation = `mutation ($tag: String!, $ids: [String!]!) {attachTag(input: {tagName: $tag, physicalIds: $ids}) {__typename}}`
+	result := l.graph(ctx, mutation, map[string]any{"tag": name, "ids": []string{id}}, &answer)
 	if result == done {
 		l.mu.Lock()
 		defer l.mu.Unlock()

@@ -114,8 +114,8 @@ func TestTheServerStartsOnADatabaseThatIsReadOnly(t *testing.T) {
 		t.Errorf("a list: %v, %d subscribers, %v", result, len(page.Content), c.wrong)
 	}
 	var answer any
-	const mutation = `mutation ($input: TagInput!) {attachTag(input: $input) {__typename}}`
-	input := map[string]any{"input": map[string]any{"tagName": "late", "physicalIds": []string{physicalID(1)}}}
+	const mutation = `mutation ($tag: String!, $ids: [String!]!) {attachTag(input: {tagName: $tag, physicalIds: $ids}) {__typename}}`
+	input := map[string]any{"tag": "late", "ids": []string{physicalID(1)}}
 	if result := c.graph(t.Context(), mutation, input, &answer); result != refused || c.counted("UNAVAILABLE") != 1 {
 		t.Errorf("a mutation: %v, %v, %v", result, c.codes, c.wrong)
 	}

@@ -13,6 +13,14 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
+// Which tag to put on which subscribers.
+type AttachTagInput struct {
+	// The name of the tag: 1 to 255 characters, no control characters, no blank at either end.
+	TagName string `json:"tagName"`
+	// 1 to 1,000 subscribers.
+	PhysicalIds []string `json:"physicalIds"`
+}
+
 // For whom a key is made, and what it may do.
 type CreateAccessKeyInput struct {
 	// The e-mail address of a user of the company.
@@ -33,6 +41,32 @@ type CreateAlertInput struct {
 	LowerThreshold int64 `json:"lowerThreshold"`
 	// The upper threshold in bytes, not below the lower one.
 	UpperThreshold int64 `json:"upperThreshold"`
+}
+
+// Which recipient to add.
+type CreateRecipientInput struct {
+	// The e-mail address.
+	Email string `json:"email"`
+}
+
+// Which alert to delete.
+type DeleteAlertInput struct {
+	// The identifier of the alert.
+	AlertID int32 `json:"alertId"`
+}
+
+// Which recipient to delete.
+type DeleteRecipientInput struct {
+	// The identifier of the recipient.
+	RecipientID int32 `json:"recipientId"`
+}
+
+// Which tag to take off which subscribers.
+type DetachTagInput struct {
+	// The name of the tag.
+	TagName string `json:"tagName"`
+	// 1 to 1,000 subscribers.
+	PhysicalIds []string `json:"physicalIds"`
 }
 
 // Which alert to edit, and how. What is missing stays as it is.
@@ -81,15 +115,25 @@ type RecordUsageInput struct {
 	Records []*UsageRecordInput `json:"records"`
 }
 
-type Subscription struct {
+// Which recipient to send mail to again.
+type RestoreRecipientInput struct {
+	// The identifier of the recipient.
+	RecipientID int32 `json:"recipientId"`
 }
 
-// Which tag, and which subscribers.
-type TagInput struct {
-	// The name of the tag: 1 to 255 characters, no control characters, no blank at either end.
-	TagName string `json:"tagName"`
-	// 1 to 1,000 subscribers.
-	PhysicalIds []string `json:"physicalIds"`
+// Which key to end.
+type RevokeAccessKeyInput struct {
+	// The identifier of the key.
+	AccessKeyID string `json:"accessKeyId"`
+}
+
+// Who gets a test alert.
+type SendTestAlertInput struct {
+	// The identifier of the recipient; all when missing.
+	RecipientID graphql.Omittable[*int32] `json:"recipientId,omitempty"`
+}
+
+type Subscription struct {
 }
 
 // What a network element reports of a session since its last report.

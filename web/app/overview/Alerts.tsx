@@ -34,7 +34,7 @@ interface Answer {
   subscriber: { alerts: State[] | null } | null;
 }
 
-const remove = 'mutation DeleteAlert($alertId: Int!) { deleteAlert(alertId: $alertId) { alert { alertId } } }';
+const remove = 'mutation DeleteAlert($alertId: Int!) { deleteAlert(input: {alertId: $alertId}) { alert { alertId } } }';
 
 /** Where the subscriber stands against the alerts that watch it, and a new one. */
 export function Alerts({ subscriber }: { subscriber: Subscriber }) {

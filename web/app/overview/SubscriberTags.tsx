@@ -7,8 +7,8 @@ import { toSubscribers } from '../shell/route';
 import { offerUndo } from '../shell/undo';
 import { useMay } from '../shell/viewer';
 
-const attach = 'mutation AttachTag($input: TagInput!) { attachTag(input: $input) { attached } }';
-const detach = 'mutation DetachTag($input: TagInput!) { detachTag(input: $input) { subscribers { physicalId } } }';
+const attach = 'mutation AttachTag($input: AttachTagInput!) { attachTag(input: $input) { attached } }';
+const detach = 'mutation DetachTag($input: DetachTagInput!) { detachTag(input: $input) { subscribers { physicalId } } }';
 const known = 'query KnownTags { tags(first: 100) { nodes { name } } }';
 
 interface Props {

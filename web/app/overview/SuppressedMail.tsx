@@ -21,7 +21,7 @@ const query = `query SuppressedMail {
   recipients(first: 100) { nodes { recipientId email suppressedSince suppressedReason suppressedDetail } }
 }`;
 const restore = `mutation RestoreRecipient($recipientId: Int!) {
-  restoreRecipient(recipientId: $recipientId) { mails alerts }
+  restoreRecipient(input: {recipientId: $recipientId}) { mails alerts }
 }`;
 
 /** Who gets no alert mail any more, and why. It is not there when everybody does, or the viewer may not see recipients. */
