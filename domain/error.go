@@ -35,6 +35,9 @@ const (
 type Error struct {
 	Kind    ErrorKind
 	Message string
+	// Reason is the fault alone, without the help that Message adds; "" where that
+	// adds none.
+	Reason string
 	// Field names the argument at fault, as the caller wrote it; "" when the
 	// fault lies with no single one.
 	Field string

@@ -141,9 +141,9 @@ func TestUsersOfGroupsReachNoAlertOfTheCompany(t *testing.T) {
 		`{alert(alertId: ` + fmt.Sprint(company) + `) {target}}`:                                                                 "FORBIDDEN",
 		`mutation {createAlert(input: {ruleType: COMPANY, lowerThreshold: 1, upperThreshold: 2}) {alert {id}}}`:                  "FORBIDDEN",
 		`mutation {createAlert(input: {ruleType: GROUPPR, target: "99999", lowerThreshold: 1, upperThreshold: 2}) {alert {id}}}`: "INVALID_PROPERTY",
-		`{recipients {nodes {email}}}`:                                          "FORBIDDEN",
-		`mutation {sendTestAlert(input: {}) {mails {email}}}`:                              "FORBIDDEN",
-		`mutation {restoreRecipient(input: {recipientId: 1}) {alerts}}`:                  "FORBIDDEN",
+		`{recipients {nodes {email}}}`:                                  "FORBIDDEN",
+		`mutation {sendTestAlert(input: {}) {mails {email}}}`:           "FORBIDDEN",
+		`mutation {restoreRecipient(input: {recipientId: 1}) {alerts}}`: "FORBIDDEN",
 		`{alerts(first: 1) {nodes {id}} previewAlert(input: {ruleType: COMPANY, lowerThreshold: 1, upperThreshold: 2}, startDate: "2026-11-01", endDate: "2026-11-20") {total}}`: "FORBIDDEN",
 	} {
 		if got := s.ask(t, query).code(); got != want {

@@ -15,7 +15,7 @@ func Present(_ context.Context, err error) *gqlerror.Error {
 	if !is {
 		return nil
 	}
-	public := &gqlerror.Error{Message: fault.Message, Extensions: map[string]any{"code": string(fault.Kind)}}
+	public := &gqlerror.Error{Err: fault, Message: fault.Message, Extensions: map[string]any{"code": string(fault.Kind)}}
 	if fault.Field != "" {
 		public.Extensions["field"] = fault.Field
 	}

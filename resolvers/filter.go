@@ -15,74 +15,109 @@ import (
 
 // filterOf turns a typed filter of the graph into the filter of the domain. The
 // input's names are those of the fields: an object nests where they have dots.
+//
+// Null is as good as missing, and a filter without conditions is none. Below it an
+// object without conditions is refused: it would be true of every row, which is
+// rarely meant.
 func filterOf(input map[string]any, fields query.Fields) (query.Expr, error) {
-	expr, err := filterParts(input, "", fields)
-	if err == nil && expr != nil {
-		err = query.Check(expr)
+	conditions, err := filterReader{fields}.members(input, "", "filter")
+	if err != nil {
+		return nil, err
 	}
-	return expr, invalid("filter", err)
+	expr := query.All(conditions...)
+	return expr, invalid("filter", "filter", query.Check(expr))
 }
 
-func filterParts(input map[string]any, path string, fields query.Fields) (query.Expr, error) {
+type filterReader struct{ fields query.Fields }
+
+// members returns the conditions of an object, which all must hold. prefix begins
+// the names of its fields, path names the object in errors.
+func (r filterReader) members(input map[string]any, prefix, path string) ([]query.Expr, error) {
 	var all []query.Expr
 	for _, name := range slices.Sorted(maps.Keys(input)) {
-		expr, err := filterPart(name, input[name], path, fields)
+		if isNull(input[name]) {
+			continue
+		}
+		expr, err := r.member(name, input[name], prefix, path+"."+name)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, expr)
 	}
-	return query.All(all...), nil
+	return all, nil
 }
 
-func filterPart(name string, value any, path string, fields query.Fields) (query.Expr, error) {
+// object is members of an object that must have one.
+func (r filterReader) object(input map[string]any, prefix, path string) (query.Expr, error) {
+	all, err := r.members(input, prefix, path)
+	if err == nil && len(all) == 0 {
+		err = domain.Invalid("filter", "%s has no condition, and would be true of everything; leave it out", path)
+	}
+	return query.All(all...), err
+}
+
+func (r filterReader) member(name string, value any, prefix, path string) (query.Expr, error) {
 	switch name {
-	case "and", "or":
-		return filterList(name, value, fields)
+	case "and":
+		all, err := r.list(value, path)
+		return query.All(all...), err
+	case "or":
+		some, err := r.list(value, path)
+		return query.Any(some...), err
 	case "not":
-		inner, err := filterParts(object(value), "", fields)
-		if err != nil || inner == nil {
-			return nil, err
+		inner, err := r.object(object(value), "", path)
+		if inner == nil {
+			return query.Any(), err // not everything is nothing
 		}
-		return query.Not{Expr: inner}, nil
+		return query.Not{Expr: inner}, err
 	}
-	path += name
-	if _, isField := fields.Find(path); isField {
-		return comparisons(path, object(value), fields)
+	if _, isField := r.fields.Find(prefix + name); isField {
+		return r.comparisons(prefix+name, object(value), path)
 	}
-	return filterParts(object(value), path+".", fields)
+	return r.object(object(value), prefix+name+".", path)
 }
 
-func filterList(name string, value any, fields query.Fields) (query.Expr, error) {
+func (r filterReader) list(value any, path string) ([]query.Expr, error) {
 	items := objects(value)
-	parts := make([]query.Expr, 0, len(items))
-	for _, item := range items {
-		expr, err := filterParts(item, "", fields)
-		if err != nil {
+	parts := make([]query.Expr, len(items))
+	for i, item := range items {
+		var err error
+		if parts[i], err = r.object(item, "", fmt.Sprintf("%s[%d]", path, i)); err != nil {
 			return nil, err
 		}
-		parts = append(parts, expr)
 	}
-	switch {
-	case len(parts) == 0:
-		return nil, nil
-	case name == "or":
-		return query.Any(parts...), nil
-	}
-	return query.All(parts...), nil
+	return parts, nil
 }
 
-func comparisons(field string, operators map[string]any, fields query.Fields) (query.Expr, error) {
+// comparisons reads the operators of a field. A null is a value there.
+func (r filterReader) comparisons(field string, operators map[string]any, path string) (query.Expr, error) {
+	if len(operators) == 0 {
+		return r.object(nil, "", path)
+	}
 	var all []query.Expr
 	for _, op := range slices.Sorted(maps.Keys(operators)) {
-		values := literals(operators[op])
-		expr, err := query.Compare(fields, field, query.Op(op), values...)
+		if op == string(query.In) && isNull(operators[op]) {
+			return nil, domain.Invalid("filter", "%s.%s: a list is expected, not null", path, op)
+		}
+		expr, err := query.Compare(r.fields, field, query.Op(op), literals(operators[op])...)
 		if err != nil {
-			return nil, err
+			return nil, invalid("filter", path+"."+op, err)
 		}
 		all = append(all, expr)
 	}
 	return query.All(all...), nil
+}
+
+// isNull also recognises the typed nil that gqlgen makes of null.
+func isNull(value any) bool {
+	v := reflect.ValueOf(value)
+	switch v.Kind() {
+	case reflect.Invalid:
+		return true
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return v.IsNil()
+	}
+	return false
 }
 
 // literals returns the values of an operator, of which gqlgen makes pointers and
@@ -164,21 +199,25 @@ func enumName(field string) string {
 func textListing(filter, orderBy *string, fields query.Fields) (expr query.Expr, order []query.Order, err error) {
 	if filter != nil {
 		if expr, err = query.ParseFilter(*filter, fields); err != nil {
-			return nil, nil, invalid("filter", err)
+			return nil, nil, invalid("filter", "filter", err)
 		}
 	}
 	if orderBy != nil {
 		if order, err = query.ParseOrder(*orderBy, fields); err != nil {
-			return nil, nil, invalid("orderBy", err)
+			return nil, nil, invalid("orderBy", "orderBy", err)
 		}
 	}
 	return expr, order, nil
 }
 
-// invalid makes a fault in a filter or order a public error about the argument.
-func invalid(argument string, err error) error {
-	if fault, is := errors.AsType[*query.SyntaxError](err); is {
-		return domain.Invalid(argument, "%s: %s", argument, fault.Error())
+// invalid makes a fault in a filter or order a public error about the argument,
+// which begins with the place of the fault: the argument, or a path below it.
+func invalid(argument, place string, err error) error {
+	fault, is := errors.AsType[*query.SyntaxError](err)
+	if !is {
+		return err
 	}
-	return err
+	public := domain.Invalid(argument, "%s: %s", place, fault.Error())
+	public.Reason = fault.Fault()
+	return public
 }

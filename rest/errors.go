@@ -41,6 +41,9 @@ func fromGraph(err *gqlerror.Error) *problem.Problem {
 		return problem.NewInternal()
 	}
 	p := problem.New(code, field, err.Message)
+	if fault, ok := domain.AsError(err); ok && fault.Reason != "" && field != "" {
+		p.Details[0].Reason = fault.Reason
+	}
 	if seconds, ok := err.Extensions["retryAfter"].(int); ok {
 		p.Wait = seconds
 	}

@@ -56,11 +56,14 @@ func (f filterSQL) expr(e query.Expr, negated bool) string {
 }
 
 // join puts AND or OR between the parts; the caller has swapped them for a
-// negation (De Morgan).
+// negation (De Morgan). Without parts, AND is true and OR is not.
 func (f filterSQL) join(exprs []query.Expr, negated, and bool) string {
-	word := " OR "
+	word, none := " OR ", "FALSE"
 	if and {
-		word = " AND "
+		word, none = " AND ", "TRUE"
+	}
+	if len(exprs) == 0 {
+		return none
 	}
 	parts := make([]string, len(exprs))
 	for i, e := range exprs {

@@ -106,12 +106,12 @@ func drawComparison(t *rapid.T) query.Expr {
 		ops = append(ops, query.Like)
 	}
 	op := rapid.SampledFrom(ops).Draw(t, "op")
-	longest := 1
+	shortest, longest := 1, 1
 	if op == query.In {
-		longest = 4
+		shortest, longest = 0, 4
 	}
 	nullable := op != query.Like && field.Type != query.Tags
-	values := rapid.SliceOfN(drawValue(field.Type, nullable), 1, longest).Draw(t, "values")
+	values := rapid.SliceOfN(drawValue(field.Type, nullable), shortest, longest).Draw(t, "values")
 	e, err := query.Compare(filterFields, field.Name, op, values...)
 	if err != nil {
 		t.Fatal(err)

@@ -27,8 +27,8 @@ type weight struct {
 	excess      string
 }
 
-// Check refuses, with a *SyntaxError, a filter beyond the bounds or with an empty
-// And or Or. What ParseFilter returns has passed.
+// Check refuses, with a *SyntaxError, a filter beyond the bounds or with a missing
+// part. What ParseFilter returns has passed.
 func Check(e Expr) error {
 	if e == nil {
 		return nil
@@ -36,7 +36,7 @@ func Check(e Expr) error {
 	var w weight
 	e.weigh(&w, 0)
 	if w.excess != "" {
-		return &SyntaxError{Token: "filter", Reason: w.excess}
+		return &SyntaxError{Reason: w.excess}
 	}
 	return nil
 }
@@ -45,10 +45,6 @@ func (e And) weigh(w *weight, nested int) { weighAll(e, w, nested) }
 func (e Or) weigh(w *weight, nested int)  { weighAll(e, w, nested) }
 
 func weighAll(exprs []Expr, w *weight, nested int) {
-	if len(exprs) == 0 {
-		w.excess = "and and or need at least one condition"
-		return
-	}
 	for _, e := range exprs {
 		depth := nested
 		if _, ok := e.(Or); ok { // the one that join puts into parentheses

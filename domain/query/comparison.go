@@ -51,38 +51,42 @@ func (f Field) refuses(op Op) string {
 // Compare returns the comparison of a field, found by name or alias, with values
 // that a typed input holds: string, int, int32, int64, float64, bool, time.Time, or
 // nil for null. The type of the field decides how they are read, as in ParseFilter.
-// The error is a *SyntaxError without column. Check bounds the filter as a whole.
+// In without a value is true of no row. The error is a *SyntaxError without column.
+// Check bounds the filter as a whole.
 func Compare(fields Fields, name string, op Op, values ...any) (Expr, error) {
-	refuse := func(token, reason string) error {
-		return &SyntaxError{Token: clip(token), Reason: reason, Allowed: fields.filterNames()}
-	}
 	field, ok := fields.Find(name)
 	if !ok {
-		return nil, refuse(name, "no such field")
+		return nil, &SyntaxError{Token: clip(name), Reason: "no such field", Allowed: fields.filterNames()}
 	}
+	refuse := func(token, reason string) error { return &SyntaxError{Token: clip(token), Reason: reason} }
 	if _, ok := findOp(string(op)); !ok {
 		return nil, refuse(string(op), "an operator is expected: "+operators)
 	}
 	if reason := field.refuses(op); reason != "" {
 		return nil, refuse(string(op), reason)
 	}
-	if len(values) == 0 || op != In && len(values) > 1 {
-		return nil, refuse(string(op), "in takes one value or more, every other operator one")
+	switch {
+	case op == In && len(values) == 0:
+		return Any(), nil
+	case op != In && len(values) != 1:
+		return nil, refuse(string(op), "one value is expected")
+	case op == Like && values[0] == nil:
+		return nil, refuse("null", "a text is expected, not null")
 	}
 	read := make([]Value, len(values))
 	for i, literal := range values {
 		var reason string
-		if read[i], reason = field.value(op, literal); reason != "" {
-			return nil, refuse(fmt.Sprint(literal), reason)
+		if read[i], reason = newValue(field.Type, literal); reason != "" {
+			return nil, refuse(literalToken(literal), reason)
 		}
 	}
 	return Comparison{Field: field, Op: op, Values: read}, nil
 }
 
-// value reads a literal, nil for null, for the operator on this field.
-func (f Field) value(op Op, literal any) (v Value, reason string) {
-	if literal == nil && op == Like {
-		return Value{}, `like needs a text; write "null" to search for that word`
+// literalToken prints a literal for an error.
+func literalToken(literal any) string {
+	if literal == nil {
+		return "null"
 	}
-	return newValue(f.Type, literal)
+	return fmt.Sprint(literal)
 }

@@ -2,7 +2,9 @@ package query
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -18,25 +20,41 @@ type SyntaxError struct {
 	Token string
 	// Reason is what was expected instead.
 	Reason string
-	// Allowed names the fields of the list, in the order of the catalogue.
+	// Allowed names the fields of the list, in the order of the catalogue, where
+	// another field is the remedy; nil elsewhere.
 	Allowed []string
 }
 
+// Error returns the fault, and the fields that are allowed.
 func (e *SyntaxError) Error() string {
-	var b strings.Builder
-	if e.Column > 0 {
-		fmt.Fprintf(&b, "column %d, ", e.Column)
+	if len(e.Allowed) == 0 {
+		return e.Fault()
 	}
-	if e.Token == "" {
-		b.WriteString("end of text")
-	} else {
-		fmt.Fprintf(&b, "%q", e.Token)
+	return e.Fault() + "; the fields are " + strings.Join(e.Allowed, ", ")
+}
+
+// Fault returns where the fault is and what was expected.
+func (e *SyntaxError) Fault() string {
+	switch {
+	case e.Column == 0:
+		return e.Reason
+	case e.Token == "":
+		return fmt.Sprintf("column %d, end of text: %s", e.Column, e.Reason)
 	}
-	fmt.Fprintf(&b, ": %s", e.Reason)
-	if len(e.Allowed) > 0 {
-		fmt.Fprintf(&b, "; the fields are %s", strings.Join(e.Allowed, ", "))
+	return fmt.Sprintf("column %d, %s: %s", e.Column, inQuotes(e.Token), e.Reason)
+}
+
+// inQuotes puts a text of the caller between quotes that it does not have itself.
+// Only what cannot be printed is escaped.
+func inQuotes(text string) string {
+	unprintable := strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+	switch {
+	case unprintable:
+		return strconv.Quote(text)
+	case strings.Contains(text, `"`):
+		return "'" + text + "'"
 	}
-	return b.String()
+	return `"` + text + `"`
 }
 
 // clip shortens a token for an error.

@@ -35,7 +35,8 @@ import "strings"
 
 // Expr is a filter: And, Or, Not or Comparison. The nil Expr lets every row pass.
 type Expr interface {
-	// String returns the canonical text, which parses to the same tree.
+	// String returns the canonical text, which parses to the same tree; that of
+	// an empty Or, which texts cannot write, is "false".
 	String() string
 	// weigh adds up what Check bounds; nested is the depth above this node.
 	weigh(w *weight, nested int)
@@ -44,7 +45,8 @@ type Expr interface {
 // And is true where all of its parts are. Make it with All.
 type And []Expr
 
-// Or is true where one of its parts is. Make it with Any.
+// Or is true where one of its parts is, so of no row when it has none. Make it with
+// Any.
 type Or []Expr
 
 // Not is true where its part is false.
@@ -79,7 +81,7 @@ func All(exprs ...Expr) Expr {
 }
 
 // Any returns the filter that demands one of the given. A nil among them is true of
-// every row, so the result is nil. Any of nothing is a filter that Check refuses.
+// every row, so the result is nil. Any of nothing is true of no row.
 func Any(exprs ...Expr) Expr {
 	var anyOf Or
 	for _, e := range exprs {
@@ -99,7 +101,13 @@ func Any(exprs ...Expr) Expr {
 }
 
 func (e And) String() string { return join(e, " and ") }
-func (e Or) String() string  { return join(e, " or ") }
+
+func (e Or) String() string {
+	if len(e) == 0 {
+		return "false"
+	}
+	return join(e, " or ")
+}
 
 func (e Not) String() string {
 	switch e.Expr.(type) {

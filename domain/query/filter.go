@@ -61,7 +61,16 @@ func (p *parser) fail(reason string) error {
 	if p.kind == bad {
 		reason = p.text
 	}
-	return &SyntaxError{Column: p.column, Token: clip(p.raw), Reason: reason, Allowed: p.allowed()}
+	return &SyntaxError{Column: p.column, Token: clip(p.raw), Reason: reason}
+}
+
+// failField is fail where another field is the remedy.
+func (p *parser) failField(reason string) error {
+	fault := p.fail(reason)
+	if p.kind != bad {
+		fault.(*SyntaxError).Allowed = p.allowed()
+	}
+	return fault
 }
 
 func (p *parser) any() (Expr, error) { return p.chain("or", p.all, Any) }
@@ -138,11 +147,11 @@ func (p *parser) comparison() (Expr, error) {
 
 func (p *parser) field() (Field, error) {
 	if p.kind != word || p.keyword() {
-		return Field{}, p.fail("a field is expected")
+		return Field{}, p.failField("a field is expected")
 	}
 	field, ok := p.fields.Find(p.text)
 	if !ok {
-		return Field{}, p.fail("no such field")
+		return Field{}, p.failField("no such field")
 	}
 	p.advance()
 	return field, nil
@@ -203,7 +212,10 @@ func (p *parser) value(field Field, op Op) (Value, error) {
 	if p.is("null") {
 		literal = nil
 	}
-	v, reason := field.value(op, literal)
+	if literal == nil && op == Like {
+		return Value{}, p.fail(`like needs a text; write "null" to search for that word`)
+	}
+	v, reason := newValue(field.Type, literal)
 	if reason != "" {
 		return Value{}, p.fail(reason)
 	}

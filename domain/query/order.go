@@ -48,14 +48,14 @@ func ParseOrder(text string, fields Fields) ([]Order, error) {
 // order reads one key whose field is not among those seen.
 func (p *parser) order(seen map[string]bool) (Order, error) {
 	if p.kind != word {
-		return Order{}, p.fail("a field is expected")
+		return Order{}, p.failField("a field is expected")
 	}
 	field, ok := p.fields.Find(p.text)
 	switch {
 	case !ok:
-		return Order{}, p.fail("no such field")
+		return Order{}, p.failField("no such field")
 	case !field.ordered():
-		return Order{}, p.fail("a list cannot be ordered by this field")
+		return Order{}, p.failField("a list cannot be ordered by this field")
 	case seen[field.Name]:
 		return Order{}, p.fail("the field is named twice")
 	}

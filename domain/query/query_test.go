@@ -269,7 +269,7 @@ func TestErrorsNameColumnTokenAndFields(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", err, want)
 	}
 	_, err = ParseFilter("isBarred eq", testFields)
-	if want := "column 12, end of text: a value is expected; the fields are " + allFields; err.Error() != want {
+	if want := "column 12, end of text: a value is expected"; err.Error() != want {
 		t.Errorf("got  %s\nwant %s", err, want)
 	}
 	_, err = ParseFilter(strings.Repeat("é", 500), testFields)
@@ -363,21 +363,40 @@ func TestCompareRefuses(t *testing.T) {
 	}{
 		{"nick", Eq, []any{"x"}, "nick", "no such field"},
 		{"nickname", "is", []any{"x"}, "is", "an operator is expected"},
-		{"nickname", Eq, nil, "eq", "every other operator one"},
-		{"nickname", In, nil, "in", "one value or more"},
-		{"nickname", Eq, []any{"x", "y"}, "eq", "every other operator one"},
-		{"nickname", Like, []any{nil}, "<nil>", "like needs a text"},
+		{"nickname", Eq, nil, "eq", "one value"},
+		{"nickname", Eq, []any{"x", "y"}, "eq", "one value"},
+		{"nickname", Like, []any{nil}, "null", "a text is expected, not null"},
 		{"nickname", Eq, []any{"a\x00"}, "a\x00", "NUL"},
 		{"nickname", Eq, []any{"a\xff"}, "a\xff", "not valid UTF-8"},
 		{"nickname", Eq, []any{strings.Repeat("x", MaxBytes+1)}, strings.Repeat("x", longestToken) + "…", "longer than"},
 		{"nickname", Eq, []any{[]string{"x"}}, "[x]", "no value of a filter"},
 		{"isBarred", Gt, []any{true}, "gt", "has no order"},
-		{"tags", Eq, []any{nil}, "<nil>", "never null"},
+		{"tags", Eq, []any{nil}, "null", "never null"},
 		{"lineRental", Eq, []any{"x"}, "x", "a whole number"},
 		{"signal", Eq, []any{1e100}, "1e+100", "a decimal"},
 	} {
 		_, err := Compare(testFields, c.field, c.op, c.values...)
 		syntaxError(t, err, 0, c.token, c.reason)
+	}
+}
+
+func TestInWithoutAValueIsTrueOfNothing(t *testing.T) {
+	e, err := Compare(testFields, "nickname", In)
+	if some, ok := e.(Or); err != nil || !ok || len(some) != 0 || e.String() != "false" {
+		t.Errorf("%v, %v", e, err)
+	}
+}
+
+func TestTokensStandInQuotesThatTheyDoNotHave(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`nickname "x"`, `column 10, '"x"': an operator`},
+		{`nickname is`, `column 10, "is": an operator`},
+		{"nickname \\", `column 10, "\": `},
+		{"nickname \x01", `column 10, "\x01": `},
+	} {
+		if _, err := ParseFilter(c.text, testFields); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.text, err, c.want)
+		}
 	}
 }
 
@@ -424,7 +443,6 @@ func TestCheckBoundsTreesOfTypedInputs(t *testing.T) {
 		tooDeep:                 nots(MaxDepth + 1),
 		tooMany:                 All(make101(leaf)...),
 		tooLong:                 All(long, mustParse(t, "nickname eq x")),
-		"at least one":          All(leaf, Any()),
 		"a condition is missin": Not{},
 	} {
 		if err := Check(e); err == nil || !strings.Contains(err.Error(), reason) {
@@ -434,7 +452,7 @@ func TestCheckBoundsTreesOfTypedInputs(t *testing.T) {
 	if Check(alternating(MaxDepth+1)) == nil || Check(nots(1_000_000)) == nil {
 		t.Error("a deep tree passes")
 	}
-	for _, e := range []Expr{nil, leaf, nots(MaxDepth), alternating(MaxDepth), All(make101(leaf)[1:]...)} {
+	for _, e := range []Expr{nil, leaf, Any(), All(leaf, Any()), Not{Any()}, nots(MaxDepth), alternating(MaxDepth), All(make101(leaf)[1:]...)} {
 		if err := Check(e); err != nil {
 			t.Errorf("refused: %v", err)
 		}

@@ -3835,11 +3835,11 @@ type AlertList {
   totalCount: Int @semanticNonNull
 }
 
-"Which alerts are wanted. All conditions must hold."
+"Which alerts are wanted. All conditions must hold; none wants everything."
 input AlertFilter {
-  "All of these."
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
   and: [AlertFilter!]
-  "Any of these."
+  "Any of these; never true for an empty list."
   or: [AlertFilter!]
   "Not this."
   not: AlertFilter
@@ -4052,11 +4052,11 @@ type AlertLogList {
   totalCount: Int @semanticNonNull
 }
 
-"Which entries are wanted. All conditions must hold."
+"Which entries are wanted. All conditions must hold; none wants everything."
 input AlertLogFilter {
-  "All of these."
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
   and: [AlertLogFilter!]
-  "Any of these."
+  "Any of these; never true for an empty list."
   or: [AlertLogFilter!]
   "Not this."
   not: AlertLogFilter
@@ -4292,11 +4292,11 @@ type AuditEdge {
   node: AuditEntry!
 }
 
-"Which entries are wanted. All conditions must hold."
+"Which entries are wanted. All conditions must hold; none wants everything."
 input AuditFilter {
-  "All of these."
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
   and: [AuditFilter!]
-  "Any of these."
+  "Any of these; never true for an empty list."
   or: [AuditFilter!]
   "Not this."
   not: AuditFilter
@@ -4843,7 +4843,7 @@ input StringFilter {
   le: String
   "Holds this text, in upper or lower case."
   like: String
-  "One of these."
+  "One of these; never true for an empty list."
   in: [String!]
 }
 
@@ -4861,7 +4861,7 @@ input IntFilter {
   lt: BigInt
   "Less or equal."
   le: BigInt
-  "One of these."
+  "One of these; never true for an empty list."
   in: [BigInt!]
 }
 
@@ -5068,11 +5068,11 @@ type SubscriberList {
   totalCount: Int @semanticNonNull
 }
 
-"Which subscribers are wanted. All conditions must hold."
+"Which subscribers are wanted. All conditions must hold; none wants everything."
 input SubscriberFilter {
-  "All of these."
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
   and: [SubscriberFilter!]
-  "Any of these."
+  "Any of these; never true for an empty list."
   or: [SubscriberFilter!]
   "Not this."
   not: SubscriberFilter
@@ -5154,7 +5154,7 @@ input TagsFilter {
   eq: String
   "Has not this tag."
   ne: String
-  "Has one of these tags."
+  "Has one of these tags; never true for an empty list."
   in: [String!]
 }
 

@@ -1,0 +1,80 @@
+package resolvers_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// What is empty matches nothing or is refused; it never matches the whole fleet by
+// accident.
+func TestAnEmptyConditionNeverMeansEverythingByAccident(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	all := s.mustAsk(t, `{subscribers {totalCount}}`).at("subscribers", "totalCount")
+	active := s.mustAsk(t, `{subscribers(filter: {isActive: {eq: true}}) {totalCount}}`).at("subscribers", "totalCount")
+	if all == active {
+		t.Fatal("every subscriber is active")
+	}
+	for filter, want := range map[string]any{
+		`null`:                                     all,
+		`{}`:                                       all,
+		`{nickname: null}`:                         all,
+		`{and: []}`:                                all,
+		`{not: {or: []}}`:                          all,
+		`{not: {physicalId: {in: []}}}`:            all,
+		`{or: []}`:                                 0.0,
+		`{not: {and: []}}`:                         0.0,
+		`{physicalId: {in: []}}`:                   0.0,
+		`{tags: {in: []}}`:                         0.0,
+		`{lineRental: {in: []}}`:                   0.0,
+		`{isActive: {eq: true}, or: []}`:           0.0,
+		`{isActive: {eq: true}, and: []}`:          active,
+		`{or: [{isActive: {eq: true}}]}`:           active,
+		`{or: [{or: []}, {isActive: {eq: true}}]}`: active,
+		`{nickname: {like: "%"}, imsi: {in: []}}`:  0.0,
+	} {
+		a := s.mustAsk(t, `{subscribers(filter: `+filter+`) {totalCount nodes {id}}}`)
+		nodes := len(a.at("subscribers", "nodes").([]any))
+		if got := a.at("subscribers", "totalCount"); got != want || (nodes == 0) != (want == 0.0) {
+			t.Errorf("%s: %v, want %v; %d nodes", filter, got, want, nodes)
+		}
+	}
+	for filter, place := range map[string]string{
+		`{not: {}}`:                                    "filter.not",
+		`{not: {not: {}}}`:                             "filter.not.not",
+		`{or: [{isActive: {eq: true}}, {}]}`:           "filter.or[1]",
+		`{or: [{nickname: null}]}`:                     "filter.or[0]",
+		`{and: [{or: [{and: [{}]}]}]}`:                 "filter.and[0].or[0].and[0]",
+		`{or: [{nickname: {}}]}`:                       "filter.or[0].nickname",
+		`{nickname: {}}`:                               "filter.nickname",
+		`{networkState: {}}`:                           "filter.networkState",
+		`{related: {parent: {isEnabledOnParent: {}}}}`: "filter.related.parent.isEnabledOnParent",
+	} {
+		a := s.ask(t, `{subscribers(filter: `+filter+`) {totalCount}}`)
+		if a.code() != "INVALID_PARAMETER" || a.Errors[0].Extensions["field"] != "filter" || !strings.HasPrefix(a.Errors[0].Message, place+" has no condition") {
+			t.Errorf("%s: %v", filter, a.Errors)
+		}
+	}
+}
+
+func TestErrorsOfFiltersAreWrittenForTheirReader(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	many := `{or: [` + strings.Repeat(`{nickname: {eq: "x"}}, `, 101) + `]}`
+	for query, want := range map[string]string{
+		`{subscribers(filter: {nickname: {like: null}}) {totalCount}}`:   "filter.nickname.like: a text is expected, not null",
+		`{subscribers(filter: {or: [{tags: {eq: null}}]}) {totalCount}}`: "filter.or[0].tags.eq: tags are never null",
+		`{subscribers(filter: {physicalId: {in: null}}) {totalCount}}`:   "filter.physicalId.in: a list is expected, not null",
+		`{subscribers(filter: ` + many + `) {totalCount}}`:               "filter: more than 100 comparisons, counting the values of in",
+		`{subscriberList(filter: "nickname \"x\"") {totalCount}}`:        `filter: column 10, '"x"': an operator is expected: eq, ne, gt, ge, lt, le, like or in`,
+		`{subscriberList(filter: "isActive eq") {totalCount}}`:           "filter: column 12, end of text: a value is expected",
+		`{subscriberList(orderBy: "nickname, nickname") {totalCount}}`:   `orderBy: column 11, "nickname": the field is named twice`,
+		`{alertList(filter: "name eq x") {totalCount}}`:                  `filter: column 1, "name": no such field; the fields are id, ruleType, target, lowerThreshold, upperThreshold, dateCreated`,
+	} {
+		a := s.ask(t, query)
+		if len(a.Errors) != 1 || a.Errors[0].Message != want {
+			t.Errorf("%s\n got %s\nwant %s", query, fmt.Sprint(a.Errors), want)
+		}
+	}
+}
