@@ -39,6 +39,11 @@ func (e AlertEvaluator) UsageBooked(ctx context.Context, tx *sqlx.Tx, company *d
 	return announceUsage(ctx, tx, company.CompanyID, subscribers)
 }
 
+// StateChanged implements usage.Observer.
+func (AlertEvaluator) StateChanged(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, subscribers []int64) error {
+	return announceState(ctx, tx, company, subscribers)
+}
+
 // periodsOf returns the billing periods of the changes: seldom more than one.
 func periodsOf(subscribers, groups []usage.TotalChange) []time.Time {
 	var starts []time.Time

@@ -46,6 +46,20 @@ func announceChanged(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID,
 	if err := tx.SelectContext(ctx, &keys, keysFollowed, company, pq.StringArray(physicalIDs)); err != nil || len(keys) == 0 {
 		return err
 	}
+	return announceKeys(ctx, tx, company, keys)
+}
+
+// announceState announces, when the transaction commits, that the network state of
+// subscribers changed.
+func announceState(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, keys []int64) error {
+	var followed bool
+	if err := tx.GetContext(ctx, &followed, usageFollowed, company); err != nil || !followed {
+		return err
+	}
+	return announceKeys(ctx, tx, company, keys)
+}
+
+func announceKeys(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, keys []int64) error {
 	payloads := pack(fmt.Sprintf("changed %d ", company), keys, func(b []byte, key int64) []byte {
 		return strconv.AppendInt(b, key, 10)
 	})

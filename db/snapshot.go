@@ -251,7 +251,7 @@ const exportQuarantine = `
 SELECT record_id, source, physical_id, session_id, sequence, started_at, ended_at,
   mobile_originated, mobile_terminated, protocol, coalesce(host(ip_address), '') AS ip_address
 FROM usage_quarantine
-WHERE company_id = $1 AND started_at >= (SELECT l.first_month FROM usage_ledger l)
+WHERE company_id = $1 AND physical_id <> '' AND started_at >= (SELECT l.first_month FROM usage_ledger l)
 ORDER BY started_at, identity`
 
 // Usage implements domain.Snapshot.

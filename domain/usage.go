@@ -26,7 +26,7 @@ const (
 )
 
 // UsageRecord is what a network element reports of a subscriber's session since
-// its last report: bytes are deltas.
+// its last report: bytes are deltas, unless Report is set.
 type UsageRecord struct {
 	// RecordID is unique per company and Source; "" means that the source has
 	// none, and equal records are one.
@@ -43,6 +43,10 @@ type UsageRecord struct {
 	Protocol                           string
 	// IPAddress is the zero Addr for what has none, such as non-IP devices.
 	IPAddress netip.Addr
+	// Report is set for a cumulative record: bytes are those of the session so far,
+	// StartedAt is when it began (zero when that is not reported) and EndedAt when the
+	// bytes were counted. RecordID and Sequence do not matter then.
+	Report *SessionReport
 }
 
 // Normalize returns the record as the ledger holds it: times in UTC and whole
@@ -63,6 +67,9 @@ func (r *UsageRecord) Check(now, oldest time.Time) error {
 	if err := r.checkNumbers(); err != nil {
 		return err
 	}
+	if r.Report != nil {
+		return r.checkReport(now.Add(ClockTolerance), oldest)
+	}
 	switch latest := now.Add(ClockTolerance); {
 	case r.EndedAt.Before(r.StartedAt):
 		return Invalid("endedAt", "endedAt is before startedAt")
@@ -78,9 +85,27 @@ func (r *UsageRecord) Check(now, oldest time.Time) error {
 	return nil
 }
 
+// checkReport checks the times of a cumulative record. Its session may have begun
+// at any time.
+func (r *UsageRecord) checkReport(latest, oldest time.Time) error {
+	switch {
+	case r.SessionID == "":
+		return Invalid("sessionId", "a cumulative record needs a sessionId")
+	case r.EndedAt.Before(r.StartedAt):
+		return Invalid("endedAt", "endedAt is before startedAt")
+	case r.EndedAt.After(latest):
+		return Invalid("endedAt", "endedAt is more than %d minutes in the future", ClockTolerance/time.Minute)
+	case r.EndedAt.Before(oldest):
+		return Invalid("endedAt", "endedAt is before %s, where the usage ledger begins", oldest.Format(time.DateOnly))
+	}
+	return nil
+}
+
 func (r *UsageRecord) checkTexts() error {
-	if err := CheckPhysicalID(r.PhysicalID); err != nil {
-		return err
+	if r.Report == nil || r.Report.IMSI == "" && r.Report.MSISDN == "" {
+		if err := CheckPhysicalID(r.PhysicalID); err != nil {
+			return err
+		}
 	}
 	if err := checkText("source", r.Source, 1, maxUsageText); err != nil {
 		return err
@@ -98,15 +123,19 @@ func (r *UsageRecord) checkNumbers() error {
 	if r.Sequence < 0 || r.Sequence > 1<<31-1 {
 		return Invalid("sequence", "sequence must be 0 to 2147483647, not %d", r.Sequence)
 	}
-	if err := checkBytes("mobileOriginated", r.MobileOriginated); err != nil {
-		return err
+	most := int64(MaxUsageBytes)
+	if r.Report != nil {
+		most = MaxCounter
 	}
-	return checkBytes("mobileTerminated", r.MobileTerminated)
+	return checkBytes(r.MobileOriginated, r.MobileTerminated, most)
 }
 
-func checkBytes(field string, n int64) error {
-	if n < 0 || n > MaxUsageBytes {
-		return Invalid(field, "%s must be 0 to %d bytes, not %d", field, int64(MaxUsageBytes), n)
+func checkBytes(originated, terminated, most int64) error {
+	if originated < 0 || originated > most {
+		return Invalid("mobileOriginated", "mobileOriginated must be 0 to %d bytes, not %d", most, originated)
+	}
+	if terminated < 0 || terminated > most {
+		return Invalid("mobileTerminated", "mobileTerminated must be 0 to %d bytes, not %d", most, terminated)
 	}
 	return nil
 }
@@ -138,6 +167,28 @@ func (r *UsageRecord) payload(b []byte) []byte {
 		b = r.IPAddress.AppendTo(b)
 	}
 	return b
+}
+
+// UsageCounters is what the bytes of a record count.
+type UsageCounters string
+
+const (
+	// DeltaCounters count since the last record.
+	DeltaCounters UsageCounters = "DELTA"
+	// CumulativeCounters count since the session began.
+	CumulativeCounters UsageCounters = "CUMULATIVE"
+)
+
+// Of makes the record a cumulative one where the counters are. "" stands for delta.
+func (c UsageCounters) Of(r UsageRecord) (UsageRecord, error) {
+	switch c {
+	case "", DeltaCounters:
+		return r, nil
+	case CumulativeCounters:
+		r.Report = &SessionReport{}
+		return r, nil
+	}
+	return r, Invalid("counters", "counters must be %s or %s, not %.40q", DeltaCounters, CumulativeCounters, string(c))
 }
 
 // UsageStatus is what became of a usage record.

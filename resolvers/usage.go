@@ -176,15 +176,13 @@ func usageRecord(in *input.UsageRecordInput) (domain.UsageRecord, error) {
 		Sequence: int(in.Sequence), StartedAt: in.StartedAt, EndedAt: in.EndedAt,
 		MobileOriginated: in.MobileOriginated, MobileTerminated: in.MobileTerminated, Protocol: in.Protocol,
 	}
-	address := given(in.IPAddress.Value())
-	if address == "" {
-		return r, nil
+	if address := given(in.IPAddress.Value()); address != "" {
+		var err error
+		if r.IPAddress, err = netip.ParseAddr(address); err != nil {
+			return r, domain.Invalid("ipAddress", "%q is not an IP address", address)
+		}
 	}
-	var err error
-	if r.IPAddress, err = netip.ParseAddr(address); err != nil {
-		return r, domain.Invalid("ipAddress", "%q is not an IP address", address)
-	}
-	return r, nil
+	return in.Counters.Of(r)
 }
 
 func given(text *string) string {

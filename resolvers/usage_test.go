@@ -229,3 +229,28 @@ func TestRecordedUsageIsAnsweredOneByOneAndSeenAtOnce(t *testing.T) {
 		t.Errorf("dataUsage rose by %d", after-before)
 	}
 }
+
+func TestCumulativeUsageIsBookedAboveTheHighest(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	id := s.mustAsk(t, `{subscribers(first: 1) {nodes {physicalId}}}`).at("subscribers", "nodes", 0, "physicalId")
+	record := func(minutes, bytes int) string {
+		return fmt.Sprintf(`{counters: CUMULATIVE, source: "pgw", physicalId: %q, sessionId: "c", startedAt: "2026-11-20T10:00:00Z",
+  endedAt: "2026-11-20T10:%02d:00Z", mobileOriginated: %d, mobileTerminated: 0, protocol: "IP"}`, id, minutes, bytes)
+	}
+	used := func() int64 {
+		return number(t, s.mustAsk(t, `query ($id: String!) {subscriber(physicalId: $id) {dataUsage}}`, "id", id).at("subscriber", "dataUsage"))
+	}
+	before := used()
+	mutation := `mutation {recordUsage(input: {records: [` + strings.Join([]string{record(5, 70), record(10, 100), record(10, 100), record(5, 70)}, ",") + `]}) {results {status}}}`
+	var statuses []string
+	for _, r := range s.mustAsk(t, mutation).at("recordUsage", "results").([]any) {
+		statuses = append(statuses, fmt.Sprint(r.(map[string]any)["status"]))
+	}
+	if got := strings.Join(statuses, " "); got != "ACCEPTED ACCEPTED DUPLICATE DUPLICATE" {
+		t.Error(got)
+	}
+	if rose := used() - before; rose != 100 {
+		t.Errorf("dataUsage rose by %d", rose)
+	}
+}

@@ -35,19 +35,27 @@ type claim struct {
 // usageBatch is a batch on its way into the ledger.
 type usageBatch struct {
 	// entries are ordered by identity, which is the order of locks.
-	entries   []*usageEntry
+	entries []*usageEntry
+	// readings are the cumulative records, in the order of the call.
+	readings []*reading
+	// oldest is from when on the ledger takes records.
+	oldest    time.Time
 	results   []domain.Recorded
 	protocols map[string]int16
 }
 
 // newUsageBatch rejects the records that break a rule.
 func newUsageBatch(records []domain.UsageRecord, now, oldest time.Time) *usageBatch {
-	b := &usageBatch{results: make([]domain.Recorded, len(records))}
+	b := &usageBatch{results: make([]domain.Recorded, len(records)), oldest: oldest}
 	seen := make(map[domain.UsageIdentity]*usageEntry, len(records))
 	for i := range records {
 		record := records[i].Normalize()
 		if err := record.Check(now, oldest); err != nil {
 			b.results[i] = domain.Rejected(err)
+			continue
+		}
+		if record.Report != nil {
+			b.readings = append(b.readings, &reading{UsageRecord: record, session: record.Session(), place: i})
 			continue
 		}
 		identity, digest := record.Identify()
@@ -91,6 +99,7 @@ func (b *usageBatch) months() []time.Time {
 	for _, e := range b.entries {
 		months[domain.MonthOf(e.StartedAt)] = true
 	}
+	b.readingMonths(func(month time.Time) { months[month] = true })
 	return slices.Collect(maps.Keys(months))
 }
 
@@ -115,22 +124,36 @@ func protocolNumbers(ctx context.Context, in sqlx.QueryerContext, company domain
 
 func (b *usageBatch) missingProtocols() []string {
 	missing := map[string]bool{}
-	for _, e := range b.entries {
-		if _, known := b.protocols[e.Protocol]; !known {
-			missing[e.Protocol] = true
+	for _, record := range b.records() {
+		if _, known := b.protocols[record.Protocol]; !known {
+			missing[record.Protocol] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(missing))
 }
 
+// records are all that are sound.
+func (b *usageBatch) records() []*domain.UsageRecord {
+	records := pg.Pluck(b.entries, func(e *usageEntry) *domain.UsageRecord { return &e.UsageRecord })
+	return append(records, pg.Pluck(b.readings, func(r *reading) *domain.UsageRecord { return &r.UsageRecord })...)
+}
+
 func (b *usageBatch) rejectProtocols(names []string) {
+	tooMany := domain.Rejected(domain.Invalid("protocol", "the company has %d network protocols already", domain.MaxProtocols))
 	b.entries = slices.DeleteFunc(b.entries, func(e *usageEntry) bool {
 		if !slices.Contains(names, e.Protocol) {
 			return false
 		}
 		for _, c := range e.claims {
-			b.results[c.place] = domain.Rejected(domain.Invalid("protocol", "the company has %d network protocols already", domain.MaxProtocols))
+			b.results[c.place] = tooMany
 		}
+		return true
+	})
+	b.readings = slices.DeleteFunc(b.readings, func(r *reading) bool {
+		if !slices.Contains(names, r.Protocol) {
+			return false
+		}
+		b.results[r.place] = tooMany
 		return true
 	})
 }

@@ -25,6 +25,9 @@ type TotalChange struct {
 // [before, after).
 type Observer interface {
 	UsageBooked(ctx context.Context, tx *sqlx.Tx, company *domain.Company, subscribers, groups []TotalChange) error
+	// StateChanged is called with the keys of the subscribers that sessions have put
+	// online or offline, or whose transfer began or ended.
+	StateChanged(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, subscribers []int64) error
 	// TotalsDerived is told that totals may have changed otherwise, under the
 	// same lock.
 	TotalsDerived(ctx context.Context, tx *sqlx.Tx, company *domain.Company) error

@@ -21,8 +21,8 @@ INSERT INTO usage_records (company_id, identity, subscriber_key, ` + payloadColu
 SELECT $1, l.identity, ($3::bigint[])[l.place], ` + payloadValues + `
 FROM unnest($2::uuid[], $4::text[], $5::text[], $6::inet[]) WITH ORDINALITY AS l(identity, session_id, record_id, ip_address, place)`
 	holdRecords = `
-INSERT INTO usage_quarantine (company_id, identity, physical_id, ` + payloadColumns + `)
-SELECT $1, l.identity, l.physical_id, ` + payloadValues + `
+INSERT INTO usage_quarantine (company_id, identity, physical_id, ` + payloadColumns + `, imsi, msisdn)
+SELECT $1, l.identity, l.physical_id, ` + payloadValues + `, ($16::text[])[l.place], ($17::text[])[l.place]
 FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::inet[]) WITH ORDINALITY
 AS l(identity, physical_id, session_id, record_id, ip_address, place)`
 	payloadColumns = `session_id, record_id, ip_address, started_at, ended_at,
@@ -56,14 +56,17 @@ func enterUsage(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, entr
 }
 
 func holdUsage(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, entries []*usageEntry) error {
-	return writeUsage(ctx, tx, holdRecords, company, entries, textArray(entries, func(e *usageEntry) string { return e.PhysicalID }))
+	return writeUsage(ctx, tx, holdRecords, company, entries, textArray(entries, func(e *usageEntry) string { return e.PhysicalID }),
+		textArray(entries, func(e *usageEntry) string { return networkName(&e.UsageRecord, imsiOf) }),
+		textArray(entries, func(e *usageEntry) string { return networkName(&e.UsageRecord, msisdnOf) }))
 }
 
-func writeUsage(ctx context.Context, tx *sqlx.Tx, sql string, company domain.CompanyID, entries []*usageEntry, subscribers any) error {
+func writeUsage(ctx context.Context, tx *sqlx.Tx, sql string, company domain.CompanyID, entries []*usageEntry, subscribers any, more ...any) error {
 	if len(entries) == 0 {
 		return nil
 	}
 	args := append([]any{company, identitiesOf(entries), subscribers}, payloads(entries)...)
+	args = append(args, more...)
 	_, err := tx.ExecContext(ctx, sql, args...)
 	return err
 }
@@ -94,8 +97,8 @@ const releaseUsage = `
 WITH ready AS (
   SELECT q.company_id, q.identity, s.key AS subscriber_key
   FROM usage_quarantine q
-  JOIN subscribers s ON s.company_id = $1 AND s.physical_id = q.physical_id
-  WHERE q.company_id = $1 AND q.started_at >= (SELECT l.first_month FROM usage_ledger l)
+  CROSS JOIN LATERAL (` + subscriberOf + `) s
+  WHERE q.company_id = $1 AND q.started_at >= (SELECT l.first_month FROM usage_ledger l) AND s.key IS NOT NULL
   ORDER BY q.identity
   LIMIT $2
 )
@@ -119,6 +122,9 @@ func (u *Store) replay(ctx context.Context, tx *sqlx.Tx, company domain.CompanyI
 	}
 	rows, err := pg.SelectAll[row](ctx, tx, releaseUsage, company, domain.MaxUsageBatch)
 	if err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	if err := u.attachSessions(ctx, tx, company); err != nil {
 		return 0, err
 	}
 	entries := pg.Pluck(rows, func(r *row) *usageEntry {

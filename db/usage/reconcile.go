@@ -23,7 +23,8 @@ func (u *Store) Reconcile(ctx context.Context, companies []domain.CompanyID) err
 const unreconciled = `
 SELECT q.company_id
 FROM usage_quarantine q
-JOIN subscribers s ON s.company_id = q.company_id AND s.physical_id = q.physical_id
+JOIN subscribers s ON s.company_id = q.company_id AND (s.physical_id = q.physical_id
+  OR s.imsi = q.imsi AND s.imsi <> '' OR s.subscriber_id = q.msisdn AND q.msisdn <> '')
 WHERE q.started_at >= (SELECT l.first_month FROM usage_ledger l)
 UNION
 SELECT company_id FROM company_moves

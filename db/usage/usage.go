@@ -110,7 +110,7 @@ func (u *Store) judge(ctx context.Context, records []domain.UsageRecord) (*usage
 	}
 	now := u.now()
 	begins := ledger.Begins(now)
-	if slices.ContainsFunc(records, func(r domain.UsageRecord) bool { return r.StartedAt.Before(begins) }) {
+	if slices.ContainsFunc(records, func(r domain.UsageRecord) bool { return r.From().Before(begins) }) {
 		if ledger, err = u.ledgerNow(ctx); err != nil {
 			return nil, err
 		}
@@ -119,20 +119,11 @@ func (u *Store) judge(ctx context.Context, records []domain.UsageRecord) (*usage
 }
 
 // record books a batch. Writers of the same company run side by side up to the
-// lock on the company, which protects every total, and the calendar and the
-// group memberships that decide which totals those are.
+// lock on the company, which protects every total, the counters of sessions, and the
+// calendar and the group memberships that decide which totals those are.
 func (u *Store) record(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, b *usageBatch) error {
-	if len(b.entries) == 0 {
-		return nil
-	}
-	if err := b.findSubscribers(ctx, tx, company, b.entries); err != nil {
-		return err
-	}
-	fresh, err := b.insert(ctx, tx, company)
-	if err != nil {
-		return err
-	}
-	if err := b.judgeKnown(ctx, tx, company, fresh); err != nil || len(fresh) == 0 {
+	fresh, err := b.recordEntries(ctx, tx, company)
+	if err != nil || len(fresh)+len(b.readings) == 0 {
 		return err
 	}
 	locked, err := Lock(ctx, tx, company)
@@ -143,7 +134,26 @@ func (u *Store) record(ctx context.Context, tx *sqlx.Tx, company domain.CompanyI
 	if err != nil {
 		return err
 	}
-	return u.bookTotals(ctx, tx, locked, b.protocols, accepted)
+	raised, err := u.bookReadings(ctx, tx, company, b)
+	if err != nil {
+		return err
+	}
+	return u.bookTotals(ctx, tx, locked, b.protocols, append(accepted, raised...))
+}
+
+// recordEntries puts what is new into the ledger, and returns it.
+func (b *usageBatch) recordEntries(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) ([]*usageEntry, error) {
+	if len(b.entries) == 0 {
+		return nil, nil
+	}
+	if err := b.findSubscribers(ctx, tx, company, b.entries); err != nil {
+		return nil, err
+	}
+	fresh, err := b.insert(ctx, tx, company)
+	if err != nil {
+		return nil, err
+	}
+	return fresh, b.judgeKnown(ctx, tx, company, fresh)
 }
 
 const lockUsage = `

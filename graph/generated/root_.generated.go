@@ -5551,30 +5551,44 @@ input RecordUsageInput {
   records: [UsageRecordInput!]!
 }
 
-"What a network element reports of a session since its last report."
+"What a network element reports of a session, since its last report or since the session began."
 input UsageRecordInput {
-  "Unique for the source; equal records are one when it is missing."
+  "What the bytes count."
+  counters: UsageCounters! = DELTA
+  "Unique for the source; equal records are one when it is missing. Cumulative records need none."
   recordId: String
   "The network element that reports, 1 to 128 characters."
   source: String!
   "ICCID, device EUI or IMEI."
   physicalId: String!
-  "The session, unique for the subscriber; missing outside of sessions."
+  "The session, unique for the subscriber; missing outside of sessions. A cumulative record needs it."
   sessionId: String
   "The number of the record in its session; 0 is the first."
   sequence: Int! = 0
-  "When the usage started."
+  "When the usage started; of a cumulative record, when the session began."
   startedAt: DateTime!
-  "When it ended, at most 10 minutes from now."
+  "When it ended, at most 10 minutes from now; of a cumulative record, when the bytes were counted."
   endedAt: DateTime!
-  "Bytes sent since the last record."
+  "Bytes sent, see counters."
   mobileOriginated: BigInt!
-  "Bytes received since the last record."
+  "Bytes received, see counters."
   mobileTerminated: BigInt!
   "The network protocol, such as TCP."
   protocol: String!
   "The IP address of the subscriber; missing for what has none."
   ipAddress: String
+}
+
+"What the bytes of a usage record count."
+enum UsageCounters {
+  "Bytes since the last record: all are booked."
+  DELTA
+  """
+  Bytes since the session began: booked is what is above the highest that was reported
+  of the session. Records that are late, lost or repeated do not change the sum; one
+  that adds nothing is a DUPLICATE.
+  """
+  CUMULATIVE
 }
 
 "What recording usage gave."

@@ -1201,17 +1201,27 @@ func (ec *executionContext) unmarshalInputUsageRecordInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
+	if _, present := asMap["counters"]; !present {
+		asMap["counters"] = "DELTA"
+	}
 	if _, present := asMap["sequence"]; !present {
 		asMap["sequence"] = 0
 	}
 
-	fieldsInOrder := [...]string{"recordId", "source", "physicalId", "sessionId", "sequence", "startedAt", "endedAt", "mobileOriginated", "mobileTerminated", "protocol", "ipAddress"}
+	fieldsInOrder := [...]string{"counters", "recordId", "source", "physicalId", "sessionId", "sequence", "startedAt", "endedAt", "mobileOriginated", "mobileTerminated", "protocol", "ipAddress"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
+		case "counters":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("counters"))
+			data, err := ec.unmarshalNUsageCounters2simgraphᚋdomainᚐUsageCounters(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Counters = data
 		case "recordId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recordId"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -2233,6 +2243,34 @@ func (ec *executionContext) marshalNUsage2ᚖsimgraphᚋgraphᚋmodelᚐUsage(ct
 	}
 	return ec._Usage(ctx, sel, v)
 }
+
+func (ec *executionContext) unmarshalNUsageCounters2simgraphᚋdomainᚐUsageCounters(ctx context.Context, v any) (domain.UsageCounters, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNUsageCounters2simgraphᚋdomainᚐUsageCounters[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNUsageCounters2simgraphᚋdomainᚐUsageCounters(ctx context.Context, sel ast.SelectionSet, v domain.UsageCounters) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNUsageCounters2simgraphᚋdomainᚐUsageCounters[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNUsageCounters2simgraphᚋdomainᚐUsageCounters = map[string]domain.UsageCounters{
+		"DELTA":      domain.DeltaCounters,
+		"CUMULATIVE": domain.CumulativeCounters,
+	}
+	marshalNUsageCounters2simgraphᚋdomainᚐUsageCounters = map[domain.UsageCounters]string{
+		domain.DeltaCounters:      "DELTA",
+		domain.CumulativeCounters: "CUMULATIVE",
+	}
+)
 
 func (ec *executionContext) unmarshalNUsageDimension2simgraphᚋdomainᚐDimension(ctx context.Context, v any) (domain.Dimension, error) {
 	tmp, err := graphql.UnmarshalString(v)

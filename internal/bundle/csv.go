@@ -36,6 +36,7 @@ var csvFields = map[string]func(r *usageRecord, cell string) error{
 	"mobileTerminated": number("mobileTerminated", func(r *usageRecord) **int64 { return &r.MobileTerminated }),
 	"protocol":         text(func(r *usageRecord) **string { return &r.Protocol }),
 	"ipAddress":        text(func(r *usageRecord) **string { return &r.IPAddress }),
+	"counters":         text(func(r *usageRecord) **string { return &r.Counters }),
 }
 
 // csvRequired are the columns without which no line could be read.

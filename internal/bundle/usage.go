@@ -20,6 +20,7 @@ type usageRecord struct {
 	MobileTerminated *int64  `json:"mobileTerminated"`
 	Protocol         *string `json:"protocol"`
 	IPAddress        *string `json:"ipAddress"`
+	Counters         *string `json:"counters,omitempty"`
 }
 
 // newUsageRecord writes null for an id that the source did not give.
@@ -67,11 +68,11 @@ func (r *usageRecord) parse(u *domain.UsageRecord) (err error) {
 		return err
 	}
 	u.Sequence = int(either(r.Sequence, 0))
-	if r.IPAddress == nil {
-		return nil
+	if r.IPAddress != nil {
+		if u.IPAddress, err = netip.ParseAddr(*r.IPAddress); err != nil || u.IPAddress.Zone() != "" {
+			return domain.Invalid("ipAddress", "ipAddress must be an IPv4 or IPv6 address or null, not %q", clip(*r.IPAddress))
+		}
 	}
-	if u.IPAddress, err = netip.ParseAddr(*r.IPAddress); err != nil || u.IPAddress.Zone() != "" {
-		return domain.Invalid("ipAddress", "ipAddress must be an IPv4 or IPv6 address or null, not %q", clip(*r.IPAddress))
-	}
-	return nil
+	*u, err = domain.UsageCounters(either(r.Counters, "")).Of(*u)
+	return err
 }

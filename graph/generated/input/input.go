@@ -136,25 +136,27 @@ type SendTestAlertInput struct {
 type Subscription struct {
 }
 
-// What a network element reports of a session since its last report.
+// What a network element reports of a session, since its last report or since the session began.
 type UsageRecordInput struct {
-	// Unique for the source; equal records are one when it is missing.
+	// What the bytes count.
+	Counters domain.UsageCounters `json:"counters"`
+	// Unique for the source; equal records are one when it is missing. Cumulative records need none.
 	RecordID graphql.Omittable[*string] `json:"recordId,omitempty"`
 	// The network element that reports, 1 to 128 characters.
 	Source string `json:"source"`
 	// ICCID, device EUI or IMEI.
 	PhysicalID string `json:"physicalId"`
-	// The session, unique for the subscriber; missing outside of sessions.
+	// The session, unique for the subscriber; missing outside of sessions. A cumulative record needs it.
 	SessionID graphql.Omittable[*string] `json:"sessionId,omitempty"`
 	// The number of the record in its session; 0 is the first.
 	Sequence int32 `json:"sequence"`
-	// When the usage started.
+	// When the usage started; of a cumulative record, when the session began.
 	StartedAt time.Time `json:"startedAt"`
-	// When it ended, at most 10 minutes from now.
+	// When it ended, at most 10 minutes from now; of a cumulative record, when the bytes were counted.
 	EndedAt time.Time `json:"endedAt"`
-	// Bytes sent since the last record.
+	// Bytes sent, see counters.
 	MobileOriginated int64 `json:"mobileOriginated"`
-	// Bytes received since the last record.
+	// Bytes received, see counters.
 	MobileTerminated int64 `json:"mobileTerminated"`
 	// The network protocol, such as TCP.
 	Protocol string `json:"protocol"`

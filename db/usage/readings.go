@@ -1,0 +1,230 @@
+package usage
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db/pg"
+	"simgraph/domain"
+)
+
+// reading is a cumulative record of a batch.
+type reading struct {
+	domain.UsageRecord
+	session domain.SessionIdentity
+	// place is that of its result.
+	place int
+}
+
+// readingMonths calls each with the months that differences of the reading may lie in.
+func (b *usageBatch) readingMonths(each func(time.Time)) {
+	for _, r := range b.readings {
+		first := r.EndedAt.Add(-domain.MaxUsageSpan)
+		if r.StartedAt.After(first) {
+			first = r.StartedAt
+		}
+		if first.Before(b.oldest) {
+			first = b.oldest
+		}
+		for month := domain.MonthOf(first); !month.After(r.EndedAt); month = month.AddDate(0, 1, 0) {
+			each(month)
+		}
+	}
+}
+
+// bookReadings raises the counters of the sessions and returns the records of the
+// ledger that follow. The lock on the company keeps others from the sessions.
+func (u *Store) bookReadings(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, b *usageBatch) ([]*usageEntry, error) {
+	if len(b.readings) == 0 {
+		return nil, nil
+	}
+	subscribers, err := findReaders(ctx, tx, company, b.readings)
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := loadSessions(ctx, tx, company, b.readings)
+	if err != nil {
+		return nil, err
+	}
+	var entries []*usageEntry
+	for i, r := range b.readings {
+		entry, result := sessions.read(r, subscribers[i], u.now(), b.oldest)
+		b.results[r.place] = result
+		if entry != nil {
+			entries = append(entries, entry)
+		}
+	}
+	if err := sessions.store(ctx, tx, company); err != nil {
+		return nil, err
+	}
+	if err := u.followSessions(ctx, tx, company, sessions); err != nil {
+		return nil, err
+	}
+	return u.enterDifferences(ctx, tx, company, entries)
+}
+
+// enterDifferences puts the records into the ledger, or into quarantine. One that
+// an import has brought before is there already.
+func (u *Store) enterDifferences(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, entries []*usageEntry) ([]*usageEntry, error) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	slices.SortFunc(entries, func(x, y *usageEntry) int { return bytes.Compare(x.identity[:], y.identity[:]) })
+	derived := &usageBatch{entries: entries}
+	fresh, err := derived.insert(ctx, tx, company)
+	if err != nil {
+		return nil, err
+	}
+	accepted, held := bySubscriber(fresh)
+	return accepted, holdUsage(ctx, tx, company, held)
+}
+
+// subscriberOf selects the key of the subscriber that q names, NULL for none: by
+// physical ID, or else by IMSI and then by MSISDN, of several the active and newest
+// one.
+const subscriberOf = `
+SELECT coalesce(
+  (SELECT s.key FROM subscribers s WHERE s.company_id = $1 AND s.physical_id = q.physical_id AND q.physical_id <> ''),
+  (SELECT s.key FROM subscribers s WHERE s.company_id = $1 AND s.imsi = q.imsi AND q.imsi <> '' AND s.imsi <> ''
+   ORDER BY s.is_active DESC, s.connection_date DESC, s.key DESC LIMIT 1),
+  (SELECT s.key FROM subscribers s WHERE s.company_id = $1 AND s.subscriber_id = q.msisdn AND q.msisdn <> ''
+   ORDER BY s.is_active DESC, s.connection_date DESC, s.key DESC LIMIT 1)) AS key`
+
+const findReadings = `
+SELECT coalesce(array_agg(coalesce(s.key, 0) ORDER BY q.place), '{}')
+FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS q(physical_id, imsi, msisdn, place)
+CROSS JOIN LATERAL (` + subscriberOf + `) s`
+
+// findReaders returns the subscriber of each reading; 0 where it is not known.
+func findReaders(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, readings []*reading) ([]int64, error) {
+	var keys pq.Int64Array
+	err := tx.QueryRowxContext(ctx, findReadings, company,
+		textArray(readings, func(r *reading) string { return r.PhysicalID }),
+		textArray(readings, func(r *reading) string { return networkName(&r.UsageRecord, imsiOf) }),
+		textArray(readings, func(r *reading) string { return networkName(&r.UsageRecord, msisdnOf) })).Scan(&keys)
+	return keys, pg.Translate(err)
+}
+
+func imsiOf(r *domain.SessionReport) string   { return r.IMSI }
+func msisdnOf(r *domain.SessionReport) string { return r.MSISDN }
+
+// networkName is how a network element names the subscriber, where it does so
+// without a physical ID.
+func networkName(r *domain.UsageRecord, of func(*domain.SessionReport) string) string {
+	if r.PhysicalID != "" || r.Report == nil {
+		return ""
+	}
+	return of(r.Report)
+}
+
+// touchedSessions are the sessions of a batch, by identity and generation.
+type touchedSessions struct {
+	generations map[domain.SessionIdentity][]*touchedSession
+	// order is that in which they were touched.
+	order []*touchedSession
+}
+
+// touchedSession is a session with its state before the batch.
+type touchedSession struct {
+	domain.Session
+	touched                  bool
+	wasOpen, wasTransferring bool
+}
+
+// read adds a reading to its session.
+func (t *touchedSessions) read(r *reading, subscriber int64, now, oldest time.Time) (*usageEntry, domain.Recorded) {
+	of := t.generations[r.session]
+	at := domain.GenerationOf(pg.Pluck(of, func(s *touchedSession) *domain.Counter { return &s.Counter }), r.Reading())
+	var session *touchedSession
+	if at >= 0 {
+		session = of[at]
+	} else {
+		session = &touchedSession{Session: *domain.NewSession(&r.UsageRecord, len(of))}
+	}
+	d, raised, err := session.Report(&r.UsageRecord, now)
+	if err != nil {
+		return nil, domain.Rejected(err)
+	}
+	if at < 0 {
+		t.generations[r.session] = append(of, session)
+	}
+	if !session.touched {
+		session.touched = true
+		t.order = append(t.order, session)
+	}
+	if session.SubscriberKey == nil && subscriber != 0 {
+		session.SubscriberKey = &subscriber
+	}
+	if !raised {
+		return nil, domain.Recorded{Status: domain.UsageDuplicate}
+	}
+	entry := &usageEntry{UsageRecord: r.Booked(d, session.Generation, &session.Counter, oldest), subscriber: subscriber}
+	entry.identity, entry.digest = entry.Identify()
+	if subscriber == 0 {
+		return entry, domain.Recorded{Status: domain.UsageQuarantined}
+	}
+	return entry, domain.Recorded{Status: domain.UsageAccepted}
+}
+
+const setNetworkState = `
+UPDATE subscribers s SET has_feed = true, is_online = n.is_online, is_transferring = n.is_transferring
+FROM (
+  SELECT k.key, count(o.identity) > 0 AS is_online, coalesce(bool_or(o.is_transferring), false) AS is_transferring
+  FROM unnest($2::bigint[]) AS k(key)
+  LEFT JOIN sessions o ON o.company_id = $1 AND o.subscriber_key = k.key AND o.ended_at IS NULL AND o.nas <> ''
+  GROUP BY k.key
+) n
+WHERE s.company_id = $1 AND s.key = n.key
+  AND (NOT s.has_feed OR s.is_online <> n.is_online OR s.is_transferring <> n.is_transferring)
+RETURNING s.key`
+
+// followSessions gives the subscribers of sessions whose state changed the state of
+// all their sessions. Only those of network elements count: others may report
+// totals of hours long ago.
+func (u *Store) followSessions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, sessions *touchedSessions) error {
+	var keys []int64
+	for _, s := range sessions.order {
+		if s.SubscriberKey != nil && s.NAS != "" && ((s.EndedAt == nil) != s.wasOpen || s.IsTransferring != s.wasTransferring || s.Reports == 1) {
+			keys = append(keys, *s.SubscriberKey)
+		}
+	}
+	return u.setNetworkState(ctx, tx, company, keys)
+}
+
+func (u *Store) setNetworkState(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, keys []int64) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	slices.Sort(keys)
+	changed, err := pg.SelectValues[int64](ctx, tx, setNetworkState, company, pq.Int64Array(slices.Compact(keys)))
+	if err != nil || u.observer == nil || len(changed) == 0 {
+		return err
+	}
+	return u.observer.StateChanged(ctx, tx, company, changed)
+}
+
+const attachSessions = `
+WITH found AS (
+  SELECT q.identity, q.generation, s.key
+  FROM sessions q
+  CROSS JOIN LATERAL (` + subscriberOf + `) s
+  WHERE q.company_id = $1 AND q.subscriber_key IS NULL AND s.key IS NOT NULL
+)
+UPDATE sessions n SET subscriber_key = f.key
+FROM found f
+WHERE n.company_id = $1 AND n.identity = f.identity AND n.generation = f.generation
+RETURNING n.subscriber_key`
+
+// attachSessions gives the sessions of unknown subscribers those that have appeared.
+func (u *Store) attachSessions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) error {
+	keys, err := pg.SelectValues[int64](ctx, tx, attachSessions, company)
+	if err != nil {
+		return err
+	}
+	return u.setNetworkState(ctx, tx, company, keys)
+}

@@ -1,0 +1,120 @@
+package usage
+
+import (
+	"context"
+	"database/sql"
+	"net/netip"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db/pg"
+	"simgraph/domain"
+)
+
+// SessionColumns are the columns of a SessionRow, of sessions under the name n.
+const SessionColumns = `
+n.identity AS id, n.generation, n.subscriber_key, n.source, n.nas, n.session_id, n.physical_id, n.imsi, n.msisdn,
+n.began_at, n.as_of, n.reported_at, n.interval_seconds, n.ended_at, n.cause, n.mobile_originated, n.mobile_terminated,
+n.reports, n.booked, n.is_transferring, n.decreased, n.clock_off, n.apn, coalesce(host(n.ip_address), '') AS address,
+coalesce(text(n.ipv6_prefix), '') AS prefix, n.imei, n.rat_type, n.visited_network`
+
+// SessionRow is a session as it is stored.
+type SessionRow struct {
+	ID              uuid.UUID
+	Address, Prefix string
+	domain.Session
+}
+
+// Read returns the session of the row.
+func (r *SessionRow) Read() *domain.Session {
+	r.Identity = domain.SessionIdentity(r.ID)
+	r.IPAddress, _ = netip.ParseAddr(r.Address)
+	r.IPv6Prefix, _ = netip.ParsePrefix(r.Prefix)
+	return &r.Session
+}
+
+const sessionsByIdentity = `
+SELECT ` + SessionColumns + `
+FROM sessions n
+WHERE n.company_id = $1 AND n.identity = ANY($2::uuid[])
+ORDER BY n.identity, n.generation`
+
+// loadSessions reads the sessions of the readings, all their generations.
+func loadSessions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, readings []*reading) (*touchedSessions, error) {
+	t := &touchedSessions{generations: make(map[domain.SessionIdentity][]*touchedSession, len(readings))}
+	identities := identityArray(pg.Pluck(readings, func(r *reading) domain.UsageIdentity { return domain.UsageIdentity(r.session) }))
+	rows, err := pg.SelectAll[SessionRow](ctx, tx, sessionsByIdentity, company, identities)
+	for _, row := range rows {
+		s := &touchedSession{Session: *row.Read(), wasOpen: row.EndedAt == nil, wasTransferring: row.IsTransferring}
+		t.generations[s.Identity] = append(t.generations[s.Identity], s)
+	}
+	return t, err
+}
+
+const storeSessions = `
+INSERT INTO sessions (company_id, identity, generation, subscriber_key, source, nas, session_id, physical_id, imsi, msisdn,
+  began_at, as_of, reported_at, interval_seconds, ended_at, cause, mobile_originated, mobile_terminated,
+  reports, booked, is_transferring, decreased, clock_off, apn, ip_address, ipv6_prefix, imei, rat_type, visited_network)
+SELECT $1, n.*
+FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
+  $11::timestamptz[], $12::timestamptz[], $13::timestamptz[], $14::int[], $15::timestamptz[], $16::text[], $17::bigint[], $18::bigint[],
+  $19::bigint[], $20::int[], $21::boolean[], $22::boolean[], $23::boolean[], $24::text[], $25::inet[], $26::cidr[],
+  $27::text[], $28::text[], $29::text[]) AS n
+ON CONFLICT (company_id, identity, generation) DO UPDATE
+SET subscriber_key = excluded.subscriber_key, began_at = excluded.began_at, as_of = excluded.as_of, reported_at = excluded.reported_at,
+  interval_seconds = excluded.interval_seconds, ended_at = excluded.ended_at, cause = excluded.cause,
+  mobile_originated = excluded.mobile_originated, mobile_terminated = excluded.mobile_terminated, reports = excluded.reports,
+  booked = excluded.booked, is_transferring = excluded.is_transferring, decreased = excluded.decreased, clock_off = excluded.clock_off,
+  apn = excluded.apn, ip_address = excluded.ip_address, ipv6_prefix = excluded.ipv6_prefix, imei = excluded.imei,
+  rat_type = excluded.rat_type, visited_network = excluded.visited_network`
+
+// store writes what was touched.
+func (t *touchedSessions) store(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) error {
+	if len(t.order) == 0 {
+		return nil
+	}
+	texts := func(field func(*touchedSession) string) any { return textArray(t.order, field) }
+	numbers := func(field func(*touchedSession) int64) any { return intArray(t.order, field) }
+	flags := func(field func(*touchedSession) bool) any { return pq.BoolArray(pg.Pluck(t.order, field)) }
+	_, err := tx.ExecContext(ctx, storeSessions, company,
+		identityArray(pg.Pluck(t.order, func(s *touchedSession) domain.UsageIdentity { return domain.UsageIdentity(s.Identity) })),
+		numbers(func(s *touchedSession) int64 { return int64(s.Generation) }),
+		pq.Array(pg.Pluck(t.order, (*touchedSession).subscriber)),
+		texts(func(s *touchedSession) string { return s.Source }), texts(func(s *touchedSession) string { return s.NAS }),
+		texts(func(s *touchedSession) string { return s.SessionID }), texts(func(s *touchedSession) string { return s.PhysicalID }),
+		texts(func(s *touchedSession) string { return s.IMSI }), texts(func(s *touchedSession) string { return s.MSISDN }),
+		TimeArray(pg.Pluck(t.order, func(s *touchedSession) time.Time { return s.BeganAt })),
+		TimeArray(pg.Pluck(t.order, func(s *touchedSession) time.Time { return s.AsOf })),
+		TimeArray(pg.Pluck(t.order, func(s *touchedSession) time.Time { return s.ReportedAt })),
+		numbers(func(s *touchedSession) int64 { return int64(s.IntervalSeconds) }),
+		pq.Array(pg.Pluck(t.order, (*touchedSession).ended)), texts(func(s *touchedSession) string { return s.Cause }),
+		numbers(func(s *touchedSession) int64 { return s.MobileOriginated }), numbers(func(s *touchedSession) int64 { return s.MobileTerminated }),
+		numbers(func(s *touchedSession) int64 { return s.Reports }), numbers(func(s *touchedSession) int64 { return int64(s.Booked) }),
+		flags(func(s *touchedSession) bool { return s.IsTransferring }), flags(func(s *touchedSession) bool { return s.Decreased }),
+		flags(func(s *touchedSession) bool { return s.ClockOff }), texts(func(s *touchedSession) string { return s.APN }),
+		addressArray(pg.Pluck(t.order, func(s *touchedSession) netip.Addr { return s.IPAddress })),
+		pq.Array(pg.Pluck(t.order, (*touchedSession).prefix)), texts(func(s *touchedSession) string { return s.IMEI }),
+		texts(func(s *touchedSession) string { return s.RATType }), texts(func(s *touchedSession) string { return s.VisitedNetwork }))
+	return err
+}
+
+func (s *touchedSession) subscriber() sql.NullInt64 {
+	if s.SubscriberKey == nil {
+		return sql.NullInt64{}
+	}
+	return sql.NullInt64{Int64: *s.SubscriberKey, Valid: true}
+}
+
+func (s *touchedSession) ended() sql.NullTime {
+	if s.EndedAt == nil {
+		return sql.NullTime{}
+	}
+	return sql.NullTime{Time: *s.EndedAt, Valid: true}
+}
+
+func (s *touchedSession) prefix() sql.NullString {
+	return sql.NullString{String: s.IPv6Prefix.String(), Valid: s.IPv6Prefix.IsValid()}
+}

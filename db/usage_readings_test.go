@@ -1,0 +1,220 @@
+package db_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"simgraph/db/usage"
+	"simgraph/domain"
+)
+
+// readingOf is a cumulative record of a session that began at a time.
+func readingOf(physicalID, session string, began time.Time, minutes int, originated, terminated int64) domain.UsageRecord {
+	event := domain.SessionUpdated
+	if minutes == 0 {
+		event = domain.SessionStarted
+	}
+	return domain.UsageRecord{
+		Source: "pgw", PhysicalID: physicalID, SessionID: session, StartedAt: began, EndedAt: began.Add(time.Duration(minutes) * time.Minute),
+		MobileOriginated: originated, MobileTerminated: terminated, Protocol: "IP",
+		Report: &domain.SessionReport{Event: event, NAS: "pgw1", APN: "iot.example", RATType: "EUTRAN"},
+	}
+}
+
+const bookedBytes = `SELECT coalesce(sum(mobile_originated), 0)::bigint * 1000 + coalesce(sum(mobile_terminated), 0)::bigint FROM usage_records WHERE company_id = $1`
+
+func TestReadingsBookWhatIsAboveTheHighest(t *testing.T) {
+	t.Parallel()
+	f := newUsageFleet(t, 2)
+	began := usageNow.Add(-2 * time.Hour)
+	for i, step := range []struct {
+		record domain.UsageRecord
+		status string
+		booked int64
+	}{
+		{readingOf("s1", "a", began, 0, 0, 0), "accepted", 0},
+		{readingOf("s1", "a", began, 0, 0, 0), "duplicate", 0},
+		{readingOf("s1", "a", began, 10, 5, 7), "accepted", 5007},
+		{readingOf("s1", "a", began, 5, 3, 6), "duplicate", 5007},
+		{readingOf("s1", "a", began, 20, 5, 9), "accepted", 5009},
+		{readingOf("s1", "a", began.Add(time.Hour), 5, 1, 1), "accepted", 6010},
+		{readingOf("s1", "b", began, 5, 1, 1), "accepted", 7011},
+	} {
+		if got := f.statuses(step.record); got != step.status {
+			t.Errorf("%d is %s, not %s", i, got, step.status)
+		}
+		if got := f.int(bookedBytes); got != step.booked {
+			t.Errorf("after %d: %d bytes are booked, not %d", i, got, step.booked)
+		}
+	}
+	if n := f.int(`SELECT count(*) FROM sessions WHERE company_id = $1`); n != 3 {
+		t.Errorf("%d sessions", n)
+	}
+	if n := f.int(`SELECT sum(sessions)::bigint FROM company_sessions WHERE company_id = $1`); n != 3 {
+		t.Errorf("%d sessions were counted", n)
+	}
+	f.mustAgree()
+}
+
+func TestReadingsThatBreakARuleAreRejected(t *testing.T) {
+	t.Parallel()
+	f := newUsageFleet(t, 2)
+	began := usageNow.Add(-2 * time.Hour)
+	good := readingOf("s1", "a", began, 10, 5, 7)
+	without, future, old, much := good, good, good, good
+	without.SessionID = ""
+	future.EndedAt = usageNow.Add(time.Hour)
+	old.StartedAt, old.EndedAt = usageNow.AddDate(-9, 0, 0), usageNow.AddDate(-8, 0, 0)
+	much.MobileOriginated = domain.MaxUsageBytes + 1
+	if got := f.statuses(without, future, old, much); got != "rejected rejected rejected rejected" {
+		t.Error(got)
+	}
+	if n := f.int(`SELECT count(*) FROM sessions WHERE company_id = $1`); n != 0 {
+		t.Errorf("%d sessions", n)
+	}
+}
+
+// A session may be older than a record may be: its first reading is booked late.
+func TestALongSessionIsBookedWithinTheLedger(t *testing.T) {
+	t.Parallel()
+	f := newUsageFleet(t, 2)
+	if got := f.statuses(readingOf("s1", "a", usageNow.AddDate(0, -3, 0), 3*30*24*60, 5, 7)); got != "accepted" {
+		t.Error(got)
+	}
+	f.mustAgree()
+}
+
+// Whoever writes, whatever is lost and repeated, what is booked is the highest
+// reading of each session.
+func TestTheLedgerIsTheSumOfTheHighestReadings(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(3) {
+		f := newUsageFleet(t, 6)
+		random := rand.New(rand.NewPCG(seed, 18))
+		var records []domain.UsageRecord
+		want := int64(0)
+		for session := range 40 {
+			began := usageNow.Add(-time.Duration(40+random.IntN(3000)) * time.Hour)
+			for range 1 + random.IntN(2) {
+				originated, terminated, most := int64(0), int64(0), int64(0)
+				for minute := 0; minute < 5*(1+random.IntN(12)); minute += 5 {
+					if random.IntN(10) > 0 {
+						r := readingOf(fmt.Sprintf("s%d", session%7), fmt.Sprint(session), began, minute, originated, terminated)
+						for range 1 + random.IntN(3) {
+							records = append(records, r)
+						}
+						most = 1000*originated + terminated
+					}
+					originated, terminated = originated+random.Int64N(1<<33), terminated+random.Int64N(1<<33)
+				}
+				want += most
+				began = began.Add(20 * time.Hour)
+			}
+		}
+		random.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
+		f.writeBeside(records, 3)
+		f.add("s6", 1) // sessions of it waited
+		if _, err := f.usage.Replay(t.Context(), f.scope); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.int(bookedBytes); got != want {
+			t.Errorf("seed %d: %d were booked, the highest are %d", seed, got, want)
+		}
+		if n := f.int(`SELECT count(*) FROM sessions WHERE company_id = $1 AND subscriber_key IS NULL`); n != 0 {
+			t.Errorf("%d sessions have no subscriber", n)
+		}
+		f.mustAgree()
+	}
+}
+
+// writeBeside records in small batches from several instances at the same time.
+func (f *usageFleet) writeBeside(records []domain.UsageRecord, instances int) {
+	f.Helper()
+	var writers errgroup.Group
+	for i := range instances {
+		store := usage.New(f.pool, nil, usage.Options{Now: func() time.Time { return usageNow }})
+		writers.Go(func() error {
+			at := 0
+			for batch := range slices.Chunk(records, 17) {
+				if at++; at%instances != i {
+					continue
+				}
+				if _, err := store.Record(f.Context(), f.scope, batch); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := writers.Wait(); err != nil {
+		f.Fatal(err)
+	}
+}
+
+func TestASubscriberIsFoundByIMSIAndThenByMSISDN(t *testing.T) {
+	t.Parallel()
+	f := newUsageFleet(t, 4)
+	f.pool.MustExec(`UPDATE subscribers SET imsi = '23415001' WHERE physical_id IN ('s0', 's1'); UPDATE subscribers SET is_active = false WHERE physical_id = 's1';
+UPDATE subscribers SET subscriber_id = '447700900001' WHERE physical_id IN ('s2', 's3'); UPDATE subscribers SET connection_date = '2026-02-01' WHERE physical_id = 's3'`)
+	reading := func(imsi, msisdn string) domain.UsageRecord {
+		r := readingOf("", "a", usageNow.Add(-time.Hour), 10, 5, 7)
+		r.Report.IMSI, r.Report.MSISDN = imsi, msisdn
+		return r
+	}
+	if got := f.statuses(reading("23415001", "447700900001"), reading("999", "447700900001"), reading("", "447700900001"), reading("998", "")); got != "accepted accepted accepted quarantined" {
+		t.Error(got)
+	}
+	for id, want := range map[string]int64{"s0": 12, "s1": 0, "s2": 0, "s3": 24} {
+		if got := f.int(`SELECT coalesce(sum(mobile_originated + mobile_terminated), 0)::bigint FROM subscriber_days WHERE company_id = $1 AND subscriber_key = $2`, f.keys[id]); got != want {
+			t.Errorf("%s used %d, not %d", id, got, want)
+		}
+	}
+	f.pool.MustExec(`UPDATE subscribers SET imsi = '998' WHERE physical_id = 's2'`)
+	if n, err := f.usage.Replay(t.Context(), f.scope); n != 1 || err != nil {
+		t.Errorf("%d were replayed: %v", n, err)
+	}
+	f.mustAgree()
+}
+
+// The exported ledger is recognized when it is imported again.
+func TestADifferenceIsARecordWithAnID(t *testing.T) {
+	t.Parallel()
+	f := newUsageFleet(t, 2)
+	f.record(readingOf("s1", "a", usageNow.Add(-time.Hour), 10, 5, 7))
+	var r domain.UsageRecord
+	if err := f.pool.Get(&r, `SELECT record_id, source, session_id, sequence, started_at, ended_at, mobile_originated, mobile_terminated, protocol FROM usage_records`); err != nil {
+		t.Fatal(err)
+	}
+	r.PhysicalID = "s1"
+	if got := f.statuses(r); got != "duplicate" {
+		t.Errorf("%s: %+v", got, r)
+	}
+}
+
+func TestSessionsDecideWhetherASubscriberIsOnline(t *testing.T) {
+	t.Parallel()
+	f := newUsageFleet(t, 2)
+	state := func() int64 {
+		return f.int(`SELECT 4 * has_feed::int + 2 * is_online::int + is_transferring::int FROM subscribers WHERE company_id = $1 AND physical_id = 's1'`)
+	}
+	began := usageNow.Add(-2 * time.Hour)
+	stop := readingOf("s1", "a", began, 20, 6, 7)
+	stop.Report.Event, stop.Report.Cause = domain.SessionStopped, "User-Request"
+	for i, step := range []struct {
+		record domain.UsageRecord
+		state  int64
+	}{
+		{readingOf("s1", "a", began, 0, 0, 0), 6}, {readingOf("s1", "a", began, 10, 5, 7), 7}, {readingOf("s1", "a", began, 15, 5, 7), 6},
+		{readingOf("s1", "b", began, 10, 5, 7), 7}, {stop, 7}, {readingOf("s1", "b", began, 15, 5, 7), 6},
+	} {
+		f.record(step.record)
+		if got := state(); got != step.state {
+			t.Errorf("after %d the state is %d, not %d", i, got, step.state)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package domain
+
+import (
+	"net/netip"
+	"time"
+)
+
+// SessionEvent is what a report means for its session.
+type SessionEvent string
+
+// The events. A report without one, of a source that has none, is an update.
+const (
+	SessionStarted SessionEvent = "start"
+	SessionUpdated SessionEvent = "update"
+	SessionStopped SessionEvent = "stop"
+)
+
+// Causes of the end of a session that no network element reports. The others are
+// the values of Acct-Terminate-Cause, such as User-Request.
+const (
+	// CauseTimeout: nothing was reported of the session for three intervals.
+	CauseTimeout = "Timeout"
+	// CauseRestart: the network element restarted, and lost the session.
+	CauseRestart = "NAS-Restart"
+)
+
+const (
+	// IntervalsMissed is how many intervals without a report end a session.
+	IntervalsMissed = 3
+	// IntervalsTransferring is how long a subscriber counts as transferring after
+	// its counter was raised.
+	IntervalsTransferring = 2
+	// MinInterval is the least interval of reports that is believed.
+	MinInterval = 10 * time.Second
+)
+
+// SessionReport is what a cumulative report states of its session beside the
+// bytes. Texts are "" for what is not reported.
+type SessionReport struct {
+	Event SessionEvent
+	// Cause is why the session ended.
+	Cause string
+	// IMSI and MSISDN name the subscriber where there is no physicalId.
+	IMSI, MSISDN string
+	// NAS is the network element below the source, such as a gateway.
+	NAS string
+	APN string
+	// IPv6Prefix is the zero Prefix for none.
+	IPv6Prefix netip.Prefix
+	// IMEI is that of the device, with its software version where that is reported.
+	IMEI string
+	// RATType is the radio access, such as EUTRAN.
+	RATType string
+	// VisitedNetwork is MCC and MNC, such as 23415.
+	VisitedNetwork string
+	// SentAt is when the report was sent, by the clock of the receiver; zero for now.
+	SentAt time.Time
+	// ClockOff is set when the time is that of the arrival, since the one that was
+	// reported is not believable.
+	ClockOff bool
+}
+
+// Subscriber is the subscriber as the source names it.
+func (r *UsageRecord) Subscriber() string {
+	switch {
+	case r.PhysicalID != "":
+		return r.PhysicalID
+	case r.Report == nil:
+		return ""
+	case r.Report.IMSI != "":
+		return "imsi " + r.Report.IMSI
+	}
+	return "msisdn " + r.Report.MSISDN
+}
+
+// From is the time that has to lie within the ledger.
+func (r *UsageRecord) From() time.Time {
+	if r.Report != nil {
+		return r.EndedAt
+	}
+	return r.StartedAt
+}
+
+// Session returns the identity of the session of a cumulative record.
+func (r *UsageRecord) Session() SessionIdentity {
+	return IdentifySession(r.Source, r.Subscriber(), r.SessionID)
+}
+
+// Reading returns the counter of a cumulative record.
+func (r *UsageRecord) Reading() Reading {
+	return Reading{
+		BeganAt: r.StartedAt, AsOf: r.EndedAt, IsStart: r.Report.Event == SessionStarted || r.StartedAt.Equal(r.EndedAt),
+		MobileOriginated: r.MobileOriginated, MobileTerminated: r.MobileTerminated,
+	}
+}
+
+// Booked returns the record of the ledger for a difference of a cumulative record.
+// Its time begins no earlier than the ledger, and spans at most MaxUsageSpan. Each
+// generation after the first is a session of its own in the ledger.
+func (r UsageRecord) Booked(d Difference, generation int, highest *Counter, oldest time.Time) UsageRecord {
+	identity := r.Session()
+	r.RecordID = identity.RecordID(generation, highest)
+	if generation > 0 {
+		r.SessionID = identity.generation(generation)
+	}
+	r.StartedAt, r.EndedAt = later(later(d.From, d.To.Add(-MaxUsageSpan)), oldest), d.To
+	r.MobileOriginated, r.MobileTerminated, r.Sequence = d.MobileOriginated, d.MobileTerminated, d.Sequence
+	return r
+}
+
+// Session is a generation of a session, as it was reported so far. Texts are ""
+// for what was not reported.
+type Session struct {
+	Identity   SessionIdentity
+	Generation int
+	// SubscriberKey is nil as long as the subscriber is not known.
+	SubscriberKey *int64
+	// Source reported it, and NAS is the network element below it.
+	Source, NAS, SessionID string
+	// PhysicalID, IMSI and MSISDN are how the source names the subscriber.
+	PhysicalID, IMSI, MSISDN string
+	Counter
+	// ReportedAt is when the newest report was sent.
+	ReportedAt time.Time
+	// IntervalSeconds is the shortest time between two reports; 0 before the second.
+	IntervalSeconds int
+	// EndedAt is nil while the session is open.
+	EndedAt *time.Time
+	// Cause is why it ended.
+	Cause   string
+	Reports int64
+	// IsTransferring is set when the newest report had more bytes than the one before.
+	IsTransferring bool
+	// ClockOff is set when a time of the network element was not believable.
+	ClockOff   bool
+	APN        string
+	IPAddress  netip.Addr
+	IPv6Prefix netip.Prefix
+	IMEI       string
+	RATType    string
+	// VisitedNetwork is MCC and MNC.
+	VisitedNetwork string
+}
+
+// NewSession returns the session of a record before it is reported.
+func NewSession(r *UsageRecord, generation int) *Session {
+	return &Session{
+		Identity: r.Session(), Generation: generation, Source: r.Source, NAS: r.Report.NAS, SessionID: r.SessionID,
+		PhysicalID: r.PhysicalID, IMSI: r.Report.IMSI, MSISDN: r.Report.MSISDN, Counter: *NewCounter(r.Reading()),
+	}
+}
+
+// Report adds a cumulative record that arrived at a time. It returns what that adds
+// to the ledger, if anything; an error changes nothing.
+func (s *Session) Report(r *UsageRecord, arrived time.Time) (d Difference, raised bool, err error) {
+	next := s.Counter
+	if d, raised = next.Raise(r.Reading()); raised {
+		if err := d.Check(); err != nil {
+			return d, false, err
+		}
+	}
+	newest := s.Reports == 0 || r.EndedAt.After(s.AsOf)
+	if gap := r.EndedAt.Sub(s.AsOf); newest && s.Reports > 0 && gap >= MinInterval {
+		seconds := int(min(gap, MaxUsageSpan) / time.Second)
+		if s.IntervalSeconds == 0 || seconds < s.IntervalSeconds {
+			s.IntervalSeconds = seconds
+		}
+	}
+	s.Counter = next
+	s.Reports++
+	s.ClockOff = s.ClockOff || r.Report.ClockOff
+	s.describe(r, newest)
+	s.follow(r, newest, raised && d.MobileOriginated+d.MobileTerminated > 0, arrived)
+	return d, raised, nil
+}
+
+// describe takes over what the newest report states, and what was not known.
+func (s *Session) describe(r *UsageRecord, newest bool) {
+	for field, text := range map[*string]string{
+		&s.APN: r.Report.APN, &s.IMEI: r.Report.IMEI, &s.RATType: r.Report.RATType, &s.VisitedNetwork: r.Report.VisitedNetwork,
+	} {
+		if text != "" && (newest || *field == "") {
+			*field = text
+		}
+	}
+	if r.IPAddress.IsValid() && (newest || !s.IPAddress.IsValid()) {
+		s.IPAddress = r.IPAddress
+	}
+	if r.Report.IPv6Prefix.IsValid() && (newest || !s.IPv6Prefix.IsValid()) {
+		s.IPv6Prefix = r.Report.IPv6Prefix
+	}
+}
+
+// follow opens and ends the session. What was ended for silence is opened again by
+// a later report; what a Stop has ended stays so.
+func (s *Session) follow(r *UsageRecord, newest, transferred bool, arrived time.Time) {
+	if sent := r.Report.SentAt; !sent.IsZero() {
+		arrived = sent
+	}
+	s.ReportedAt = later(s.ReportedAt, arrived)
+	presumed := s.EndedAt != nil && (s.Cause == CauseTimeout || s.Cause == CauseRestart)
+	switch {
+	case r.Report.Event == SessionStopped && (s.EndedAt == nil || presumed):
+		s.End(r.EndedAt, r.Report.Cause)
+	case presumed && newest && r.EndedAt.After(*s.EndedAt):
+		s.EndedAt, s.Cause, s.IsTransferring = nil, "", transferred
+	case s.EndedAt == nil && newest:
+		s.IsTransferring = transferred
+	}
+}
+
+// End closes the session.
+func (s *Session) End(at time.Time, cause string) {
+	s.EndedAt, s.Cause, s.IsTransferring = &at, cause, false
+}

@@ -1,0 +1,70 @@
+package domain_test
+
+import (
+	"testing"
+	"time"
+
+	"simgraph/domain"
+)
+
+func reported(event domain.SessionEvent, seconds int, bytes int64) domain.UsageRecord {
+	at := sessionBegan.Add(time.Duration(seconds) * time.Second)
+	return domain.UsageRecord{
+		Source: "pgw", PhysicalID: "p1", SessionID: "s", StartedAt: sessionBegan, EndedAt: at, MobileOriginated: bytes, Protocol: "IP",
+		Report: &domain.SessionReport{Event: event, Cause: map[bool]string{true: "User-Request"}[event == domain.SessionStopped]},
+	}
+}
+
+// The state of a session after some reports; "" is open.
+func TestTheEndOfASession(t *testing.T) {
+	t.Parallel()
+	start, update, stop := domain.SessionStarted, domain.SessionUpdated, domain.SessionStopped
+	for name, test := range map[string]struct {
+		reports      []domain.UsageRecord
+		endedFor     string // before the last report
+		cause        string
+		transferring bool
+	}{
+		"is open after its start":                    {[]domain.UsageRecord{reported(start, 0, 0)}, "", "", false},
+		"is open and transfers":                      {[]domain.UsageRecord{reported(start, 0, 0), reported(update, 60, 9)}, "", "", true},
+		"is open without new bytes":                  {[]domain.UsageRecord{reported(update, 60, 9), reported(update, 120, 9)}, "", "", false},
+		"transfers whatever comes late":              {[]domain.UsageRecord{reported(update, 120, 9), reported(update, 60, 3)}, "", "", true},
+		"is a stop":                                  {[]domain.UsageRecord{reported(update, 60, 9), reported(stop, 70, 10)}, "", "User-Request", false},
+		"is a stop, whatever comes late":             {[]domain.UsageRecord{reported(stop, 70, 10), reported(update, 60, 9)}, "", "User-Request", false},
+		"was presumed, and the session goes on":      {[]domain.UsageRecord{reported(update, 60, 9), reported(update, 500, 10)}, domain.CauseTimeout, "", true},
+		"was presumed, and what comes late stays so": {[]domain.UsageRecord{reported(update, 60, 9), reported(update, 30, 2)}, domain.CauseTimeout, domain.CauseTimeout, false},
+		"was presumed, and then reported":            {[]domain.UsageRecord{reported(update, 60, 9), reported(stop, 70, 10)}, domain.CauseRestart, "User-Request", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := domain.NewSession(&test.reports[0], 0)
+			for i := range test.reports {
+				if i == len(test.reports)-1 && test.endedFor != "" {
+					s.End(s.AsOf, test.endedFor)
+				}
+				if _, _, err := s.Report(&test.reports[i], sessionBegan); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if s.Cause != test.cause || (s.EndedAt == nil) != (test.cause == "") || s.IsTransferring != test.transferring {
+				t.Errorf("ended %v for %q, transferring %t", s.EndedAt, s.Cause, s.IsTransferring)
+			}
+		})
+	}
+}
+
+func TestACounterThatRisesByMoreThanARecordHoldsIsRejected(t *testing.T) {
+	t.Parallel()
+	first, second := reported(domain.SessionStarted, 0, 0), reported(domain.SessionUpdated, 60, domain.MaxUsageBytes+1)
+	s := domain.NewSession(&first, 0)
+	if _, _, err := s.Report(&first, sessionBegan); err != nil {
+		t.Fatal(err)
+	}
+	before := *s
+	if _, _, err := s.Report(&second, sessionBegan); err == nil {
+		t.Error("it is booked")
+	}
+	if *s != before {
+		t.Errorf("the session became %+v", s)
+	}
+}
