@@ -47,7 +47,7 @@ func TestWritesTellTheAuditLogWhatTheyChanged(t *testing.T) {
 	start := len(auditOf(t, log, acme))
 	subscribers, groups, tags := db.NewSubscribers(pool), db.NewGroups(pool), db.NewTags(pool)
 	alerts, recipients := db.NewAlerts(pool, time.Now), db.NewRecipients(pool, time.Now)
-	ids := must[domain.Slice[*domain.Subscriber]](t)(subscribers.List(ctx, all, domain.Listing{Page: domain.Page{Limit: 2}, Fields: domain.AllFields})).Items
+	ids := must[domain.Slice[*domain.Subscriber]](t)(subscribers.List(ctx, all, domain.Listing{Page: domain.Page{Limit: 2}, Projection: everyField})).Items
 	one, two := ids[0].PhysicalID, ids[1].PhysicalID
 
 	for range 2 { // the second time nothing changes
@@ -147,7 +147,7 @@ func TestWritersOfACompanyMakeOneChain(t *testing.T) {
 	t.Parallel()
 	pool := newInventory(t)
 	log, subscribers := audit.NewLog(pool), db.NewSubscribers(pool)
-	ids := must[domain.Slice[*domain.Subscriber]](t)(subscribers.List(t.Context(), all, domain.Listing{Page: domain.Page{Limit: 8}, Fields: domain.AllFields})).Items
+	ids := must[domain.Slice[*domain.Subscriber]](t)(subscribers.List(t.Context(), all, domain.Listing{Page: domain.Page{Limit: 8}, Projection: everyField})).Items
 	start := must[domain.AuditMark](t)(log.Head(t.Context(), all))
 	const each = 25
 	began := time.Now()

@@ -66,7 +66,7 @@ func (w *twins) ids(sql string) (ids []int64) {
 
 func (w *twins) listing(filter, order string, fields query.Fields) domain.Listing {
 	w.Helper()
-	l := domain.Listing{Page: domain.Page{Limit: 5}, PeriodStart: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}
+	l := domain.Listing{Page: domain.Page{Limit: 5}, Projection: domain.Projection{PeriodStart: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}}
 	if filter != "" {
 		l.Filter = must[query.Expr](w)(query.ParseFilter(filter, fields))
 	}
@@ -81,16 +81,16 @@ func (w *twins) aboutSubscribers() map[string]read {
 	tags, groups := []domain.TagName{"fleet"}, []int64{12, 13}
 	all := map[string]read{
 		"a subscriber": func(ctx context.Context, s domain.Scope) (any, error) {
-			return found(store.Find(ctx, s, "p0", domain.AllFields))
+			return found(store.Find(ctx, s, "p0", everyField))
 		},
 		"subscribers": func(ctx context.Context, s domain.Scope) (any, error) {
-			return pairs(store.FindMany(ctx, s, []string{"p0", "p2"}, domain.AllFields))
+			return pairs(store.FindMany(ctx, s, []string{"p0", "p2"}, everyField))
 		},
 		"those of keys": func(ctx context.Context, s domain.Scope) (any, error) {
-			return pairs(store.OfKeys(ctx, s, keys, domain.AllFields))
+			return pairs(store.OfKeys(ctx, s, keys, everyField))
 		},
 		"profiles": func(ctx context.Context, s domain.Scope) (any, error) {
-			return pairs(store.ProfilesOf(ctx, s, keys[:1], domain.AllFields))
+			return pairs(store.ProfilesOf(ctx, s, keys[:1], everyField))
 		},
 		"the fleet": func(ctx context.Context, s domain.Scope) (any, error) { return found(store.Fleet(ctx, s)) },
 	}

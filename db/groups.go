@@ -43,11 +43,12 @@ func noGroup(id int64) error {
 const findGroups = `
 SELECT g.group_id, g.name, g.hide_tariff_details
 FROM groups g
-WHERE ` + visibleGroups + ` AND g.group_id = ANY($3)`
+WHERE ` + visibleGroups + ` AND g.group_id `
 
 // FindMany implements domain.Groups.
 func (g *Groups) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*domain.Group, error) {
-	rows, err := pg.SelectAll[domain.Group](ctx, g.pool, findGroups, scope.Company, pg.GroupsOf(scope), pq.Int64Array(ids))
+	is, id := pg.Is(ids)
+	rows, err := pg.SelectAll[domain.Group](ctx, g.pool, findGroups+is+"($3)", scope.Company, pg.GroupsOf(scope), id)
 	if err != nil {
 		return nil, err
 	}

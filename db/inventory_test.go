@@ -87,10 +87,10 @@ func wantIDs(t testing.TB, of []*domain.Subscriber, want ...string) {
 func listing(t testing.TB, filter, order string, limit int) domain.Listing {
 	t.Helper()
 	return domain.Listing{
-		Filter: must[query.Expr](t)(query.ParseFilter(filter, domain.SubscriberFields)),
-		Order:  must[[]query.Order](t)(query.ParseOrder(order, domain.SubscriberFields)),
-		Page:   domain.Page{Limit: limit},
-		Fields: domain.AllFields,
+		Filter:     must[query.Expr](t)(query.ParseFilter(filter, domain.SubscriberFields)),
+		Order:      must[[]query.Order](t)(query.ParseOrder(order, domain.SubscriberFields)),
+		Page:       domain.Page{Limit: limit},
+		Projection: everyField,
 	}
 }
 

@@ -60,6 +60,8 @@ type subscriberList struct {
 	// visible is the condition that the scope shows the row s.
 	visible     string
 	periodStart time.Time
+	// periodArg is the parameter of periodStart, "" before its first use.
+	periodArg   string
 	masked      string
 	parentShown string
 }
@@ -85,80 +87,20 @@ func (l *subscriberList) maskedBy() string {
 	return l.masked
 }
 
+// period is the start of the billing period.
+func (l *subscriberList) period() string {
+	if l.periodArg == "" {
+		l.periodArg = l.Arg(l.periodStart, "timestamptz")
+	}
+	return l.periodArg
+}
+
 func (l *subscriberList) columnOf(field string) keyset.Column {
 	c := subscriberColumns[field]
 	if tariffFields[field] {
 		c.Masked = l.maskedBy()
 	}
 	return c
-}
-
-// subscriberField is a field of domain.Subscriber: by its column's name, where
-// that does not say more, or by the field of a list that holds it.
-type subscriberField struct {
-	name, sql, join, listed string
-	set                     domain.FieldSet
-	// lookup is for what is looked up for each row, also for those that OFFSET
-	// skips: there it is left out.
-	lookup bool
-}
-
-// subscriberFields are selected when they are read; the first two always are.
-var subscriberFields = withSets([]subscriberField{
-	{name: "key"}, {name: "physical_id"},
-	{name: "kind"}, {name: "subscriber_id"}, {name: "data_number"}, {name: "imsi"}, {name: "nickname"},
-	{name: "operator_code"}, {name: "operator_name", sql: "o.name", join: "operator"},
-	{name: "tariff_name", listed: "tariffName"}, {name: "line_rental", listed: "lineRental"}, {name: "contract_length", listed: "contractLength"},
-	{name: "connection_date"}, {name: "expiry_date"}, {name: "terminate_date"},
-	{name: "is_barred"}, {name: "is_active"}, {name: "is_transferring"}, {name: "is_online"},
-	{name: "subscriber_type"}, {name: "group_id"}, {name: "eid"}, {name: "smdp_provider"},
-	{name: "parent_key", sql: "parent.key", join: "parent"},
-	{name: "parent_physical_id", sql: "parent.physical_id", join: "parent"},
-	{name: "is_enabled_on_parent", listed: "related.parent.isEnabledOnParent"},
-	{name: "has_no_profiles", sql: withoutProfiles, lookup: true},
-})
-
-// withoutProfiles looks into the index for each row. For NOT EXISTS the planner
-// reads all subscribers first, since it does not see that a page has a LIMIT.
-const withoutProfiles = `(SELECT 1 FROM subscribers profile
-  WHERE profile.company_id = $1 AND profile.parent_key = s.key LIMIT 1) IS NULL`
-
-func withSets(fields []subscriberField) []subscriberField {
-	for i := range fields {
-		f := &fields[i]
-		f.set, _ = domain.FieldNamed(strings.ReplaceAll(f.name, "_", ""))
-		if f.sql == "" {
-			f.sql = "s." + f.name
-		}
-	}
-	return fields
-}
-
-// sel is the select list of a subscriber, and adds the joins that it needs.
-func (l *subscriberList) sel(fields domain.FieldSet, offset int) string {
-	var b strings.Builder
-	for i, f := range subscriberFields {
-		if i >= 2 && !fields.Has(f.set) || f.lookup && offset > 0 {
-			continue
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(l.valueOf(f))
-		b.WriteString(" AS ")
-		b.WriteString(f.name)
-	}
-	return b.String()
-}
-
-func (l *subscriberList) valueOf(f subscriberField) string {
-	if f.listed != "" {
-		return l.Column(f.listed).Value()
-	}
-	if f.join != "" {
-		l.Joins[f.join] = true
-	}
-	return f.sql
 }
 
 // from is FROM subscribers with the joins that were needed so far; it comes
@@ -175,7 +117,7 @@ func (l *subscriberList) from() string {
 		parts = append(parts, strings.Replace(joinParent, "%s", l.parentShown, 1))
 	}
 	if l.Joins["period"] {
-		parts = append(parts, strings.Replace(joinPeriod, "%s", l.Arg(l.periodStart, "timestamptz"), 1))
+		parts = append(parts, strings.Replace(joinPeriod, "%s", l.period(), 1))
 	}
 	return strings.Join(parts, "\n")
 }

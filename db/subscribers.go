@@ -29,8 +29,8 @@ func NewSubscribers(pool *sqlx.DB) *Subscribers {
 }
 
 // Find implements domain.Subscribers.
-func (s *Subscribers) Find(ctx context.Context, scope domain.Scope, physicalID string, fields domain.FieldSet) (*domain.Subscriber, error) {
-	found, err := s.FindMany(ctx, scope, []string{physicalID}, fields)
+func (s *Subscribers) Find(ctx context.Context, scope domain.Scope, physicalID string, read domain.Projection) (*domain.Subscriber, error) {
+	found, err := s.FindMany(ctx, scope, []string{physicalID}, read)
 	if err != nil {
 		return nil, err
 	}
@@ -41,9 +41,9 @@ func (s *Subscribers) Find(ctx context.Context, scope domain.Scope, physicalID s
 }
 
 // FindMany implements domain.Subscribers.
-func (s *Subscribers) FindMany(ctx context.Context, scope domain.Scope, physicalIDs []string, fields domain.FieldSet) (map[string]*domain.Subscriber, error) {
-	l := newSubscriberList(scope, pg.NoPeriod, pq.StringArray(physicalIDs))
-	rows, err := s.selectWhere(ctx, l, fields, "s.physical_id = ANY($2)")
+func (s *Subscribers) FindMany(ctx context.Context, scope domain.Scope, physicalIDs []string, read domain.Projection) (map[string]*domain.Subscriber, error) {
+	is, arg := pg.Is(physicalIDs)
+	rows, err := s.selectWhere(ctx, newSubscriberList(scope, read.PeriodStart, arg), read.Fields, "s.physical_id "+is+"($2)")
 	if err != nil {
 		return nil, err
 	}
@@ -51,9 +51,9 @@ func (s *Subscribers) FindMany(ctx context.Context, scope domain.Scope, physical
 }
 
 // OfKeys implements domain.Subscribers.
-func (s *Subscribers) OfKeys(ctx context.Context, scope domain.Scope, keys []int64, fields domain.FieldSet) (map[int64]*domain.Subscriber, error) {
-	l := newSubscriberList(scope, pg.NoPeriod, pq.Int64Array(keys))
-	rows, err := s.selectWhere(ctx, l, fields, "s.key = ANY($2)")
+func (s *Subscribers) OfKeys(ctx context.Context, scope domain.Scope, keys []int64, read domain.Projection) (map[int64]*domain.Subscriber, error) {
+	is, arg := pg.Is(keys)
+	rows, err := s.selectWhere(ctx, newSubscriberList(scope, read.PeriodStart, arg), read.Fields, "s.key "+is+"($2)")
 	if err != nil {
 		return nil, err
 	}
@@ -61,10 +61,10 @@ func (s *Subscribers) OfKeys(ctx context.Context, scope domain.Scope, keys []int
 }
 
 // ProfilesOf implements domain.Subscribers.
-func (s *Subscribers) ProfilesOf(ctx context.Context, scope domain.Scope, parents []int64, fields domain.FieldSet) (map[int64][]*domain.Subscriber, error) {
-	l := newSubscriberList(scope, pg.NoPeriod, pq.Int64Array(parents))
+func (s *Subscribers) ProfilesOf(ctx context.Context, scope domain.Scope, parents []int64, read domain.Projection) (map[int64][]*domain.Subscriber, error) {
+	l := newSubscriberList(scope, read.PeriodStart, pq.Int64Array(parents))
 	sql := `SELECT * FROM unnest($2::bigint[]) AS wanted(of_parent) CROSS JOIN LATERAL (
-SELECT ` + l.sel(fields, 0) + "\n" + l.from() + "\nWHERE " + l.visible + ` AND s.parent_key = wanted.of_parent
+SELECT ` + l.sel(read.Fields, 0) + "\n" + l.from() + "\nWHERE " + l.visible + ` AND s.parent_key = wanted.of_parent
 ORDER BY s.physical_id LIMIT 100) profile`
 	rows, err := pg.SelectAll[subscriberRow](ctx, s.pool, sql, l.Args...)
 	if err != nil {
@@ -72,24 +72,15 @@ ORDER BY s.physical_id LIMIT 100) profile`
 	}
 	profiles := make(map[int64][]*domain.Subscriber, len(parents))
 	for _, row := range rows {
-		profiles[row.OfParent] = append(profiles[row.OfParent], &row.Subscriber)
+		profiles[row.OfParent] = append(profiles[row.OfParent], row.subscriber(read.Fields))
 	}
 	return profiles, nil
 }
 
 func (s *Subscribers) selectWhere(ctx context.Context, l *subscriberList, fields domain.FieldSet, where string) ([]*domain.Subscriber, error) {
 	sql := "SELECT " + l.sel(fields, 0) + "\n" + l.from() + "\nWHERE " + l.visible + " AND " + where
-	return pg.SelectAll[domain.Subscriber](ctx, s.pool, sql, l.Args...)
-}
-
-// subscriberRow is a row of a list: the parent that it was listed for, where
-// there is one, and the keys of its order.
-type subscriberRow struct {
-	domain.Subscriber
-	OfGroup    int64
-	OfParent   int64
-	OfTag      string
-	CursorKeys pg.NullableTexts
+	rows, err := pg.SelectAll[subscriberRow](ctx, s.pool, sql, l.Args...)
+	return pg.Pluck(rows, func(row *subscriberRow) *domain.Subscriber { return row.subscriber(fields) }), err
 }
 
 // List implements domain.Subscribers.
@@ -103,7 +94,7 @@ func (s *Subscribers) List(ctx context.Context, scope domain.Scope, listing doma
 	if err != nil {
 		return domain.Slice[*domain.Subscriber]{}, err
 	}
-	return subscriberSlice(listing.Page, rows, order), nil
+	return subscriberSlice(listing, rows, order), nil
 }
 
 // page is the statement of a page of the visible subscribers that fit also; it
@@ -114,21 +105,28 @@ func (l *subscriberList) page(listing domain.Listing, also string) (sql, order s
 		return "", "", err
 	}
 	sel := l.sel(listing.Fields, listing.Page.Offset)
-	if len(listing.Order) > 0 {
+	if len(listing.Order) > 0 && !listing.NoCursors {
 		sel += ", " + p.Cursor + " AS cursor_keys"
 	}
 	return "SELECT " + sel + "\n" + l.from() + "\nWHERE " + l.visible + " AND " + also + " AND " + p.Where +
 		"\nORDER BY " + p.OrderBy + "\n" + p.Limit, p.Order, nil
 }
 
-func subscriberSlice(page domain.Page, rows []*subscriberRow, order string) domain.Slice[*domain.Subscriber] {
-	cut := keyset.Cut(page, rows, func(row *subscriberRow) string {
-		if order == "" {
+func subscriberSlice(listing domain.Listing, rows []*subscriberRow, order string) domain.Slice[*domain.Subscriber] {
+	fields := listing.Fields
+	if listing.Page.Offset > 0 {
+		fields &^= lookedUp
+	}
+	cut := keyset.Cut(listing.Page, rows, func(row *subscriberRow) string {
+		switch {
+		case listing.NoCursors:
+			return ""
+		case order == "":
 			return keyset.Cursor{Values: []*string{&row.PhysicalID}}.String()
 		}
 		return keyset.Cursor{Order: order, Values: row.CursorKeys.Values()}.String()
 	})
-	return pg.MapSlice(cut, func(row *subscriberRow) *domain.Subscriber { return &row.Subscriber })
+	return pg.MapSlice(cut, func(row *subscriberRow) *domain.Subscriber { return row.subscriber(fields) })
 }
 
 // Count implements domain.Subscribers.
@@ -153,7 +151,7 @@ func (s *Subscribers) OfGroups(ctx context.Context, scope domain.Scope, groups [
 	if err != nil {
 		return nil, err
 	}
-	return sliceEach(listing.Page, groups, rows, order, func(row *subscriberRow) int64 { return row.OfGroup }), nil
+	return sliceEach(listing, groups, rows, order, func(row *subscriberRow) int64 { return row.OfGroup }), nil
 }
 
 // OfTags implements domain.Subscribers.
@@ -168,7 +166,7 @@ func (s *Subscribers) OfTags(ctx context.Context, scope domain.Scope, tags []dom
 	if err != nil {
 		return nil, err
 	}
-	return sliceEach(listing.Page, tags, rows, order, func(row *subscriberRow) domain.TagName { return domain.TagName(row.OfTag) }), nil
+	return sliceEach(listing, tags, rows, order, func(row *subscriberRow) domain.TagName { return domain.TagName(row.OfTag) }), nil
 }
 
 // CountOfGroups implements domain.Subscribers.
@@ -192,14 +190,14 @@ const carriesTag = `EXISTS (SELECT FROM subscriber_tags st
   WHERE st.company_id = s.company_id AND st.subscriber_key = s.key AND st.tag_name = wanted.of_tag)`
 
 // sliceEach makes the slice of each parent, also of those without rows.
-func sliceEach[K comparable](page domain.Page, parents []K, rows []*subscriberRow, order string, of func(*subscriberRow) K) map[K]domain.Slice[*domain.Subscriber] {
+func sliceEach[K comparable](listing domain.Listing, parents []K, rows []*subscriberRow, order string, of func(*subscriberRow) K) map[K]domain.Slice[*domain.Subscriber] {
 	byParent := make(map[K][]*subscriberRow, len(parents))
 	for _, row := range rows {
 		byParent[of(row)] = append(byParent[of(row)], row)
 	}
 	slices := make(map[K]domain.Slice[*domain.Subscriber], len(parents))
 	for _, parent := range parents {
-		slices[parent] = subscriberSlice(page, byParent[parent], order)
+		slices[parent] = subscriberSlice(listing, byParent[parent], order)
 	}
 	return slices
 }
@@ -246,5 +244,5 @@ func (s *Subscribers) EditNickname(ctx context.Context, scope domain.Scope, phys
 	if err != nil {
 		return nil, err
 	}
-	return s.Find(ctx, scope, physicalID, domain.AllFields)
+	return s.Find(ctx, scope, physicalID, domain.Projection{Fields: domain.AllFields})
 }

@@ -10,12 +10,16 @@ import (
 
 	"simgraph/db"
 	"simgraph/domain"
+	"simgraph/domain/query"
 )
+
+// everyField reads subscribers without their relations.
+var everyField = domain.Projection{Fields: domain.AllFields}
 
 func TestASubscriberIsFoundWithAllItsFields(t *testing.T) {
 	t.Parallel()
 	store := newSubscribers(t)
-	got := must[*domain.Subscriber](t)(store.Find(t.Context(), all, "p02", domain.AllFields))
+	got := must[*domain.Subscriber](t)(store.Find(t.Context(), all, "p02", everyField))
 	if got.OperatorName != "O2 UK" || *got.TariffName != "IoT 50" || *got.LineRental != 50 || *got.ContractLength != 36 ||
 		*got.GroupID != 12 || got.SubscriberType != domain.Virtual || *got.ParentPhysicalID != "p01" || !*got.IsEnabledOnParent {
 		t.Fatalf("got %+v", got)
@@ -27,7 +31,7 @@ func TestAScopeHidesWhatItDoesNotShow(t *testing.T) {
 	store := newSubscribers(t)
 	ctx := t.Context()
 	for _, id := range []string{"p07", "p09", "unknown"} {
-		_, err := store.Find(ctx, vansOnly, id, domain.AllFields)
+		_, err := store.Find(ctx, vansOnly, id, everyField)
 		wantKind(t, err, domain.KindNotFound)
 		_, err = store.EditNickname(ctx, vansOnly, id, "mine")
 		wantKind(t, err, domain.KindNotFound)
@@ -53,7 +57,7 @@ func TestAnEditOfOneCompanyLeavesTheOtherAlone(t *testing.T) {
 	t.Parallel()
 	store := newSubscribers(t)
 	edited := must[*domain.Subscriber](t)(store.EditNickname(t.Context(), all, "p01", "lorry"))
-	other := must[*domain.Subscriber](t)(store.Find(t.Context(), domain.Whole(rival), "p01", domain.AllFields))
+	other := must[*domain.Subscriber](t)(store.Find(t.Context(), domain.Whole(rival), "p01", everyField))
 	if edited.Nickname != "lorry" || other.Nickname != "van 1" {
 		t.Fatalf("got %q and %q", edited.Nickname, other.Nickname)
 	}
@@ -62,7 +66,7 @@ func TestAnEditOfOneCompanyLeavesTheOtherAlone(t *testing.T) {
 func TestAHiddenTariffIsNull(t *testing.T) {
 	t.Parallel()
 	store := newSubscribers(t)
-	got := must[*domain.Subscriber](t)(store.Find(t.Context(), vansOnly, "p01", domain.AllFields))
+	got := must[*domain.Subscriber](t)(store.Find(t.Context(), vansOnly, "p01", everyField))
 	if got.TariffName != nil || got.LineRental != nil || got.ContractLength != nil {
 		t.Fatalf("got %v %v %v", got.TariffName, got.LineRental, got.ContractLength)
 	}
@@ -88,7 +92,7 @@ func TestAParentOutsideTheScopeIsNotShown(t *testing.T) {
 	t.Parallel()
 	pool := newInventory(t)
 	pool.MustExec(`UPDATE subscribers SET group_id = 13 WHERE physical_id = 'p01'`)
-	got := must[*domain.Subscriber](t)(db.NewSubscribers(pool).Find(t.Context(), vansOnly, "p02", domain.AllFields))
+	got := must[*domain.Subscriber](t)(db.NewSubscribers(pool).Find(t.Context(), vansOnly, "p02", everyField))
 	if got.ParentKey != nil || got.ParentPhysicalID != nil || got.IsEnabledOnParent != nil {
 		t.Fatalf("got %+v", got)
 	}
@@ -224,7 +228,7 @@ func TestPartsOfManyParentsAreThoseOfEach(t *testing.T) {
 	if fmt.Sprint(tagged) != "map[fleet:4 z:1]" {
 		t.Fatalf("counted %v", tagged)
 	}
-	profiles := must[map[int64][]*domain.Subscriber](t)(store.ProfilesOf(ctx, all, []int64{1, 2}, domain.AllFields))
+	profiles := must[map[int64][]*domain.Subscriber](t)(store.ProfilesOf(ctx, all, []int64{1, 2}, everyField))
 	wantIDs(t, profiles[1], "p02", "p03")
 }
 
@@ -235,8 +239,11 @@ func TestOnlyTheGivenFieldsAreSelected(t *testing.T) {
 	pool.MustExec(`UPDATE subscribers SET data_number = '44', eid = '89', smdp_provider = 'SM', terminate_date = '2025-01-01Z',
   is_barred = true, is_transferring = true, is_online = true WHERE physical_id = 'p02'`)
 	store := db.NewSubscribers(pool)
-	whole := *must[*domain.Subscriber](t)(store.Find(t.Context(), all, "p02", domain.AllFields))
+	whole := *must[*domain.Subscriber](t)(store.Find(t.Context(), all, "p02", everyField))
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[domain.Subscriber]()) {
+		if field.Name == "Relations" {
+			continue // see the test below
+		}
 		value := reflect.ValueOf(whole).FieldByIndex(field.Index)
 		one, ok := domain.FieldNamed(field.Name)
 		if !ok || value.IsZero() {
@@ -244,8 +251,56 @@ func TestOnlyTheGivenFieldsAreSelected(t *testing.T) {
 		}
 		want := domain.Subscriber{Key: whole.Key, PhysicalID: whole.PhysicalID}
 		reflect.ValueOf(&want).Elem().FieldByIndex(field.Index).Set(value)
-		if got := must[*domain.Subscriber](t)(store.Find(t.Context(), all, "p02", one)); !reflect.DeepEqual(*got, want) {
+		if got := must[*domain.Subscriber](t)(store.Find(t.Context(), all, "p02", domain.Projection{Fields: one})); !reflect.DeepEqual(*got, want) {
 			t.Errorf("%s: got %+v, want %+v", field.Name, *got, want)
+		}
+	}
+}
+
+func TestRelationsAreReadWithTheSubscriber(t *testing.T) {
+	t.Parallel()
+	pool := newInventory(t)
+	pool.MustExec(`INSERT INTO subscriber_periods (company_id, period_start, subscriber_key, mobile_originated, mobile_terminated, last_seen)
+SELECT company_id, '2026-11-01Z', key, 5, 7, '2026-11-02Z' FROM subscribers WHERE physical_id = 'p02'`)
+	store := db.NewSubscribers(pool)
+	november := domain.Projection{Fields: domain.FieldGroup | domain.FieldTariff | domain.FieldTags | domain.FieldDataUsage, PeriodStart: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}
+	vans := &domain.Group{GroupID: 12, Name: "Vans", HideTariffDetails: true}
+	tariff := &domain.Tariff{Name: "IoT 50", LineRental: 50, Currency: "GBP"}
+	for name, c := range map[string]struct {
+		scope domain.Scope
+		id    string
+		read  domain.Projection
+		want  domain.Relations
+	}{
+		"all of them":         {all, "p02", november, domain.Relations{Group: vans, Tariff: tariff, Tags: []domain.TagName{"fleet"}, DataUsage: 12}},
+		"a hidden tariff":     {vansOnly, "p02", november, domain.Relations{Group: vans, Tags: []domain.TagName{"fleet"}, DataUsage: 12}},
+		"none":                {all, "p09", november, domain.Relations{Tariff: &domain.Tariff{Name: "IoT 900", LineRental: 900, Currency: "GBP"}}},
+		"the usage of no one": {all, "p02", domain.Projection{Fields: domain.FieldDataUsage}, domain.Relations{}},
+		"not asked for":       {all, "p02", everyField, domain.Relations{}},
+	} {
+		c.want.Loaded = c.read.Fields & november.Fields
+		got := must[*domain.Subscriber](t)(store.Find(t.Context(), c.scope, c.id, c.read)).Relations
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
+		}
+	}
+	page := domain.Listing{Page: domain.Page{Limit: 3, Offset: 1}, Projection: november}
+	for _, s := range must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), all, page)).Items {
+		if s.Relations.Loaded != domain.FieldTariff || s.Relations.Tariff == nil {
+			t.Errorf("a page with an offset has %+v", s.Relations)
+		}
+	}
+}
+
+func TestACursorAndTheRowBeyondAPageAreReadWhereTheyAreUsed(t *testing.T) {
+	t.Parallel()
+	store := db.NewSubscribers(newInventory(t))
+	order := must[[]query.Order](t)(query.ParseOrder("nickname", domain.SubscriberFields))
+	for _, bare := range []bool{false, true} {
+		page := must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), all,
+			domain.Listing{Page: domain.Page{Limit: 3}, Order: order, NoCursors: bare, NoLookahead: bare}))
+		if len(page.Items) != 3 || page.HasNext == bare || (page.Cursor(2) == "") != bare {
+			t.Errorf("without: %t: %d items, more: %t, cursor %q", bare, len(page.Items), page.HasNext, page.Cursor(2))
 		}
 	}
 }

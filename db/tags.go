@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
@@ -63,7 +64,7 @@ SELECT wanted.key, ARRAY(
   SELECT st.tag_name FROM subscriber_tags st
   WHERE st.company_id = $1 AND st.subscriber_key = wanted.key
   ORDER BY st.tag_name LIMIT $3 OFFSET $4) AS tags
-FROM unnest($2::bigint[]) AS wanted(key)`
+FROM `
 
 // OfMany implements domain.Tags. The keys come from subscribers that the scope
 // showed.
@@ -73,8 +74,12 @@ func (t *Tags) OfMany(ctx context.Context, scope domain.Scope, subscribers []int
 		Tags pg.TextList[domain.TagName]
 	}
 	tags := make(map[int64][]domain.TagName, len(subscribers))
-	args := []any{scope.Company, pq.Int64Array(subscribers), page.Limit, page.Offset}
-	err := pg.EachRow(ctx, t.pool, tagsOfSubscribers, args, func(r row) error {
+	from, wanted := "unnest($2::bigint[]) AS wanted(key)", any(pq.Int64Array(subscribers))
+	if len(subscribers) == 1 {
+		from, wanted = "(SELECT $2::bigint) AS wanted(key)", subscribers[0] // see pg.Is
+	}
+	args := []any{scope.Company, wanted, page.Limit, page.Offset}
+	err := pg.EachRow(ctx, t.pool, tagsOfSubscribers+from, args, func(r row) error {
 		if len(r.Tags) > 0 {
 			tags[r.Key] = r.Tags
 		}
@@ -86,13 +91,14 @@ func (t *Tags) OfMany(ctx context.Context, scope domain.Scope, subscribers []int
 const numberOfTags = `
 SELECT st.subscriber_key AS parent, count(*) AS number
 FROM subscriber_tags st
-WHERE st.company_id = $1 AND st.subscriber_key = ANY($2)
+WHERE st.company_id = $1 AND st.subscriber_key %s($2)
 GROUP BY st.subscriber_key`
 
 // NumberOf implements domain.Tags. The keys come from subscribers that the
 // scope showed.
 func (t *Tags) NumberOf(ctx context.Context, scope domain.Scope, subscribers []int64) (map[int64]int, error) {
-	return pg.CountEach[int64](ctx, t.pool, numberOfTags, []any{scope.Company, pq.Int64Array(subscribers)})
+	is, key := pg.Is(subscribers)
+	return pg.CountEach[int64](ctx, t.pool, strings.Replace(numberOfTags, "%s", is, 1), []any{scope.Company, key})
 }
 
 // lockNamed locks the visible subscribers named in $3, in the order of their

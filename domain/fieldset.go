@@ -3,20 +3,29 @@ package domain
 import (
 	"reflect"
 	"strings"
+	"time"
 )
 
-// FieldSet is a set of the fields of a Subscriber that a caller reads. The others
-// may be left zero, but never Key and PhysicalID.
+// FieldSet is a set of the fields of a Subscriber and its Relations that a caller
+// reads. The others may be left zero, but never Key and PhysicalID.
 type FieldSet uint64
 
-// AllFields has all fields of a Subscriber.
-const AllFields = ^FieldSet(0)
+// The relations of a subscriber that can be read together with it.
+const (
+	FieldGroup FieldSet = 1 << (60 + iota)
+	FieldTariff
+	FieldTags
+	FieldDataUsage
 
-// fieldBits are the fields of Subscriber by their names in lower case.
+	relationFields = FieldGroup | FieldTariff | FieldTags | FieldDataUsage
+	// AllFields has all fields of a Subscriber, but not its Relations.
+	AllFields = ^relationFields
+)
+
+// fieldBits are the fields of Subscriber and Relations by their names in lower case.
 var fieldBits = func() map[string]FieldSet {
-	fields := reflect.VisibleFields(reflect.TypeFor[Subscriber]())
-	bits := make(map[string]FieldSet, len(fields))
-	for i, field := range fields {
+	bits := map[string]FieldSet{"group": FieldGroup, "tariff": FieldTariff, "tags": FieldTags, "datausage": FieldDataUsage}
+	for i, field := range reflect.VisibleFields(reflect.TypeFor[Subscriber]()) {
 		bits[strings.ToLower(field.Name)] = 1 << i
 	}
 	return bits
@@ -31,3 +40,10 @@ func FieldNamed(name string) (FieldSet, bool) {
 
 // Has reports whether one of the fields is in the set.
 func (s FieldSet) Has(fields FieldSet) bool { return s&fields != 0 }
+
+// Projection is what a caller reads of subscribers.
+type Projection struct {
+	Fields FieldSet
+	// PeriodStart begins the billing period of FieldDataUsage, in UTC.
+	PeriodStart time.Time
+}

@@ -2,7 +2,6 @@ package domain
 
 import (
 	"slices"
-	"time"
 
 	"simgraph/domain/query"
 )
@@ -44,15 +43,18 @@ type Listing struct {
 	Filter query.Expr
 	Order  []query.Order
 	Page   Page
-	// PeriodStart begins the billing period that the field dataUsage is about.
-	PeriodStart time.Time
-	// Fields are the fields of subscribers that are read.
-	Fields FieldSet
+	// Projection is what is read of subscribers. Its billing period is also that of
+	// the field dataUsage in Filter and Order.
+	Projection
+	// NoCursors and NoLookahead spare the work for cursors and for HasNext, which
+	// are then not to be used.
+	NoCursors, NoLookahead bool
 }
 
 // Equal reports whether both select the same.
 func (l Listing) Equal(other Listing) bool {
 	return l.Page == other.Page && l.PeriodStart.Equal(other.PeriodStart) && l.Fields == other.Fields &&
+		l.NoCursors == other.NoCursors && l.NoLookahead == other.NoLookahead &&
 		slices.EqualFunc(l.Order, other.Order, func(a, b query.Order) bool { return a.String() == b.String() }) &&
 		textOf(l.Filter) == textOf(other.Filter)
 }

@@ -14,7 +14,7 @@ func TestListingsAreEqualThatWantTheSame(t *testing.T) {
 	listing := func(change func(*domain.Listing)) domain.Listing {
 		l := domain.Listing{
 			Filter: query.Comparison{Field: name, Op: query.Eq, Values: []query.Value{{Text: "a"}}},
-			Order:  []query.Order{{Field: name}}, Page: domain.Page{Limit: 5}, PeriodStart: time.Unix(0, 0), Fields: 1,
+			Order:  []query.Order{{Field: name}}, Page: domain.Page{Limit: 5}, Projection: domain.Projection{PeriodStart: time.Unix(0, 0), Fields: 1},
 		}
 		change(&l)
 		return l

@@ -68,6 +68,33 @@ type Subscriber struct {
 	// HasNoProfiles is true when no profile is attached to it; where that is not
 	// known it is false.
 	HasNoProfiles bool
+	// Relations are what was read together with the subscriber.
+	Relations Relations
+}
+
+// Relations are what belongs to a subscriber, where a store read it in the same
+// statement.
+type Relations struct {
+	// Loaded are those of FieldGroup, FieldTariff, FieldTags and FieldDataUsage that
+	// were read. The fields of the others are zero.
+	Loaded FieldSet
+	// Group is nil for a subscriber in no group.
+	Group *Group
+	// Tariff is nil when the caller's group hides tariff details.
+	Tariff *Tariff
+	// Tags are the first MaxLimit tags, ordered by name.
+	Tags []TagName
+	// DataUsage is the usage of the billing period in bytes.
+	DataUsage int64
+}
+
+// TagsOn returns the part of the tags, and false where it was not read.
+func (r Relations) TagsOn(page Page) ([]TagName, bool) {
+	end := page.Offset + page.Limit
+	if !r.Loaded.Has(FieldTags) || len(r.Tags) == MaxLimit && end > MaxLimit {
+		return nil, false
+	}
+	return r.Tags[min(page.Offset, len(r.Tags)):min(end, len(r.Tags))], true
 }
 
 // FleetCounts are the numbers of subscribers in each state.
@@ -77,12 +104,12 @@ type FleetCounts struct{ Total, Active, Barred, Online, Transferring int }
 // when the scope shows none such. Those that return some fill at least the given
 // fields.
 type Subscribers interface {
-	Find(ctx context.Context, scope Scope, physicalID string, fields FieldSet) (*Subscriber, error)
+	Find(ctx context.Context, scope Scope, physicalID string, read Projection) (*Subscriber, error)
 	// FindMany answers for a batch at once, keyed by physical id; what the
 	// scope does not show is missing from the map.
-	FindMany(ctx context.Context, scope Scope, physicalIDs []string, fields FieldSet) (map[string]*Subscriber, error)
+	FindMany(ctx context.Context, scope Scope, physicalIDs []string, read Projection) (map[string]*Subscriber, error)
 	// OfKeys is FindMany by internal keys.
-	OfKeys(ctx context.Context, scope Scope, keys []int64, fields FieldSet) (map[int64]*Subscriber, error)
+	OfKeys(ctx context.Context, scope Scope, keys []int64, read Projection) (map[int64]*Subscriber, error)
 	List(ctx context.Context, scope Scope, listing Listing) (Slice[*Subscriber], error)
 	// Count returns how many subscribers a listing's filter leaves.
 	Count(ctx context.Context, scope Scope, listing Listing) (int, error)
@@ -98,7 +125,7 @@ type Subscribers interface {
 	CountOfTags(ctx context.Context, scope Scope, tags []TagName, listing Listing) (map[TagName]int, error)
 	// ProfilesOf returns the profiles attached to each eUICC, ordered by
 	// physical id, at most MaxLimit each, keyed by the parent's key.
-	ProfilesOf(ctx context.Context, scope Scope, parents []int64, fields FieldSet) (map[int64][]*Subscriber, error)
+	ProfilesOf(ctx context.Context, scope Scope, parents []int64, read Projection) (map[int64][]*Subscriber, error)
 	// Fleet counts the subscribers in each state.
 	Fleet(ctx context.Context, scope Scope) (FleetCounts, error)
 	// EditNickname changes one nickname and returns the subscriber as it is then.

@@ -24,7 +24,7 @@ func (q queryResolver) SubscriberDataUsage(ctx context.Context, physicalID, star
 }
 
 // keyAlone is for a subscriber of which only the key is used: it always comes.
-const keyAlone domain.FieldSet = 0
+var keyAlone domain.Projection
 
 // subscriberIn checks the span before it looks for the subscriber.
 func (g *Graph) subscriberIn(ctx context.Context, physicalID, startDate, endDate string) (of domain.Subject, span domain.Range, err error) {

@@ -17,35 +17,41 @@ import (
 // generous selects all fields of subscribers.
 type generous struct{ domain.Subscribers }
 
-func (g generous) Find(ctx context.Context, scope domain.Scope, id string, _ domain.FieldSet) (*domain.Subscriber, error) {
-	return g.Subscribers.Find(ctx, scope, id, domain.AllFields)
+func (g generous) Find(ctx context.Context, scope domain.Scope, id string, read domain.Projection) (*domain.Subscriber, error) {
+	return g.Subscribers.Find(ctx, scope, id, all(read))
 }
 
-func (g generous) FindMany(ctx context.Context, scope domain.Scope, ids []string, _ domain.FieldSet) (map[string]*domain.Subscriber, error) {
-	return g.Subscribers.FindMany(ctx, scope, ids, domain.AllFields)
+func (g generous) FindMany(ctx context.Context, scope domain.Scope, ids []string, read domain.Projection) (map[string]*domain.Subscriber, error) {
+	return g.Subscribers.FindMany(ctx, scope, ids, all(read))
 }
 
-func (g generous) OfKeys(ctx context.Context, scope domain.Scope, keys []int64, _ domain.FieldSet) (map[int64]*domain.Subscriber, error) {
-	return g.Subscribers.OfKeys(ctx, scope, keys, domain.AllFields)
+func (g generous) OfKeys(ctx context.Context, scope domain.Scope, keys []int64, read domain.Projection) (map[int64]*domain.Subscriber, error) {
+	return g.Subscribers.OfKeys(ctx, scope, keys, all(read))
 }
 
-func (g generous) ProfilesOf(ctx context.Context, scope domain.Scope, parents []int64, _ domain.FieldSet) (map[int64][]*domain.Subscriber, error) {
-	return g.Subscribers.ProfilesOf(ctx, scope, parents, domain.AllFields)
+func (g generous) ProfilesOf(ctx context.Context, scope domain.Scope, parents []int64, read domain.Projection) (map[int64][]*domain.Subscriber, error) {
+	return g.Subscribers.ProfilesOf(ctx, scope, parents, all(read))
 }
 
 func (g generous) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Subscriber], error) {
-	listing.Fields = domain.AllFields
+	listing.Projection = all(listing.Projection)
 	return g.Subscribers.List(ctx, scope, listing)
 }
 
 func (g generous) OfGroups(ctx context.Context, scope domain.Scope, groups []int64, listing domain.Listing) (map[int64]domain.Slice[*domain.Subscriber], error) {
-	listing.Fields = domain.AllFields
+	listing.Projection = all(listing.Projection)
 	return g.Subscribers.OfGroups(ctx, scope, groups, listing)
 }
 
 func (g generous) OfTags(ctx context.Context, scope domain.Scope, tags []domain.TagName, listing domain.Listing) (map[domain.TagName]domain.Slice[*domain.Subscriber], error) {
-	listing.Fields = domain.AllFields
+	listing.Projection = all(listing.Projection)
 	return g.Subscribers.OfTags(ctx, scope, tags, listing)
+}
+
+// all reads the fields of subscribers and leaves the relations to their loaders.
+func all(read domain.Projection) domain.Projection {
+	read.Fields = domain.AllFields
+	return read
 }
 
 // newNarrowPair answers from the fields that operations read, and from all.

@@ -100,7 +100,7 @@ func parseGlobalID(id string) (kind, of string, known bool) {
 }
 
 func (g *Graph) subscriberNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Subscribers.FindMany(ctx, scope, ids, fields(ctx))
+	found, err := g.Ports.Subscribers.FindMany(ctx, scope, ids, g.projection(ctx))
 	return asNodes(found, func(id string) string { return id }), err
 }
 

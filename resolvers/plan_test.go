@@ -38,7 +38,7 @@ func newPair(t *testing.T) *pair {
 	t.Helper()
 	p := &pair{stack: newStack(t)}
 	p.catalogue = &faultyCatalogue{Catalogue: p.ports.Catalogue}
-	p.ports.Catalogue = p.catalogue
+	p.ports.Catalogue, p.ports.Tags = p.catalogue, &faultyTags{p.ports.Tags, p.catalogue}
 	p.ports.Subscribers = &faultySubscribers{p.ports.Subscribers, p.catalogue}
 	quiet := slog.New(slog.DiscardHandler)
 	unlimited := transport.DefaultLimits()
@@ -75,18 +75,24 @@ type faultyCatalogue struct {
 	fault string
 }
 
-func (f *faultyCatalogue) OperatorsOf(ctx context.Context, scope domain.Scope, codes []string) (map[string]*domain.Operator, error) {
-	switch f.fault {
+// faultyTags does so in a method of a loader.
+type faultyTags struct {
+	domain.Tags
+	faults *faultyCatalogue
+}
+
+func (f *faultyTags) NumberOf(ctx context.Context, scope domain.Scope, subscribers []int64) (map[int64]int, error) {
+	switch f.faults.fault {
 	case "nothing":
 		return nil, nil
 	case "panic":
-		panic("the catalogue is on fire")
+		panic("the tags are on fire")
 	case "internal":
-		return nil, errors.New("the catalogue is lost")
+		return nil, errors.New("the tags are lost")
 	case "public":
-		return nil, domain.Invalid("operator", "the catalogue is closed")
+		return nil, domain.Invalid("tag", "the tags cannot be counted")
 	}
-	return f.Catalogue.OperatorsOf(ctx, scope, codes)
+	return f.Tags.NumberOf(ctx, scope, subscribers)
 }
 
 // Operators holds an item that is none.
@@ -242,10 +248,10 @@ WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NO
 
 // atFaults reach the faulty store on every way.
 var atFaults = []string{
-	`{subscribers(first: 3) {nodes {physicalId operator {name}}}}`,
-	`{subscribers(first: 3) {edges {node {nickname a: operator {name} b: operator {code}}}}}`,
-	`{groups(first: 2) {nodes {subscribers(first: 2) {nodes {operator {name} tags {name}}}}}}`,
-	`{subscribers(first: 9) {nodes {profiles {operator {name}}}}}`,
+	`{subscribers(first: 3) {nodes {physicalId numberOfTags}}}`,
+	`{subscribers(first: 3) {edges {node {nickname a: numberOfTags b: numberOfTags}}}}`,
+	`{groups(first: 2) {nodes {subscribers(first: 2) {nodes {numberOfTags tags {name}}}}}}`,
+	`{subscribers(first: 9) {nodes {profiles {numberOfTags}}}}`,
 	`{operators {nodes {code name __typename}}}`,
 	`{operators(first: 1) {pageInfo {hasNextPage} nodes {n: name}}}`,
 	`{subscribers(first: 2) {totalCount nodes {nickname}} subscriberList(limit: 1) {totalCount items {nickname}}}`,
@@ -260,7 +266,7 @@ func TestPlannedMutationsAnswerAsGqlgenDoes(t *testing.T) {
 	for _, query := range []string{
 		`mutation($id: String!) {editSubscriber(input: {physicalId: $id, nickname: "n"}) {subscriber {nickname tags {name} group {name}}}}`,
 		`mutation($id: String!) {a: editSubscriber(input: {physicalId: $id, nickname: "1"}) {subscriber {nickname}}
-		  b: editSubscriber(input: {physicalId: $id, nickname: "2"}) {subscriber {nickname operator {name}}}}`,
+		  b: editSubscriber(input: {physicalId: $id, nickname: "2"}) {subscriber {nickname numberOfTags}}}`,
 		`mutation {editSubscriber(input: {physicalId: "none", nickname: "n"}) {subscriber {nickname}}}`,
 	} {
 		if difference := p.differ(ctx, query, map[string]any{"id": id}); difference != "" {

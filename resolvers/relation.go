@@ -8,6 +8,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"simgraph/domain"
+	"simgraph/domain/query"
 	"simgraph/graph/plan"
 )
 
@@ -47,6 +48,15 @@ type relation[O any, A, K comparable, V any] struct {
 	key func(O) (K, bool)
 	// args returns the arguments of the source; nil where it takes none.
 	args func(ctx context.Context, object O, given arguments) (A, error)
+	// held returns the value that was read with the object, false where it was not;
+	// nil for what never is.
+	held func(O, A) (V, bool)
+}
+
+// heldBy sets held.
+func (r *relation[O, A, K, V]) heldBy(held func(O, A) (V, bool)) *relation[O, A, K, V] {
+	r.held = held
+	return r
 }
 
 // relate adds the relation of a field to the table.
@@ -76,6 +86,11 @@ func (r *relation[O, A, K, V]) of(ctx context.Context, object O) (value V, err e
 
 // with returns the value of a field for the arguments of its source.
 func (r *relation[O, A, K, V]) with(ctx context.Context, object O, args A) (value V, err error) {
+	if r.held != nil {
+		if value, ok := r.held(object, args); ok {
+			return value, nil
+		}
+	}
 	of, ok := r.key(object)
 	if !ok {
 		return value, nil
@@ -94,6 +109,11 @@ func (r *relation[O, A, K, V]) Queue(ctx context.Context, level *plan.Level, obj
 	}
 	keys := make([]K, 0, len(objects))
 	for _, object := range objects {
+		if r.held != nil {
+			if _, ok := r.held(object.(O), args); ok {
+				continue
+			}
+		}
 		if of, ok := r.key(object.(O)); ok {
 			keys = append(keys, of)
 		}
@@ -119,6 +139,10 @@ func (s schema) Plan() *plan.Schema {
 	subscriber := planned.Objects["Subscriber"].Fields
 	for name, f := range subscriber {
 		f.Needs = needs(name)
+	}
+	for name, bit := range pageNeeds {
+		object, field, _ := strings.Cut(name, ".")
+		planned.Objects[object].Fields[field].Needs = bit
 	}
 	for _, r := range slices.Concat(relations, computed) {
 		for _, name := range strings.Fields(r.names) {
@@ -146,6 +170,28 @@ func needs(names ...string) uint64 {
 	return uint64(set)
 }
 
-// fields returns what the operation reads of subscribers, wherever it meets them,
-// since one that is loaded for one place is handed to all.
-func fields(ctx context.Context) domain.FieldSet { return domain.FieldSet(plan.Needs(ctx)) }
+// What operations read of pages, beside the fields of subscribers.
+const (
+	needCursors uint64 = 1 << (58 + iota)
+	needLookahead
+)
+
+var pageNeeds = map[string]uint64{
+	"SubscriberEdge.cursor": needCursors, "PageInfo.startCursor": needCursors, "PageInfo.endCursor": needCursors,
+	"PageInfo.hasNextPage": needLookahead, "PageInfo.hasPreviousPage": needLookahead,
+}
+
+// projection returns what the operation reads of subscribers, wherever it meets
+// them, since one that is loaded for one place is handed to all.
+func (g *Graph) projection(ctx context.Context) domain.Projection {
+	return domain.Projection{Fields: domain.FieldSet(plan.Needs(ctx)), PeriodStart: g.periodStart(ctx)}
+}
+
+// subscriberPage returns a listing of what the operation reads.
+func (g *Graph) subscriberPage(ctx context.Context, filter query.Expr, order []query.Order, page domain.Page) domain.Listing {
+	needs := plan.Needs(ctx)
+	return domain.Listing{
+		Filter: filter, Order: order, Page: page, Projection: g.projection(ctx),
+		NoCursors: needs&needCursors == 0, NoLookahead: needs&needLookahead == 0,
+	}
+}

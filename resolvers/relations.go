@@ -7,19 +7,27 @@ import (
 
 // The fields of subscribers.
 var (
-	operatorOfSubscriber = relate(field{"Subscriber", "operator", rides, "operatorCode"}, operatorsByCode,
-		func(s *domain.Subscriber) (string, bool) { return s.OperatorCode, true })
-	tariffOfSubscriber = relate(field{"Subscriber", "tariff", rides, "tariffName"}, tariffsByName,
-		func(s *domain.Subscriber) (string, bool) { return optional(s.TariffName) })
-	groupOfSubscriber = relate(field{"Subscriber", "group", rides, "groupId"}, groupsByID,
-		func(s *domain.Subscriber) (int64, bool) { return optional(s.GroupID) })
-	profilesOfSubscriber  = relate(field{"Subscriber", "profiles", apart, "hasNoProfiles"}, profilesByParent, parentKey)
-	relatedOfSubscriber   = relate(field{"Subscriber", "related", apart, "parentKey parentPhysicalId isEnabledOnParent hasNoProfiles"}, profilesByParent, parentKey)
-	tagsOfSubscriber      = relateBy(field{"Subscriber", "tags", rides, ""}, tagsBySubscriber, subscriberKey, pageArguments)
+	tariffOfSubscriber = relate(field{"Subscriber", "tariff", rides, "tariffName tariff"}, tariffsByName,
+		func(s *domain.Subscriber) (string, bool) { return optional(s.TariffName) }).heldBy(
+		func(s *domain.Subscriber, _ none) (*domain.Tariff, bool) {
+			return s.Relations.Tariff, s.Relations.Loaded.Has(domain.FieldTariff)
+		})
+	groupOfSubscriber = relate(field{"Subscriber", "group", rides, "groupId group"}, groupsByID,
+		func(s *domain.Subscriber) (int64, bool) { return optional(s.GroupID) }).heldBy(
+		func(s *domain.Subscriber, _ none) (*domain.Group, bool) {
+			return s.Relations.Group, s.Relations.Loaded.Has(domain.FieldGroup)
+		})
+	profilesOfSubscriber = relate(field{"Subscriber", "profiles", apart, "hasNoProfiles"}, profilesByParent, parentKey)
+	relatedOfSubscriber  = relate(field{"Subscriber", "related", apart, "parentKey parentPhysicalId isEnabledOnParent hasNoProfiles"}, profilesByParent, parentKey)
+	tagsOfSubscriber     = relateBy(field{"Subscriber", "tags", rides, "tags"}, tagsBySubscriber, subscriberKey, pageArguments).heldBy(
+		func(s *domain.Subscriber, page domain.Page) ([]domain.TagName, bool) { return s.Relations.TagsOn(page) })
 	tagNumberOfSubscriber = relate(field{"Subscriber", "numberOfTags", apart, ""}, tagNumbers, subscriberKey)
-	dataUsageOfSubscriber = relate(field{"Subscriber", "dataUsage", apart, ""}, usageBySubscriber, subscriberKey)
-	alertsOfSubscriber    = relate(field{"Subscriber", "alerts", apart, ""}, statesBySubscriber, subscriberKey)
-	subscriberOfParent    = relate(field{"ParentLink", "subscriber", rides, ""}, subscribersByKey,
+	dataUsageOfSubscriber = relate(field{"Subscriber", "dataUsage", rides, "dataUsage"}, usageBySubscriber, subscriberKey).heldBy(
+		func(s *domain.Subscriber, _ none) (int64, bool) {
+			return s.Relations.DataUsage, s.Relations.Loaded.Has(domain.FieldDataUsage)
+		})
+	alertsOfSubscriber = relate(field{"Subscriber", "alerts", apart, ""}, statesBySubscriber, subscriberKey)
+	subscriberOfParent = relate(field{"ParentLink", "subscriber", rides, ""}, subscribersByKey,
 		func(p *model.ParentLink) (int64, bool) { return p.Key, true })
 )
 
@@ -89,6 +97,7 @@ var (
 
 // computed are the fields of subscribers whose resolvers need no load.
 var computed = []related{
+	{field: field{"Subscriber", "operator", apart, "operatorCode operatorName"}},
 	{field: field{"Subscriber", "id usage", apart, ""}},
 	{field: field{"Subscriber", "networkState", apart, "isTransferring isOnline"}},
 	{field: field{"Subscriber", "parent", apart, "parentKey parentPhysicalId isEnabledOnParent"}},

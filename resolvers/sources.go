@@ -8,9 +8,8 @@ import (
 
 // What relations load.
 var (
-	subscribersByKey  = loading(func(g *Graph) many[int64, *domain.Subscriber] { return ofFields(g.Subscribers.OfKeys) })
-	profilesByParent  = loading(func(g *Graph) many[int64, []*domain.Subscriber] { return ofFields(g.Subscribers.ProfilesOf) })
-	operatorsByCode   = loading(func(g *Graph) many[string, *domain.Operator] { return g.Catalogue.OperatorsOf })
+	subscribersByKey  = projected(func(g *Graph) manyOf[int64, *domain.Subscriber, domain.Projection] { return g.Subscribers.OfKeys })
+	profilesByParent  = projected(func(g *Graph) manyOf[int64, []*domain.Subscriber, domain.Projection] { return g.Subscribers.ProfilesOf })
 	tariffsByName     = loading(func(g *Graph) many[string, *domain.Tariff] { return g.Catalogue.TariffsOf })
 	usageBySubscriber = loadingBy(func(ctx context.Context, l *loaders, subscribers []int64, _ none) (map[int64]int64, error) {
 		return l.graph.Ports.Usage.CurrentOf(ctx, l.scope, l.periodStart, subscribers)
@@ -74,9 +73,9 @@ func loadingPart[K comparable, V any](method func(*Graph) manyOf[K, V, domain.Li
 	})
 }
 
-// ofFields binds a method to the fields that the operation reads.
-func ofFields[K comparable, V any](method manyOf[K, V, domain.FieldSet]) many[K, V] {
-	return func(ctx context.Context, scope domain.Scope, keys []K) (map[K]V, error) {
-		return method(ctx, scope, keys, fields(ctx))
-	}
+// projected returns a source of subscribers with what the operation reads of them.
+func projected[K comparable, V any](method func(*Graph) manyOf[K, V, domain.Projection]) *source[none, K, V] {
+	return loadingBy(func(ctx context.Context, l *loaders, keys []K, _ none) (map[K]V, error) {
+		return method(l.graph)(ctx, l.scope, keys, l.graph.projection(ctx))
+	})
 }

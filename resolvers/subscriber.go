@@ -16,7 +16,7 @@ func (q queryResolver) Subscriber(ctx context.Context, physicalID string) (*doma
 	if err := domain.CheckPhysicalID(physicalID); err != nil {
 		return nil, err
 	}
-	return q.Ports.Subscribers.Find(ctx, scope, physicalID, fields(ctx))
+	return q.Ports.Subscribers.Find(ctx, scope, physicalID, q.projection(ctx))
 }
 
 func (q queryResolver) Subscribers(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.SubscriberConnection, error) {
@@ -40,8 +40,7 @@ func (q queryResolver) SubscriberList(ctx context.Context, limit, offset *int32,
 	if err != nil {
 		return nil, err
 	}
-	listing := domain.Listing{Filter: expr, Order: order, Page: page, PeriodStart: q.periodStart(ctx), Fields: fields(ctx)}
-	slice, total, err := q.listSubscribers(ctx, listing)
+	slice, total, err := q.listSubscribers(ctx, q.subscriberPage(ctx, expr, order, page))
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +58,7 @@ func (g *Graph) subscriberListing(ctx context.Context, first *int32, after *stri
 		return domain.Listing{}, err
 	}
 	order, err := ordersOf(orderBy, domain.SubscriberFields)
-	return domain.Listing{Filter: expr, Order: order, Page: page, PeriodStart: g.periodStart(ctx), Fields: fields(ctx)}, err
+	return g.subscriberPage(ctx, expr, order, page), err
 }
 
 // listingArguments reads the same arguments by their names.
@@ -100,8 +99,8 @@ func (s subscriberResolver) ID(_ context.Context, of *domain.Subscriber) (string
 	return globalID("Subscriber", of.PhysicalID), nil
 }
 
-func (s subscriberResolver) Operator(ctx context.Context, of *domain.Subscriber) (*domain.Operator, error) {
-	return operatorOfSubscriber.of(ctx, of)
+func (s subscriberResolver) Operator(_ context.Context, of *domain.Subscriber) (*domain.Operator, error) {
+	return &domain.Operator{Code: of.OperatorCode, Name: of.OperatorName}, nil
 }
 
 func (s subscriberResolver) Tariff(ctx context.Context, of *domain.Subscriber) (*domain.Tariff, error) {

@@ -84,7 +84,7 @@ func (q queryResolver) TaggedSubscriberList(ctx context.Context, tagName string,
 	if err != nil {
 		return nil, err
 	}
-	slice, total, err := q.listSubscribers(ctx, domain.Listing{Filter: carries, Page: page, Fields: fields(ctx)})
+	slice, total, err := q.listSubscribers(ctx, q.subscriberPage(ctx, carries, nil, page))
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (g *Graph) named(ctx context.Context, scope domain.Scope, physicalIDs []str
 	if !slices.Contains(graphql.CollectAllFields(ctx), "subscribers") {
 		return nil, nil
 	}
-	found, err := g.Ports.Subscribers.FindMany(ctx, scope, physicalIDs, fields(ctx))
+	found, err := g.Ports.Subscribers.FindMany(ctx, scope, physicalIDs, g.projection(ctx))
 	if err != nil {
 		return nil, err
 	}

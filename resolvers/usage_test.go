@@ -110,7 +110,7 @@ func TestTheUsageOfManyIsAStatementForEachField(t *testing.T) {
 			`{breakdown(by: PROTOCOL) {total}}`:                                                 1,
 			`{a: breakdown(by: IP_ADDRESS) {total} b: breakdown(by: TARIFF, first: 1) {value}}`: 2,
 			`{topSubscribers(first: 3) {total}}`:                                                1,
-			`{topSubscribers(first: 3) {subscriber {physicalId tags {name}}}}`:                  3,
+			`{topSubscribers(first: 3) {subscriber {physicalId tags {name}}}}`:                  2,
 			`{totals {total} previous {totals {total} previous {totals {total}}}}`:              3,
 			`{dataCompleteUntil}`: 1,
 			`{dataUsage {mobileTerminated} sessionCount {sessions}}`:       1,

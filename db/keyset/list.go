@@ -100,8 +100,8 @@ func (l *List) Filter(e query.Expr) string {
 	}, &l.Args)
 }
 
-// Pieces returns what the listing adds. The page asks for one row more than
-// its limit, which tells whether the list goes on.
+// Pieces returns what the listing adds. The page has one row more than its
+// limit, which shows whether the list goes on, unless nobody reads that.
 func (l *List) Pieces(listing domain.Listing) (Pieces, error) {
 	keys := l.keys(listing.Order)
 	p := Pieces{Where: l.Filter(listing.Filter), Order: orderText(listing.Order)}
@@ -119,16 +119,20 @@ func (l *List) Pieces(listing domain.Listing) (Pieces, error) {
 	}
 	p.OrderBy = strings.Join(order, ", ")
 	p.Cursor = "ARRAY[" + strings.Join(texts, ", ") + "]"
-	p.Limit = l.limit(listing.Page)
+	p.Limit = l.limit(listing)
 	return p, nil
 }
 
 // limit writes the limit out, so that the planner knows it, and the offset as a
 // parameter, since every one would else be a statement of its own.
-func (l *List) limit(page domain.Page) string {
-	text := fmt.Sprintf("LIMIT %d", page.Limit+1)
-	if page.Offset > 0 {
-		text += " OFFSET " + l.Arg(page.Offset, "bigint")
+func (l *List) limit(listing domain.Listing) string {
+	limit := listing.Page.Limit
+	if !listing.NoLookahead {
+		limit++
+	}
+	text := fmt.Sprintf("LIMIT %d", limit)
+	if listing.Page.Offset > 0 {
+		text += " OFFSET " + l.Arg(listing.Page.Offset, "bigint")
 	}
 	return text
 }

@@ -153,7 +153,7 @@ func (l *Store) SubscriberChanged(ctx context.Context, scope domain.Scope, physi
 		return nil, err
 	}
 	return follow(ctx, backlog, leave, func(ctx context.Context, keys []int64, _ []struct{}) ([]*domain.Subscriber, error) {
-		found, err := l.subscribers.OfKeys(ctx, scope, keys, domain.AllFields)
+		found, err := l.subscribers.OfKeys(ctx, scope, keys, domain.Projection{Fields: domain.AllFields})
 		changed := make([]*domain.Subscriber, 0, len(found))
 		for _, key := range keys {
 			if s := found[key]; s != nil {
@@ -180,7 +180,7 @@ func (l *Store) UsageRecorded(ctx context.Context, scope domain.Scope, physicalI
 		return nil, err
 	}
 	return follow(ctx, backlog, leave, func(ctx context.Context, of []usageKey, sums []usageSum) ([]*domain.UsageRecorded, error) {
-		found, err := l.subscribers.OfKeys(ctx, scope, pg.Pluck(of, func(k usageKey) int64 { return k.subscriber }), domain.AllFields)
+		found, err := l.subscribers.OfKeys(ctx, scope, pg.Pluck(of, func(k usageKey) int64 { return k.subscriber }), domain.Projection{Fields: domain.AllFields})
 		recorded := make([]*domain.UsageRecorded, 0, len(of))
 		for i, key := range of {
 			if s := found[key.subscriber]; s != nil {
@@ -201,7 +201,7 @@ func (l *Store) wanted(ctx context.Context, scope domain.Scope, physicalIDs []st
 	if len(physicalIDs) > domain.MaxBatch {
 		return nil, domain.Invalid("physicalIds", "at most %d subscribers, not %d", domain.MaxBatch, len(physicalIDs))
 	}
-	found, err := l.subscribers.FindMany(ctx, scope, physicalIDs, domain.AllFields)
+	found, err := l.subscribers.FindMany(ctx, scope, physicalIDs, domain.Projection{Fields: domain.AllFields})
 	if err != nil {
 		return nil, err
 	}

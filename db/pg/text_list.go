@@ -6,7 +6,7 @@ import (
 )
 
 // TextList is an array of texts without NULL, of one dimension. An empty array
-// is nil.
+// and NULL are nil.
 type TextList[T ~string] []T
 
 // Scan implements sql.Scanner. The texts share the memory of one.
@@ -16,6 +16,9 @@ func (l *TextList[T]) Scan(v any) error {
 		return l.read(string(v))
 	case string:
 		return l.read(v)
+	case nil:
+		*l = nil
+		return nil
 	}
 	return l.read("")
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/lib/pq"
-
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -13,12 +11,13 @@ import (
 const currentUsage = `
 SELECT p.subscriber_key, p.mobile_originated + p.mobile_terminated AS bytes
 FROM subscriber_periods p
-WHERE p.company_id = $1 AND p.period_start = $2 AND p.subscriber_key = ANY($3)`
+WHERE p.company_id = $1 AND p.period_start = $2 AND p.subscriber_key `
 
 // CurrentOf implements domain.Usage.
 func (u *Store) CurrentOf(ctx context.Context, scope domain.Scope, periodStart time.Time, subscribers []int64) (map[int64]int64, error) {
 	type total struct{ SubscriberKey, Bytes int64 }
-	totals, err := pg.SelectAll[total](ctx, u.pool, currentUsage, scope.Company, periodStart, pq.Int64Array(subscribers))
+	is, key := pg.Is(subscribers)
+	totals, err := pg.SelectAll[total](ctx, u.pool, currentUsage+is+"($3)", scope.Company, periodStart, key)
 	if err != nil {
 		return nil, err
 	}

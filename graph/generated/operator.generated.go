@@ -513,13 +513,6 @@ func (ec *executionContext) marshalNTariff2ᚖsimgraphᚋdomainᚐTariff(ctx con
 	return ec._Tariff(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOOperator2ᚖsimgraphᚋdomainᚐOperator(ctx context.Context, sel ast.SelectionSet, v *domain.Operator) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._Operator(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalOOperatorConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Operator]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null

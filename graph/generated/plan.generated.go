@@ -3279,6 +3279,7 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				},
 			},
 			"operator": {
+				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_operator(ctx, field)
 				},
@@ -3286,7 +3287,7 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 					obj := of.(*domain.Subscriber)
 					return e.Resolvers.Subscriber().Operator(ctx, obj)
 				},
-				Shape: plan.Pointer[domain.Operator](false, "Operator"),
+				Shape: plan.Pointer[domain.Operator](true, "Operator"),
 			},
 			"tariffName": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -4946,7 +4946,7 @@ type Subscriber implements Node {
   "The unique identifier of its network operator."
   operatorCode: String!
   "Its network operator."
-  operator: Operator @semanticNonNull
+  operator: Operator!
   "The name of its tariff; null when the caller's group hides tariff details."
   tariffName: String
   "The recurring line rental in the smallest unit of the tariff's currency (pence); null when hidden."

@@ -535,10 +535,10 @@ func (ec *executionContext) _Subscriber_operator(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *domain.Operator) graphql.Marshaler {
-			return ec.marshalOOperator2ᚖsimgraphᚋdomainᚐOperator(ctx, selections, v)
+			return ec.marshalNOperator2ᚖsimgraphᚋdomainᚐOperator(ctx, selections, v)
 		},
 		true,
-		false,
+		true,
 	)
 }
 func (ec *executionContext) fieldContext_Subscriber_operator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2214,7 +2214,7 @@ func (ec *executionContext) _Subscriber(ctx context.Context, sel ast.SelectionSe
 					}
 				}()
 				res = ec._Subscriber_operator(ctx, field, obj)
-				if res == graphql.RequiredNull {
+				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res

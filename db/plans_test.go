@@ -1,0 +1,70 @@
+package db_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"simgraph/db"
+	"simgraph/db/pg"
+	"simgraph/db/usage"
+	"simgraph/domain"
+)
+
+// PostgreSQL keeps the plan of a look-up by one key from its sixth execution on, and
+// makes a new one each time for what depends on its values.
+func TestLookUpsByOneKeyKeepTheirPlan(t *testing.T) {
+	t.Parallel()
+	pool := newInventory(t)
+	pool.SetMaxOpenConns(1)
+	pool.MustExecContext(t.Context(), "ANALYZE")
+	subscribers, groups, tags, records := db.NewSubscribers(pool), db.NewGroups(pool), db.NewTags(pool), usage.New(pool, nil, usage.Options{})
+	everything := domain.Projection{Fields: ^domain.FieldSet(0), PeriodStart: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}
+	lookUps := []func(context.Context, int64) error{
+		func(ctx context.Context, _ int64) error {
+			_, err := subscribers.Find(ctx, all, "p01", everything)
+			return err
+		},
+		func(ctx context.Context, key int64) error {
+			_, err := subscribers.OfKeys(ctx, all, []int64{key}, everything)
+			return err
+		},
+		func(ctx context.Context, id int64) error {
+			_, err := groups.FindMany(ctx, all, []int64{id})
+			return err
+		},
+		func(ctx context.Context, key int64) error {
+			_, err := tags.OfMany(ctx, all, []int64{key}, domain.Page{Limit: 10})
+			return err
+		},
+		func(ctx context.Context, key int64) error {
+			_, err := tags.NumberOf(ctx, all, []int64{key})
+			return err
+		},
+		func(ctx context.Context, key int64) error {
+			_, err := records.CurrentOf(ctx, all, everything.PeriodStart, []int64{key})
+			return err
+		},
+	}
+	for _, lookUp := range lookUps {
+		for key := range int64(8) {
+			if err := lookUp(t.Context(), key+1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	type plans struct {
+		Statement     string
+		Generic, Made int
+	}
+	kept := must[[]*plans](t)(pg.SelectAll[plans](t.Context(), pool, `SELECT statement, generic_plans AS generic, custom_plans AS made
+FROM pg_prepared_statements WHERE generic_plans + custom_plans >= 8`))
+	if len(kept) != len(lookUps) {
+		t.Errorf("%d statements ran often, want %d", len(kept), len(lookUps))
+	}
+	for _, p := range kept {
+		if p.Generic == 0 {
+			t.Errorf("planned %d times: %s", p.Made, p.Statement)
+		}
+	}
+}
