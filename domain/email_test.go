@@ -9,8 +9,9 @@ import (
 
 func TestAnEmailIsAnAddrSpec(t *testing.T) {
 	for _, good := range []string{
-		"a@b", "ops@acme.example", "first.last+tag@mail.example.co.uk", "!#$%&'*+-/=?^_`{|}~@x.example", `"two words"@x.example`,
-		`"a@b"@x.example`, "UPPER@X.EXAMPLE", strings.Repeat("a", 64) + "@x.example",
+		"a@b.c", "ops@acme.example", "first.last+tag@mail.example.co.uk", "!#$%&'*+-/=?^_`{|}~@x.example", `"two words"@x.example`,
+		`"a@b"@x.example`, "UPPER@X.EXAMPLE", strings.Repeat("a", 64) + "@x.example", "a@[192.0.2.1]",
+		"a@1.example", "a@x-y.example", "a@" + strings.Repeat("b", 63) + ".example",
 	} {
 		if err := domain.CheckEmail("email", good); err != nil {
 			t.Errorf("%s: %v", good, err)
@@ -20,6 +21,8 @@ func TestAnEmailIsAnAddrSpec(t *testing.T) {
 		"", "a", "@", "a@", "@b", "a b@x.example", "a@x example", " a@b", "a@b ", "a@b\r\nBcc: c@d", "<a@b>", "A <a@b>", `"A" <a@b>`,
 		"a@b (comment)", "(comment)a@b", "a@b, c@d", "a..b@c", ".a@b", "a.@b", "ü@x.example", "a@ü.example", "a\x00@b",
 		strings.Repeat("a", 64) + "@" + strings.Repeat("b.", 100) + "example", "group: a@b;",
+		"a@b", "a@localhost", "a@-ex.com", "a@ex-.com", "a@ex_ample.com", "a@192.0.2.1", "a@[192.0.2]", "a@" + strings.Repeat("b", 64) + ".example",
+		strings.Repeat("a", 65) + "@x.example", `"` + strings.Repeat("a", 63) + `"@x.example`,
 	} {
 		if err := domain.CheckEmail("email", bad); err == nil {
 			t.Errorf("%q passes", bad)

@@ -9,7 +9,7 @@ var SubscriberFields = query.NewFields(
 	query.Field{Name: "subscriberId", Type: query.Text},
 	query.Field{Name: "dataNumber", Type: query.Text},
 	query.Field{Name: "imsi", Type: query.Text},
-	query.Field{Name: "nickname", Type: query.Text},
+	query.Field{Name: "nickname", Type: query.Text, NFC: true},
 	query.Field{Name: "operatorName", Type: query.Text},
 	query.Field{Name: "operatorCode", Type: query.Text},
 	query.Field{Name: "tariffName", Type: query.Text, Aliases: []string{"tariff"}},

@@ -38,24 +38,25 @@ func NewTagName(s string) (TagName, error) {
 	case name == "." || name == "..":
 		return "", Invalid(field, "a tag name must not be %q", name)
 	}
-	if err := checkText(field, name, 1, MaxTagName); err != nil {
-		return "", err
-	}
-	if strings.ContainsFunc(name, isBidiControl) {
-		return "", Invalid(field, "a tag name must not hold characters that change the writing direction")
-	}
-	return TagName(name), nil
+	return TagName(name), checkText(field, name, 1, MaxTagName)
 }
 
 // CheckPhysicalID refuses what no ICCID, device EUI or IMEI can be: 1 to 25
 // characters, no control characters (spec §2.2).
 func CheckPhysicalID(s string) error { return checkText("physicalId", s, 1, MaxPhysicalID) }
 
-// CheckNickname refuses nicknames over 256 characters and control characters.
+// NewNickname returns the nickname in NFC, or an error of CheckNickname.
+func NewNickname(s string) (string, error) {
+	nickname := norm.NFC.String(s)
+	return nickname, CheckNickname(nickname)
+}
+
+// CheckNickname refuses nicknames over 256 characters, and control characters and
+// those that are not seen.
 func CheckNickname(s string) error { return checkText("nickname", s, 0, MaxNickname) }
 
 // CheckName refuses names that are blank, over 256 characters or hold control
-// characters. field is how the caller calls it.
+// characters or those that are not seen. field is the caller's name for it.
 func CheckName(field, s string) error {
 	if strings.TrimSpace(s) == "" {
 		return Invalid(field, "%s must not be blank", field)
@@ -73,9 +74,19 @@ func checkText(field, s string, least, most int) error {
 	if strings.ContainsFunc(s, isControl) {
 		return Invalid(field, "%s must not hold control characters", field)
 	}
+	if strings.ContainsFunc(s, isUnseen) {
+		return Invalid(field, "%s must not hold characters without width or that change the writing direction", field)
+	}
 	return nil
 }
 
 func isControl(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-func isBidiControl(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }
+// isUnseen finds characters that make a text look like another one.
+func isUnseen(r rune) bool {
+	switch r {
+	case '\u200b', '\u200c', '\u200d', '\u2060', '\ufeff':
+		return true
+	}
+	return unicode.Is(unicode.Bidi_Control, r)
+}

@@ -25,7 +25,7 @@ func TestTagNames(t *testing.T) {
 	}
 	for _, in := range []string{
 		"", " ", "\t", "\u3000", ".", "..", " fleet", "fleet ", "a\x00b", "a\nb", "a\u0085b", "a\u2028b",
-		"a\u202eb", "a\u200fb", "a\u2066b", "\xff", strings.Repeat("x", 256),
+		"a\u202eb", "a\u200fb", "a\u2066b", "a\u200bb", "\ufeffa", "\xff", strings.Repeat("x", 256),
 	} {
 		_, err := domain.NewTagName(in)
 		if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindInvalid || fault.Field != "tagName" {
@@ -43,8 +43,8 @@ func TestLengthsCountCharacters(t *testing.T) {
 		not   []string
 	}{
 		{"physicalId", domain.CheckPhysicalID, []string{"1", strings.Repeat("9", 25), strings.Repeat("é", 25)}, []string{"", strings.Repeat("9", 26), "a\x00", "\xc3"}},
-		{"nickname", domain.CheckNickname, []string{"", " ", strings.Repeat("é", 256)}, []string{strings.Repeat("x", 257), "a\rb", "\xed\xa0\x80"}},
-		{"name", func(s string) error { return domain.CheckName("name", s) }, []string{"x", strings.Repeat("é", 256)}, []string{"", "  ", strings.Repeat("x", 257), "a\x7f"}},
+		{"nickname", domain.CheckNickname, []string{"", " ", strings.Repeat("é", 256)}, []string{strings.Repeat("x", 257), "a\rb", "a\u202eb", "a\u200bb", "\xed\xa0\x80"}},
+		{"name", func(s string) error { return domain.CheckName("name", s) }, []string{"x", strings.Repeat("é", 256)}, []string{"", "  ", strings.Repeat("x", 257), "a\x7f", "a\u2066", "a\u2060b"}},
 	} {
 		for _, text := range c.fits {
 			if err := c.check(text); err != nil {
@@ -56,6 +56,18 @@ func TestLengthsCountCharacters(t *testing.T) {
 				t.Errorf("%s %q passes", c.name, text)
 			}
 		}
+	}
+}
+
+func TestNicknamesAreInNFC(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{"": "", "Cafe\u0301": "Caf\u00e9", strings.Repeat("e\u0301", 256): strings.Repeat("\u00e9", 256)} {
+		if got, err := domain.NewNickname(in); err != nil || got != want {
+			t.Errorf("%q: got %q, %v", in, got, err)
+		}
+	}
+	if got, err := domain.NewNickname("a\u200db"); err == nil {
+		t.Errorf("%q passes", got)
 	}
 }
 

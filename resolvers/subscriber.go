@@ -88,10 +88,11 @@ func (m mutationResolver) EditSubscriber(ctx context.Context, in input.EditSubsc
 	if err := domain.CheckPhysicalID(in.PhysicalID); err != nil {
 		return nil, err
 	}
-	if err := domain.CheckNickname(in.Nickname); err != nil {
+	nickname, err := domain.NewNickname(in.Nickname)
+	if err != nil {
 		return nil, err
 	}
-	edited, err := m.Ports.Subscribers.EditNickname(ctx, scope, in.PhysicalID, in.Nickname)
+	edited, err := m.Ports.Subscribers.EditNickname(ctx, scope, in.PhysicalID, nickname)
 	return &model.EditSubscriberPayload{Subscriber: edited}, err
 }
 

@@ -37,6 +37,8 @@ type Field struct {
 	Type Type
 	// Aliases are further names that mean this field; errors never list them.
 	Aliases []string
+	// NFC brings the values of a Text into that form, in which the field is kept.
+	NFC bool
 	// NoOrder keeps the field out of orderBy. Tags never order.
 	NoOrder bool
 }

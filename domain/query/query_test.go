@@ -17,7 +17,7 @@ var testFields = NewFields(
 	Field{Name: "isBarred", Type: Boolean},
 	Field{Name: "networkState.isOnline", Type: Boolean},
 	Field{Name: "terminateDate", Type: Time, Aliases: []string{"terminationDate"}},
-	Field{Name: "note", Type: Text, NoOrder: true},
+	Field{Name: "note", Type: Text, NFC: true, NoOrder: true},
 	Field{Name: "tags", Type: Tags},
 )
 
@@ -100,6 +100,7 @@ func TestFilterCanonicalText(t *testing.T) {
 		{"terminateDate in (2024-02-29, null)", "terminateDate in (2024-02-29, null)"},
 		{"tags eq fleet or tags ne old or tags in (a, b)", `tags eq "fleet" or tags ne "old" or tags in ("a", "b")`},
 		{"tags eq e\u0301", `tags eq "é"`},
+		{"note eq e\u0301 or nickname eq e\u0301", "note eq \"é\" or nickname eq \"e\u0301\""},
 
 		// Null.
 		{"lineRental gt null", "lineRental gt null"},

@@ -45,6 +45,15 @@ func (v Value) text(t Type) string {
 	}
 }
 
+// newValue reads a literal for the field.
+func (f Field) newValue(literal any) (v Value, reason string) {
+	v, reason = newValue(f.Type, literal)
+	if f.NFC {
+		v.Text = norm.NFC.String(v.Text)
+	}
+	return v, reason
+}
+
 // newValue reads a literal as the type demands. The reason is "" when it could.
 func newValue(t Type, literal any) (v Value, reason string) {
 	if literal == nil {

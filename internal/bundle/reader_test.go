@@ -189,7 +189,7 @@ var badLines = []struct{ line, old, new, want string }{
 
 	{goodLines[6], `2024-01-01T00:00:00Z`, `then`, `since: a date (2006-01-31) or date-time (2006-01-31T23:59:59Z) is expected`},
 	{goodLines[7], `fleet`, ` fleet`, `a tag name must not begin or end with a blank`},
-	{goodLines[7], `fleet`, `\u202efleet`, `a tag name must not hold characters that change the writing direction`},
+	{goodLines[7], `fleet`, `\u202efleet`, `tagName must not hold characters without width or that change the writing direction`},
 	{goodLines[8], `"sim"`, `"SIM"`, `ruleType must be sim, company, grouppr or groupfptp, not "SIM"`},
 	{goodLines[8], `"4477"`, `4477`, `target: a text is expected`},
 	{goodLines[8], `"4477"`, `""`, `target must not be blank`},

@@ -80,8 +80,11 @@ func (r *subscriberRecord) item() (Item, error) {
 		s.ParentPhysicalID = new(need(&f, "parent.physicalId", r.Parent.PhysicalID))
 		s.IsEnabledOnParent = new(need(&f, "parent.isEnabledOnParent", r.Parent.IsEnabledOnParent))
 	}
-	return Item{Company: company, Value: s}, f.check(func() error {
+	return Item{Company: company, Value: s}, f.check(func() (err error) {
 		if err := r.dates(s); err != nil {
+			return err
+		}
+		if s.Nickname, err = domain.NewNickname(s.Nickname); err != nil {
 			return err
 		}
 		return s.Check()
