@@ -41,6 +41,7 @@ var layers = map[string][]string{
 	"internal/demo":          {"internal/bundle", "domain"},
 	"internal/ingest":        {"internal/bundle", "domain", "internal/problem"},
 	"internal/mail":          {"domain"},
+	"internal/radius":        {"domain"},
 	"web":                    {},
 	"web/sources":            {},
 	"web/pack":               {"web/sources"},

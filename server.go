@@ -39,6 +39,7 @@ type commandLine struct {
 	Key       command.Key       `cmd:"" help:"Work on access keys."`
 	Token     command.Token     `cmd:"" help:"Print an access token of a user."`
 	Recipient command.Recipient `cmd:"" help:"Work on the recipients of alert mail."`
+	RADIUS    command.RADIUS    `cmd:"" name:"radius" help:"Work on the feed of network elements."`
 	Audit     command.Audit     `cmd:"" help:"Work on the log of who did what."`
 	Ledger    command.Ledger    `cmd:"" help:"Work on the months of the usage ledger."`
 	Rebuild   command.Rebuild   `cmd:"" help:"Recompute all totals from the usage ledger."`

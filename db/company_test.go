@@ -19,6 +19,8 @@ var ofAllCompanies = map[string]string{
 	"allCompanies":      "months of the ledger are dropped for all companies",
 	"newestUsage":       "months of the ledger are dropped for all companies, by the newest records",
 	"unreconciled":      "finds the companies whose usage must be reconciled",
+	"allRADIUSClients":  "the listener authenticates the packets of all companies",
+	"openCompanies":     "finds the companies with open sessions",
 	"alertsFired":       "live events are read for all companies at once",
 	"checkUsers":        "an e-mail address belongs to one company only",
 	"FindByExternalID":  "finds the company",

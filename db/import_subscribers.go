@@ -50,7 +50,8 @@ WITH line AS (
       old.subscriber_type, old.is_transferring, old.is_online, old.eid, old.smdp_provider, old.parent_key, old.is_enabled_on_parent)
       IS DISTINCT FROM (l.kind, l.subscriber_id, l.data_number, l.imsi, l.nickname, l.operator_code, l.tariff_name,
       l.connection_date, l.expiry_date, l.contract_length, l.is_barred, l.is_active, l.terminate_date,
-      l.subscriber_type, l.is_transferring, l.is_online, l.eid, l.smdp_provider, p.key, l.is_enabled_on_parent) THEN 'updated'
+      l.subscriber_type, CASE WHEN old.has_feed THEN old.is_transferring ELSE l.is_transferring END,
+      CASE WHEN old.has_feed THEN old.is_online ELSE l.is_online END, l.eid, l.smdp_provider, p.key, l.is_enabled_on_parent) THEN 'updated'
     ELSE 'unchanged' END AS outcome
   FROM line l
   LEFT JOIN operators o ON o.code = l.operator_code
@@ -73,7 +74,9 @@ WITH line AS (
     operator_code = excluded.operator_code, tariff_name = excluded.tariff_name, connection_date = excluded.connection_date,
     expiry_date = excluded.expiry_date, contract_length = excluded.contract_length, is_barred = excluded.is_barred,
     is_active = excluded.is_active, terminate_date = excluded.terminate_date, group_id = excluded.group_id,
-    subscriber_type = excluded.subscriber_type, is_transferring = excluded.is_transferring, is_online = excluded.is_online,
+    subscriber_type = excluded.subscriber_type,
+    is_transferring = CASE WHEN subscribers.has_feed THEN subscribers.is_transferring ELSE excluded.is_transferring END,
+    is_online = CASE WHEN subscribers.has_feed THEN subscribers.is_online ELSE excluded.is_online END,
     eid = excluded.eid, smdp_provider = excluded.smdp_provider, parent_key = excluded.parent_key,
     is_enabled_on_parent = excluded.is_enabled_on_parent
   RETURNING key, physical_id, group_id

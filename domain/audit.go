@@ -31,6 +31,8 @@ const (
 	AuditKeyRevoke        = "accessKey.revoke"
 	AuditKeyExchange      = "accessKey.exchange"
 	AuditKeyRefuse        = "accessKey.refuse"
+	AuditRADIUSCreate     = "radiusClient.create"
+	AuditRADIUSRemove     = "radiusClient.remove"
 	AuditTokenIssue       = "token.issue"
 	AuditTokenRevoke      = "token.revoke"
 	AuditImport           = "import."

@@ -28,6 +28,8 @@ type Serve struct {
 
 	NoRuntimeTuning bool `help:"Leave the garbage collector and the sampling of profiles as Go sets them."`
 
+	Feeding
+	Sealing
 	Retaining
 	Mailing
 	Replicas
@@ -130,6 +132,8 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 		workerRetain:    every(retainEvery, v.retain),
 		workerRefuse:    every(noteEvery, v.access.NoteRefusals),
 		workerWrites:    every(lookEvery, v.writes.work),
+		workerRADIUS:    v.listen,
+		workerSessions:  every(sweepEvery, v.endSilent),
 	} {
 		running.Go(func() error {
 			if name != workerAdmin {

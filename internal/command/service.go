@@ -20,6 +20,7 @@ import (
 	"simgraph/internal/ingest"
 	"simgraph/internal/limit"
 	"simgraph/internal/mail"
+	"simgraph/internal/radius"
 	"simgraph/internal/replica"
 	"simgraph/resolvers"
 	"simgraph/rest"
@@ -51,6 +52,10 @@ type service struct {
 	telemetry *observed
 	limits    *limit.Limits
 	writes    *writes
+	// radius takes accounting; nil without --radius-addr.
+	radius *radius.Listener
+	// sessionInterval is the longest interval of reports that is expected.
+	sessionInterval time.Duration
 	// replicas take queries; nil without standbys.
 	replicas *replica.Set
 	standbys []*pg.Replica
@@ -73,6 +78,10 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	v.ledger, v.firstRetention = usage.NewLedger(upkeep, usage.LedgerOptions{Rules: s.ledgerRules()}), s.firstRetention()
 	v.outbox, v.mailDays = db.NewOutbox(upkeep, time.Now), int(s.MailRetention)
 	v.audit, v.auditMonths = audit.NewLog(upkeep), int(s.AuditRetention)
+	v.sessionInterval = s.SessionInterval
+	if v.radius, err = s.feed(env, v, pool, v.usage); err != nil {
+		return nil, err
+	}
 	v.graph = v.newGraph(pool, v.access, v.usage)
 	if err := s.openReplicas(ctx, env, v, pool); err != nil {
 		return nil, err

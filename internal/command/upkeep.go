@@ -19,6 +19,8 @@ const (
 	noteEvery = time.Minute
 	// lookEvery is how soon the log says that the database refuses writes.
 	lookEvery = 5 * time.Second
+	// sweepEvery is the interval in which sessions are ended that are silent.
+	sweepEvery = 20 * time.Second
 	// noteTime is how long the last time may take.
 	noteTime = 5 * time.Second
 	// restartAfter is the pause before a worker that failed is started again.
@@ -35,9 +37,11 @@ const (
 	workerRefuse    = "refusals"
 	workerReplica   = "replicas"
 	workerWrites    = "writes"
+	workerRADIUS    = "radius"
+	workerSessions  = "sessions"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerReconcile, workerRetain, workerRefuse, workerReplica, workerWrites}
+var workers = []string{workerAdmin, workerLive, workerMail, workerReconcile, workerRetain, workerRefuse, workerReplica, workerWrites, workerRADIUS, workerSessions}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.

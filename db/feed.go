@@ -1,0 +1,121 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db/pg"
+	"simgraph/db/usage"
+	"simgraph/domain"
+)
+
+// Feed stores accounting requests in PostgreSQL.
+type Feed struct {
+	pool    *sqlx.DB
+	usage   *usage.Store
+	clients *RADIUSClients
+}
+
+var _ domain.Feed = (*Feed)(nil)
+
+// NewFeed returns the store on the pool, which books by the ledger.
+func NewFeed(pool *sqlx.DB, ledger *usage.Store, clients *RADIUSClients) *Feed {
+	return &Feed{pool, ledger, clients}
+}
+
+// Clients implements domain.Feed.
+func (f *Feed) Clients(ctx context.Context) ([]*domain.RADIUSClient, error) {
+	return f.clients.All(ctx)
+}
+
+// Account implements domain.Feed.
+func (f *Feed) Account(ctx context.Context, clients []*domain.RADIUSClient, a domain.Accounting) (domain.AccountingResult, error) {
+	if a.Unusable != "" {
+		return f.reject(ctx, clients[0], a, a.Unusable, fmt.Sprintf("at %s", a.At.UTC().Format(time.RFC3339)))
+	}
+	if a.Restarted {
+		for _, client := range clients {
+			if err := f.usage.EndRestarted(ctx, client.CompanyID, client.Name, a.NAS, a.At); err != nil {
+				return "", err
+			}
+		}
+		return domain.AccountingRestarted, nil
+	}
+	client, err := f.owner(ctx, clients, &a.Record)
+	if err != nil {
+		return "", err
+	}
+	a.Record.Source = client.Name
+	results, err := f.usage.Record(ctx, domain.Whole(client.CompanyID), []domain.UsageRecord{a.Record})
+	if err != nil {
+		return "", err
+	}
+	switch result := results[0]; result.Status {
+	case domain.UsageAccepted:
+		return domain.AccountingBooked, nil
+	case domain.UsageDuplicate:
+		return domain.AccountingNothingNew, nil
+	case domain.UsageQuarantined:
+		return domain.AccountingQuarantined, nil
+	default:
+		return f.reject(ctx, client, a, "the ledger rejects "+result.Err.Field, result.Err.Message)
+	}
+}
+
+// owner returns the first of the clients whose company has the subscriber, or else
+// the first.
+func (f *Feed) owner(ctx context.Context, clients []*domain.RADIUSClient, record *domain.UsageRecord) (*domain.RADIUSClient, error) {
+	if len(clients) == 1 {
+		return clients[0], nil
+	}
+	for _, client := range clients {
+		if found, err := f.usage.HasSubscriber(ctx, client.CompanyID, record); err != nil || found {
+			return client, err
+		}
+	}
+	return clients[0], nil
+}
+
+// maxRejects bounds the reasons that are kept of a company. What comes beyond is
+// counted for no network element in particular.
+const maxRejects = 1000
+
+const addReject = `
+INSERT INTO feed_rejects AS r (company_id, source, nas, reason, requests, first_at, last_at, example)
+SELECT $1, $2, CASE WHEN (SELECT count(*) FROM feed_rejects WHERE company_id = $1) < $6
+    OR EXISTS (SELECT FROM feed_rejects WHERE company_id = $1 AND source = $2 AND nas = $3 AND reason = $4) THEN $3 ELSE '' END,
+  $4, 1, now(), now(), $5
+ON CONFLICT (company_id, source, nas, reason) DO UPDATE
+SET requests = r.requests + 1, last_at = excluded.last_at, example = excluded.example`
+
+// reject keeps the reason for which a request cannot be used.
+func (f *Feed) reject(ctx context.Context, client *domain.RADIUSClient, a domain.Accounting, reason, example string) (domain.AccountingResult, error) {
+	_, err := pg.Affected(ctx, f.pool, addReject, client.CompanyID, client.Name, a.NAS, reason, example, maxRejects)
+	return domain.AccountingUnusable, err
+}
+
+const listRejects = `
+SELECT source, nas, reason, requests, first_at, last_at, example
+FROM feed_rejects
+WHERE company_id = $1
+ORDER BY last_at DESC, source, nas, reason
+LIMIT $2`
+
+// Rejects returns why requests of the company's network elements were unusable, the
+// newest first.
+func (f *Feed) Rejects(ctx context.Context, scope domain.Scope) ([]*domain.FeedReject, error) {
+	return pg.SelectAll[domain.FeedReject](ctx, f.pool, listRejects, scope.Company, maxRejects)
+}
+
+// Writable implements domain.Feed.
+func (f *Feed) Writable(ctx context.Context) error {
+	reason, err := pg.ReadOnly(ctx, f.pool)
+	if err == nil && reason != "" {
+		err = domain.Unavailable(errors.New(reason))
+	}
+	return err
+}

@@ -1,0 +1,163 @@
+package db
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db/audit"
+	"simgraph/db/pg"
+	"simgraph/domain"
+)
+
+// SealKeySize is the size of the key that secrets are sealed with, in bytes.
+const SealKeySize = 32
+
+// RADIUSClients keeps the clients of companies in PostgreSQL, their secrets sealed
+// by AES-256-GCM for the company and name.
+type RADIUSClients struct {
+	pool *sqlx.DB
+	key  []byte
+}
+
+var _ domain.RADIUSClients = (*RADIUSClients)(nil)
+
+// NewRADIUSClients returns the store on the pool. The key, of SealKeySize bytes,
+// seals secrets; List and Remove need none.
+func NewRADIUSClients(pool *sqlx.DB, key []byte) *RADIUSClients { return &RADIUSClients{pool, key} }
+
+const createRADIUSClient = `
+INSERT INTO radius_clients (company_id, name, network, secret, created_at)
+SELECT $1, $2, $3::cidr, $4, $5
+WHERE (SELECT count(*) FROM radius_clients WHERE company_id = $1) < $6
+ON CONFLICT DO NOTHING`
+
+// Create implements domain.RADIUSClients.
+func (c *RADIUSClients) Create(ctx context.Context, scope domain.Scope, client domain.RADIUSClient) error {
+	if err := client.Check(); err != nil {
+		return err
+	}
+	client.CompanyID = scope.Company
+	sealed, err := c.seal(&client)
+	if err != nil {
+		return err
+	}
+	return pg.InTx(ctx, c.pool, func(tx *sqlx.Tx) error {
+		n, err := pg.Affected(ctx, tx, createRADIUSClient, scope.Company, client.Name, client.Network.String(), sealed, time.Now(), domain.MaxRADIUSClients)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return domain.Invalid("name", "the company has a client %q already, or %d clients", client.Name, domain.MaxRADIUSClients)
+		}
+		return audit.Record(ctx, tx, scope, domain.AuditEntry{
+			Action: domain.AuditRADIUSCreate, SubjectType: "RADIUSClient", SubjectID: client.Name,
+			Changes: []domain.AuditChange{domain.Became("network", client.Network.String())},
+		})
+	})
+}
+
+const removeRADIUSClient = `DELETE FROM radius_clients WHERE company_id = $1 AND name = $2`
+
+// Remove implements domain.RADIUSClients.
+func (c *RADIUSClients) Remove(ctx context.Context, scope domain.Scope, name string) error {
+	return pg.InTx(ctx, c.pool, func(tx *sqlx.Tx) error {
+		n, err := pg.Affected(ctx, tx, removeRADIUSClient, scope.Company, name)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return domain.NotFound("name", "RADIUS client", name)
+		}
+		return audit.Record(ctx, tx, scope, domain.AuditEntry{Action: domain.AuditRADIUSRemove, SubjectType: "RADIUSClient", SubjectID: name})
+	})
+}
+
+type radiusClientRow struct {
+	Prefix string
+	domain.RADIUSClient
+}
+
+func (r *radiusClientRow) client() *domain.RADIUSClient {
+	r.Network, _ = netip.ParsePrefix(r.Prefix)
+	return &r.RADIUSClient
+}
+
+const listRADIUSClients = `
+SELECT c.company_id, c.name, text(c.network) AS prefix, c.created_at
+FROM radius_clients c
+WHERE c.company_id = $1
+ORDER BY c.name`
+
+// List implements domain.RADIUSClients.
+func (c *RADIUSClients) List(ctx context.Context, scope domain.Scope) ([]*domain.RADIUSClient, error) {
+	rows, err := pg.SelectAll[radiusClientRow](ctx, c.pool, listRADIUSClients, scope.Company)
+	return pg.Pluck(rows, (*radiusClientRow).client), err
+}
+
+const allRADIUSClients = `
+SELECT c.company_id, p.external_id AS company, c.name, text(c.network) AS prefix, c.secret, c.created_at
+FROM radius_clients c
+JOIN companies p ON p.company_id = c.company_id
+ORDER BY c.company_id, c.name`
+
+// All returns the clients of all companies with their secrets.
+func (c *RADIUSClients) All(ctx context.Context) ([]*domain.RADIUSClient, error) {
+	rows, err := pg.SelectAll[radiusClientRow](ctx, c.pool, allRADIUSClients)
+	if err != nil {
+		return nil, err
+	}
+	clients := pg.Pluck(rows, (*radiusClientRow).client)
+	for _, client := range clients {
+		if client.Secret, err = c.open(client); err != nil {
+			return nil, fmt.Errorf("the secret of the RADIUS client %q of %q: %w", client.Name, client.Company, err)
+		}
+	}
+	return clients, nil
+}
+
+var errSealKey = errors.New("it was sealed with another key: see --secrets-key-file")
+
+func (c *RADIUSClients) aead() (cipher.AEAD, error) {
+	block, err := aes.NewCipher(c.key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
+
+// sealedFor binds a secret to its client.
+func sealedFor(client *domain.RADIUSClient) []byte {
+	return fmt.Appendf(nil, "radius %d %s", client.CompanyID, client.Name)
+}
+
+// seal returns nonce and ciphertext.
+func (c *RADIUSClients) seal(client *domain.RADIUSClient) ([]byte, error) {
+	aead, err := c.aead()
+	if err != nil {
+		return nil, err
+	}
+	nonce := make([]byte, aead.NonceSize())
+	_, _ = rand.Read(nonce) // never fails
+	return aead.Seal(nonce, nonce, client.Secret, sealedFor(client)), nil
+}
+
+func (c *RADIUSClients) open(client *domain.RADIUSClient) ([]byte, error) {
+	aead, err := c.aead()
+	if err != nil || len(client.Secret) < aead.NonceSize() {
+		return nil, errSealKey
+	}
+	nonce, sealed := client.Secret[:aead.NonceSize()], client.Secret[aead.NonceSize():]
+	secret, err := aead.Open(nil, nonce, sealed, sealedFor(client))
+	if err != nil {
+		return nil, errSealKey
+	}
+	return secret, nil
+}

@@ -1,0 +1,105 @@
+package domain
+
+import (
+	"context"
+	"net/netip"
+	"time"
+)
+
+const (
+	// MinRADIUSSecret is the shortest shared secret of a client, in bytes.
+	MinRADIUSSecret = 12
+	// MaxRADIUSSecret is the longest.
+	MaxRADIUSSecret = 128
+	// MaxRADIUSClients bounds the clients of a company.
+	MaxRADIUSClients = 1000
+	// RADIUSProtocol stands for the network protocol of usage that is reported by
+	// RADIUS, which has none.
+	RADIUSProtocol = "IP"
+)
+
+// RADIUSClient is a network element, or a proxy before several, that sends the
+// accounting of a company's subscribers. A client of several companies is one of
+// each, with the same network and secret.
+type RADIUSClient struct {
+	CompanyID CompanyID
+	// Company is the external id of the company.
+	Company string
+	// Name is the source of its usage; unique in the company.
+	Name string
+	// Network has the addresses that the client sends from.
+	Network netip.Prefix
+	// Secret is what packets are authenticated with. It is never shown.
+	Secret    []byte
+	CreatedAt time.Time
+}
+
+// Check rejects a client without a name or with a secret that is easy to guess.
+func (c *RADIUSClient) Check() error {
+	if err := checkText("name", c.Name, 1, maxUsageText); err != nil {
+		return err
+	}
+	if !c.Network.IsValid() || c.Network != c.Network.Masked() {
+		return Invalid("network", "a network is written as 10.1.0.0/16, not %q", c.Network)
+	}
+	if n := len(c.Secret); n < MinRADIUSSecret || n > MaxRADIUSSecret {
+		return Invalid("secret", "a secret has %d to %d bytes, not %d", MinRADIUSSecret, MaxRADIUSSecret, n)
+	}
+	return nil
+}
+
+// RADIUSClients keeps the clients of companies.
+type RADIUSClients interface {
+	// Create adds a client. A name that is taken is Invalid.
+	Create(ctx context.Context, scope Scope, client RADIUSClient) error
+	// List returns the clients of the company by name, without their secrets.
+	List(ctx context.Context, scope Scope) ([]*RADIUSClient, error)
+	// Remove removes a client. What it reported stays.
+	Remove(ctx context.Context, scope Scope, name string) error
+}
+
+// Accounting is what an accounting request states.
+type Accounting struct {
+	// NAS is the network element that reports, and At when it did.
+	NAS string
+	At  time.Time
+	// Record is a cumulative record of a session, without its Source.
+	Record UsageRecord
+	// Restarted is set when the network element went up or down: its sessions ended.
+	Restarted bool
+	// Unusable is why the request cannot be booked; "" when it can. Such requests
+	// are recorded and answered, since one that is not blocks its sender.
+	Unusable string
+}
+
+// AccountingResult is what became of an accounting request.
+type AccountingResult string
+
+// The results of requests that were stored.
+const (
+	AccountingBooked      AccountingResult = "booked"
+	AccountingNothingNew  AccountingResult = "nothing_new"
+	AccountingQuarantined AccountingResult = "quarantined"
+	AccountingRestarted   AccountingResult = "restarted"
+	AccountingUnusable    AccountingResult = "unusable"
+)
+
+// Feed stores accounting requests.
+type Feed interface {
+	// Clients returns the clients of all companies with their secrets.
+	Clients(ctx context.Context) ([]*RADIUSClient, error)
+	// Account stores what a client sent; clients are those of the companies that
+	// the request may belong to. An error means that nothing is known of it.
+	Account(ctx context.Context, clients []*RADIUSClient, a Accounting) (AccountingResult, error)
+	// Writable returns an error while requests cannot be stored.
+	Writable(ctx context.Context) error
+}
+
+// FeedReject is a reason for which requests of a network element were unusable.
+type FeedReject struct {
+	Source, NAS, Reason string
+	Requests            int64
+	FirstAt, LastAt     time.Time
+	// Example is the last of them, in words.
+	Example string
+}

@@ -1,0 +1,109 @@
+package command
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db"
+	"simgraph/db/usage"
+	"simgraph/internal/radius"
+)
+
+// Feeding are the flags of what network elements send.
+type Feeding struct {
+	RADIUSAddr      string        `name:"radius-addr" placeholder:"ADDRESS" help:"Take RADIUS accounting at this UDP address of the host, such as 10.0.0.5:1813. Off when missing."`
+	RADIUSWaiting   int           `name:"radius-waiting" default:"8192" range:"1..1000000" help:"Most RADIUS requests that wait for the database; more are dropped, and sent again."`
+	SessionInterval time.Duration `default:"15m" range:"10s..24h" help:"The longest interval of reports that is expected of a network element. A session that misses three intervals has ended."`
+}
+
+// Sealing are the flags of the key that secrets are sealed with.
+type Sealing struct {
+	SecretsKeyFile string `type:"path" placeholder:"FILE" help:"The key that secrets of RADIUS clients are sealed with, in base64: 32 bytes. Made when missing; secrets.key in --data-dir by default. All instances on a database need the same."`
+}
+
+// key reads the key, or makes it.
+func (s *Sealing) key(dataDir string) ([]byte, error) {
+	path := s.SecretsKeyFile
+	if path == "" {
+		path = filepath.Join(dataDir, "secrets.key")
+	}
+	text, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+	if errors.Is(err, fs.ErrNotExist) {
+		if text, err = makeKey(path); errors.Is(err, fs.ErrExist) {
+			text, err = os.ReadFile(path) //nolint:gosec // another process has made it
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the key of secrets: %w", err)
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != db.SealKeySize {
+		return nil, fmt.Errorf("%s does not hold a key of %d bytes in base64", path, db.SealKeySize)
+	}
+	return key, nil
+}
+
+// makeKey writes a new key to a file that only the owner can read. The file appears
+// with its content, so that another process reads all of it or none.
+func makeKey(path string) ([]byte, error) {
+	key := make([]byte, db.SealKeySize)
+	_, _ = rand.Read(key) // never fails
+	text := []byte(base64.StdEncoding.EncodeToString(key) + "\n")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), ".secrets-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.Remove(file.Name()) }()
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return nil, err
+	}
+	return text, os.Link(file.Name(), path)
+}
+
+// feed opens the listener for RADIUS; nil without --radius-addr.
+func (s *Serve) feed(env *Env, v *service, pool *sqlx.DB, ledger *usage.Store) (*radius.Listener, error) {
+	if s.RADIUSAddr == "" {
+		return nil, nil
+	}
+	key, err := s.key(env.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := radius.Listen(s.RADIUSAddr, radius.Config{
+		Feed: db.NewFeed(pool, ledger, db.NewRADIUSClients(pool, key)), Log: env.Log, MaxWaiting: s.RADIUSWaiting,
+	})
+	if err != nil {
+		return nil, err
+	}
+	listener.Observe = v.telemetry.Metrics.ObserveRADIUS(radius.Results, radius.Stored, listener.Drops)
+	env.Log.Info("RADIUS accounting is taken", "address", listener.Addr().String())
+	return listener, nil
+}
+
+// listen runs the listener until ctx ends.
+func (v *service) listen(ctx context.Context) error {
+	if v.radius == nil {
+		<-ctx.Done()
+		return nil
+	}
+	return v.radius.Run(ctx)
+}
+
+// endSilent ends the sessions that network elements do not report any more.
+func (v *service) endSilent(ctx context.Context) error {
+	return v.upkeep.EndSilent(ctx, v.sessionInterval)
+}

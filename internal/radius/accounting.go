@@ -1,0 +1,195 @@
+package radius
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"layeh.com/radius"
+	"layeh.com/radius/rfc2865"
+	"layeh.com/radius/rfc2866"
+	"layeh.com/radius/rfc2869"
+	"layeh.com/radius/rfc3162"
+
+	"simgraph/domain"
+)
+
+// Accounting-On and -Off (RFC 2866 §5.1).
+const (
+	accountingOn  = rfc2866.AcctStatusType_Value_AccountingOn
+	accountingOff = rfc2866.AcctStatusType_Value_AccountingOff
+)
+
+// read returns what an authentic request states. arrived is when it came.
+func (r *request) read(arrived time.Time) domain.Accounting {
+	a := domain.Accounting{NAS: r.nas(), At: arrived}
+	at, clockOff := r.time(arrived)
+	a.At = at
+	switch status, err := rfc2866.AcctStatusType_Lookup(r.Packet); {
+	case r.broken:
+		a.Unusable = "an attribute is malformed"
+	case err != nil:
+		a.Unusable = "Acct-Status-Type is missing"
+	case a.NAS == "":
+		a.Unusable = "NAS-IP-Address and NAS-Identifier are missing"
+	case status == accountingOn || status == accountingOff:
+		a.Restarted = true
+	default:
+		event, known := events[status]
+		if !known {
+			a.Unusable = fmt.Sprintf("Acct-Status-Type %d is not supported", status)
+			return a
+		}
+		a.Record, a.Unusable = r.record(event, a)
+		a.Record.Report.SentAt, a.Record.Report.ClockOff = arrived.Add(-r.delay()), clockOff
+	}
+	return a
+}
+
+var events = map[rfc2866.AcctStatusType]domain.SessionEvent{
+	rfc2866.AcctStatusType_Value_Start:         domain.SessionStarted,
+	rfc2866.AcctStatusType_Value_InterimUpdate: domain.SessionUpdated,
+	rfc2866.AcctStatusType_Value_Stop:          domain.SessionStopped,
+}
+
+// record returns the cumulative record, or why there is none.
+func (r *request) record(event domain.SessionEvent, a domain.Accounting) (domain.UsageRecord, string) {
+	g := r.threeGPP()
+	record := domain.UsageRecord{
+		SessionID: r.session(g, a.NAS), EndedAt: a.At, Protocol: domain.RADIUSProtocol,
+		Report: &domain.SessionReport{
+			Event: event, IMSI: digits(g.text(imsiType)), MSISDN: digits(rfc2865.CallingStationID_GetString(r.Packet)), NAS: a.NAS,
+			APN: text(rfc2865.CalledStationID_GetString(r.Packet)), IMEI: digits(g.text(imeisvType)),
+			RATType: g.ratType(), VisitedNetwork: digits(g.text(sgsnNetworkType)),
+		},
+	}
+	if record.SessionID == "" {
+		return record, "Acct-Session-Id is missing"
+	}
+	if record.Report.IMSI == "" && record.Report.MSISDN == "" {
+		return record, "3GPP-IMSI and Calling-Station-Id are missing"
+	}
+	if ip := r.Get(rfc2865.FramedIPAddress_Type); len(ip) == 4 {
+		record.IPAddress = netip.AddrFrom4([4]byte(ip))
+	}
+	record.Report.IPv6Prefix = r.ipv6Prefix()
+	if event == domain.SessionStopped {
+		record.Report.Cause = r.cause()
+	}
+	record.StartedAt = r.began(event, a.At)
+	var err error
+	if record.MobileOriginated, err = r.octets(rfc2866.AcctInputOctets_Type, rfc2869.AcctInputGigawords_Type); err != nil {
+		return record, err.Error()
+	}
+	if record.MobileTerminated, err = r.octets(rfc2866.AcctOutputOctets_Type, rfc2869.AcctOutputGigawords_Type); err != nil {
+		return record, err.Error()
+	}
+	return record, ""
+}
+
+// nas names the network element: NAS-Identifier, or else its address.
+func (r *request) nas() string {
+	if id := text(rfc2865.NASIdentifier_GetString(r.Packet)); id != "" {
+		return id
+	}
+	if ip := r.Get(rfc2865.NASIPAddress_Type); len(ip) == 4 {
+		return netip.AddrFrom4([4]byte(ip)).String()
+	}
+	if ip := r.Get(rfc3162.NASIPv6Address_Type); len(ip) == 16 {
+		return netip.AddrFrom16([16]byte(ip)).String()
+	}
+	return ""
+}
+
+// session is unique for a subscriber and a client: a charging id where there is
+// one, since Acct-Session-Id alone may come again.
+func (r *request) session(g vendorAttributes, nas string) string {
+	if id, gateway := g[chargingIDType], g[ggsnAddressType]; len(id) == 4 && len(gateway) == 4 {
+		return fmt.Sprintf("%s/%s/%x", short(nas), netip.AddrFrom4([4]byte(gateway)), []byte(id))
+	}
+	id := text(rfc2866.AcctSessionID_GetString(r.Packet))
+	if id == "" {
+		return ""
+	}
+	return short(nas) + "/" + short(id)
+}
+
+// time is when the request states that it was made. A clock that is off by more
+// than the tolerance is not believed: refusing its requests would stop the feed.
+// A request that waited at its sender is not off, since Acct-Delay-Time grows.
+func (r *request) time(arrived time.Time) (at time.Time, clockOff bool) {
+	delay := r.delay()
+	if delay > longestDelay {
+		return arrived, true
+	}
+	sent := arrived.Add(-delay)
+	at, err := rfc2869.EventTimestamp_Lookup(r.Packet)
+	if err != nil {
+		return sent, false
+	}
+	if sent.Sub(at).Abs() > domain.ClockTolerance {
+		return sent, true
+	}
+	return at, false
+}
+
+// delay is how long the request waited at its sender.
+func (r *request) delay() time.Duration {
+	seconds, _ := rfc2866.AcctDelayTime_Lookup(r.Packet)
+	return time.Duration(seconds) * time.Second
+}
+
+// longestDelay bounds how long a request waits at its sender.
+const longestDelay = 31 * 24 * time.Hour
+
+// began is when the session began; zero where that is not stated.
+func (r *request) began(event domain.SessionEvent, at time.Time) time.Time {
+	if event == domain.SessionStarted {
+		return at
+	}
+	seconds, err := rfc2866.AcctSessionTime_Lookup(r.Packet)
+	if err != nil {
+		return time.Time{}
+	}
+	return at.Add(-time.Duration(seconds) * time.Second)
+}
+
+// octets is a counter with its gigawords: how often it passed 2^32.
+func (r *request) octets(low, high radius.Type) (int64, error) {
+	n := int64(0)
+	for _, part := range []struct {
+		radius.Type
+		shift int
+	}{{low, 0}, {high, 32}} {
+		value, ok := r.Lookup(part.Type)
+		if !ok {
+			continue
+		}
+		count, err := radius.Integer(value)
+		if err != nil {
+			return 0, fmt.Errorf("attribute %d is no number", part.Type)
+		}
+		if n += int64(count) << part.shift; n < 0 || n > domain.MaxCounter {
+			return 0, fmt.Errorf("attribute %d is too high", part.Type)
+		}
+	}
+	return n, nil
+}
+
+func (r *request) cause() string {
+	cause, err := rfc2866.AcctTerminateCause_Lookup(r.Packet)
+	if err != nil {
+		return ""
+	}
+	return text(cause.String())
+}
+
+func (r *request) ipv6Prefix() netip.Prefix {
+	network, err := radius.IPv6Prefix(r.Get(rfc3162.FramedIPv6Prefix_Type))
+	if err != nil {
+		return netip.Prefix{}
+	}
+	address, _ := netip.AddrFromSlice(network.IP)
+	bits, _ := network.Mask.Size()
+	return netip.PrefixFrom(address, bits).Masked()
+}

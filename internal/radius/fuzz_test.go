@@ -1,0 +1,57 @@
+package radius
+
+import (
+	"crypto/md5" //nolint:gosec // RADIUS authenticates packets by MD5
+	"encoding/binary"
+	"testing"
+	"time"
+
+	"simgraph/domain"
+)
+
+// Whatever attributes an authentic packet has, it is read and answered.
+func FuzzAuthenticPackets(f *testing.F) {
+	secret := []byte("a secret of a test")
+	report := Report{Event: domain.SessionStopped, NAS: "pgw", SessionID: "s", IMSI: "234150000000001", MSISDN: "+447700900001", IMEI: "35345607", Network: "23415", RATType: 6}
+	for _, event := range []domain.SessionEvent{domain.SessionStarted, domain.SessionUpdated, domain.SessionStopped} {
+		report.Event = event
+		packet, err := report.Packet(secret).Encode()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(packet[headerSize:])
+	}
+	f.Add([]byte{26, 9, 0, 0, 40, 175, 1, 200, 7})
+	f.Add([]byte{97, 2, 8, 3, 1, 40, 6, 0, 0, 0, 3})
+	f.Fuzz(func(t *testing.T, attributes []byte) {
+		packet := append(make([]byte, headerSize), attributes...)
+		packet[0], packet[1] = 4, 7
+		if len(packet) > 4096 {
+			return
+		}
+		binary.BigEndian.PutUint16(packet[2:4], uint16(len(packet))) //nolint:gosec // at most 4,096
+		sum := md5.Sum(append(packet[:len(packet):len(packet)], secret...))
+		copy(packet[4:headerSize], sum[:])
+		trimmed, err := trim(packet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := authenticate(trimmed, secret)
+		if err != nil {
+			return // a Message-Authenticator that is wrong
+		}
+		a := r.read(time.Now())
+		if a.Unusable == "" && !a.Restarted && (a.Record.SessionID == "" || a.Record.Subscriber() == "msisdn ") {
+			t.Errorf("usable: %+v", a)
+		}
+		a.Record.Source, a.Record.EndedAt = "fuzz", time.Now()
+		a.Record.StartedAt = time.Time{}
+		if err := a.Record.Check(time.Now(), time.Unix(0, 0)); a.Unusable == "" && !a.Restarted && err != nil &&
+			a.Record.MobileOriginated <= domain.MaxCounter && a.Record.MobileTerminated <= domain.MaxCounter {
+			t.Errorf("a usable request breaks a rule: %v", err)
+		}
+		if answer, err := r.answer(); err != nil || len(answer) < headerSize {
+			t.Errorf("no answer: %v", err)
+		}
+	})
+}
