@@ -21,7 +21,7 @@ func auditKey(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, action, id s
 	return audit.Record(ctx, tx, scope, domain.AuditEntry{Action: action, SubjectType: "AccessKey", SubjectID: id, Changes: changes})
 }
 
-// grantChanges tell for whom rights were handed out, which, and until when.
+// grantChanges return for whom rights were granted, which, and until when.
 func grantChanges(email string, scopes []domain.Permission, until time.Time) []domain.AuditChange {
 	names := pg.Pluck(scopes, func(p domain.Permission) string { return string(p) })
 	return []domain.AuditChange{

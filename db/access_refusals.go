@@ -18,7 +18,7 @@ import (
 	"simgraph/domain"
 )
 
-// mostClaimed bounds how many companies are told apart that refused keys only
+// mostClaimed bounds how many companies are distinguished that refused keys only
 // claim to belong to.
 const mostClaimed = 1000
 
@@ -39,7 +39,7 @@ type refusedKey struct {
 	id      string
 }
 
-// refused is what one entry of the audit log will tell.
+// refused is what one entry of the audit log will hold.
 type refused struct {
 	last      domain.Origin
 	since     time.Time

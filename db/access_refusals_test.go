@@ -28,7 +28,7 @@ func refused(t *testing.T, log *audit.Log, company domain.CompanyID) []string {
 	return lines
 }
 
-// Whoever tries keys is told the same of all, and the log tells which it was:
+// Every refused key gets the same answer, and the log has which it was:
 // one entry for each key, one for all that there are not.
 func TestRefusedExchangesAreCountedInTheAuditLog(t *testing.T) {
 	t.Parallel()
@@ -144,7 +144,7 @@ func TestAFloodOfUnknownKeysStaysSmall(t *testing.T) {
 	}
 }
 
-// What the database could not be told is told later, with what came since.
+// What could not be written to the database is written later, with what came since.
 func TestRefusalsOutliveADatabaseThatIsAway(t *testing.T) {
 	t.Parallel()
 	pool := newInventory(t)

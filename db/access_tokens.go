@@ -19,7 +19,7 @@ VALUES ($1, $2, $3, $4, $5, $6)`
 
 const touchKey = `UPDATE access_keys SET last_used_at = $3 WHERE company_id = $1 AND access_key_id = $2`
 
-// dropStaleTokens keeps the table small: what ended a day ago tells nobody anything.
+// dropStaleTokens keeps the table small: what ended a day ago is of no use.
 const dropStaleTokens = `DELETE FROM access_tokens WHERE company_id = $1 AND expires_at < $2`
 
 // Exchange implements domain.Access.

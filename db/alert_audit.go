@@ -14,7 +14,7 @@ func (c *alertChange) audit(ctx context.Context, action string, of *domain.Alert
 	})
 }
 
-// alertChanges tells how an alert became another; nil is none.
+// alertChanges returns how an alert became another; nil is none.
 func alertChanges(before, after *domain.Alert) []domain.AuditChange {
 	var changes []domain.AuditChange
 	for _, field := range []struct {

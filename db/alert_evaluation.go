@@ -14,12 +14,12 @@ import (
 )
 
 // AlertEvaluator logs the thresholds that usage crosses as it is booked, and
-// queues the mail that tells of them, all in the transaction of the usage.
+// queues the mail about them, all in the transaction of the usage.
 type AlertEvaluator struct{ now func() time.Time }
 
 var _ usage.Observer = AlertEvaluator{}
 
-// NewAlertEvaluator returns the observer for usage.New; now tells the time.
+// NewAlertEvaluator returns the observer for usage.New; now is the clock.
 func NewAlertEvaluator(now func() time.Time) AlertEvaluator { return AlertEvaluator{now} }
 
 // UsageBooked implements usage.Observer.
@@ -74,7 +74,7 @@ func changesIn(start time.Time, changes []usage.TotalChange) (c changeColumns) {
 type changeColumns struct{ ids, before, after pq.Int64Array }
 
 // firing is one run of alerts against usage. Its log entries are one
-// notification, which each recipient is told of in one mail.
+// notification, which each recipient gets in one mail.
 type firing struct {
 	tx      *sqlx.Tx
 	company *domain.Company
@@ -243,7 +243,7 @@ SELECT $1, $2, r.recipient_id, r.email, $3, r.suppressed_since IS NOT NULL
 FROM alert_recipients r
 WHERE r.company_id = $1`
 
-// notify queues the mail to every recipient and tells those who listen.
+// notify queues the mail to every recipient and notifies subscriptions.
 func (f *firing) notify(ctx context.Context) error {
 	if f.fired == 0 {
 		return nil

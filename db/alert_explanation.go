@@ -24,7 +24,7 @@ func (s alertSubject) id() int64 {
 	return *s.groupID
 }
 
-// watchedBy tells whether the subject is one of the alert's.
+// watchedBy reports whether the subject is one of the alert's.
 func (s alertSubject) watchedBy(alert *domain.Alert) bool {
 	same := func(a, b *int64) bool { return a != nil && b != nil && *a == *b }
 	switch alert.RuleType {
@@ -100,7 +100,7 @@ WHERE company_id = $1 AND period_start = $2 AND group_id = $3`
 )
 
 // stateOf is the state of a subject that the alert need not watch, without the
-// times that the log tells of.
+// times that the log has.
 func (a *Alerts) stateOf(ctx context.Context, scope domain.Scope, alert *domain.Alert, who alertSubject) (*domain.AlertState, error) {
 	period, err := a.currentPeriod(ctx, a.pool, scope)
 	if err != nil {

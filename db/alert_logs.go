@@ -12,7 +12,7 @@ import (
 	"simgraph/domain"
 )
 
-// AlertLog keeps what alerts told in PostgreSQL.
+// AlertLog keeps in PostgreSQL when alerts fired.
 type AlertLog struct{ pool *sqlx.DB }
 
 var _ domain.AlertLog = (*AlertLog)(nil)
@@ -20,7 +20,7 @@ var _ domain.AlertLog = (*AlertLog)(nil)
 // NewAlertLog returns the store on the pool.
 func NewAlertLog(pool *sqlx.DB) *AlertLog { return &AlertLog{pool} }
 
-// fromAlertLog are the entries l with the subscriber s whose usage they tell of.
+// fromAlertLog are the entries l with the subscriber s whose usage they are about.
 const fromAlertLog = `
 FROM alert_log l
 LEFT JOIN subscribers s ON s.company_id = l.company_id AND s.key = l.subscriber_key`

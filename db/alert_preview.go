@@ -18,8 +18,8 @@ const maxPreviewed = 5000
 // ends of the billing periods, the two thresholds, the range, what the rule
 // watches, the hours that count wholly for each period ($10 to $11), and the
 // parts of other hours with the start of their period ($12 to $14). Totals of
-// periods tell who went above a threshold, hours tell when. Two periods share an
-// hour where the zone is no whole hours from UTC: the ledger tells whose a record
+// periods show who went above a threshold, hours show when. Two periods share an
+// hour where the zone is no whole hours from UTC: the ledger has whose a record
 // of it is.
 const (
 	previewPeriods = `

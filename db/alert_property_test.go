@@ -17,7 +17,7 @@ import (
 
 // auditTables note, in the transaction that changes them, how totals and
 // thresholds changed. Both change under the lock of the company only, so the
-// numbers tell the order in which they did.
+// numbers give the order in which they did.
 const auditTables = `
 CREATE TABLE audit (
   seq bigserial PRIMARY KEY, kind text, id bigint, period_start timestamptz, total bigint,
@@ -123,7 +123,7 @@ func (s *burst) make(random *rand.Rand) *domain.Alert {
 	return alert
 }
 
-// passes tells errors that a cut connection causes.
+// passes recognizes errors that a cut connection causes.
 func passes(err error) bool {
 	fault, is := domain.AsError(err)
 	return is && fault.Kind == domain.KindUnavailable

@@ -20,7 +20,7 @@ type Alerts struct {
 
 var _ domain.Alerts = (*Alerts)(nil)
 
-// NewAlerts returns the store on the pool; now tells the time.
+// NewAlerts returns the store on the pool; now is the clock.
 func NewAlerts(pool *sqlx.DB, now func() time.Time) *Alerts { return &Alerts{pool, now} }
 
 // fromAlerts are the alerts a with their thresholds and the subscriber s of

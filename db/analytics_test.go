@@ -84,7 +84,7 @@ func tagsOf(r domain.UsageRecord) []string {
 	return map[string][]string{"s0": {"red"}, "s4": {"red", "blue"}, "s5": {"blue"}}[r.PhysicalID]
 }
 
-// counts tells whether a record counts for a subject in a scope and a span.
+// counts reports whether a record counts for a subject in a scope and a span.
 func (u *usageTruth) counts(r domain.UsageRecord, of domain.Subject, scope domain.Scope, span domain.Range) bool {
 	if r.StartedAt.Before(span.Start) || !r.StartedAt.Before(span.End) {
 		return false
@@ -110,7 +110,7 @@ func plus(a, b domain.Volume) domain.Volume {
 	return domain.Volume{MobileOriginated: a.MobileOriginated + b.MobileOriginated, MobileTerminated: a.MobileTerminated + b.MobileTerminated}
 }
 
-// question is what is asked in one round.
+// question is the query of one round.
 type question struct {
 	of       []domain.Subject
 	scope    domain.Scope

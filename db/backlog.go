@@ -12,7 +12,7 @@ import (
 	"simgraph/domain"
 )
 
-// Backlog tells how far the work of all companies is behind.
+// Backlog reports how far the work of all companies is behind.
 type Backlog struct{ pool *sqlx.DB }
 
 // NewBacklog returns the backlog on the pool.

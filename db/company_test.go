@@ -60,7 +60,7 @@ func TestEveryStatementReadsOneCompany(t *testing.T) {
 	}
 }
 
-// planner asks PostgreSQL how it would run statements.
+// planner reads PostgreSQL's plans of statements.
 type planner struct {
 	*testing.T
 	conn *sqlx.Conn

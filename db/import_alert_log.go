@@ -17,7 +17,7 @@ import (
 // importAlertLog gives a firing the key under which its alert would fire the
 // same. Alerts that were changed or removed since get ids below 0, which no
 // alert has; in the company that they were exported from, their entries still
-// have the ids of then, and are told from those of other alerts by their moment.
+// have the ids of then, and are distinguished from those of other alerts by their moment.
 const importAlertLog = `
 WITH line AS (
   SELECT l.*, s.key, CASE WHEN l.former > 0 THEN -l.former ELSE a.alert_id END AS alert_id,
@@ -60,7 +60,7 @@ WITH line AS (
 )
 SELECT place::text, outcome FROM judged`
 
-// KeepLog adds what alerts told, which they then do not tell again.
+// KeepLog adds when alerts fired; they do not fire again for it.
 func (a *Alerts) KeepLog(ctx context.Context, scope domain.Scope, firings []domain.Firing) (kept []domain.Imported, err error) {
 	err = a.changing(ctx, scope, func(change *alertChange) error {
 		targets, err := targetFinder{change.tx, scope}.find(ctx, pg.Pluck(firings, alertOfFiring))

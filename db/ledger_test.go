@@ -468,7 +468,7 @@ func (f *ledgerFleet) together(instances []*usage.Ledger) string {
 	return stepsText(all)
 }
 
-// An instance that has booked a month before knows its partition, and has read
+// An instance that has booked a month before has cached its partition, and has read
 // that the month is in the ledger.
 func TestAnInstanceThatBookedAMonthLearnsThatItWasDetached(t *testing.T) {
 	t.Parallel()

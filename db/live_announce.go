@@ -23,7 +23,7 @@ const (
 
 const announce = `SELECT pg_notify('` + LiveChannel + `', payload) FROM unnest($1::text[]) AS p(payload)`
 
-// announceAlerts tells, when the transaction commits, that alerts fired.
+// announceAlerts announces, when the transaction commits, that alerts fired.
 func announceAlerts(ctx context.Context, tx sqlx.ExecerContext, company domain.CompanyID, notification uuid.UUID) error {
 	_, err := tx.ExecContext(ctx, announce, pq.StringArray{fmt.Sprintf("alert %d %s", company, notification)})
 	return err
@@ -39,7 +39,7 @@ SELECT s.key FROM subscribers s
 WHERE s.company_id = $1 AND s.physical_id = ANY($2) AND ` + isFollowed
 )
 
-// announceChanged tells, when the transaction commits, that subscribers or
+// announceChanged announces, when the transaction commits, that subscribers or
 // their tags changed.
 func announceChanged(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physicalIDs []string) error {
 	var keys []int64
@@ -80,7 +80,7 @@ func announceImported(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID
 	return announceChanged(ctx, tx, company, changed)
 }
 
-// announceUsage tells, when the transaction commits, what was booked.
+// announceUsage announces, when the transaction commits, what was booked.
 func announceUsage(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, changes []usage.TotalChange) error {
 	var followed bool
 	if err := tx.GetContext(ctx, &followed, usageFollowed, company); err != nil || !followed {

@@ -38,7 +38,7 @@ WHERE d.company_id = $1 AND d.notification_id = old.notification_id AND d.recipi
 )
 
 // Prune removes the mails of all companies that were made before a time, with
-// which notifications they told of, and returns how many. The log of alerts
+// which notifications they contained, and returns how many. The log of alerts
 // stays, and so does who unsubscribed; so does mail that waits.
 func (o *Outbox) Prune(ctx context.Context, before time.Time) (int, error) {
 	var companies []domain.CompanyID

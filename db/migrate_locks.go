@@ -18,7 +18,7 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
-// lockPatience says how migrations wait for locks that others hold. What asks for
+// lockPatience says how migrations wait for locks that others hold. Who requests
 // the same lock meanwhile queues behind the migration, so it gives up soon and
 // tries again after a pause, in which the others go on.
 type lockPatience struct {

@@ -22,7 +22,7 @@ type Outbox struct {
 
 var _ domain.Outbox = (*Outbox)(nil)
 
-// NewOutbox returns the outbox on the pool; now tells the time.
+// NewOutbox returns the outbox on the pool; now is the clock.
 func NewOutbox(pool *sqlx.DB, now func() time.Time) *Outbox { return &Outbox{pool, now} }
 
 // putOff is longer than any mail is put off. What is due later, like what was
@@ -62,7 +62,7 @@ SELECT r.recipient_id FROM alert_recipients r
 WHERE ` + readyRecipient + `
 FOR UPDATE SKIP LOCKED`
 
-// gatherMails asks again whether the recipients are ready: another worker may
+// gatherMails checks again whether the recipients are ready: another worker may
 // have gathered for them before they were locked.
 const gatherMails = `
 WITH ready AS (

@@ -24,7 +24,7 @@ type Recipients struct {
 
 var _ domain.Recipients = (*Recipients)(nil)
 
-// NewRecipients returns the store on the pool; now tells the time.
+// NewRecipients returns the store on the pool; now is the clock.
 func NewRecipients(pool *sqlx.DB, now func() time.Time) *Recipients { return &Recipients{pool, now} }
 
 // wholeOnly refuses scopes that show only some groups.

@@ -232,7 +232,7 @@ func TestPartsOfManyParentsAreThoseOfEach(t *testing.T) {
 	wantIDs(t, profiles[1], "p02", "p03")
 }
 
-// TestOnlyTheGivenFieldsAreSelected asks for each field of a subscriber alone.
+// TestOnlyTheGivenFieldsAreSelected reads each field of a subscriber alone.
 func TestOnlyTheGivenFieldsAreSelected(t *testing.T) {
 	t.Parallel()
 	pool := newInventory(t)

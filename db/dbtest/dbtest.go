@@ -24,7 +24,7 @@ type Migrate func(context.Context, *sqlx.DB) error
 const startupTime = 2 * time.Minute
 
 // Main runs the tests of a package and exits; call it from TestMain. The server
-// starts with the first test that asks for a database. Databases are cloned
+// starts with the first test that needs a database. Databases are cloned
 // from one that migrate, unless nil, has prepared.
 func Main(m *testing.M, migrate Migrate) { os.Exit(Run(m, migrate)) }
 

@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-// The major versions of PostgreSQL that the launcher knows.
+// The major versions of PostgreSQL that the launcher supports.
 const (
 	oldestMajor = 15
 	newestMajor = 18
@@ -133,7 +133,7 @@ func candidates(ctx context.Context) []string {
 
 var versionText = regexp.MustCompile(`\(PostgreSQL\) (\d+)`)
 
-// inspect asks the server's program in dir for its version, and makes sure that
+// inspect reads the version of the server's program in dir, and makes sure that
 // initdb lies beside it.
 func inspect(ctx context.Context, dir string) (binaries, error) {
 	dir, err := filepath.Abs(dir)

@@ -4,7 +4,7 @@ package embedded
 
 import "syscall"
 
-// attributes: only Linux tells a child that its parent died. Elsewhere the next
+// attributes: only Linux signals a child when its parent dies. Elsewhere the next
 // start stops what a killed simgraph has left.
 func attributes(as *syscall.Credential, _ syscall.Signal) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Credential: as}

@@ -135,7 +135,7 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// patience paces a wait of unknown length, and tells the log of a long one.
+// patience paces a wait of unknown length, and logs a long one.
 type patience struct {
 	log     *slog.Logger
 	message string

@@ -87,7 +87,7 @@ func TestAServerOfSomeoneElseIsNotStopped(t *testing.T) {
 }
 
 // leaveOrphan runs a server on a directory without an owner, as a killed
-// simgraph leaves one where the kernel does not tell children of it.
+// simgraph leaves one where the kernel does not signal children.
 func leaveOrphan(t *testing.T, dir, setting string) int {
 	t.Helper()
 	s := start(t, dir)

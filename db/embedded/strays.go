@@ -98,7 +98,7 @@ func clearServer(ctx context.Context, dir string, server int, log *slog.Logger) 
 		return fmt.Errorf("a PostgreSQL server that simgraph did not start (process %d) runs on %s: stop it first", server, dir)
 	}
 	log.Warn("stopping the database server that a killed simgraph has left", "dir", dir, "processes", left)
-	// A server that is told by the kernel of its parent's death may be at it
+	// A server that the kernel signals at its parent's death may be at it
 	// already; a second SIGINT does no harm.
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGKILL} {
 		signal(left, server, sig)

@@ -31,7 +31,7 @@ func strays(dir string, _ int) []int {
 	return pids
 }
 
-// ours tells whether simgraph started the server.
+// ours reports whether simgraph started the server.
 func ours(pid int) bool {
 	line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
 	return err != nil || bytes.Contains(line, []byte("cluster_name="+clusterName))

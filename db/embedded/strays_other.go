@@ -17,7 +17,7 @@ func strays(dir string, server int) []int {
 	return nil
 }
 
-// ours tells whether simgraph started the server.
+// ours reports whether simgraph started the server.
 func ours(pid int) bool {
 	return strings.Contains(commandLine(pid), "cluster_name="+clusterName)
 }

@@ -45,7 +45,7 @@ func parseCursor(page domain.Page, order string, keys []listKey) (Cursor, error)
 	return c, nil
 }
 
-// reads tells whether PostgreSQL can read the text as a value of the key.
+// reads reports whether PostgreSQL can read the text as a value of the key.
 func (k listKey) reads(value *string) bool {
 	if value == nil {
 		return k.nullable()

@@ -11,7 +11,7 @@ import (
 )
 
 // What a forged cursor brings must be what PostgreSQL can read, or else the
-// caller's mistake would be told as a failure of the service.
+// caller's mistake would be reported as a failure of the service.
 func FuzzCursorValue(f *testing.F) {
 	pool, err := pg.Open(f.Context(), dbtest.URL(f), pg.Options{MaxConns: 2})
 	if err != nil {

@@ -2,7 +2,7 @@ package keyset
 
 import "simgraph/domain/query"
 
-// ReadsCursor tells whether a cursor may bring the value, and what it is then cast to.
+// ReadsCursor reports whether a cursor may bring the value, and what it is then cast to.
 func ReadsCursor(of query.Type, value string) (sqlType string, taken bool) {
 	key := listKey{Order: query.Order{Field: query.Field{Type: of}}}
 	return key.sqlType(), key.reads(&value)

@@ -26,7 +26,7 @@ type filterColumn struct {
 // read with.
 //
 // The condition is NULL or FALSE where a comparison is false, which WHERE does not
-// tell apart: not is pushed down to the comparisons first, so that only AND and OR
+// distinguish: not is pushed down to the comparisons first, so that only AND and OR
 // stand above them, and plain comparisons stay open to indexes. A masked
 // comparison is unknown, negated or not, and becomes FALSE in the same way.
 func compileFilter(e query.Expr, columns func(field string) filterColumn, args *[]any) string {
@@ -95,7 +95,7 @@ func (f filterSQL) comparison(c query.Comparison, col string, negated bool) stri
 }
 
 // positive returns the condition of the comparison, of its opposite for ne, and
-// tells whether it is NULL where the field is.
+// reports whether it is NULL where the field is.
 func (f filterSQL) positive(c query.Comparison, col string) (condition string, nullable bool) {
 	first := c.Values[0]
 	switch {
@@ -131,7 +131,7 @@ func (f filterSQL) ordered(op query.Op, col string, at query.Interval) string {
 	return col + sqlOperator[op] + f.arg(at.From, "timestamptz")
 }
 
-// equal asks whether the field has one of the values.
+// equal compares whether the field has one of the values.
 func (f filterSQL) equal(c query.Comparison, col string) (condition string, nullable bool) {
 	var alternatives []string
 	var values []query.Value

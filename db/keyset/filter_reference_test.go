@@ -256,7 +256,7 @@ func orNil[T any](p *T) any {
 	return *p
 }
 
-// compare tells whether what the row holds is below (-1), equal to (0) or above (1)
+// compare reports whether what the row holds is below (-1), equal to (0) or above (1)
 // the value; a moment within a day is equal to it.
 func compare(held any, t query.Type, v query.Value) int {
 	switch t {

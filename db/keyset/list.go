@@ -61,7 +61,7 @@ func New(columns func(string) Column, key query.Field, args ...any) *List {
 	return &List{columns: columns, key: key, Args: args, Joins: map[string]bool{}}
 }
 
-// Cut cuts the surplus row off a page that was asked for with Pieces, and puts
+// Cut cuts the surplus row off a page that was read with Pieces, and puts
 // a page that was walked backward in the order of the list.
 func Cut[T any](page domain.Page, rows []T, cursor func(T) string) domain.Slice[T] {
 	more := len(rows) > page.Limit
@@ -123,7 +123,7 @@ func (l *List) Pieces(listing domain.Listing) (Pieces, error) {
 	return p, nil
 }
 
-// limit writes the limit out, so that the planner knows it, and the offset as a
+// limit writes the limit out, so that the planner sees it, and the offset as a
 // parameter, since every one would else be a statement of its own.
 func (l *List) limit(listing domain.Listing) string {
 	limit := listing.Page.Limit

@@ -11,7 +11,7 @@ import (
 // order of its first event. A reader that falls behind loses the stream, not
 // single events of it.
 type backlog[K comparable, V any] struct {
-	// wanted tells the keys to keep; nil keeps all.
+	// wanted returns the keys to keep; nil keeps all.
 	wanted func(K) bool
 	merge  func(earlier, later V) V
 	limit  int

@@ -193,7 +193,7 @@ func (l *Store) UsageRecorded(ctx context.Context, scope domain.Scope, physicalI
 	}), nil
 }
 
-// wanted tells the keys of the subscribers to follow; nil means all.
+// wanted returns the keys of the subscribers to follow; nil means all.
 func (l *Store) wanted(ctx context.Context, scope domain.Scope, physicalIDs []string) (func(int64) bool, error) {
 	if physicalIDs == nil {
 		return nil, nil

@@ -44,7 +44,7 @@ func stopped(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// unreachable tells whether the server is gone, going, not yet there, or out of
+// unreachable reports whether the server is gone, going, not yet there, or out of
 // a resource, which another attempt may find otherwise.
 func unreachable(err error) bool {
 	if refused, ok := errors.AsType[*pq.Error](err); ok {

@@ -1,5 +1,5 @@
 // Package pg is the way to PostgreSQL: it opens pools, runs and scans queries,
-// translates errors, and knows no noun of the domain.
+// and translates errors. It has no noun of the domain.
 package pg
 
 import (
@@ -157,12 +157,12 @@ func place(cfg pq.Config) string {
 // reach waits for the server and refuses one that is too old.
 func reach(ctx context.Context, pool *sqlx.DB) error {
 	began := time.Now()
-	var told error // by the attempt before
+	var last error // of the attempt before
 	for {
 		var number int
 		err := pool.QueryRowContext(ctx, "SELECT current_setting('server_version_num')::int").Scan(&number)
-		if err != nil && told != nil && over(ctx) {
-			return fmt.Errorf("%w: %w", context.DeadlineExceeded, told)
+		if err != nil && last != nil && over(ctx) {
+			return fmt.Errorf("%w: %w", context.DeadlineExceeded, last)
 		}
 		if err == nil && number < oldestServer*10000 {
 			return fmt.Errorf("PostgreSQL %d is too old: simgraph needs %d or newer", number/10000, oldestServer)
@@ -174,12 +174,12 @@ func reach(ctx context.Context, pool *sqlx.DB) error {
 		case <-ctx.Done():
 			return fmt.Errorf("%w: %w", ctx.Err(), err)
 		case <-time.After(retryEvery):
-			told = err
+			last = err
 		}
 	}
 }
 
-// over tells whether the time of ctx is: connecting fails by it a little before
+// over reports whether the deadline of ctx has passed: connecting fails by it a little before
 // ctx does.
 func over(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
@@ -212,7 +212,7 @@ func columnName(field string) string {
 	return b.String()
 }
 
-// beginsWord tells whether a capital begins a word, by what surrounds it.
+// beginsWord reports whether a capital begins a word, by what surrounds it.
 func beginsWord(before rune, after []rune) bool {
 	if !unicode.IsUpper(before) {
 		return true

@@ -36,7 +36,7 @@ func Keyed[K comparable, T any](rows []*T, key func(*T) K) map[K]*T {
 }
 
 // NullableTexts is an array of texts that may hold NULL, as PostgreSQL prints
-// it: most cursors of a page are never asked for, so it is read when one is.
+// it: most cursors of a page are never selected, so it is parsed when one is.
 type NullableTexts string
 
 // Values reads the array.

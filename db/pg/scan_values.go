@@ -79,7 +79,7 @@ func integer[T int | int32 | int16](field unsafe.Pointer, v driver.Value) error 
 	return converted((*T)(field), v)
 }
 
-// setText also takes what the driver knows no type of.
+// setText also takes values of types that the driver does not convert.
 func setText(field unsafe.Pointer, v driver.Value) error {
 	if b, ok := v.([]byte); ok {
 		*(*string)(field) = string(b)

@@ -20,7 +20,7 @@ const (
 )
 
 // SharedQuery answers callers who ask the same at the same time by one statement.
-// It begins after all of them have asked, so each reads what was written before.
+// It begins after all of them have called, so each reads what was written before.
 type SharedQuery[V any] struct {
 	flights flight.Group[string, func(context.Context) (V, error), V]
 }
@@ -47,7 +47,7 @@ func (s *SharedQuery[V]) Do(ctx context.Context, query string, args []any, run f
 	return value, Translate(err)
 }
 
-// sharedKey tells queries apart. It fails for arguments that only a driver
+// sharedKey identifies a query. It fails for arguments that only a driver
 // understands.
 func sharedKey(query string, args []any) (string, error) {
 	var key strings.Builder

@@ -17,7 +17,7 @@ import (
 // Analytics answers questions about usage from the totals in PostgreSQL.
 type Analytics struct {
 	pool *sqlx.DB
-	// usage tells where the ledger begins.
+	// usage returns where the ledger begins.
 	usage *Store
 }
 
@@ -27,7 +27,7 @@ var _ domain.Analytics = (*Analytics)(nil)
 func NewAnalytics(usage *Store) *Analytics { return &Analytics{usage.pool, usage} }
 
 // usageQuery is a statement under construction, about the usage of subjects of
-// one kind. Where a company or groups are asked for, rows stand ready by the
+// one kind. For a company or groups, rows stand ready by the
 // hour; all else is added up over subscribers: the members of the subjects.
 // Subjects have numbers, which are their places in of.
 type usageQuery struct {

@@ -24,7 +24,7 @@ func (a *Analytics) billing(ctx context.Context, q *usageQuery) (*domain.Billing
 	return &billing, err
 }
 
-// billingOf returns the company's billing, which the scope of a caller knows.
+// billingOf returns the company's billing, which the scope of a caller has.
 func (a *Analytics) billingOf(ctx context.Context, q *usageQuery) (domain.Billing, error) {
 	if q.scope.Billing != nil {
 		return *q.scope.Billing, nil

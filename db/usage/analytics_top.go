@@ -11,7 +11,7 @@ import (
 
 const (
 	// minCandidates is how many subscribers of each billing period are counted
-	// first, at least; candidatesPerPlace per place that is asked for.
+	// first, at least; candidatesPerPlace per place that is requested.
 	minCandidates      = 20
 	candidatesPerPlace = 2
 	// maxNear is for how many subscribers days are looked up one by one, which is

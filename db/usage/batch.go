@@ -159,7 +159,7 @@ func (b *usageBatch) rejectProtocols(names []string) {
 }
 
 // findUsageSubscribers returns the key of each physical ID, 0 where there is
-// none. OFFSET 0 keeps the lookup by index, however many are asked for.
+// none. OFFSET 0 keeps the lookup by index, however many there are.
 const findUsageSubscribers = `
 SELECT coalesce(array_agg(coalesce(s.key, 0) ORDER BY n.place), '{}')
 FROM unnest($2::text[]) WITH ORDINALITY AS n(physical_id, place)

@@ -20,7 +20,7 @@ import (
 type LedgerOptions struct {
 	// Now is the clock of the process; default time.Now.
 	Now func() time.Time
-	// DatabaseNow is the clock of the database, which is asked by default.
+	// DatabaseNow is the clock of the database, the default.
 	DatabaseNow func() time.Time
 	// Rules are the intervals; default domain.DefaultLedgerRules.
 	Rules *domain.LedgerRules

@@ -61,7 +61,7 @@ type ledgerCache struct {
 	at     time.Time
 }
 
-// ledger returns what the database said of the ledger within ledgerFresh.
+// ledger returns what the database returned of the ledger within ledgerFresh.
 func (u *Store) ledger(ctx context.Context) (domain.Ledger, error) {
 	u.cache.mu.Lock()
 	ledger, at := u.cache.ledger, u.cache.at

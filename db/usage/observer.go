@@ -19,7 +19,7 @@ type TotalChange struct {
 	Before, After int64
 }
 
-// Observer is told what a batch of usage changed, in the transaction that
+// Observer receives what a batch of usage changed, in the transaction that
 // books it and holds Lock: what it writes stands or falls with the
 // batch, and the intervals of batches tile: every total lies in exactly one
 // [before, after).
@@ -28,13 +28,13 @@ type Observer interface {
 	// StateChanged is called with the keys of the subscribers that sessions have put
 	// online or offline, or whose transfer began or ended.
 	StateChanged(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, subscribers []int64) error
-	// TotalsDerived is told that totals may have changed otherwise, under the
+	// TotalsDerived is called when totals may have changed otherwise, under the
 	// same lock.
 	TotalsDerived(ctx context.Context, tx *sqlx.Tx, company *domain.Company) error
 }
 
-// tellDerived tells the observer after totals were derived from the ledger.
-func (u *Store) tellDerived(ctx context.Context, company domain.CompanyID) error {
+// notifyDerived calls the observer after totals were derived from the ledger.
+func (u *Store) notifyDerived(ctx context.Context, company domain.CompanyID) error {
 	if u.observer == nil {
 		return nil
 	}

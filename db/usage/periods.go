@@ -39,7 +39,7 @@ SELECT period_start, array_agg(id) AS ids, array_agg(bytes) AS bytes
 FROM added
 GROUP BY period_start`
 
-// periods adds to the billing periods and tells the observer of the totals.
+// periods adds to the billing periods and passes the totals to the observer.
 func (w totalsWriter) periods(observer Observer, company *domain.Company) error {
 	subscribers, err := w.subscriberPeriods()
 	if err != nil {

@@ -390,7 +390,7 @@ func (r *rebuild) periods(ctx context.Context, from, to time.Time) error {
 			return err
 		}
 	}
-	return r.usage.tellDerived(ctx, r.company)
+	return r.usage.notifyDerived(ctx, r.company)
 }
 
 // derivable reports whether a ledger that starts at a time gives the totals of a
@@ -416,7 +416,7 @@ FROM (
   SELECT min(r.started_at), max(r.started_at) FROM usage_records r WHERE r.company_id = $1 AND r.started_at >= $2
 ) AS d`
 
-// span returns the UTC days that the ledger tells of, or its totals falsely.
+// span returns the UTC days that the ledger has records of, or wrong totals.
 func (u *Store) span(ctx context.Context, company domain.CompanyID) (from, to time.Time, err error) {
 	ledger, err := ReadLedger(ctx, u.pool)
 	if err != nil {

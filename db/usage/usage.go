@@ -24,7 +24,7 @@ const (
 
 // Options tune the store of usage. The zero value has the defaults.
 type Options struct {
-	// Now tells the time; default time.Now.
+	// Now is the clock; default time.Now.
 	Now func() time.Time
 }
 

@@ -15,7 +15,7 @@ import (
 	"simgraph/db/pg/stmtcache"
 )
 
-// breaking asks for a password and breaks then.
+// breaking requests a password and then breaks the connection.
 type breaking struct {
 	net.Conn
 	asks   *strings.Reader

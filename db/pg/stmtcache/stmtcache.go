@@ -100,7 +100,7 @@ type entry struct {
 }
 
 // BeginTx begins a transaction that may write where the settings of the server
-// let it. It never calls lib/pq's BeginTx. That asks for READ WRITE, which
+// let it. It never calls lib/pq's BeginTx. That requests READ WRITE, which
 // overrides default_transaction_read_only; and it leaves a function behind that
 // later transactions of Begin on the connection would call at their end.
 func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
