@@ -12,7 +12,7 @@ import (
 // DemoToken makes an access token of the demo company.
 type DemoToken func(ctx context.Context) (token string, expires time.Time, err error)
 
-// Offers returns the handlers that tell the page what this server offers, by
+// Offers returns the handlers that answer what this server offers to the page, by
 // their exact paths: /page.json and, when demo is not nil, /demo-token. A nil
 // demo is what every server but one in demo mode has.
 func Offers(demo DemoToken) map[string]http.Handler {
@@ -31,7 +31,7 @@ func Offers(demo DemoToken) map[string]http.Handler {
 	return handlers
 }
 
-// ServeHTTP gives a token to whoever asks from this machine. The name in the
+// ServeHTTP issues a token to requests from this machine. The name in the
 // request is checked as well: without that, a page of another site could have
 // its own name resolve to this machine and read the answer.
 func (issue DemoToken) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -1,5 +1,5 @@
 // A real browser on the page of the server under test. Whatever is wrong with
-// the page beside what a test asks for is noted: errors on the console, failed
+// the page beside what a test checks is noted: errors on the console, failed
 // requests, requests to anybody else.
 import { chromium } from 'playwright-core';
 
@@ -39,7 +39,7 @@ export async function enter(tab, place = '#/', bearer = token) {
   await tab.goto(`${base}/${place}`);
 }
 
-/** Asks the graph beside the page. */
+/** Sends an operation to the graph, beside the page. */
 export async function graph(query, variables = {}) {
   const response = await fetch(`${base}/graphql`, {
     method: 'POST',

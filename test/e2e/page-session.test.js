@@ -68,6 +68,17 @@ inTab('signing out revokes the token and removes answers, drafts and history, in
   assert.equal(await tab.getByText('FormerSecret').count(), 0);
 });
 
+inTab('signing out does not take over the session of another tab', async (tab) => {
+  await enter(tab, '#/', await freshToken());
+  const other = await tab.context().newPage();
+  await enter(other, '#/', await freshToken(await anotherUser()));
+  await signOut(tab);
+  await tab.getByText('You have signed out.').waitFor();
+  await other.locator('.account-button').waitFor();
+  await tab.waitForTimeout(400); // longer than a tab waits for the session of another
+  assert.equal(await tab.locator('.account-button').count(), 0);
+});
+
 /** Has the server refuse the token from now on, as it does when the time of it is over. */
 async function expire(tab) {
   await tab.route('**/graphql', (route) => route.fulfill({ status: 401, contentType: 'application/json', body: '{"errors":[{"message":"expired","extensions":{"code":"INVALID_TOKEN"}}]}' }));

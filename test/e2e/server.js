@@ -31,7 +31,7 @@ function isLeaf(type) {
   return type.ofType ? isLeaf(type.ofType) : type.kind === 'SCALAR' || type.kind === 'ENUM';
 }
 
-// schema is what the checks need to know of the schema.
+// schema returns the parts of the schema that the checks read.
 export async function schema() {
   const type = '{ kind ofType { kind ofType { kind } } }';
   const response = await post({

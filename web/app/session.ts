@@ -1,6 +1,6 @@
 // The access token of this browser: in the session storage of each tab, so that
 // it ends with the last tab and is never part of an address. Tabs of the same
-// origin hand it to each other, and sign out together.
+// origin pass it to each other, and sign out together.
 import { useSyncExternalStore } from 'react';
 
 const key = 'simgraph:token';
@@ -14,12 +14,12 @@ export interface Session {
   notice: string | null;
   /** A token out of an address, which may replace the session when the person agrees. */
   offered: string | null;
-  /** Whether other tabs are still asked for their session. */
-  asking: boolean;
+  /** Whether an answer of other tabs is awaited. */
+  awaiting: boolean;
 }
 
 const kept = sessionStorage.getItem(key);
-let session: Session = { token: kept, notice: sessionStorage.getItem(noticeKey), offered: null, asking: false };
+let session: Session = { token: kept, notice: sessionStorage.getItem(noticeKey), offered: null, awaiting: false };
 sessionStorage.removeItem(noticeKey);
 // Whether the server has accepted the token before.
 let accepted = kept !== null;
@@ -38,7 +38,7 @@ export const token = () => session.token;
 /** Begins a session with a token. */
 export function signIn(token: string) {
   accepted = false;
-  change({ token, notice: null, offered: null, asking: false });
+  change({ token, notice: null, offered: null, awaiting: false });
 }
 
 /** Records that the server accepted the token. */
@@ -59,33 +59,38 @@ export async function signOut() {
     await revoke(used).catch(() => undefined); // it ends by itself
     tabs.postMessage({ ended: used } satisfies Message);
   }
-  leave(null);
+  leave('You have signed out.');
 }
 
 const revoke = (used: string) =>
   fetch('/oauth/revoke', { method: 'POST', headers: { Authorization: `Bearer ${used}` }, body: new URLSearchParams({ token: used }), keepalive: true, signal: AbortSignal.timeout(3_000) });
 
-/** Removes what is kept of the session. A new document has none of its answers in memory. */
-function leave(notice: string | null) {
-  change({ token: null });
+/** Removes what is kept of the session. */
+function leave(notice: string) {
   removeDrafts();
   localStorage.removeItem(ownerKey);
-  if (notice) sessionStorage.setItem(noticeKey, notice);
   history.replaceState(null, '', location.pathname + location.search);
+  beginAnew(notice);
+}
+
+/**
+ * Loads the page anew without a token: a new document has none of the answers in
+ * memory. With a notice the sign-in page does not take over the session of another tab.
+ */
+function beginAnew(notice: string) {
+  // Nothing is rendered in between: the editor cannot be closed while it works.
+  session = { ...session, token: null };
+  sessionStorage.removeItem(key);
+  sessionStorage.setItem(noticeKey, notice);
   location.reload();
 }
 
 /** Ends the session that used the token, which the server refused; a newer one goes on. */
 export function refuse(used: string | null) {
   if (used === null || used !== session.token) return;
-  if (!accepted) {
-    change({ token: null, notice: notAccepted });
-    return;
-  }
   // The drafts stay for the same user, see own.
-  change({ token: null });
-  sessionStorage.setItem(noticeKey, 'The session has ended. Sign in again to go on.');
-  location.reload();
+  if (accepted) beginAnew('The session has ended. Sign in again to go on.');
+  else change({ token: null, notice: notAccepted });
 }
 
 export const notAccepted = 'The server does not accept this access token: it is unknown, revoked or has expired.';
@@ -102,8 +107,8 @@ function removeDrafts() {
 
 /** What tabs send to each other. */
 interface Message {
-  /** A new tab asks for the session. */
-  asks?: true;
+  /** A new tab requests the session. */
+  requests?: true;
   token?: string;
   /** A session that was signed out. */
   ended?: string;
@@ -112,8 +117,8 @@ interface Message {
 const tabs = new BroadcastChannel('simgraph:session');
 
 tabs.addEventListener('message', ({ data }: MessageEvent<Message>) => {
-  if (data.asks && session.token !== null && accepted) tabs.postMessage({ token: session.token } satisfies Message);
-  else if (data.token && session.asking) {
+  if (data.requests && session.token !== null && accepted) tabs.postMessage({ token: session.token } satisfies Message);
+  else if (data.token && session.awaiting) {
     signIn(data.token);
     accepted = true;
   } else if (data.ended && data.ended === session.token) leave('You have signed out in another tab.');
@@ -122,17 +127,17 @@ tabs.addEventListener('message', ({ data }: MessageEvent<Message>) => {
 const longestWait = 200;
 
 /** Takes over the session of another tab, where one is signed in. */
-function askOtherTabs() {
-  change({ asking: true });
-  tabs.postMessage({ asks: true } satisfies Message);
-  setTimeout(() => session.asking && change({ asking: false }), longestWait);
+function requestSession() {
+  change({ awaiting: true });
+  tabs.postMessage({ requests: true } satisfies Message);
+  setTimeout(() => session.awaiting && change({ awaiting: false }), longestWait);
 }
 
-/** Reads the token out of the address, or asks other tabs for theirs. */
+/** Reads the token out of the address, or takes over the session of another tab. */
 export function begin() {
   takeTokenFromAddress();
   addEventListener('hashchange', takeTokenFromAddress);
-  if (session.token === null && session.notice === null) askOtherTabs();
+  if (session.token === null && session.notice === null) requestSession();
   // The browser may show the page as it was before the session ended.
   addEventListener('pageshow', ({ persisted }) => persisted && session.token !== sessionStorage.getItem(key) && location.reload());
 }

@@ -114,7 +114,7 @@ function flatten(value: Obj, prefix: string): { row: Row; points: Row[] } {
   return { row, points };
 }
 
-/** Names of the inner row that the outer one has as well are told apart. */
+/** Names of the inner row that the outer one has as well get a prefix. */
 const prefixed = (inner: Row, outer: Row, name: string): Row =>
   Object.fromEntries(Object.entries(inner).map(([key, cell]) => [key in outer ? `${name}.${key}` : key, cell]));
 

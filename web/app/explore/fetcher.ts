@@ -1,4 +1,4 @@
-// What GraphiQL sends by. Every result is also kept for the chart.
+// How GraphiQL sends operations. Every result is also kept for the chart.
 import type { Fetcher, FetcherParams, Observable } from '@graphiql/toolkit';
 import { type OperationDefinitionNode, parse } from 'graphql';
 import { type Answer, send, subscribe } from '../graph/client';
@@ -51,7 +51,7 @@ function listen(params: FetcherParams, name: string): Observable<Answer> {
   return { subscribe: (observer) => ({ unsubscribe: follow(params, name, observer as Observer) }) };
 }
 
-/** Keeps and hands on the events of a subscription, until it ends or is stopped. */
+/** Keeps and passes on the events of a subscription, until it ends or is stopped. */
 function follow(params: FetcherParams, name: string, observer: Observer): () => void {
   const id = openTab();
   const end = (problem: Problem | null) => change(id, { running: false, live: false, problem });

@@ -18,7 +18,7 @@ export interface Result {
 
 let current = '';
 
-/** The editor tab that is open: whoever runs a query runs it for this tab. */
+/** The editor tab that is open: queries run for it. */
 export const openTab = () => current;
 export const follow = (id: string | undefined) => {
   current = id ?? '';

@@ -8,7 +8,7 @@ export interface Span {
 
 const hour = 3_600_000;
 
-// Up to the next full hour, so that the same question asked again is the same request.
+// Up to the next full hour, so that equal spans within an hour are equal requests.
 const nextHour = () => Math.ceil(Date.now() / hour) * hour;
 const instant = (at: number | string) => new Date(at).toISOString().replace('.000', '');
 const span = (from: number, to: number): Span => ({ from: instant(from), to: instant(to) });

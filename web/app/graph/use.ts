@@ -26,7 +26,7 @@ async function answerTo<T>(query: string, key: string, signal: AbortSignal): Pro
   return { data: data ?? undefined, problem, loading: false };
 }
 
-/** Asks the graph whenever the variables change. A null query asks nothing. */
+/** Sends the query whenever the variables change. A null query is not sent. */
 export function useAsk<T>(query: string | null, variables?: Record<string, unknown>): Asked<T> {
   const [state, setState] = useState<State<T>>({ loading: query !== null });
   const [turn, setTurn] = useState(0);

@@ -67,7 +67,7 @@ export function Alerts({ subscriber }: { subscriber: Subscriber }) {
 
 const keyOf = (alertId: number) => `alert/${alertId}`;
 
-/** The alerts but those being deleted. Deleting one asks, and can be undone for some seconds. */
+/** The alerts but those being deleted. Deleting one needs a confirmation, and can be undone for some seconds. */
 function Watchers({ alerts }: { alerts: State[] }) {
   const { hidden } = useUndo();
   const [dropping, setDropping] = useState<State | null>(null);

@@ -1,4 +1,5 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { ask } from '../graph/client';
 import { useAsk, useDo } from '../graph/use';
 import { ago, momentInZone } from '../format/time';
@@ -32,14 +33,19 @@ export function SuppressedMail() {
   const [done, setDone] = useState('');
   const again = useDo(async ({ recipientId, email }: Recipient) => {
     const { restoreRecipient: { mails, alerts } } = await ask<Restored>(restore, { recipientId });
-    setDone(`${email} gets mail again${mails + alerts > 0 ? `, also what was held back: ${counted(mails, 'mail')}, ${counted(alerts, 'alert')}` : ''}.`);
+    const text = `${email} gets mail again${mails + alerts > 0 ? `, also what was held back: ${counted(mails, 'mail')}, ${counted(alerts, 'alert')}` : ''}.`;
+    flushSync(() => setDone(text));
     asked.reload();
+    status.current?.focus(); // the button that had the focus is about to go
   });
+  const status = useRef<HTMLParagraphElement>(null);
   const suppressed = asked.data?.recipients?.nodes.filter(({ suppressedSince }) => suppressedSince !== null) ?? [];
-  if (suppressed.length === 0 && !done) return null;
+  const failed = asked.problem?.code === 'FORBIDDEN' ? undefined : asked.problem;
+  if (suppressed.length === 0 && !done && !failed) return null;
   return (
-    <Panel id="suppressed" title={suppressed.length > 0 ? `Mail to ${counted(suppressed.length, 'recipient')} is suppressed` : 'Mail goes to every recipient'}>
-      {done && <p className="hint" role="status">{done}</p>}
+    <Panel id="suppressed" title={suppressed.length > 0 ? `Mail to ${counted(suppressed.length, 'recipient')} is suppressed` : failed ? 'Recipients of mail' : 'Mail goes to every recipient'}>
+      {failed && <Failure problem={failed} retry={asked.reload} />}
+      <p className="hint" role="status" ref={status} tabIndex={-1} hidden={!done}>{done}</p>
       {again.problem && <Failure problem={again.problem} />}
       <ul className="suppressed">
         {suppressed.map((one) => (
