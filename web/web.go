@@ -53,7 +53,7 @@ type file struct {
 }
 
 // Files returns the handlers of the page's files by their exact paths: "/",
-// "/docs" and one for each asset.
+// "/docs", "/docs/clients" and one for each asset.
 func Files() (map[string]http.Handler, error) {
 	handlers := map[string]http.Handler{}
 	err := fs.WalkDir(dist, "dist", func(name string, entry fs.DirEntry, err error) error {

@@ -19,13 +19,13 @@ import (
 )
 
 // mostBytes bounds what a browser loads for the overview and the editor; what
-// formats a query and the REST contract come when they are asked for.
+// formats a query and the REST contract are loaded when they are needed.
 const mostBytes = 1_700_000
 
-var later = regexp.MustCompile(`/(swagger|docs|prettier)[^/]*$`)
+var later = regexp.MustCompile(`/(swagger|docs|clients|prettier)[^/]*$`)
 
 func TestTheBuildBelongsToTheSources(t *testing.T) {
-	want, err := sources.Hash(os.DirFS("."))
+	want, err := sources.Hash(os.DirFS(".."))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestOnlyHashedNamesAreKeptForGood(t *testing.T) {
 func TestPagesNameOnlyFilesThatAreServed(t *testing.T) {
 	all := files(t)
 	link := regexp.MustCompile(`(?:src|href)="([^"]*)"`)
-	for _, page := range []string{"/", "/docs"} {
+	for _, page := range []string{"/", "/docs", "/docs/clients"} {
 		html := ask(all[page], http.MethodGet, "").Body.String()
 		if regexp.MustCompile(`<script[^>]*>[^<]|<style`).MatchString(html) {
 			t.Errorf("%s has an inline script or style", page)
@@ -139,7 +139,7 @@ func files(t *testing.T) map[string]http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all["/"] == nil || all["/docs"] == nil {
+	if all["/"] == nil || all["/docs"] == nil || all["/docs/clients"] == nil {
 		t.Fatal("the pages are missing")
 	}
 	return all

@@ -1,4 +1,4 @@
-// Places of the page: addresses, Back, the focus, what asks before it deletes.
+// Places of the page: addresses, Back, the focus, deleting and undoing.
 import assert from 'node:assert/strict';
 import { base, enter, graph } from './browser.js';
 import { focused, oneSubscriber, pageTests } from './tab.js';
@@ -129,12 +129,21 @@ inTab('deleting an alert asks, and can be undone', async (tab) => {
 
 inTab('a tag that was taken off is put back by undo', async (tab) => {
   const { physicalId } = await oneSubscriber();
-  await graph('mutation($input: TagInput!) { attachTag(input: $input) { attached } }', { input: { tagName: 'undone', physicalIds: [physicalId] } });
+  await graph('mutation($input: AttachTagInput!) { attachTag(input: $input) { attached } }', { input: { tagName: 'undone', physicalIds: [physicalId] } });
   await enter(tab, `#/subscribers/${physicalId}`);
   const tags = tab.getByRole('list', { name: 'Tags of the subscriber' });
   await tab.getByRole('button', { name: 'Take off the tag undone' }).click();
   await tags.getByText('undone', { exact: true }).waitFor({ state: 'detached' });
   await tab.getByRole('button', { name: 'Undo' }).click();
   await tags.getByText('undone', { exact: true }).waitFor();
-  await graph('mutation($input: TagInput!) { detachTag(input: $input) { subscribers { physicalId } } }', { input: { tagName: 'undone', physicalIds: [physicalId] } });
+  await graph('mutation($input: DetachTagInput!) { detachTag(input: $input) { subscribers { physicalId } } }', { input: { tagName: 'undone', physicalIds: [physicalId] } });
+});
+
+inTab('the page about clients is one click away, and reads well without a session', async (tab) => {
+  await enter(tab);
+  await tab.getByRole('link', { name: 'Clients' }).click();
+  await tab.getByRole('heading', { level: 1, name: 'Clients' }).waitFor();
+  await tab.getByRole('heading', { level: 2, name: 'Apollo Client' }).waitFor();
+  await tab.getByRole('group', { name: 'apollo.mjs' }).getByText('relayStylePagination').first().waitFor();
+  await tab.getByRole('link', { name: 'Clients' }).and(tab.locator('[aria-current="page"]')).waitFor();
 });

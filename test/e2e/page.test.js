@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { base, enter, graph, openTab, token } from './browser.js';
-import { browserOf, downloaded, example, oneSubscriber, pageTests } from './tab.js';
+import { browserOf, downloaded, example, focused, oneSubscriber, pageTests } from './tab.js';
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const inTab = pageTests();
@@ -178,6 +178,7 @@ inTab('mail to a refused address is shown as suppressed, and is sent again by on
   await panel.getByText('550 5.1.1 no such user').waitFor();
   await panel.getByRole('button', { name: 'Send mail to refused@demo.example again' }).click();
   await tab.getByText('refused@demo.example gets mail again').waitFor();
+  assert.match(await focused(tab), /^p refused@demo.example gets mail again/);
   const { recipients } = await graph('{ recipients(first: 100) { nodes { email suppressedSince } } }');
   assert.deepEqual(recipients.nodes.filter(({ suppressedSince }) => suppressedSince), []);
 });
@@ -226,6 +227,9 @@ for (const colorScheme of ['light', 'dark']) {
     await tab.goto(`${base}/#/explore`);
     await example(tab, /^Top talkers/);
     await check(tab, 'the editor', ['.monaco-editor', '.graphiql-container > .graphiql-main .graphiql-tabs']);
+    await tab.goto(`${base}/docs/clients`);
+    await tab.getByRole('heading', { level: 1 }).waitFor();
+    await check(tab, 'the page about clients');
   }, { colorScheme });
 }
 
@@ -240,9 +244,9 @@ async function check(tab, place, without = []) {
 inTab('nothing is cut off on a phone', async (tab) => {
   const { physicalId } = await oneSubscriber();
   await enter(tab);
-  for (const place of ['#/', '#/subscribers', `#/subscribers/${physicalId}`, '#/explore']) {
+  for (const place of ['#/', '#/subscribers', `#/subscribers/${physicalId}`, '#/explore', 'docs/clients']) {
     await tab.goto(`${base}/${place}`);
-    await tab.locator('.panel, .graphiql-execute-button').first().waitFor();
+    await tab.locator('.panel, .graphiql-execute-button, .prose h2').first().waitFor();
     await new Promise((resolve) => setTimeout(resolve, 1_500)); // what comes later may be wider
     assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), 390, place);
   }

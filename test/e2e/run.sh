@@ -18,6 +18,7 @@ if [ ! -x /usr/bin/chromium ] && command -v apt-get >/dev/null && [ "$(id -u)" =
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null
 fi
 npm ci --no-audit --no-fund --silent
+(cd clients && npm ci --no-audit --no-fund --silent)
 
 ../../simgraph serve --demo --addr 127.0.0.1:0 --data-dir "$data" >"$data/out" &
 server=$!

@@ -5,18 +5,13 @@ import SwaggerUI from 'swagger-ui-dist/swagger-ui-bundle.js';
 import 'swagger-ui-dist/swagger-ui.css';
 import { begin, token, watch } from './session';
 import { Bar } from './shell/Bar';
+import { placesAt } from './shell/places';
 import './shell/theme';
 import './styles/page.css';
 import './styles/docs.css';
 
 begin();
-const places = [
-  { name: 'Overview', href: '/#/', current: false },
-  { name: 'Subscribers', href: '/#/subscribers', current: false },
-  { name: 'Explore', href: '/#/explore', current: false },
-  { name: 'REST', href: '/docs', current: true },
-];
-createRoot(document.getElementById('bar')!).render(<Bar places={places} viewer={null} />);
+createRoot(document.getElementById('bar')!).render(<Bar places={placesAt('REST')} viewer={null} />);
 
 // Swagger UI turns dark by a class of its own.
 const follow = () => document.documentElement.classList.toggle('dark-mode', document.documentElement.dataset.theme === 'dark');
@@ -33,7 +28,7 @@ const ui = SwaggerUI({
   validatorUrl: null,
   onComplete: () => {
     signIn();
-    watch(signIn); // another tab may hand its session over
+    watch(signIn); // the session of another tab may arrive later
   },
 });
 

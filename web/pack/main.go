@@ -44,7 +44,7 @@ func pack(folder string) error {
 	if err != nil {
 		return err
 	}
-	sum, err := sources.Hash(os.DirFS(folder))
+	sum, err := sources.Hash(os.DirFS("."))
 	if err != nil {
 		return err
 	}

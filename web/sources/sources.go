@@ -1,5 +1,5 @@
-// Package sources tells whether the committed build of the page belongs to the
-// committed sources, without building it.
+// Package sources hashes the sources of the page, to check whether the committed
+// build belongs to them without building it.
 package sources
 
 import (
@@ -13,10 +13,13 @@ import (
 // File is the name of the hash in dist.
 const File = "sources.sha256"
 
-// roots are what the build reads, below the folder of the page.
-var roots = []string{"app", "public", "index.html", "docs.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.ts"}
+// roots are what the build reads, below the root of the repository.
+var roots = []string{
+	"docs/clients.md", "web/app", "web/public", "web/index.html", "web/docs.html", "web/docs/clients.html",
+	"web/package.json", "web/package-lock.json", "web/tsconfig.json", "web/vite.config.ts",
+}
 
-// Hash sums up the sources in the folder of the page: names and contents.
+// Hash sums up the sources in the repository: names and contents.
 func Hash(folder fs.FS) (string, error) {
 	var names []string
 	for _, root := range roots {

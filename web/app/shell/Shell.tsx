@@ -7,6 +7,7 @@ import { Bar } from './Bar';
 import { Boundary } from './Boundary';
 import { OfferedSession } from './OfferedSession';
 import { Loading } from './parts';
+import { placesAt } from './places';
 import { type Route, useRoute } from './route';
 import { SignIn } from './SignIn';
 import { UndoBar } from './UndoBar';
@@ -16,22 +17,16 @@ const Explore = lazy(() => import('../explore/Explore'));
 
 /** The page: a bar, and the view that the address names. */
 export function Shell() {
-  const { token, notice, offered, asking } = useSession();
+  const { token, notice, offered, awaiting } = useSession();
   const route = useRoute();
   useTitle(token === null ? 'Sign in' : titleOf(route));
-  const places = [
-    { name: 'Overview', href: '/#/', current: route.view === 'overview' },
-    { name: 'Subscribers', href: '/#/subscribers', current: route.view === 'subscribers' || route.view === 'subscriber' },
-    { name: 'Explore', href: '/#/explore', current: route.view === 'explore' },
-    { name: 'REST', href: '/docs', current: false },
-  ];
-  if (asking) return null;
+  if (awaiting) return null;
   if (token === null) return <SignIn notice={notice} />;
   return (
     <SignedIn key={token}>
       {(viewer) => (
         <>
-          <Bar places={places} viewer={viewer} />
+          <Bar places={placesAt(placeOf[route.view])} viewer={viewer} />
           {viewer && <Main route={route}><Views route={route} /></Main>}
           {viewer && <UndoBar />}
           {viewer && offered !== null && <OfferedSession token={offered} email={viewer.email} />}
@@ -40,6 +35,8 @@ export function Shell() {
     </SignedIn>
   );
 }
+
+const placeOf = { overview: 'Overview', subscribers: 'Subscribers', subscriber: 'Subscribers', explore: 'Explore', unknown: null };
 
 /** Holds the view. It gets the focus when another view is shown, as a new document would. */
 function Main({ route, children }: { route: Route; children: ReactNode }) {

@@ -1,0 +1,107 @@
+// The programs of docs/clients.md run as they stand there: its files are
+// written into a folder for each section, its commands are run in it, and what
+// they print is compared with what the page shows.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { graph } from './browser.js';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, '../..');
+const modules = join(here, 'clients/node_modules');
+const sections = read(await readFile(join(root, 'docs/clients.md'), 'utf8'));
+
+/** The sections of the page that have commands: their files, commands and outputs, in order. */
+function read(text) {
+  return text.split(/^## /m).slice(1).map((section) => {
+    const blocks = [...section.matchAll(/^```(\w+)(?: (\S+))?\n(.*?)^```$/gms)].map(([, kind, name, body]) => ({ kind, name, body }));
+    return { title: section.split('\n')[0], blocks };
+  }).filter(({ blocks }) => blocks.length > 0);
+}
+
+let key;
+
+before(async () => {
+  const { viewer } = await graph('{ viewer { email } }');
+  const { createAccessKey } = await graph('mutation($input: CreateAccessKeyInput!) { createAccessKey(input: $input) { secret accessKey { accessKeyId } } }', { input: { userEmail: viewer.email, lifetimeDays: 1 } });
+  key = { SIMGRAPH_KEY: createAccessKey.accessKey.accessKeyId, SIMGRAPH_SECRET: createAccessKey.secret };
+  reporting = report();
+});
+
+// Usage is booked all the time, for the programs that wait for an event.
+let reporting;
+let over = false;
+
+async function report() {
+  const { subscribers } = await graph('{ subscribers(first: 1) { nodes { physicalId } } }');
+  const [{ physicalId }] = subscribers.nodes;
+  while (!over) {
+    const at = new Date().toISOString();
+    const record = { source: 'clients', recordId: at, physicalId, startedAt: at, endedAt: at, mobileOriginated: '1500', mobileTerminated: '0', protocol: 'TCP' };
+    await graph('mutation($input: RecordUsageInput!) { recordUsage(input: $input) { results { status } } }', { input: { records: [record] } });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
+after(async () => {
+  over = true;
+  await reporting;
+});
+
+const commands = { 'REST in Go': 'go', 'REST in Python': 'python3' };
+
+describe('the page "Clients"', { concurrency: 2 }, () => {
+  for (const { title, blocks } of sections) {
+    test(title, { timeout: 300_000 }, async (t) => {
+      const command = commands[title];
+      if (command && !(await runs(command))) return t.skip(`${command} is not installed`);
+      const folder = await mkdtemp(join(tmpdir(), 'simgraph-client-'));
+      t.after(() => rm(folder, { recursive: true, force: true }));
+      await prepare(folder, blocks);
+      for (const [i, { kind, body }] of blocks.entries()) {
+        if (kind !== 'sh') continue;
+        const printed = await shell(folder, withoutInstalls(body));
+        // What caches of clients warn of is a fault of the configuration.
+        assert.doesNotMatch(printed.stderr, /Graphcache|Invalid key|Cache data may be lost/);
+        const expected = blocks[i + 1]?.kind === 'text' ? blocks[i + 1].body.trim() : null;
+        // Tools may print lines of their own before.
+        if (expected !== null) assert.equal(printed.stdout.trim().split('\n').slice(-expected.split('\n').length).join('\n'), expected, printed.stderr);
+      }
+    });
+  }
+});
+
+const runs = (command) => new Promise((resolve) => execFile('sh', ['-c', `command -v ${command}`], (error) => resolve(!error)));
+
+/** Writes the files of a section, beside the packages and the schema. */
+async function prepare(folder, blocks) {
+  await symlink(modules, join(folder, 'node_modules'));
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}\n');
+  if (blocks.some(({ body }) => body.includes('schema.graphql'))) await shell(folder, 'simgraph schema > schema.graphql');
+  for (const { name, body } of blocks) {
+    if (!name) continue;
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), body);
+  }
+}
+
+/** The commands but those that install packages of npm, which must be those of the tests. */
+function withoutInstalls(text) {
+  return text.split('\n').filter((line) => {
+    const [, names] = /^npm install (?:--save-dev )?(.*)$/.exec(line) ?? [];
+    for (const name of names?.split(' ') ?? []) assert.ok(existsSync(join(modules, name)), `${name} is not among the packages of test/e2e/clients`);
+    return names === undefined;
+  }).join('\n');
+}
+
+function shell(folder, script) {
+  const env = { ...process.env, ...key, SIMGRAPH: process.env.SIMGRAPH_BASE, PATH: `${root}:${process.env.PATH}`, GOFLAGS: '-mod=mod' };
+  return new Promise((resolve, reject) =>
+    execFile('bash', ['--norc', '-eo', 'pipefail', '-c', script], { cwd: folder, env, maxBuffer: 1 << 24 }, (error, stdout, stderr) =>
+      error ? reject(new Error(`${script}\n${stdout}\n${stderr}`)) : resolve({ stdout, stderr })));
+}
