@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	"golang.org/x/sys/unix"
 
 	"simgraph/db/embedded"
 	"simgraph/internal/command"
@@ -35,6 +36,10 @@ type commandLine struct {
 	Import    command.Import    `cmd:"" help:"Load bundles."`
 	Export    command.Export    `cmd:"" help:"Write a company as a bundle."`
 	Demo      command.Demo      `cmd:"" help:"Make up a company."`
+	Backup    command.Backup    `cmd:"" help:"Write the whole database into a file."`
+	Restore   command.Restore   `cmd:"" help:"Restore a backup into an empty database, and verify it."`
+	Psql      command.Psql      `cmd:"" help:"Open PostgreSQL's shell on the database."`
+	Company   command.Company   `cmd:"" help:"Work on companies."`
 	Migrate   command.Migrate   `cmd:"" help:"Work on the schema of the database."`
 	Key       command.Key       `cmd:"" help:"Work on access keys."`
 	Token     command.Token     `cmd:"" help:"Print an access token of a user."`
@@ -58,20 +63,20 @@ func (c *commandLine) Validate(line *kong.Context) error {
 func main() {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP) // before all else: it must never end a server
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancelCause(context.Background())
 	go stopOnSignal(stop)
 	status := run(ctx, os.Args[1:], hangups, os.Stdin, os.Stdout, os.Stderr)
-	stop()
+	stop(nil)
 	os.Exit(status)
 }
 
 // stopOnSignal stops the program in order at the first signal; a second one ends
 // it at once, as if signals were not handled.
-func stopOnSignal(stop func()) {
+func stopOnSignal(stop context.CancelCauseFunc) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	<-signals
-	stop()
+	first := <-signals
+	stop(errors.New("signal " + unix.SignalName(first.(syscall.Signal))))
 	second := <-signals
 	signal.Reset(os.Interrupt, syscall.SIGTERM)
 	if self, err := os.FindProcess(os.Getpid()); err != nil || self.Signal(second) != nil {
@@ -131,6 +136,7 @@ func newParser(line *commandLine, stdout, stderr io.Writer, exit func(int)) (*ko
 		kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.ValueFormatter(command.FormatHelp),
+		command.Durations(),
 		kong.UsageOnError(),
 	)
 }
@@ -149,7 +155,17 @@ func logger(line *commandLine, to io.Writer) *slog.Logger {
 	_ = level.UnmarshalText([]byte(line.LogLevel)) // kong has checked it
 	options := &slog.HandlerOptions{Level: level}
 	if line.LogFormat == "json" {
+		options.ReplaceAttr = inSeconds
 		return slog.New(slog.NewJSONHandler(to, options))
 	}
 	return slog.New(slog.NewTextHandler(to, options))
+}
+
+// inSeconds writes durations with their unit in the name: {"duration":"1.5s"} as
+// {"durationSeconds":1.5}.
+func inSeconds(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() != slog.KindDuration {
+		return a
+	}
+	return slog.Float64(a.Key+"Seconds", a.Value.Duration().Seconds())
 }

@@ -252,10 +252,28 @@ func TestANewcomerIsServedTheDemoByBothDoors(t *testing.T) {
 	if status, body := s.get("/readyz", ""); status != http.StatusOK {
 		t.Fatalf("%d %v", status, body)
 	}
+	if _, _, served := simgraph(t, s.dir, "token", "--user", "admin@demo.example"); !strings.Contains(served, s.dir) || strings.Contains(served, "no server") {
+		t.Error(served)
+	}
 	if status := s.end(syscall.SIGTERM); status != 0 {
 		t.Fatalf("exit status %d: %s", status, s.stderr)
 	}
 	s.awaitNoDatabase()
+	if !regexp.MustCompile(`(?s)msg=ready address=\S+ .*msg="asked to stop" by="signal SIGTERM".*msg="requests have ended".*msg=stopped`).MatchString(s.stderr.String()) {
+		t.Error(s.stderr)
+	}
+	if _, _, alone := simgraph(t, s.dir, "token", "--user", "admin@demo.example", "--ttl", "90d"); !strings.Contains(alone, `level=WARN msg="no server serves this database now"`) {
+		t.Error(alone)
+	}
+}
+
+func TestDurationsAreInSecondsInJSON(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	logger(&commandLine{LogFormat: "json", LogLevel: "info"}, &b).Info("x", "took", 1500*time.Millisecond, "n", 2)
+	if !strings.HasSuffix(b.String(), `"msg":"x","tookSeconds":1.5,"n":2}`+"\n") {
+		t.Error(b.String())
+	}
 }
 
 func TestWithoutACompanyTheNextCommandsArePrinted(t *testing.T) {

@@ -51,6 +51,32 @@ func AllPermissions() []Permission {
 	return all
 }
 
+// ParseScopes reads permissions with blanks between them, each in either writing:
+// "VIEW_SUBSCRIBER Record Usage". unknown is the first word that belongs to none.
+func ParseScopes(s string) (all []Permission, unknown string) {
+	words := strings.Fields(s)
+	for len(words) > 0 {
+		p, n := leadingPermission(words)
+		if n == 0 {
+			return nil, words[0]
+		}
+		all, words = append(all, p), words[n:]
+	}
+	return all, ""
+}
+
+// leadingPermission returns the permission at the beginning of the words, and of how
+// many words it is; 0 for none.
+func leadingPermission(words []string) (Permission, int) {
+	const longest = 6 // words of a label
+	for n := min(len(words), longest); n > 0; n-- {
+		if p, err := ParsePermission(strings.Join(words[:n], " ")); err == nil {
+			return p, n
+		}
+	}
+	return "", 0
+}
+
 // ParsePermission reads a permission in either writing: "View Subscriber" or
 // "VIEW_SUBSCRIBER".
 func ParsePermission(s string) (Permission, error) {

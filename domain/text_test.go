@@ -71,6 +71,26 @@ func TestNicknamesAreInNFC(t *testing.T) {
 	}
 }
 
+func TestScopesAreReadInBothWritings(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", "VIEW_SUBSCRIBER": "VIEW_SUBSCRIBER", " View  Subscriber record usage VIEW_SUBSCRIBER": "VIEW_SUBSCRIBER RECORD_USAGE VIEW_SUBSCRIBER",
+		"Update the Details of a Subscriber": "UPDATE_THE_DETAILS_OF_A_SUBSCRIBER",
+	} {
+		got, unknown := domain.ParseScopes(text)
+		names := make([]string, len(got))
+		for i, p := range got {
+			names[i] = string(p)
+		}
+		if strings.Join(names, " ") != want || unknown != "" {
+			t.Errorf("%q: got %v, %q", text, got, unknown)
+		}
+	}
+	if got, unknown := domain.ParseScopes("RECORD_USAGE View Everything"); got != nil || unknown != "View" {
+		t.Errorf("got %v, %q", got, unknown)
+	}
+}
+
 func TestPermissionsAreReadInBothWritings(t *testing.T) {
 	t.Parallel()
 	all := domain.AllPermissions()

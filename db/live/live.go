@@ -89,22 +89,27 @@ func (l *Store) Run(ctx context.Context) error {
 	}
 }
 
-// listenAddress is the address with the TLS mode that Open uses where none is
-// given: the listener of lib/pq takes no more than a text.
+// listenAddress is the address with the name of the session, and with the TLS mode
+// that Open uses where none is given: the listener of lib/pq takes no more than a text.
 func listenAddress(address string) (string, error) {
 	cfg, err := pq.NewConfig(address)
 	if err != nil {
 		return "", errors.New("the database address cannot be read")
 	}
-	if cfg.SSLMode != "" || cfg.SSLNegotiation == pq.SSLNegotiationDirect {
-		return address, nil
-	}
+	preferTLS := cfg.SSLMode == "" && cfg.SSLNegotiation != pq.SSLNegotiationDirect
 	at, err := url.Parse(address)
 	if err != nil || at.Scheme == "" {
-		return address + " sslmode=prefer", nil
+		address += " application_name=" + db.ServerSession
+		if preferTLS {
+			address += " sslmode=prefer"
+		}
+		return address, nil
 	}
 	query := at.Query()
-	query.Set("sslmode", "prefer")
+	query.Set("application_name", db.ServerSession)
+	if preferTLS {
+		query.Set("sslmode", "prefer")
+	}
 	at.RawQuery = query.Encode()
 	return at.String(), nil
 }

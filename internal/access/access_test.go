@@ -202,6 +202,7 @@ func TestTokenRequests(t *testing.T) {
 		{name: "basic", basic: [2]string{id, secret}, values: grant, status: 200},
 		{name: "form", values: with(grant, "client_id", id, "client_secret", secret), status: 200},
 		{name: "fewer scopes", basic: [2]string{id, secret}, values: with(grant, "scope", "VIEW_SUBSCRIBER"), status: 200},
+		{name: "scopes in both spellings", basic: [2]string{id, secret}, values: with(grant, "scope", "View Subscriber VIEW_MONITORING_ALERTS"), status: 200},
 		{name: "a charset", contentType: "application/x-www-form-urlencoded; charset=utf-8", basic: [2]string{id, secret}, values: grant, status: 200},
 		{name: "GET", method: http.MethodGet, basic: [2]string{id, secret}, values: grant, status: 405, code: "invalid_request"},
 		{name: "JSON", contentType: "application/json", raw: `{"grant_type":"client_credentials"}`, status: 400, code: "invalid_request"},

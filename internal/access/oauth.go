@@ -85,13 +85,9 @@ func (o *OAuth) grant(r *http.Request, c *client) (*domain.Grant, error) {
 	default:
 		return nil, badRequest("unsupported_grant_type", "grant_type must be client_credentials")
 	}
-	var wanted []domain.Permission
-	for _, scope := range strings.Fields(c.form.Get("scope")) {
-		p, err := domain.ParsePermission(scope)
-		if err != nil {
-			return nil, badRequest("invalid_scope", "there is no scope "+described(scope)+"; name permissions as in VIEW_SUBSCRIBER, with blanks between them")
-		}
-		wanted = append(wanted, p)
+	wanted, unknown := domain.ParseScopes(c.form.Get("scope"))
+	if unknown != "" {
+		return nil, badRequest("invalid_scope", "there is no scope "+described(unknown)+"; name permissions as in VIEW_SUBSCRIBER, with blanks between them")
 	}
 	grant, err := o.store.Exchange(r.Context(), domain.OriginOf(r.Context()), c.id, c.secret, wanted)
 	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindInvalid {

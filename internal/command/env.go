@@ -71,15 +71,9 @@ func (e *Env) Open(ctx context.Context, command string) (pool *sqlx.DB, done fun
 
 // open is Open for any schema.
 func (e *Env) open(ctx context.Context, command string) (pool *sqlx.DB, done func(), err error) {
-	url := e.past(e.DatabaseURL)
-	stop := func() {}
-	if url == "" {
-		server, err := embedded.Attach(ctx, embedded.Config{Dir: e.DataDir, Log: e.Log, Purpose: command})
-		if err != nil {
-			return nil, nil, err
-		}
-		url = server.URL()
-		stop = func() { e.warn("stop the database", server.Close()) }
+	url, stop, err := e.address(ctx, command)
+	if err != nil {
+		return nil, nil, err
 	}
 	pool, err = e.connect(ctx, url, pg.Options{MaxConns: e.MaxConns, Trace: e.Trace})
 	if err != nil {
@@ -87,6 +81,27 @@ func (e *Env) open(ctx context.Context, command string) (pool *sqlx.DB, done fun
 		return nil, nil, err
 	}
 	return pool, func() { e.warn("close the database", pool.Close()); stop() }, nil
+}
+
+// address returns where the database is, past a pooler; the embedded one runs until
+// stop.
+func (e *Env) address(ctx context.Context, command string) (url string, stop func(), err error) {
+	if url := e.past(e.DatabaseURL); url != "" {
+		return url, func() {}, nil
+	}
+	server, err := embedded.Attach(ctx, embedded.Config{Dir: e.DataDir, Log: e.Log, Purpose: command})
+	if err != nil {
+		return "", nil, err
+	}
+	return server.URL(), func() { e.warn("stop the database", server.Close()) }, nil
+}
+
+// place names the database for people, without its password.
+func (e *Env) place() string {
+	if url := e.past(e.DatabaseURL); url != "" {
+		return newClient(url).url
+	}
+	return "the embedded database in " + e.DataDir
 }
 
 // Connect opens the pool that answers requests, on a schema that is up to date.

@@ -3,9 +3,12 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
 	"simgraph/db/companies"
@@ -15,7 +18,8 @@ import (
 
 // Export writes a company as a bundle.
 type Export struct {
-	Company string `placeholder:"ID" help:"The company; may be left out when there is only one."`
+	Company string `placeholder:"ID" xor:"companies" help:"The company; may be left out when there is only one."`
+	All     bool   `xor:"companies" help:"All companies, one after the other, each as it is when its turn comes."`
 	Output  string `short:"o" default:"-" placeholder:"FILE" help:"Where to write the bundle; - is standard output."`
 }
 
@@ -25,10 +29,11 @@ func (Export) Help() string {
 
 	simgraph export --company acme --output acme.ndjson
 	simgraph export --company acme | zstd > acme.ndjson.zst
+	simgraph export --all --output fleet.ndjson
 
-The bundle holds the company as it is at one moment, with its usage ledger, and
-import restores it. Access keys, tokens, the log of alerts and mails are left
-out, as is usage that the ledger does not keep any more.`
+The bundle holds the company as it is at one moment, with its usage ledger and
+the log of its alerts, and import restores it. Access keys, tokens, mails and
+the audit log are left out, as is usage that the ledger does not keep any more.`
 }
 
 // Run writes the bundle.
@@ -38,10 +43,30 @@ func (e *Export) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer done()
-	company, err := OneCompany(ctx, companies.New(pool), e.Company)
+	all, err := e.companies(ctx, companies.New(pool))
 	if err != nil {
 		return err
 	}
+	return writeTo(env, e.Output, func(out io.Writer) error {
+		for _, company := range all {
+			if err := exportOne(ctx, env, pool, company, out); err != nil {
+				return fmt.Errorf("%s: %w", company.ExternalID, err)
+			}
+		}
+		return nil
+	})
+}
+
+func (e *Export) companies(ctx context.Context, companies domain.Companies) ([]*domain.Company, error) {
+	if e.All {
+		return companies.List(ctx)
+	}
+	one, err := OneCompany(ctx, companies, e.Company)
+	return []*domain.Company{one}, err
+}
+
+// exportOne writes a company as it is at one moment.
+func exportOne(ctx context.Context, env *Env, pool *sqlx.DB, company *domain.Company, out io.Writer) error {
 	snapshot, err := db.NewSnapshots(pool).Open(ctx, domain.Whole(company.CompanyID))
 	if err != nil {
 		return err
@@ -50,11 +75,9 @@ func (e *Export) Run(ctx context.Context, env *Env) error {
 	progress := env.newProgress("export "+company.ExternalID, 0)
 	defer progress.clear()
 	lines := 0
-	return writeTo(env, e.Output, func(out io.Writer) error {
-		return bundle.Export(ctx, snapshot, bundle.NewWriter(out), func() {
-			lines++
-			progress.report(lines, 0)
-		})
+	return bundle.Export(ctx, snapshot, bundle.NewWriter(out), func() {
+		lines++
+		progress.report(lines, 0)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -16,15 +17,15 @@ import (
 // Key groups the commands about access keys.
 type Key struct {
 	Create KeyCreate `cmd:"" help:"Make an access key of a user, and print it with its secret."`
-	List   KeyList   `cmd:"" help:"List the access keys of a company."`
+	List   KeyList   `cmd:"" help:"List the access keys of a company, or of all."`
 	Revoke KeyRevoke `cmd:"" help:"End an access key and all its tokens."`
 }
 
 // KeyCreate makes an access key.
 type KeyCreate struct {
 	User  string        `required:"" placeholder:"EMAIL" help:"The user that the key acts for."`
-	Scope []string      `sep:"none" placeholder:"NAME" help:"A permission that the key passes on, such as \"View Subscriber\"; give it again for more. All of the user's when missing."`
-	TTL   time.Duration `default:"8760h" range:"1s..87600h" help:"How long the key lives."`
+	Scope []string      `sep:"none" placeholder:"NAME" help:"A permission that the key passes on, such as \"View Subscriber\" or VIEW_SUBSCRIBER; give it again for more. All of the user's when missing."`
+	TTL   time.Duration `default:"365d" range:"1s..3650d" help:"How long the key lives, such as 90d or 12h."`
 }
 
 // Help shows examples.
@@ -32,7 +33,7 @@ func (KeyCreate) Help() string {
 	return `Examples:
 
 	simgraph key create --user ops@acme.example
-	simgraph key create --user ops@acme.example --scope "View Subscriber" --ttl 24h`
+	simgraph key create --user ops@acme.example --scope VIEW_SUBSCRIBER --ttl 90d`
 }
 
 // Run makes the key.
@@ -67,33 +68,42 @@ func (k *KeyCreate) Run(ctx context.Context, env *Env) error {
 
 // KeyList lists access keys.
 type KeyList struct {
-	Company string `placeholder:"ID" help:"The company; may be left out when there is only one."`
+	Company string `placeholder:"ID" help:"The company; all when left out."`
 }
 
-// Run lists the keys, newest first.
+// Run lists the keys by company, newest first.
 func (k *KeyList) Run(ctx context.Context, env *Env) error {
 	pool, done, err := env.Open(ctx, "key list")
 	if err != nil {
 		return err
 	}
 	defer done()
-	company, err := OneCompany(ctx, companies.New(pool), k.Company)
+	all, err := companiesNamed(ctx, companies.New(pool), k.Company)
 	if err != nil {
 		return err
 	}
 	table := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "ACCESS KEY\tUSER\tCREATED\tEXPIRES\tLAST USED\tSTATE\tSCOPES")
+	_, _ = fmt.Fprintln(table, "COMPANY\tACCESS KEY\tUSER\tCREATED\tEXPIRES\tLAST USED\tSTATE\tSCOPES")
+	for _, company := range all {
+		if err := writeKeys(ctx, db.NewAccess(pool), company, table); err != nil {
+			return err
+		}
+	}
+	return table.Flush()
+}
+
+func writeKeys(ctx context.Context, access *db.Access, company *domain.Company, table io.Writer) error {
 	page := domain.Page{Limit: domain.MaxLimit}
 	for {
-		keys, err := db.NewAccess(pool).Keys(ctx, domain.Whole(company.CompanyID), page)
+		keys, err := access.Keys(ctx, domain.Whole(company.CompanyID), page)
 		if err != nil {
 			return err
 		}
 		for _, key := range keys.Items {
-			_, _ = fmt.Fprintln(table, keyLine(key, time.Now()))
+			_, _ = fmt.Fprintln(table, company.ExternalID+"\t"+keyLine(key, time.Now()))
 		}
 		if !keys.HasNext {
-			return table.Flush()
+			return nil
 		}
 		page.Cursor = keys.Cursor(len(keys.Items) - 1)
 	}

@@ -72,7 +72,7 @@ func describe(least, most string) string {
 func within(value reflect.Value, least, most string) (bool, error) {
 	switch {
 	case value.Type() == durationType:
-		return between(value.Interface().(time.Duration), least, most, time.ParseDuration)
+		return between(value.Interface().(time.Duration), least, most, ParseDuration)
 	case value.CanInt():
 		return between(value.Int(), least, most, func(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) })
 	case value.CanUint():

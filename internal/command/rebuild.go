@@ -33,7 +33,7 @@ func (r *Rebuild) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer done()
-	companies, err := r.companies(ctx, companies.New(pool))
+	companies, err := companiesNamed(ctx, companies.New(pool), r.Company)
 	if err != nil {
 		return err
 	}
@@ -54,14 +54,6 @@ func rebuilt(totals int) domain.AuditEntry {
 	return domain.AuditEntry{
 		Action: domain.AuditUsageRebuild, SubjectType: "Company", Changes: []domain.AuditChange{domain.Became("totals", strconv.Itoa(totals))},
 	}
-}
-
-func (r *Rebuild) companies(ctx context.Context, companies domain.Companies) ([]*domain.Company, error) {
-	if r.Company == "" {
-		return companies.List(ctx)
-	}
-	one, err := companies.FindExternal(ctx, r.Company)
-	return []*domain.Company{one}, err
 }
 
 func report(env *Env, company *domain.Company, differences []domain.UsageDifference, n int) {

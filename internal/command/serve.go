@@ -63,6 +63,9 @@ func (s *Serve) Run(ctx context.Context, env *Env) error {
 	for {
 		err := s.run(ctx, env, reload)
 		if !errors.Is(err, errAbandoned) || ctx.Err() != nil {
+			if err == nil {
+				env.Log.Info("stopped")
+			}
 			return err
 		}
 		env.Log.Warn("starting once more", "because", err)
@@ -143,7 +146,11 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 			return nil
 		})
 	}
+	unasked := context.AfterFunc(ctx, func() { v.log.Info("asked to stop", "by", context.Cause(ctx)) })
 	err := v.server.Run(ctx, listener)
+	if !unasked() {
+		v.log.Info("requests have ended")
+	}
 	rest()
 	return errors.Join(err, running.Wait(), v.noteRest(ctx), lost(ctx))
 }
@@ -186,6 +193,7 @@ func (s *Serve) announce(ctx context.Context, env *Env, pool *sqlx.DB, addr net.
 	if err != nil {
 		return err
 	}
+	env.Log.InfoContext(ctx, "ready", "address", s.base(addr), "version", BuildVersion())
 	env.printf("simgraph is ready\n%s%s", places(s.base(addr)), try)
 	return nil
 }
