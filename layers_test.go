@@ -19,7 +19,7 @@ import (
 var layers = map[string][]string{
 	"domain/query":           {},
 	"domain":                 {"domain/query"},
-	"graph/scalar":           {"domain"},
+	"graph/scalar":           {"domain", "domain/query"},
 	"graph/engine/guard":     {},
 	"graph/engine/input":     {},
 	"graph/model":            {"domain"},

@@ -63,6 +63,24 @@ func (a *Access) Keys(ctx context.Context, scope domain.Scope, page domain.Page)
 	return pg.MapSlice(keys, (*keyRow).key), nil
 }
 
+const countKeys = `SELECT count(*)` + keysWithUsers
+
+// CountKeys implements domain.Access.
+func (a *Access) CountKeys(ctx context.Context, scope domain.Scope) (int, error) {
+	return pg.Count(ctx, a.pool, countKeys, scope.Company)
+}
+
+const findKeys = `SELECT ` + keyColumns + keysWithUsers + ` AND k.access_key_id = ANY($2)`
+
+// FindKeys implements domain.Access.
+func (a *Access) FindKeys(ctx context.Context, scope domain.Scope, ids []string) (map[string]*domain.AccessKey, error) {
+	rows, err := pg.SelectAll[keyRow](ctx, a.pool, findKeys, scope.Company, pq.StringArray(ids))
+	if err != nil {
+		return nil, err
+	}
+	return pg.Keyed(pg.Pluck(rows, (*keyRow).key), func(of *domain.AccessKey) string { return of.AccessKeyID }), nil
+}
+
 const createKey = `
 INSERT INTO access_keys (company_id, access_key_id, user_id, secret_hash, scopes, created_at, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7)`

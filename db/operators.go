@@ -20,13 +20,35 @@ var _ domain.Catalogue = (*Catalogue)(nil)
 // NewCatalogue returns the store on the pool.
 func NewCatalogue(pool *sqlx.DB) *Catalogue { return &Catalogue{pool} }
 
+// visibleOperators is the condition that a subscriber which the scope ($1, $2) shows
+// uses the operator o.
+const visibleOperators = `EXISTS (SELECT FROM subscribers s
+  WHERE s.company_id = $1 AND ($2::bigint[] IS NULL OR s.group_id = ANY($2)) AND s.operator_code = o.code)`
+
+const listOperators = `SELECT o.code, o.name FROM operators o WHERE ` + visibleOperators
+
 // Operators implements domain.Catalogue.
 func (c *Catalogue) Operators(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*domain.Operator], error) {
-	const sql = `SELECT o.code, o.name FROM operators o
-WHERE EXISTS (SELECT FROM subscribers s
-  WHERE s.company_id = $1 AND ($2::bigint[] IS NULL OR s.group_id = ANY($2)) AND s.operator_code = o.code)`
-	return keyset.ByKey(ctx, c.pool, sql, query.Field{Name: "code"}, "o.code", page,
+	return keyset.ByKey(ctx, c.pool, listOperators, query.Field{Name: "code"}, "o.code", page,
 		func(of *domain.Operator) string { return of.Code }, scope.Company, pg.GroupsOf(scope))
+}
+
+const countOperators = `SELECT count(*) FROM operators o WHERE ` + visibleOperators
+
+// CountOperators implements domain.Catalogue.
+func (c *Catalogue) CountOperators(ctx context.Context, scope domain.Scope) (int, error) {
+	return pg.Count(ctx, c.pool, countOperators, scope.Company, pg.GroupsOf(scope))
+}
+
+const findVisibleOperators = listOperators + ` AND o.code = ANY($3)`
+
+// FindOperators implements domain.Catalogue.
+func (c *Catalogue) FindOperators(ctx context.Context, scope domain.Scope, codes []string) (map[string]*domain.Operator, error) {
+	rows, err := pg.SelectAll[domain.Operator](ctx, c.pool, findVisibleOperators, scope.Company, pg.GroupsOf(scope), pq.StringArray(codes))
+	if err != nil {
+		return nil, err
+	}
+	return pg.Keyed(rows, func(of *domain.Operator) string { return of.Code }), nil
 }
 
 const findOperators = `SELECT o.code, o.name FROM operators o WHERE o.code = ANY($1)`
@@ -41,13 +63,36 @@ func (c *Catalogue) OperatorsOf(ctx context.Context, _ domain.Scope, codes []str
 	return pg.Keyed(rows, func(of *domain.Operator) string { return of.Code }), nil
 }
 
+// visibleTariffs is the condition that the company has the tariff t, and that a
+// restricted scope ($1, $2) has a subscriber with it whose group does not hide
+// tariffs ($3).
+const visibleTariffs = `t.company_id = $1 AND ($2::bigint[] IS NULL OR EXISTS (SELECT FROM subscribers s
+  WHERE s.company_id = $1 AND s.group_id = ANY($2) AND s.group_id <> ALL(COALESCE($3::bigint[], '{}')) AND s.tariff_name = t.name))`
+
+const listTariffs = `SELECT t.name, t.line_rental, t.currency FROM tariffs t WHERE ` + visibleTariffs
+
 // Tariffs implements domain.Catalogue.
 func (c *Catalogue) Tariffs(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*domain.Tariff], error) {
-	const sql = `SELECT t.name, t.line_rental, t.currency FROM tariffs t
-WHERE t.company_id = $1 AND ($2::bigint[] IS NULL OR EXISTS (SELECT FROM subscribers s
-  WHERE s.company_id = $1 AND s.group_id = ANY($2) AND s.group_id <> ALL(COALESCE($3::bigint[], '{}')) AND s.tariff_name = t.name))`
-	return keyset.ByKey(ctx, c.pool, sql, query.Field{Name: "name"}, "t.name", page,
+	return keyset.ByKey(ctx, c.pool, listTariffs, query.Field{Name: "name"}, "t.name", page,
 		func(of *domain.Tariff) string { return of.Name }, scope.Company, pg.GroupsOf(scope), pq.Int64Array(scope.Masked))
+}
+
+const countTariffs = `SELECT count(*) FROM tariffs t WHERE ` + visibleTariffs
+
+// CountTariffs implements domain.Catalogue.
+func (c *Catalogue) CountTariffs(ctx context.Context, scope domain.Scope) (int, error) {
+	return pg.Count(ctx, c.pool, countTariffs, scope.Company, pg.GroupsOf(scope), pq.Int64Array(scope.Masked))
+}
+
+const findVisibleTariffs = listTariffs + ` AND t.name = ANY($4)`
+
+// FindTariffs implements domain.Catalogue.
+func (c *Catalogue) FindTariffs(ctx context.Context, scope domain.Scope, names []string) (map[string]*domain.Tariff, error) {
+	rows, err := pg.SelectAll[domain.Tariff](ctx, c.pool, findVisibleTariffs, scope.Company, pg.GroupsOf(scope), pq.Int64Array(scope.Masked), pq.StringArray(names))
+	if err != nil {
+		return nil, err
+	}
+	return pg.Keyed(rows, func(of *domain.Tariff) string { return of.Name }), nil
 }
 
 const findTariffs = `

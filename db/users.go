@@ -44,6 +44,24 @@ func (a *Access) Users(ctx context.Context, scope domain.Scope, page domain.Page
 	return pg.MapSlice(rows, (*userRow).user), err
 }
 
+const countUsers = `SELECT count(*) FROM users u WHERE u.company_id = $1`
+
+// CountUsers implements domain.Access.
+func (a *Access) CountUsers(ctx context.Context, scope domain.Scope) (int, error) {
+	return pg.Count(ctx, a.pool, countUsers, scope.Company)
+}
+
+const findUsers = `SELECT ` + userColumns + ` FROM users u WHERE u.company_id = $1 AND u.email = ANY($2)`
+
+// FindUsers implements domain.Access.
+func (a *Access) FindUsers(ctx context.Context, scope domain.Scope, emails []string) (map[string]*domain.User, error) {
+	rows, err := pg.SelectAll[userRow](ctx, a.pool, findUsers, scope.Company, pq.StringArray(emails))
+	if err != nil {
+		return nil, err
+	}
+	return pg.Keyed(pg.Pluck(rows, (*userRow).user), func(of *domain.User) string { return of.Email }), nil
+}
+
 const findUser = `
 SELECT u.company_id, ` + userColumns + `
 FROM user_lookup l

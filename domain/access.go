@@ -93,12 +93,19 @@ func (c *Caller) missing(all []Permission) Permission {
 type Access interface {
 	// Users lists the users of the company, ordered by e-mail.
 	Users(ctx context.Context, scope Scope, page Page) (Slice[*User], error)
+	CountUsers(ctx context.Context, scope Scope) (int, error)
+	// FindUsers returns the users of the company with those e-mail addresses, as
+	// they are stored, by address.
+	FindUsers(ctx context.Context, scope Scope, emails []string) (map[string]*User, error)
 	// FindUser finds a user of any company by e-mail, case-insensitively, and
 	// the company; for the operator's commands.
 	FindUser(ctx context.Context, email string) (CompanyID, *User, error)
 
 	// Keys lists the access keys of the company, newest first.
 	Keys(ctx context.Context, scope Scope, page Page) (Slice[*AccessKey], error)
+	CountKeys(ctx context.Context, scope Scope) (int, error)
+	// FindKeys returns the access keys of the company with those ids, by id.
+	FindKeys(ctx context.Context, scope Scope, ids []string) (map[string]*AccessKey, error)
 	// CreateKey makes a key for the user with those scopes (none: all of the
 	// user's permissions). The secret cannot be read again.
 	CreateKey(ctx context.Context, scope Scope, email string, scopes []Permission, lifetime time.Duration) (*AccessKey, Secret, error)

@@ -63,10 +63,12 @@ func firstInstant(year int, month time.Month, day int, zone *time.Location) time
 	return t
 }
 
-// Fill returns the points of every interval of the span, with zeros where there
-// was no usage; an empty span has none. The points must be in order of time and
-// begin at StartOf. It refuses spans of more than MaxUsagePoints intervals.
-func (i Interval) Fill(points []UsagePoint, span Range) ([]UsagePoint, error) {
+// Fill returns the points of the intervals of the span that begin before known,
+// with zeros where there was no usage, and further ones up to the last point; an
+// empty span has none. Known is up to when usage is complete. The points must be in
+// order of time and begin at StartOf. It refuses spans of more than MaxUsagePoints
+// intervals.
+func (i Interval) Fill(points []UsagePoint, span Range, known time.Time) ([]UsagePoint, error) {
 	if err := i.Check(span); err != nil {
 		return nil, err
 	}
@@ -74,7 +76,7 @@ func (i Interval) Fill(points []UsagePoint, span Range) ([]UsagePoint, error) {
 		return nil, nil
 	}
 	var filled []UsagePoint
-	for at := i.StartOf(span.Start); at.Before(span.End); at = i.Next(at) {
+	for at := i.StartOf(span.Start); at.Before(span.End) && (at.Before(known) || len(points) > 0); at = i.Next(at) {
 		point := UsagePoint{Start: at}
 		if len(points) > 0 && points[0].Start.Equal(at) {
 			point, points = points[0], points[1:]

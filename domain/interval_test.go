@@ -61,7 +61,7 @@ func TestASeriesIsFilledWithZeros(t *testing.T) {
 	}
 	used := domain.UsagePoint{Start: interval.StartOf(at(t, "2026-10-25T12:00:00Z"))}
 	used.MobileOriginated = 5
-	points, err := interval.Fill([]domain.UsagePoint{used}, span)
+	points, err := interval.Fill([]domain.UsagePoint{used}, span, span.End)
 	if err != nil || len(points) != 3 {
 		t.Fatal(points, err)
 	}
@@ -76,7 +76,7 @@ func TestAnEmptySpanHasNoStepsWithinLongerOnes(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for _, unit := range []domain.Unit{domain.Hourly, domain.Daily, domain.Monthly} {
-		points, err := domain.Interval{Unit: unit, Zone: time.UTC}.Fill(nil, domain.Range{Start: noon, End: noon})
+		points, err := domain.Interval{Unit: unit, Zone: time.UTC}.Fill(nil, domain.Range{Start: noon, End: noon}, noon)
 		if len(points) > 0 || err != nil {
 			t.Errorf("%s: %v %v", unit, points, err)
 		}
@@ -123,9 +123,32 @@ func TestASeriesMayHaveAsManyHoursAsTheBound(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for hours, fits := range map[int]bool{domain.MaxUsagePoints: true, domain.MaxUsagePoints + 1: false} {
 		span := domain.Range{Start: start, End: start.Add(time.Duration(hours) * time.Hour), Offset: time.UTC}
-		points, err := hourly.Fill(nil, span)
+		points, err := hourly.Fill(nil, span, span.End)
 		if (err == nil) != fits || fits && len(points) != hours {
 			t.Errorf("%d hours: %d points, %v", hours, len(points), err)
+		}
+	}
+}
+
+func TestASeriesEndsWithWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	daily := domain.Interval{Unit: domain.Daily, Zone: time.UTC}
+	span := domain.Range{Start: at(t, "2026-11-01T00:00:00Z"), End: at(t, "2026-12-01T00:00:00Z"), Offset: time.UTC}
+	used := domain.UsagePoint{Start: at(t, "2026-11-09T00:00:00Z")}
+	for _, c := range []struct {
+		known  string
+		points []domain.UsagePoint
+		days   int
+	}{
+		{"2026-11-05T10:05:00Z", nil, 5},
+		{"2026-11-05T00:00:00Z", nil, 4},
+		{"2026-12-24T00:00:00Z", nil, 30},
+		{"2026-10-24T00:00:00Z", nil, 0},
+		{"2026-11-05T10:05:00Z", []domain.UsagePoint{used}, 9},
+	} {
+		points, err := daily.Fill(c.points, span, at(t, c.known))
+		if err != nil || len(points) != c.days {
+			t.Errorf("known to %s: %d days, %v", c.known, len(points), err)
 		}
 	}
 }

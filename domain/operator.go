@@ -23,11 +23,17 @@ type Tariff struct {
 type Catalogue interface {
 	// Operators returns the operators that the visible subscribers use, ordered by code.
 	Operators(ctx context.Context, scope Scope, page Page) (Slice[*Operator], error)
+	CountOperators(ctx context.Context, scope Scope) (int, error)
+	// FindOperators returns those of the codes that Operators lists, by code.
+	FindOperators(ctx context.Context, scope Scope, codes []string) (map[string]*Operator, error)
 	// OperatorsOf answers for a batch of codes, keyed by code.
 	OperatorsOf(ctx context.Context, scope Scope, codes []string) (map[string]*Operator, error)
 	// Tariffs returns the tariffs of the company, ordered by name; for a
 	// restricted scope those that its subscribers show.
 	Tariffs(ctx context.Context, scope Scope, page Page) (Slice[*Tariff], error)
+	CountTariffs(ctx context.Context, scope Scope) (int, error)
+	// FindTariffs returns those of the names that Tariffs lists, by name.
+	FindTariffs(ctx context.Context, scope Scope, names []string) (map[string]*Tariff, error)
 	// TariffsOf answers for a batch of names, keyed by name.
 	TariffsOf(ctx context.Context, scope Scope, names []string) (map[string]*Tariff, error)
 }

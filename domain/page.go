@@ -18,7 +18,7 @@ const (
 // Page selects a part of an ordered list: either Limit items from
 // Offset, or Limit items after (or before) a cursor.
 type Page struct {
-	// Limit is 1 to MaxLimit.
+	// Limit is 0 to MaxLimit; 0 is for a list that is only counted.
 	Limit  int
 	Offset int
 	// Cursor is where to go on, as an earlier Slice gave it; "" means the edge.

@@ -9,12 +9,20 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryResolver) Users(ctx context.Context, first *int32, after *string) (*model.UserConnection, error) {
-	return forward(ctx, first, after, wholeCompany("users"), q.Access.Users)
+func (q queryResolver) Users(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error) {
+	page, err := connectionPage(first, after, last, before)
+	if err != nil {
+		return nil, err
+	}
+	return paged(ctx, page, wholeCompany("users"), q.Access.Users, q.Access.CountUsers)
 }
 
-func (q queryResolver) AccessKeys(ctx context.Context, first *int32, after *string) (*model.AccessKeyConnection, error) {
-	return forward(ctx, first, after, wholeCompany("access keys"), q.Access.Keys)
+func (q queryResolver) AccessKeys(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.AccessKeyConnection, error) {
+	page, err := connectionPage(first, after, last, before)
+	if err != nil {
+		return nil, err
+	}
+	return paged(ctx, page, wholeCompany("access keys"), q.Access.Keys, q.Access.CountKeys)
 }
 
 // wholeCompany returns the caller's scope, or Forbidden when it is restricted
@@ -70,4 +78,12 @@ func (m mutationResolver) RevokeAccessKey(ctx context.Context, in input.RevokeAc
 
 func (u userResolver) Groups(ctx context.Context, of *domain.User) ([]*domain.Group, error) {
 	return groupsOfUser.of(ctx, of)
+}
+
+func (u userResolver) ID(_ context.Context, of *domain.User) (string, error) {
+	return globalID("User", of.Email), nil
+}
+
+func (k accessKeyResolver) ID(_ context.Context, of *domain.AccessKey) (string, error) {
+	return globalID("AccessKey", of.AccessKeyID), nil
 }

@@ -25,3 +25,7 @@ func (q queryResolver) AuditLog(ctx context.Context, first *int32, after *string
 	total := func(ctx context.Context) (int, error) { return q.Audit.Count(ctx, scope, listing) }
 	return connection(slice, total), err
 }
+
+func (a auditEntryResolver) ID(_ context.Context, of *domain.AuditEntry) (string, error) {
+	return globalID("AuditEntry", formatID(of.Sequence)), nil
+}

@@ -19,6 +19,14 @@ func (q queryResolver) Company(ctx context.Context) (*domain.Company, error) {
 	return caller.Company, nil
 }
 
+func (v viewerResolver) ID(_ context.Context, of *domain.Caller) (string, error) {
+	return globalID("Viewer", of.Email), nil
+}
+
+func (c companyResolver) ID(_ context.Context, of *domain.Company) (string, error) {
+	return globalID("Company", of.ExternalID), nil
+}
+
 func (v viewerResolver) IsRestricted(_ context.Context, of *domain.Caller) (bool, error) {
 	return of.Scope.Restricted(), nil
 }

@@ -79,6 +79,11 @@ type (
 	groupResolver      struct{ *Graph }
 	tagResolver        struct{ *Graph }
 
+	accessKeyResolver  struct{ *Graph }
+	auditEntryResolver struct{ *Graph }
+	operatorResolver   struct{ *Graph }
+	tariffResolver     struct{ *Graph }
+
 	subscriptionResolver    struct{ *Graph }
 	usageResolver           struct{ *Graph }
 	subscriberUsageResolver struct{ *Graph }
@@ -104,6 +109,18 @@ func (g *Graph) Viewer() generated.ViewerResolver { return viewerResolver{g} }
 
 // User answers the fields of a user.
 func (g *Graph) User() generated.UserResolver { return userResolver{g} }
+
+// AccessKey answers the fields of an access key.
+func (g *Graph) AccessKey() generated.AccessKeyResolver { return accessKeyResolver{g} }
+
+// AuditEntry answers the fields of an entry of the audit log.
+func (g *Graph) AuditEntry() generated.AuditEntryResolver { return auditEntryResolver{g} }
+
+// Operator answers the fields of an operator.
+func (g *Graph) Operator() generated.OperatorResolver { return operatorResolver{g} }
+
+// Tariff answers the fields of a tariff.
+func (g *Graph) Tariff() generated.TariffResolver { return tariffResolver{g} }
 
 // Subscriber answers the fields of a subscriber.
 func (g *Graph) Subscriber() generated.SubscriberResolver { return subscriberResolver{g} }

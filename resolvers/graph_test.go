@@ -84,7 +84,9 @@ func TestWrongArgumentsAreNamedAndChangeNothing(t *testing.T) {
 	s := newStack(t)
 	id := s.subscriberIDs(t, 1)[0]
 	for _, c := range []struct{ query, code, field string }{
-		{`{subscribers(first: 0) {nodes {id}}}`, "INVALID_PARAMETER", "first"},
+		{`{subscribers(first: -1) {nodes {id}}}`, "INVALID_PARAMETER", "first"},
+		{`{subscribers(last: 101) {nodes {id}}}`, "INVALID_PARAMETER", "last"},
+		{`{subscribers(after: "") {nodes {id}}}`, "INVALID_PARAMETER", "after"},
 		{`{subscribers(first: 101) {nodes {id}}}`, "INVALID_PARAMETER", "first"},
 		{`{subscribers(first: 1, last: 1) {nodes {id}}}`, "INVALID_PARAMETER", "last"},
 		{`{subscribers(last: 1, after: "x") {nodes {id}}}`, "INVALID_PARAMETER", "after"},

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"simgraph/domain"
+	"simgraph/domain/query"
 	"simgraph/graph/model"
 )
 
@@ -33,6 +34,9 @@ type nodeType struct {
 var (
 	inventory  = []domain.Permission{domain.ViewSubscriber}
 	monitoring = []domain.Permission{domain.ViewMonitoringAlerts, domain.ViewUserDetails}
+	people     = []domain.Permission{domain.ViewUserDetails}
+	keys       = []domain.Permission{domain.ManageAccessKeys}
+	nothing    []domain.Permission
 )
 
 var nodeTypes = map[string]nodeType{
@@ -42,6 +46,13 @@ var nodeTypes = map[string]nodeType{
 	"Alert":         {monitoring, (*Graph).alertNodes},
 	"AlertLogEntry": {monitoring[:1], (*Graph).alertLogNodes},
 	"Recipient":     {monitoring, (*Graph).recipientNodes},
+	"Operator":      {inventory, (*Graph).operatorNodes},
+	"Tariff":        {inventory, (*Graph).tariffNodes},
+	"User":          {people, (*Graph).userNodes},
+	"AuditEntry":    {people, (*Graph).auditNodes},
+	"AccessKey":     {keys, (*Graph).accessKeyNodes},
+	"Company":       {nothing, (*Graph).companyNodes},
+	"Viewer":        {nothing, (*Graph).viewerNodes},
 }
 
 func (q queryResolver) Node(ctx context.Context, id string) (model.Node, error) {
@@ -101,7 +112,7 @@ func parseGlobalID(id string) (kind, of string, known bool) {
 
 func (g *Graph) subscriberNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
 	found, err := g.Ports.Subscribers.FindMany(ctx, scope, ids, g.projection(ctx))
-	return asNodes(found, func(id string) string { return id }), err
+	return asNodes(found, sameID), err
 }
 
 func (g *Graph) groupNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
@@ -123,6 +134,67 @@ func (g *Graph) recipientNodes(ctx context.Context, scope domain.Scope, ids []st
 	found, err := g.Ports.Recipients.FindMany(ctx, scope, numbers(ids))
 	return asNodes(found, formatID), err
 }
+
+func (g *Graph) operatorNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Catalogue.FindOperators(ctx, scope, ids)
+	return asNodes(found, sameID), err
+}
+
+func (g *Graph) tariffNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Catalogue.FindTariffs(ctx, scope, ids)
+	return asNodes(found, sameID), err
+}
+
+func (g *Graph) userNodes(ctx context.Context, _ domain.Scope, ids []string) (map[string]model.Node, error) {
+	scope, err := wholeCompany("users")(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := g.Access.FindUsers(ctx, scope, ids)
+	return asNodes(found, sameID), err
+}
+
+func (g *Graph) accessKeyNodes(ctx context.Context, _ domain.Scope, ids []string) (map[string]model.Node, error) {
+	scope, err := wholeCompany("access keys")(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := g.Access.FindKeys(ctx, scope, ids)
+	return asNodes(found, sameID), err
+}
+
+func (g *Graph) auditNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	sequences := each(numbers(ids), func(n int64) any { return n })
+	wanted, err := query.Compare(domain.AuditFields, "sequence", query.In, sequences...)
+	if err != nil {
+		return nil, err
+	}
+	slice, err := g.Audit.List(ctx, scope, domain.Listing{Filter: wanted, Page: domain.Page{Limit: domain.MaxLimit}})
+	nodes := make(map[string]model.Node, len(slice.Items))
+	for _, entry := range slice.Items {
+		nodes[formatID(entry.Sequence)] = entry
+	}
+	return nodes, err
+}
+
+// companyNodes returns the company of the caller, who sees no other.
+func (g *Graph) companyNodes(ctx context.Context, _ domain.Scope, ids []string) (map[string]model.Node, error) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil || !slices.Contains(ids, caller.Company.ExternalID) {
+		return nil, err
+	}
+	return map[string]model.Node{caller.Company.ExternalID: caller.Company}, nil
+}
+
+func (g *Graph) viewerNodes(ctx context.Context, _ domain.Scope, ids []string) (map[string]model.Node, error) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil || !slices.Contains(ids, caller.Email) {
+		return nil, err
+	}
+	return map[string]model.Node{caller.Email: caller}, nil
+}
+
+func sameID(id string) string { return id }
 
 // numbers reads ids that are numbers and leaves out what is none.
 func numbers(ids []string) []int64 {

@@ -4,7 +4,10 @@ import (
 	"encoding/base64"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
 )
@@ -17,6 +20,8 @@ func TestAnObjectNeedsByItsIDWhatItsOwnFieldNeeds(t *testing.T) {
 	everything, query := s.caller, rootFields(schemaOf())["query"]
 	for kind, field := range map[string]string{
 		"Subscriber": "subscriber", "Group": "group", "Tag": "tag", "Alert": "alert", "AlertLogEntry": "alertLog", "Recipient": "recipients",
+		"Operator": "operators", "Tariff": "tariffs", "User": "users", "AccessKey": "accessKeys", "AuditEntry": "auditLog",
+		"Company": "company", "Viewer": "viewer",
 	} {
 		id := base64.RawURLEncoding.EncodeToString([]byte(kind + ":1"))
 		needed := required(query.ForName(field))
@@ -79,5 +84,57 @@ func TestNodesTakesAHundredIDs(t *testing.T) {
 	a := s.ask(t, `query ($ids: [ID!]!) {nodes(ids: $ids) {id}}`, "ids", append(ids, id))
 	if a.code() != "INVALID_PARAMETER" || a.Errors[0].Extensions["field"] != "ids" || a.at("nodes") != nil {
 		t.Errorf("101 ids: %v", a.Errors)
+	}
+}
+
+// What a page lists by connections, and what it shows of the caller, is found again
+// by its id.
+func TestEveryNodeIsFoundByItsID(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	s.mustAsk(t, `mutation {createAccessKey(input: {userEmail: "admin@demo.example"}) {accessKey {id}}}`)
+	s.mustAsk(t, `mutation {createAlert(input: {ruleType: COMPANY, lowerThreshold: 0, upperThreshold: 1}) {alert {id}}}`)
+	a := s.mustAsk(t, `{viewer {id company {id}} users(first: 1) {nodes {id}} accessKeys(first: 1) {nodes {id}} operators(first: 1) {nodes {id}}
+  tariffs(first: 1) {nodes {id}} auditLog(first: 1) {nodes {id}} recipients(first: 1) {nodes {id}} alertLog(first: 1) {nodes {id}}}`)
+	ids := []any{a.at("viewer", "id"), a.at("viewer", "company", "id")}
+	types := []string{"Viewer", "Company"}
+	for list, name := range map[string]string{
+		"users": "User", "accessKeys": "AccessKey", "operators": "Operator", "tariffs": "Tariff", "auditLog": "AuditEntry", "recipients": "Recipient",
+		"alertLog": "AlertLogEntry",
+	} {
+		ids, types = append(ids, a.at(list, "nodes", 0, "id")), append(types, name)
+	}
+	found := s.mustAsk(t, `query ($ids: [ID!]!) {nodes(ids: $ids) {__typename id}}`, "ids", ids)
+	for i, name := range types {
+		if found.at("nodes", i) == nil || found.at("nodes", i, "__typename") != name || found.at("nodes", i, "id") != ids[i] {
+			t.Errorf("%s: %v", name, found.at("nodes", i))
+		}
+	}
+
+	// A user of a group finds neither what the company has as a whole, nor operators
+	// and tariffs of others.
+	group := *s.caller
+	group.Scope = domain.Scope{Company: group.Scope.Company, Groups: []int64{999}}
+	group.Email = "other@demo.example"
+	s.caller = &group
+	for i, node := range s.mustAsk(t, `query ($ids: [ID!]!) {nodes(ids: $ids) {id}}`, "ids", ids).at("nodes").([]any) {
+		if node != nil && types[i] != "Company" {
+			t.Errorf("a user of a group finds a %s", types[i])
+		}
+	}
+}
+
+// TestEveryObjectThatHasAnIDIsANode keeps the keys of clients' caches complete.
+func TestEveryObjectThatHasAnIDIsANode(t *testing.T) {
+	t.Parallel()
+	for name, def := range schemaOf().Types {
+		if def.Kind == ast.Object && def.Fields.ForName("id") != nil && !slices.Contains(def.Interfaces, "Node") {
+			t.Errorf("%s has an id and is no Node", name)
+		}
+		if strings.HasSuffix(name, "Connection") {
+			if node := schemaOf().Types[def.Fields.ForName("nodes").Type.Name()]; !slices.Contains(node.Interfaces, "Node") {
+				t.Errorf("%s lists what is no Node", name)
+			}
+		}
 	}
 }

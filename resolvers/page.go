@@ -21,8 +21,8 @@ func connectionPage(first *int32, after *string, last *int32, before *string) (d
 }
 
 func edgePage(name string, n int32, from string, cursor *string, wrong string, unwanted *string, backward bool) (domain.Page, error) {
-	if n < 1 || n > domain.MaxLimit {
-		return domain.Page{}, domain.Invalid(name, "%s must be 1 to %d, not %d", name, domain.MaxLimit, n)
+	if n < 0 || n > domain.MaxLimit {
+		return domain.Page{}, domain.Invalid(name, "%s must be 0 to %d, not %d", name, domain.MaxLimit, n)
 	}
 	if unwanted != nil {
 		return domain.Page{}, domain.Invalid(wrong, "%s goes with %s only", wrong, map[bool]string{true: "first", false: "last"}[backward])
@@ -61,22 +61,20 @@ func pageArguments[O any](_ context.Context, _ O, args arguments) (domain.Page, 
 	return offsetPage(argument[*int32](args, "limit"), argument[*int32](args, "offset"))
 }
 
-// forward lists a page of what a port lists one way only, within the scope.
-func forward[T any](
-	ctx context.Context, first *int32, after *string,
-	within func(context.Context) (domain.Scope, error),
-	from func(context.Context, domain.Scope, domain.Page) (domain.Slice[T], error),
+// paged lists a page of what a port lists and counts within the scope alone.
+func paged[T any](
+	ctx context.Context, page domain.Page, within func(context.Context) (domain.Scope, error),
+	from func(context.Context, domain.Scope, domain.Page) (domain.Slice[T], error), count func(context.Context, domain.Scope) (int, error),
 ) (*model.Connection[T], error) {
-	page, err := connectionPage(first, after, nil, nil)
-	if err != nil {
-		return nil, err
-	}
 	scope, err := within(ctx)
 	if err != nil {
 		return nil, err
 	}
 	slice, err := from(ctx, scope, page)
-	return &model.Connection[T]{Slice: slice}, err
+	if err != nil {
+		return nil, err
+	}
+	return connection(slice, func(ctx context.Context) (int, error) { return count(ctx, scope) }), nil
 }
 
 func connection[T any](slice domain.Slice[T], total func(context.Context) (int, error)) *model.Connection[T] {

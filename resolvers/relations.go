@@ -82,7 +82,7 @@ var (
 var (
 	totalsOfUsage      = relateBy(field{"Usage", "totals", apart, ""}, usageTotals, subjectOf, spanArguments)
 	hoursOfUsage       = relateBy(field{"Usage", "dataUsage sessionCount", apart, ""}, usageSeries, subjectOf, hoursArguments)
-	seriesOfUsage      = relateBy(field{"Usage", "series", apart, ""}, usageSeries, subjectOf, seriesArguments)
+	seriesOfUsage      = relateSeries(field{"Usage", "series", apart, ""})
 	sharesOfUsage      = relateBy(field{"Usage", "breakdown", apart, ""}, usageShares, subjectOf, sharesArguments)
 	topOfUsage         = relateBy(field{"Usage", "topSubscribers", apart, ""}, usageTop, subjectOf, topArguments)
 	protocolsOfUsage   = relateBy(field{"Usage", "dataUsageByNetworkProtocol", apart, ""}, usageProtocols, subjectOf, spanArguments)

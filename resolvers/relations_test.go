@@ -21,7 +21,7 @@ var holders = []string{"Connection", "Edge", "List", "Payload"}
 // or that are computed.
 var notRelations = strings.Fields(`
 	Subscriber.id Subscriber.networkState Subscriber.operator Subscriber.parent Subscriber.usage RelatedItems.parent RelatedItems.profiles
-	Group.id Group.usage Tag.id Tag.usage Viewer.company Viewer.isRestricted Viewer.permissions User.permissions
+	Company.id Viewer.id User.id AccessKey.id Operator.id Tariff.id AuditEntry.id Group.id Group.usage Tag.id Tag.usage Viewer.company Viewer.isRestricted Viewer.permissions User.permissions
 	AccessKey.scopes Company.currentPeriod Company.usage
 	Alert.id Alert.company AlertState.alert AlertState.period AlertState.lower AlertState.upper AlertFiring.period AlertPreview.firings
 	AlertExplanation.state AlertExplanation.lower AlertExplanation.upper BoundaryExplanation.state BoundaryExplanation.entry

@@ -1,6 +1,7 @@
 package resolvers_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -17,5 +18,76 @@ func TestEachMutationTakesOneInput(t *testing.T) {
 		if field.Type.String() != name+"Payload" {
 			t.Errorf("%s must answer %sPayload", field.Name, name)
 		}
+	}
+}
+
+// TestConnectionsAreConnections holds all of them to the form that Relay knows.
+func TestConnectionsAreConnections(t *testing.T) {
+	t.Parallel()
+	schema := schemaOf()
+	for name, def := range schema.Types {
+		if of, is := strings.CutSuffix(name, "Connection"); is {
+			for _, field := range []string{"edges: [" + of + "Edge!]!", "pageInfo: PageInfo!", "totalCount: Int"} {
+				field, want, _ := strings.Cut(field, ": ")
+				if found := def.Fields.ForName(field); found == nil || found.Type.String() != want {
+					t.Errorf("%s lacks %s: %s", name, field, want)
+				}
+			}
+		}
+		for _, field := range def.Fields {
+			if !strings.HasSuffix(field.Type.Name(), "Connection") {
+				continue
+			}
+			for _, argument := range []string{"first", "after", "last", "before"} {
+				if field.Arguments.ForName(argument) == nil {
+					t.Errorf("%s.%s lacks %s", name, field.Name, argument)
+				}
+			}
+		}
+	}
+}
+
+// TestEveryConnectionIsWalkedBothWaysAndCounted reads each root list forward and
+// backward.
+func TestEveryConnectionIsWalkedBothWaysAndCounted(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	s.mustAsk(t, `mutation {createAlert(input: {ruleType: COMPANY, lowerThreshold: 0, upperThreshold: 1}) {alert {id}}}`)
+	for range 3 {
+		s.mustAsk(t, `mutation {createAccessKey(input: {userEmail: "admin@demo.example"}) {secret}}`)
+	}
+	for _, field := range rootFields(schemaOf())["query"] {
+		if !strings.HasSuffix(field.Type.Name(), "Connection") {
+			continue
+		}
+		page := func(arguments string) *response {
+			return s.mustAsk(t, `{list: `+field.Name+arguments+` {totalCount edges {cursor node {id}} nodes {id} pageInfo {hasNextPage hasPreviousPage startCursor endCursor}}}`)
+		}
+		whole := page(`(first: 100)`)
+		total, all := int(whole.at("list", "totalCount").(float64)), whole.at("list", "nodes").([]any)
+		if total < 1 || len(all) != min(total, 100) {
+			t.Errorf("%s: %d of %d", field.Name, len(all), total)
+			continue
+		}
+		last := page(`(last: 1)`)
+		if total <= 100 && fmt.Sprint(last.at("list", "nodes", 0)) != fmt.Sprint(all[total-1]) || last.at("list", "pageInfo", "hasPreviousPage") != (total > 1) {
+			t.Errorf("%s: the last is %v", field.Name, last.at("list"))
+		}
+		if total > 1 {
+			cursor := fmt.Sprint(whole.at("list", "edges", 1, "cursor"))
+			before := page(`(last: 1, before: "` + cursor + `")`)
+			if fmt.Sprint(before.at("list", "nodes")) != fmt.Sprint(all[:1]) {
+				t.Errorf("%s: before the second is %v", field.Name, before.at("list", "nodes"))
+			}
+		}
+		none := page(`(first: 0)`)
+		if len(none.at("list", "edges").([]any)) != 0 || none.at("list", "pageInfo", "hasNextPage") != true || int(none.at("list", "totalCount").(float64)) != total {
+			t.Errorf("%s: a page of none is %v", field.Name, none.at("list"))
+		}
+	}
+	nested := s.mustAsk(t, `{groups(first: 1) {nodes {subscribers(first: 0) {totalCount nodes {id} pageInfo {hasNextPage}}}} tags(first: 1) {nodes {subscribers(last: 0) {totalCount nodes {id}}}}}`)
+	if len(nested.at("groups", "nodes", 0, "subscribers", "nodes").([]any)) != 0 || len(nested.at("tags", "nodes", 0, "subscribers", "nodes").([]any)) != 0 ||
+		nested.at("groups", "nodes", 0, "subscribers", "totalCount") == 0.0 {
+		t.Errorf("pages of none: %v", nested.Data)
 	}
 }

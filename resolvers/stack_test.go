@@ -119,6 +119,7 @@ func callerNamed(t testing.TB, access *db.Access, email string) *domain.Caller {
 type response struct {
 	Data       map[string]any `json:"data"`
 	Errors     []fault        `json:"errors"`
+	Extensions map[string]any `json:"extensions"`
 	Statements int            `json:"-"`
 }
 

@@ -71,7 +71,7 @@ func (u usageResolver) Series(ctx context.Context, of *model.Usage, unit domain.
 	if err != nil {
 		return nil, err
 	}
-	points, err := seriesOfUsage.with(ctx, of, args)
+	points, err := seriesOfUsage.filled(ctx, of, args)
 	return pointers(points), err
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/graph/model"
+	"simgraph/graph/plan"
 )
 
 // usageSpan is a span of hours of subjects of one kind.
@@ -130,8 +131,8 @@ func gathering[T any](method func(*Graph) gather[T]) *source[usageSpan, domain.S
 	})
 }
 
-// loadSeries loads the series of subjects. Zeros are filled in here, where it
-// shows how many points all of them have.
+// loadSeries loads the series of subjects, without zeros. How many points all of
+// them have with zeros shows here.
 func loadSeries(ctx context.Context, l *loaders, of []domain.Subject, args seriesArgs) (map[domain.Subject][]domain.UsagePoint, error) {
 	interval, err := domain.NewInterval(args.unit, args.zone)
 	if err != nil {
@@ -142,15 +143,46 @@ func loadSeries(ctx context.Context, l *loaders, of []domain.Subject, args serie
 			return nil, err
 		}
 	}
-	series, err := l.graph.Analytics.Series(ctx, l.scope, of, args.hours(), interval, domain.AllMeasures)
+	return l.graph.Analytics.Series(ctx, l.scope, of, args.hours(), interval, domain.AllMeasures)
+}
+
+// filledRelation is the relation of series, of which zeros need to know up to when
+// usage is known.
+type filledRelation struct {
+	*relation[*model.Usage, seriesArgs, domain.Subject, []domain.UsagePoint]
+}
+
+func relateSeries(f field) filledRelation {
+	r := filledRelation{&relation[*model.Usage, seriesArgs, domain.Subject, []domain.UsagePoint]{source: usageSeries, key: subjectOf, args: seriesArguments}}
+	relations = append(relations, related{f, r})
+	return r
+}
+
+// Queue implements plan.Relation.
+func (r filledRelation) Queue(ctx context.Context, level *plan.Level, objects []any, given map[string]any) {
+	r.relation.Queue(ctx, level, objects, given)
+	if argument[bool](given, "zeroFill") {
+		usageSources.in(ctx).queue(level, none{}, []none{{}})
+	}
+}
+
+// filled returns the series of an object, with zeros where they are wanted.
+func (r filledRelation) filled(ctx context.Context, of *model.Usage, args seriesArgs) ([]domain.UsagePoint, error) {
+	points, err := r.with(ctx, of, args)
 	if err != nil || !args.zeroFill {
-		return series, err
+		return points, err
 	}
-	filled := make(map[domain.Subject][]domain.UsagePoint, len(of))
-	for _, subject := range of {
-		if filled[subject], err = interval.Fill(series[subject], args.hours()); err != nil {
-			return nil, err
-		}
+	sources, err := sourcesOfUsage.of(ctx, of)
+	if err != nil {
+		return nil, err
 	}
-	return filled, nil
+	var known time.Time
+	if until := completeUntil(sources); until != nil {
+		known = *until
+	}
+	interval, err := domain.NewInterval(args.unit, args.zone)
+	if err != nil {
+		return nil, err
+	}
+	return interval.Fill(points, args.hours(), known)
 }

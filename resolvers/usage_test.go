@@ -47,7 +47,7 @@ func TestTheAnswersAboutUsageAgree(t *testing.T) {
 			t.Errorf("%s add up to %d, not %d", part, got, total)
 		}
 	}
-	if n := len(usage["hours"].([]any)); n != 72 {
+	if n := len(usage["hours"].([]any)); n != 60 { // to now: usage is known so far
 		t.Errorf("%d hours", n)
 	}
 	if got := sum(t, usage["hours"], "sessions"); got != number(t, a.at("company", "usage", "totals", "sessions")) {
@@ -104,9 +104,11 @@ func TestTheUsageOfManyIsAStatementForEachField(t *testing.T) {
 	s := newStack(t)
 	for _, list := range []string{"subscribers(first: 100)", "groups(first: 20)", "tags(first: 20)"} {
 		for usage, statements := range map[string]int{
-			`{totals {total sessions}}`: 1,
-			`{series {total sessions}}`: 1,
-			`{days: series {total} again: series(interval: DAY) {start} hours: series(interval: HOUR, timeZone: "UTC") {total}}`: 2,
+			`{totals {total sessions}}`:         1,
+			`{series {total sessions}}`:         2,
+			`{series(zeroFill: false) {total}}`: 1,
+			`{series {total} dataCompleteUntil previous {series(interval: HOUR) {total}}}`:                                       3,
+			`{days: series {total} again: series(interval: DAY) {start} hours: series(interval: HOUR, timeZone: "UTC") {total}}`: 3,
 			`{breakdown(by: PROTOCOL) {total}}`:                                                 1,
 			`{a: breakdown(by: IP_ADDRESS) {total} b: breakdown(by: TARIFF, first: 1) {value}}`: 2,
 			`{topSubscribers(first: 3) {total}}`:                                                1,
@@ -118,7 +120,7 @@ func TestTheUsageOfManyIsAStatementForEachField(t *testing.T) {
 			`{dataUsageByIpAddress {dataUsageByIp totalData}}`:             1,
 			`{dataUsageBySubscriber {subscriberDataUsage}}`:                1,
 			`{previous {dataUsageByIpAddress {totalData}}}`:                1,
-			`{dataUsage {mobileOriginated} series(interval: DAY) {start}}`: 2,
+			`{dataUsage {mobileOriginated} series(interval: DAY) {start}}`: 3,
 			everyMap:   4,
 			everyUsage: 6,
 		} {
@@ -252,5 +254,46 @@ func TestCumulativeUsageIsBookedAboveTheHighest(t *testing.T) {
 	}
 	if rose := used() - before; rose != 100 {
 		t.Errorf("dataUsage rose by %d", rose)
+	}
+}
+
+// The price of a series is that of its interval, however it is given.
+func TestTheCostOfASeriesKnowsTheInterval(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	const asked = `query ($interval: UsageInterval! = DAY) {company {usage(` + threeDays + `) {series(interval: $interval) {total}}}}`
+	for _, c := range []struct {
+		series    string
+		variables []any
+		want      float64
+	}{
+		{`{company {usage(` + threeDays + `) {series {total}}}}`, nil, 12},
+		{`{company {usage(` + threeDays + `) {series(interval: DAY) {total}}}}`, nil, 12},
+		{`{company {usage(` + threeDays + `) {series(interval: HOUR) {total}}}}`, nil, 242},
+		{`{company {usage(` + threeDays + `) {series(interval: MONTH) {total}}}}`, nil, 3},
+		{asked, nil, 12},
+		{asked, []any{"interval", "HOUR"}, 242},
+	} {
+		if got := s.mustAsk(t, c.series, c.variables...).Extensions["cost"]; got != c.want {
+			t.Errorf("%s %v: %v, want %v", c.series, c.variables, got, c.want)
+		}
+	}
+}
+
+// A series ends with the step up to which usage is known: zeros are for what is known
+// to be nothing. What a faster source reported beyond is listed as well.
+func TestASeriesEndsAtTheWatermark(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	a := s.mustAsk(t, `{company {usage {period {end} dataCompleteUntil days: series {start} hours: series(interval: HOUR) {start}}
+  next: usage(start: "2026-11-21T00:00:00Z", end: "2026-11-30T00:00:00Z") {series {start}}}}`)
+	until := a.at("company", "usage", "dataCompleteUntil").(string)
+	days, hours := a.at("company", "usage", "days").([]any), a.at("company", "usage", "hours").([]any)
+	last := hours[len(hours)-1].(map[string]any)["start"].(string)
+	if !strings.HasPrefix(until, "2026-11-20") || len(days) != 20 || last[:13] < until[:13] || last > "2026-11-20T12" {
+		t.Errorf("%d days, and hours to %s, where usage is known to %s", len(days), last, until)
+	}
+	if points := a.at("company", "next", "series").([]any); len(points) != 0 {
+		t.Errorf("days that have not come: %v", points)
 	}
 }

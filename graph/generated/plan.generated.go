@@ -81,6 +81,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 		Objects: map[string]*plan.Object{
 			"AccessKey":                  e.planAccessKey(),
 			"AccessKeyConnection":        e.planAccessKeyConnection(),
+			"AccessKeyEdge":              e.planAccessKeyEdge(),
 			"Alert":                      e.planAlert(),
 			"AlertConnection":            e.planAlertConnection(),
 			"AlertDelivery":              e.planAlertDelivery(),
@@ -125,6 +126,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"NetworkState":               e.planNetworkState(),
 			"Operator":                   e.planOperator(),
 			"OperatorConnection":         e.planOperatorConnection(),
+			"OperatorEdge":               e.planOperatorEdge(),
 			"PageInfo":                   e.planPageInfo(),
 			"ParentLink":                 e.planParentLink(),
 			"Period":                     e.planPeriod(),
@@ -150,6 +152,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"TagList":                    e.planTagList(),
 			"Tariff":                     e.planTariff(),
 			"TariffConnection":           e.planTariffConnection(),
+			"TariffEdge":                 e.planTariffEdge(),
 			"Usage":                      e.planUsage(),
 			"UsagePoint":                 e.planUsagePoint(),
 			"UsageRecorded":              e.planUsageRecorded(),
@@ -158,6 +161,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"UsageTotals":                e.planUsageTotals(),
 			"User":                       e.planUser(),
 			"UserConnection":             e.planUserConnection(),
+			"UserEdge":                   e.planUserEdge(),
 			"Viewer":                     e.planViewer(),
 		},
 	}
@@ -171,6 +175,21 @@ func (e *executableSchema) planAccessKey() *plan.Object {
 	return &plan.Object{
 		Satisfies: accessKeyImplementors,
 		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AccessKey_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.AccessKey)
+					v, err := e.Resolvers.AccessKey().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
 			"accessKeyId": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -248,6 +267,17 @@ func (e *executableSchema) planAccessKeyConnection() *plan.Object {
 	return &plan.Object{
 		Satisfies: accessKeyConnectionImplementors,
 		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AccessKeyConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.AccessKey])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*domain.AccessKey]](true, plan.Value[model.Edge[*domain.AccessKey]](true, "AccessKeyEdge")),
+			},
 			"nodes": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -269,6 +299,49 @@ func (e *executableSchema) planAccessKeyConnection() *plan.Object {
 					return obj.PageInfo(), nil
 				},
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AccessKeyConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*domain.AccessKey])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planAccessKeyEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: accessKeyEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AccessKeyEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*domain.AccessKey])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AccessKeyEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*domain.AccessKey])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[domain.AccessKey](true, "AccessKey"),
 			},
 		},
 	}
@@ -1497,6 +1570,21 @@ func (e *executableSchema) planAuditEntry() *plan.Object {
 	return &plan.Object{
 		Satisfies: auditEntryImplementors,
 		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditEntry_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.AuditEntry)
+					v, err := e.Resolvers.AuditEntry().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
 			"sequence": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1750,6 +1838,21 @@ func (e *executableSchema) planCompany() *plan.Object {
 	return &plan.Object{
 		Satisfies: companyImplementors,
 		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Company_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.Company)
+					v, err := e.Resolvers.Company().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
 			"name": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2628,6 +2731,21 @@ func (e *executableSchema) planOperator() *plan.Object {
 	return &plan.Object{
 		Satisfies: operatorImplementors,
 		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operator_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.Operator)
+					v, err := e.Resolvers.Operator().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
 			"code": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2656,6 +2774,17 @@ func (e *executableSchema) planOperatorConnection() *plan.Object {
 	return &plan.Object{
 		Satisfies: operatorConnectionImplementors,
 		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperatorConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.Operator])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*domain.Operator]](true, plan.Value[model.Edge[*domain.Operator]](true, "OperatorEdge")),
+			},
 			"nodes": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2677,6 +2806,49 @@ func (e *executableSchema) planOperatorConnection() *plan.Object {
 					return obj.PageInfo(), nil
 				},
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperatorConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*domain.Operator])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planOperatorEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: operatorEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperatorEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*domain.Operator])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperatorEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*domain.Operator])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[domain.Operator](true, "Operator"),
 			},
 		},
 	}
@@ -3946,6 +4118,21 @@ func (e *executableSchema) planTariff() *plan.Object {
 	return &plan.Object{
 		Satisfies: tariffImplementors,
 		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Tariff_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.Tariff)
+					v, err := e.Resolvers.Tariff().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
 			"name": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3984,6 +4171,17 @@ func (e *executableSchema) planTariffConnection() *plan.Object {
 	return &plan.Object{
 		Satisfies: tariffConnectionImplementors,
 		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TariffConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.Tariff])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*domain.Tariff]](true, plan.Value[model.Edge[*domain.Tariff]](true, "TariffEdge")),
+			},
 			"nodes": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -4005,6 +4203,49 @@ func (e *executableSchema) planTariffConnection() *plan.Object {
 					return obj.PageInfo(), nil
 				},
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TariffConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*domain.Tariff])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planTariffEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: tariffEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TariffEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*domain.Tariff])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TariffEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*domain.Tariff])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[domain.Tariff](true, "Tariff"),
 			},
 		},
 	}
@@ -4427,6 +4668,21 @@ func (e *executableSchema) planUser() *plan.Object {
 	return &plan.Object{
 		Satisfies: userImplementors,
 		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_User_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.User)
+					v, err := e.Resolvers.User().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
 			"email": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -4490,6 +4746,17 @@ func (e *executableSchema) planUserConnection() *plan.Object {
 	return &plan.Object{
 		Satisfies: userConnectionImplementors,
 		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UserConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.User])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*domain.User]](true, plan.Value[model.Edge[*domain.User]](true, "UserEdge")),
+			},
 			"nodes": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -4512,6 +4779,49 @@ func (e *executableSchema) planUserConnection() *plan.Object {
 				},
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
 			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UserConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*domain.User])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planUserEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: userEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UserEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*domain.User])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UserEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*domain.User])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[domain.User](true, "User"),
+			},
 		},
 	}
 }
@@ -4524,6 +4834,21 @@ func (e *executableSchema) planViewer() *plan.Object {
 	return &plan.Object{
 		Satisfies: viewerImplementors,
 		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Viewer_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.Caller)
+					v, err := e.Resolvers.Viewer().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
 			"email": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -4609,10 +4934,31 @@ func (e *executableSchema) planViewer() *plan.Object {
 	}
 }
 
-var objectsOfNode = []string{"Tag", "Subscriber", "Recipient", "Group", "AlertLogEntry", "Alert"}
+var objectsOfNode = []string{"Viewer", "User", "Tariff", "Tag", "Subscriber", "Recipient", "Operator", "Group", "Company", "AuditEntry", "AlertLogEntry", "Alert", "AccessKey"}
 
 func objectOfNode(v model.Node) (string, any) {
 	switch obj := v.(type) {
+	case domain.Caller:
+		return "Viewer", &obj
+	case *domain.Caller:
+		if obj == nil {
+			return "", nil
+		}
+		return "Viewer", obj
+	case domain.User:
+		return "User", &obj
+	case *domain.User:
+		if obj == nil {
+			return "", nil
+		}
+		return "User", obj
+	case domain.Tariff:
+		return "Tariff", &obj
+	case *domain.Tariff:
+		if obj == nil {
+			return "", nil
+		}
+		return "Tariff", obj
 	case domain.TagName:
 		return "Tag", &obj
 	case *domain.TagName:
@@ -4634,6 +4980,13 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Recipient", obj
+	case domain.Operator:
+		return "Operator", &obj
+	case *domain.Operator:
+		if obj == nil {
+			return "", nil
+		}
+		return "Operator", obj
 	case domain.Group:
 		return "Group", &obj
 	case *domain.Group:
@@ -4641,6 +4994,20 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Group", obj
+	case domain.Company:
+		return "Company", &obj
+	case *domain.Company:
+		if obj == nil {
+			return "", nil
+		}
+		return "Company", obj
+	case domain.AuditEntry:
+		return "AuditEntry", &obj
+	case *domain.AuditEntry:
+		if obj == nil {
+			return "", nil
+		}
+		return "AuditEntry", obj
 	case domain.AlertLogEntry:
 		return "AlertLogEntry", &obj
 	case *domain.AlertLogEntry:
@@ -4655,11 +5022,22 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Alert", obj
+	case domain.AccessKey:
+		return "AccessKey", &obj
+	case *domain.AccessKey:
+		if obj == nil {
+			return "", nil
+		}
+		return "AccessKey", obj
 	case nil, graphql.Marshaler:
 		return "", obj
 	default:
 		panic(fmt.Errorf("unexpected type %T; non-generated variants of Node must implement graphql.Marshaler", obj))
 	}
+}
+
+func appendNID2string(b []byte, v string) ([]byte, bool) {
+	return plan.AppendString(b, v), true
 }
 
 func appendNString2string(b []byte, v string) ([]byte, bool) {
@@ -4681,8 +5059,8 @@ func appendODateTime2ᚖtimeᚐTime(b []byte, v *time.Time) ([]byte, bool) {
 	return scalar.AppendDateTime(b, *v), true
 }
 
-func appendNID2string(b []byte, v string) ([]byte, bool) {
-	return plan.AppendString(b, v), true
+func appendOInt2int(b []byte, v int) ([]byte, bool) {
+	return plan.AppendInt(b, v), true
 }
 
 func appendNInt2int64(b []byte, v int64) ([]byte, bool) {
@@ -4709,10 +5087,6 @@ func appendOInt2ᚖint32(b []byte, v *int32) ([]byte, bool) {
 		return b, false
 	}
 	return plan.AppendInt(b, *v), true
-}
-
-func appendOInt2int(b []byte, v int) ([]byte, bool) {
-	return plan.AppendInt(b, v), true
 }
 
 func appendNMailState2simgraphᚋdomainᚐMailState(b []byte, v domain.MailState) ([]byte, bool) {

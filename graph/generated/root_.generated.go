@@ -24,14 +24,17 @@ func NewExecutableSchema(cfg Config) graphql.ExecutableSchema {
 type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
+	AccessKey() AccessKeyResolver
 	Alert() AlertResolver
 	AlertDelivery() AlertDeliveryResolver
 	AlertFiring() AlertFiringResolver
 	AlertLogEntry() AlertLogEntryResolver
 	AlertState() AlertStateResolver
+	AuditEntry() AuditEntryResolver
 	Company() CompanyResolver
 	Group() GroupResolver
 	Mutation() MutationResolver
+	Operator() OperatorResolver
 	ParentLink() ParentLinkResolver
 	Query() QueryResolver
 	Recipient() RecipientResolver
@@ -39,6 +42,7 @@ type ResolverRoot interface {
 	SubscriberUsage() SubscriberUsageResolver
 	Subscription() SubscriptionResolver
 	Tag() TagResolver
+	Tariff() TariffResolver
 	Usage() UsageResolver
 	User() UserResolver
 	Viewer() ViewerResolver
@@ -53,6 +57,7 @@ type ComplexityRoot struct {
 		AccessKeyID func(childComplexity int) int
 		CreatedAt   func(childComplexity int) int
 		ExpiresAt   func(childComplexity int) int
+		ID          func(childComplexity int) int
 		LastUsedAt  func(childComplexity int) int
 		RevokedAt   func(childComplexity int) int
 		Scopes      func(childComplexity int) int
@@ -60,8 +65,15 @@ type ComplexityRoot struct {
 	}
 
 	AccessKeyConnection struct {
-		Nodes    func(childComplexity int) int
-		PageInfo func(childComplexity int) int
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	AccessKeyEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	Alert struct {
@@ -207,6 +219,7 @@ type ComplexityRoot struct {
 		Changes     func(childComplexity int) int
 		Door        func(childComplexity int) int
 		Hash        func(childComplexity int) int
+		ID          func(childComplexity int) int
 		Name        func(childComplexity int) int
 		RequestID   func(childComplexity int) int
 		Sequence    func(childComplexity int) int
@@ -235,6 +248,7 @@ type ComplexityRoot struct {
 		CurrentPeriod func(childComplexity int) int
 		ExternalID    func(childComplexity int) int
 		Fleet         func(childComplexity int) int
+		ID            func(childComplexity int) int
 		Name          func(childComplexity int) int
 		TimeZone      func(childComplexity int) int
 		Usage         func(childComplexity int, start *time.Time, end *time.Time) int
@@ -374,12 +388,20 @@ type ComplexityRoot struct {
 
 	Operator struct {
 		Code func(childComplexity int) int
+		ID   func(childComplexity int) int
 		Name func(childComplexity int) int
 	}
 
 	OperatorConnection struct {
-		Nodes    func(childComplexity int) int
-		PageInfo func(childComplexity int) int
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	OperatorEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	PageInfo struct {
@@ -401,7 +423,7 @@ type ComplexityRoot struct {
 	}
 
 	Query struct {
-		AccessKeys                     func(childComplexity int, first *int32, after *string) int
+		AccessKeys                     func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Alert                          func(childComplexity int, alertID int32) int
 		AlertList                      func(childComplexity int, limit *int32, offset *int32, filter *string, orderBy *string) int
 		AlertLog                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
@@ -419,7 +441,7 @@ type ComplexityRoot struct {
 		Groups                         func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Node                           func(childComplexity int, id string) int
 		Nodes                          func(childComplexity int, ids []string) int
-		Operators                      func(childComplexity int, first *int32, after *string) int
+		Operators                      func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		PreviewAlert                   func(childComplexity int, input input.CreateAlertInput, startDate string, endDate string) int
 		RecipientList                  func(childComplexity int, limit *int32, offset *int32) int
 		Recipients                     func(childComplexity int, first *int32, after *string, last *int32, before *string) int
@@ -434,8 +456,8 @@ type ComplexityRoot struct {
 		TagList                        func(childComplexity int, limit *int32, offset *int32) int
 		TaggedSubscriberList           func(childComplexity int, tagName string, limit *int32, offset *int32) int
 		Tags                           func(childComplexity int, first *int32, after *string, last *int32, before *string) int
-		Tariffs                        func(childComplexity int, first *int32, after *string) int
-		Users                          func(childComplexity int, first *int32, after *string) int
+		Tariffs                        func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		Users                          func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Viewer                         func(childComplexity int) int
 	}
 
@@ -593,13 +615,21 @@ type ComplexityRoot struct {
 
 	Tariff struct {
 		Currency   func(childComplexity int) int
+		ID         func(childComplexity int) int
 		LineRental func(childComplexity int) int
 		Name       func(childComplexity int) int
 	}
 
 	TariffConnection struct {
-		Nodes    func(childComplexity int) int
-		PageInfo func(childComplexity int) int
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	TariffEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	Usage struct {
@@ -657,12 +687,20 @@ type ComplexityRoot struct {
 		Disabled    func(childComplexity int) int
 		Email       func(childComplexity int) int
 		Groups      func(childComplexity int) int
+		ID          func(childComplexity int) int
 		Permissions func(childComplexity int) int
 	}
 
 	UserConnection struct {
-		Nodes    func(childComplexity int) int
-		PageInfo func(childComplexity int) int
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	UserEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	Viewer struct {
@@ -670,6 +708,7 @@ type ComplexityRoot struct {
 		Email        func(childComplexity int) int
 		ExpiresAt    func(childComplexity int) int
 		Groups       func(childComplexity int) int
+		ID           func(childComplexity int) int
 		IsRestricted func(childComplexity int) int
 		Permissions  func(childComplexity int) int
 	}
@@ -707,6 +746,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AccessKey.ExpiresAt(childComplexity), true
+	case "AccessKey.id":
+		if e.ComplexityRoot.AccessKey.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessKey.ID(childComplexity), true
 	case "AccessKey.lastUsedAt":
 		if e.ComplexityRoot.AccessKey.LastUsedAt == nil {
 			break
@@ -732,6 +777,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AccessKey.UserEmail(childComplexity), true
 
+	case "AccessKeyConnection.edges":
+		if e.ComplexityRoot.AccessKeyConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessKeyConnection.Edges(childComplexity), true
 	case "AccessKeyConnection.nodes":
 		if e.ComplexityRoot.AccessKeyConnection.Nodes == nil {
 			break
@@ -744,6 +795,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AccessKeyConnection.PageInfo(childComplexity), true
+	case "AccessKeyConnection.totalCount":
+		if e.ComplexityRoot.AccessKeyConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessKeyConnection.TotalCount(childComplexity), true
+
+	case "AccessKeyEdge.cursor":
+		if e.ComplexityRoot.AccessKeyEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessKeyEdge.Cursor(childComplexity), true
+	case "AccessKeyEdge.node":
+		if e.ComplexityRoot.AccessKeyEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessKeyEdge.Node(childComplexity), true
 
 	case "Alert.alertId":
 		if e.ComplexityRoot.Alert.AlertID == nil {
@@ -1313,6 +1383,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuditEntry.Hash(childComplexity), true
+	case "AuditEntry.id":
+		if e.ComplexityRoot.AuditEntry.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.ID(childComplexity), true
 	case "AuditEntry.actor":
 		if e.ComplexityRoot.AuditEntry.Name == nil {
 			break
@@ -1430,6 +1506,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Company.Fleet(childComplexity), true
+	case "Company.id":
+		if e.ComplexityRoot.Company.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Company.ID(childComplexity), true
 	case "Company.name":
 		if e.ComplexityRoot.Company.Name == nil {
 			break
@@ -1963,6 +2045,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Operator.Code(childComplexity), true
+	case "Operator.id":
+		if e.ComplexityRoot.Operator.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operator.ID(childComplexity), true
 	case "Operator.name":
 		if e.ComplexityRoot.Operator.Name == nil {
 			break
@@ -1970,6 +2058,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Operator.Name(childComplexity), true
 
+	case "OperatorConnection.edges":
+		if e.ComplexityRoot.OperatorConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorConnection.Edges(childComplexity), true
 	case "OperatorConnection.nodes":
 		if e.ComplexityRoot.OperatorConnection.Nodes == nil {
 			break
@@ -1982,6 +2076,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OperatorConnection.PageInfo(childComplexity), true
+	case "OperatorConnection.totalCount":
+		if e.ComplexityRoot.OperatorConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorConnection.TotalCount(childComplexity), true
+
+	case "OperatorEdge.cursor":
+		if e.ComplexityRoot.OperatorEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorEdge.Cursor(childComplexity), true
+	case "OperatorEdge.node":
+		if e.ComplexityRoot.OperatorEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorEdge.Node(childComplexity), true
 
 	case "PageInfo.endCursor":
 		if e.ComplexityRoot.PageInfo.EndCursor == nil {
@@ -2050,7 +2163,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.AccessKeys(childComplexity, args["first"].(*int32), args["after"].(*string)), true
+		return e.ComplexityRoot.Query.AccessKeys(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Query.alert":
 		if e.ComplexityRoot.Query.Alert == nil {
 			break
@@ -2244,7 +2357,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Operators(childComplexity, args["first"].(*int32), args["after"].(*string)), true
+		return e.ComplexityRoot.Query.Operators(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Query.previewAlert":
 		if e.ComplexityRoot.Query.PreviewAlert == nil {
 			break
@@ -2409,7 +2522,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Tariffs(childComplexity, args["first"].(*int32), args["after"].(*string)), true
+		return e.ComplexityRoot.Query.Tariffs(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Query.users":
 		if e.ComplexityRoot.Query.Users == nil {
 			break
@@ -2420,7 +2533,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Users(childComplexity, args["first"].(*int32), args["after"].(*string)), true
+		return e.ComplexityRoot.Query.Users(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Query.viewer":
 		if e.ComplexityRoot.Query.Viewer == nil {
 			break
@@ -3024,6 +3137,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Tariff.Currency(childComplexity), true
+	case "Tariff.id":
+		if e.ComplexityRoot.Tariff.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Tariff.ID(childComplexity), true
 	case "Tariff.lineRental":
 		if e.ComplexityRoot.Tariff.LineRental == nil {
 			break
@@ -3037,6 +3156,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Tariff.Name(childComplexity), true
 
+	case "TariffConnection.edges":
+		if e.ComplexityRoot.TariffConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TariffConnection.Edges(childComplexity), true
 	case "TariffConnection.nodes":
 		if e.ComplexityRoot.TariffConnection.Nodes == nil {
 			break
@@ -3049,6 +3174,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.TariffConnection.PageInfo(childComplexity), true
+	case "TariffConnection.totalCount":
+		if e.ComplexityRoot.TariffConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TariffConnection.TotalCount(childComplexity), true
+
+	case "TariffEdge.cursor":
+		if e.ComplexityRoot.TariffEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TariffEdge.Cursor(childComplexity), true
+	case "TariffEdge.node":
+		if e.ComplexityRoot.TariffEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TariffEdge.Node(childComplexity), true
 
 	case "Usage.breakdown":
 		if e.ComplexityRoot.Usage.Breakdown == nil {
@@ -3287,6 +3431,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.Groups(childComplexity), true
+	case "User.id":
+		if e.ComplexityRoot.User.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.ID(childComplexity), true
 	case "User.permissions":
 		if e.ComplexityRoot.User.Permissions == nil {
 			break
@@ -3294,6 +3444,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.User.Permissions(childComplexity), true
 
+	case "UserConnection.edges":
+		if e.ComplexityRoot.UserConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserConnection.Edges(childComplexity), true
 	case "UserConnection.nodes":
 		if e.ComplexityRoot.UserConnection.Nodes == nil {
 			break
@@ -3306,6 +3462,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.UserConnection.PageInfo(childComplexity), true
+	case "UserConnection.totalCount":
+		if e.ComplexityRoot.UserConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserConnection.TotalCount(childComplexity), true
+
+	case "UserEdge.cursor":
+		if e.ComplexityRoot.UserEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserEdge.Cursor(childComplexity), true
+	case "UserEdge.node":
+		if e.ComplexityRoot.UserEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserEdge.Node(childComplexity), true
 
 	case "Viewer.company":
 		if e.ComplexityRoot.Viewer.Company == nil {
@@ -3331,6 +3506,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Viewer.Groups(childComplexity), true
+	case "Viewer.id":
+		if e.ComplexityRoot.Viewer.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.ID(childComplexity), true
 	case "Viewer.isRestricted":
 		if e.ComplexityRoot.Viewer.IsRestricted == nil {
 			break
@@ -3478,17 +3659,25 @@ var sources = []*ast.Source{
 	{Name: "../schema/access.graphqls", Input: `extend type Query {
   "The users of the company, ordered by e-mail."
   users(
-    "How many after the cursor, 1 to 100."
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
     "Go on after this cursor."
     after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
   ): UserConnection @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
   "The access keys of the company, newest first."
   accessKeys(
-    "How many after the cursor, 1 to 100."
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
     "Go on after this cursor."
     after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
   ): AccessKeyConnection @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
 }
 
@@ -3500,7 +3689,9 @@ extend type Mutation {
 }
 
 "A user account of the company."
-type User {
+type User implements Node {
+  "The global id."
+  id: ID!
   "The e-mail address, unique over the whole service."
   email: String!
   "The permissions of the account."
@@ -3512,7 +3703,9 @@ type User {
 }
 
 "A credential of a user that is exchanged for access tokens at /oauth/token."
-type AccessKey {
+type AccessKey implements Node {
+  "The global id."
+  id: ID!
   "The identifier; the client_id of the exchange."
   accessKeyId: String!
   "The e-mail address of the user."
@@ -3531,18 +3724,42 @@ type AccessKey {
 
 "A page of users."
 type UserConnection {
-  "The users."
+  "The users with their cursors."
+  edges: [UserEdge!]!
+  "The users alone."
   nodes: [User!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many the whole list has; counted only when asked for."
+  totalCount: Int @semanticNonNull
+}
+
+"A user in a page."
+type UserEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The user."
+  node: User!
 }
 
 "A page of access keys."
 type AccessKeyConnection {
-  "The access keys."
+  "The access keys with their cursors."
+  edges: [AccessKeyEdge!]!
+  "The access keys alone."
   nodes: [AccessKey!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many the whole list has; counted only when asked for."
+  totalCount: Int @semanticNonNull
+}
+
+"An access key in a page."
+type AccessKeyEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The access key."
+  node: AccessKey!
 }
 
 "For whom a key is made, and what it may do."
@@ -3580,11 +3797,11 @@ type RevokeAccessKeyPayload {
   alert("The identifier of the alert." alertId: Int!): Alert @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "The alerts, page by page from cursor to cursor."
   alerts(
-    "How many after the cursor, 1 to 100."
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
     "Go on after this cursor."
     after: String
-    "How many before the cursor, 1 to 100."
+    "How many before the cursor, 0 to 100."
     last: Int
     "Go back before this cursor."
     before: String
@@ -3930,11 +4147,11 @@ type DeleteAlertPayload {
 	{Name: "../schema/alertlog.graphqls", Input: `extend type Query {
   "What alerts told, the newest first unless ordered otherwise."
   alertLog(
-    "How many after the cursor, 1 to 100."
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
     "Go on after this cursor."
     after: String
-    "How many before the cursor, 1 to 100."
+    "How many before the cursor, 0 to 100."
     last: Int
     "Go back before this cursor."
     before: String
@@ -4221,11 +4438,11 @@ type DataUsageByIpAddress {
 	{Name: "../schema/audit.graphqls", Input: `extend type Query {
   "Who did what in the company, the newest first. Not for users of groups."
   auditLog(
-    "How many after the cursor, 1 to 100."
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
     "Go on after this cursor."
     after: String
-    "How many before the cursor, 1 to 100."
+    "How many before the cursor, 0 to 100."
     last: Int
     "Go back before this cursor."
     before: String
@@ -4235,7 +4452,9 @@ type DataUsageByIpAddress {
 }
 
 "Somebody changed something, or used an access key. Entries are never changed; where the operator said for how long they are kept, the oldest are removed."
-type AuditEntry {
+type AuditEntry implements Node {
+  "The global id."
+  id: ID!
   "The number of the entry in the company, from 1 on without gaps."
   sequence: BigInt!
   "When it was made."
@@ -4330,7 +4549,9 @@ input AuditFilter {
 }
 
 "Who holds the access token."
-type Viewer {
+type Viewer implements Node {
+  "The global id."
+  id: ID!
   "The e-mail address of the user account."
   email: String!
   "The permissions that hold now: what the access key passes on and the user still has."
@@ -4346,7 +4567,9 @@ type Viewer {
 }
 
 "The account holder whose fleet this is."
-type Company {
+type Company implements Node {
+  "The global id."
+  id: ID!
   "The name of the account."
   name: String!
   "The identifier that the operator of the service uses for the account."
@@ -4414,11 +4637,11 @@ enum Permission {
   group("The identifier of the group." groupId: Int!): Group @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "The groups, ordered by id."
   groups(
-    "How many after the cursor, 1 to 100."
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
     "Go on after this cursor."
     after: String
-    "How many before the cursor, 1 to 100."
+    "How many before the cursor, 0 to 100."
     last: Int
     "Go back before this cursor."
     before: String
@@ -4453,11 +4676,11 @@ type Group implements Node {
   numberOfSubscribers: Int @semanticNonNull
   "The subscribers in it."
   subscribers(
-    "How many after the cursor, 1 to 100."
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
     "Go on after this cursor."
     after: String
-    "How many before the cursor, 1 to 100."
+    "How many before the cursor, 0 to 100."
     last: Int
     "Go back before this cursor."
     before: String
@@ -4540,22 +4763,32 @@ type UsageRecorded {
 	{Name: "../schema/operator.graphqls", Input: `extend type Query {
   "The network operators of the fleet, ordered by code."
   operators(
-    "How many after the cursor, 1 to 100."
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
     "Go on after this cursor."
     after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
   ): OperatorConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "The tariffs of the company, ordered by name; those that the caller's groups hide are left out."
   tariffs(
-    "How many after the cursor, 1 to 100."
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
     "Go on after this cursor."
     after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
   ): TariffConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 "A network operator."
-type Operator {
+type Operator implements Node {
+  "The global id."
+  id: ID!
   "The unique identifier, such as the PLMN."
   code: String!
   "The name."
@@ -4563,7 +4796,9 @@ type Operator {
 }
 
 "What a company pays for a subscriber."
-type Tariff {
+type Tariff implements Node {
+  "The global id."
+  id: ID!
   "The name, unique within the company."
   name: String!
   "The recurring line rental in the smallest unit of the currency (pence)."
@@ -4574,28 +4809,52 @@ type Tariff {
 
 "A page of operators."
 type OperatorConnection {
-  "The operators."
+  "The operators with their cursors."
+  edges: [OperatorEdge!]!
+  "The operators alone."
   nodes: [Operator!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many the whole list has; counted only when asked for."
+  totalCount: Int @semanticNonNull
+}
+
+"An operator in a page."
+type OperatorEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The operator."
+  node: Operator!
 }
 
 "A page of tariffs."
 type TariffConnection {
-  "The tariffs."
+  "The tariffs with their cursors."
+  edges: [TariffEdge!]!
+  "The tariffs alone."
   nodes: [Tariff!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many the whole list has; counted only when asked for."
+  totalCount: Int @semanticNonNull
+}
+
+"A tariff in a page."
+type TariffEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The tariff."
+  node: Tariff!
 }
 `, BuiltIn: false},
 	{Name: "../schema/recipient.graphqls", Input: `extend type Query {
   "The recipients of alert mail, ordered by id."
   recipients(
-    "How many after the cursor, 1 to 100."
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
     "Go on after this cursor."
     after: String
-    "How many before the cursor, 1 to 100."
+    "How many before the cursor, 0 to 100."
     last: Int
     "Go back before this cursor."
     before: String
@@ -4786,6 +5045,9 @@ of the answer. Relay and others generate types without null from it.
 """
 directive @semanticNonNull(levels: [Int!]! = [0]) on FIELD_DEFINITION
 
+"How long a list is assumed to be in the price of an operation: the list that this value of an argument asks for."
+directive @listSize(assumedSize: Int!) on ENUM_VALUE
+
 "A point in time in RFC 3339 with its offset, such as 2026-11-01T10:05:00Z."
 scalar DateTime @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc3339")
 
@@ -4894,11 +5156,11 @@ input DateTimeFilter {
   subscriber("ICCID, device EUI or IMEI." physicalId: String!): Subscriber @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "The subscribers, page by page from cursor to cursor."
   subscribers(
-    "How many after the cursor, 1 to 100."
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
     "Go on after this cursor."
     after: String
-    "How many before the cursor, 1 to 100."
+    "How many before the cursor, 0 to 100."
     last: Int
     "Go back before this cursor."
     before: String
@@ -5239,11 +5501,11 @@ type EditSubscriberPayload {
   tag("Its name; case is significant." name: String!): Tag @requires(permissions: [VIEW_SUBSCRIBER])
   "The tags, ordered by name."
   tags(
-    "How many after the cursor, 1 to 100."
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
     "Go on after this cursor."
     after: String
-    "How many before the cursor, 1 to 100."
+    "How many before the cursor, 0 to 100."
     last: Int
     "Go back before this cursor."
     before: String
@@ -5283,11 +5545,11 @@ type Tag implements Node {
   numberOfSubscribers: Int @semanticNonNull
   "The subscribers that carry it."
   subscribers(
-    "How many after the cursor, 1 to 100."
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
     "Go on after this cursor."
     after: String
-    "How many before the cursor, 1 to 100."
+    "How many before the cursor, 0 to 100."
     last: Int
     "Go back before this cursor."
     before: String
@@ -5414,13 +5676,16 @@ type Usage {
   period: Period!
   "The sums."
   totals: UsageTotals @semanticNonNull
-  "The course of usage over time."
+  """
+  The course of usage over time, at most 2,400 steps, and 100,000 in the series of several objects together. It ends with the step that usage is known up to
+  (dataCompleteUntil) or, later, the last with usage.
+  """
   series(
     "The length of a step."
     interval: UsageInterval! = DAY
     "The IANA time zone in which days and months begin; the company's when missing."
     timeZone: String
-    "Whether steps without usage are listed, with zeros. At most 2,400 steps, and 100,000 in the series of several objects together."
+    "Whether steps without usage are listed, with zeros."
     zeroFill: Boolean! = true
   ): [UsagePoint!] @semanticNonNull
   "What the usage consists of, the largest shares first."
@@ -5522,11 +5787,11 @@ type UsageSource {
 "The length of a step of a series."
 enum UsageInterval {
   "Whole UTC hours."
-  HOUR
+  HOUR @listSize(assumedSize: 240)
   "Days of the time zone."
-  DAY
+  DAY @listSize(assumedSize: 10)
   "Calendar months of the time zone."
-  MONTH
+  MONTH @listSize(assumedSize: 1)
 }
 
 "What usage can be broken down by."
@@ -5630,6 +5895,8 @@ var parsedSchema = gqlparser.MustLoadSchema(sources...)
 
 func (ec *executionContext) childFields_AccessKey(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "id":
+		return ec.fieldContext_AccessKey_id(ctx, field)
 	case "accessKeyId":
 		return ec.fieldContext_AccessKey_accessKeyId(ctx, field)
 	case "userEmail":
@@ -5650,12 +5917,26 @@ func (ec *executionContext) childFields_AccessKey(ctx context.Context, field gra
 
 func (ec *executionContext) childFields_AccessKeyConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AccessKeyConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_AccessKeyConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_AccessKeyConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AccessKeyConnection_totalCount(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AccessKeyConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AccessKeyEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AccessKeyEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AccessKeyEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AccessKeyEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Alert(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5930,6 +6211,8 @@ func (ec *executionContext) childFields_AuditEdge(ctx context.Context, field gra
 
 func (ec *executionContext) childFields_AuditEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "id":
+		return ec.fieldContext_AuditEntry_id(ctx, field)
 	case "sequence":
 		return ec.fieldContext_AuditEntry_sequence(ctx, field)
 	case "at":
@@ -5992,6 +6275,8 @@ func (ec *executionContext) childFields_BoundaryState(ctx context.Context, field
 
 func (ec *executionContext) childFields_Company(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "id":
+		return ec.fieldContext_Company_id(ctx, field)
 	case "name":
 		return ec.fieldContext_Company_name(ctx, field)
 	case "externalId":
@@ -6240,6 +6525,8 @@ func (ec *executionContext) childFields_NetworkState(ctx context.Context, field 
 
 func (ec *executionContext) childFields_Operator(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "id":
+		return ec.fieldContext_Operator_id(ctx, field)
 	case "code":
 		return ec.fieldContext_Operator_code(ctx, field)
 	case "name":
@@ -6250,12 +6537,26 @@ func (ec *executionContext) childFields_Operator(ctx context.Context, field grap
 
 func (ec *executionContext) childFields_OperatorConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_OperatorConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_OperatorConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_OperatorConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_OperatorConnection_totalCount(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type OperatorConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_OperatorEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_OperatorEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_OperatorEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6588,6 +6889,8 @@ func (ec *executionContext) childFields_TagList(ctx context.Context, field graph
 
 func (ec *executionContext) childFields_Tariff(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "id":
+		return ec.fieldContext_Tariff_id(ctx, field)
 	case "name":
 		return ec.fieldContext_Tariff_name(ctx, field)
 	case "lineRental":
@@ -6600,12 +6903,26 @@ func (ec *executionContext) childFields_Tariff(ctx context.Context, field graphq
 
 func (ec *executionContext) childFields_TariffConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_TariffConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_TariffConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_TariffConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_TariffConnection_totalCount(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TariffConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_TariffEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_TariffEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_TariffEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TariffEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6712,6 +7029,8 @@ func (ec *executionContext) childFields_UsageTotals(ctx context.Context, field g
 
 func (ec *executionContext) childFields_User(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "id":
+		return ec.fieldContext_User_id(ctx, field)
 	case "email":
 		return ec.fieldContext_User_email(ctx, field)
 	case "permissions":
@@ -6726,16 +7045,32 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 
 func (ec *executionContext) childFields_UserConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_UserConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_UserConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_UserConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_UserConnection_totalCount(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UserConnection", field.Name)
 }
 
+func (ec *executionContext) childFields_UserEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_UserEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_UserEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UserEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_Viewer(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "id":
+		return ec.fieldContext_Viewer_id(ctx, field)
 	case "email":
 		return ec.fieldContext_Viewer_email(ctx, field)
 	case "permissions":

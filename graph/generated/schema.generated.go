@@ -42,8 +42,8 @@ type MutationResolver interface {
 type QueryResolver interface {
 	Node(ctx context.Context, id string) (model.Node, error)
 	Nodes(ctx context.Context, ids []string) ([]model.Node, error)
-	Users(ctx context.Context, first *int32, after *string) (*model.Connection[*domain.User], error)
-	AccessKeys(ctx context.Context, first *int32, after *string) (*model.Connection[*domain.AccessKey], error)
+	Users(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.Connection[*domain.User], error)
+	AccessKeys(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.Connection[*domain.AccessKey], error)
 	Alert(ctx context.Context, alertID int32) (*domain.Alert, error)
 	Alerts(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.Alert], error)
 	AlertList(ctx context.Context, limit *int32, offset *int32, filter *string, orderBy *string) (*model.List[*domain.Alert], error)
@@ -65,8 +65,8 @@ type QueryResolver interface {
 	Group(ctx context.Context, groupID int32) (*domain.Group, error)
 	Groups(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.Connection[*domain.Group], error)
 	GroupList(ctx context.Context, limit *int32, offset *int32) (*model.List[*domain.Group], error)
-	Operators(ctx context.Context, first *int32, after *string) (*model.Connection[*domain.Operator], error)
-	Tariffs(ctx context.Context, first *int32, after *string) (*model.Connection[*domain.Tariff], error)
+	Operators(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.Connection[*domain.Operator], error)
+	Tariffs(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.Connection[*domain.Tariff], error)
 	Recipients(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.Connection[*domain.Recipient], error)
 	RecipientList(ctx context.Context, limit *int32, offset *int32) (*model.List[*domain.Recipient], error)
 	Subscriber(ctx context.Context, physicalID string) (*domain.Subscriber, error)
@@ -339,6 +339,22 @@ func (ec *executionContext) field_Query_accessKeys_args(ctx context.Context, raw
 		return nil, err
 	}
 	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
 	return args, nil
 }
 
@@ -825,6 +841,22 @@ func (ec *executionContext) field_Query_operators_args(ctx context.Context, rawA
 		return nil, err
 	}
 	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
 	return args, nil
 }
 
@@ -1259,6 +1291,22 @@ func (ec *executionContext) field_Query_tariffs_args(ctx context.Context, rawArg
 		return nil, err
 	}
 	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
 	return args, nil
 }
 
@@ -1281,6 +1329,22 @@ func (ec *executionContext) field_Query_users_args(ctx context.Context, rawArgs 
 		return nil, err
 	}
 	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
 	return args, nil
 }
 
@@ -2444,7 +2508,7 @@ func (ec *executionContext) _Query_users(ctx context.Context, field graphql.Coll
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Users(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().Users(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -2506,7 +2570,7 @@ func (ec *executionContext) _Query_accessKeys(ctx context.Context, field graphql
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AccessKeys(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().AccessKeys(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -3846,7 +3910,7 @@ func (ec *executionContext) _Query_operators(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Operators(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().Operators(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -3908,7 +3972,7 @@ func (ec *executionContext) _Query_tariffs(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Tariffs(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().Tariffs(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -4863,6 +4927,27 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 	switch obj := (obj).(type) {
 	case nil:
 		return graphql.Null
+	case domain.Caller:
+		return ec._Viewer(ctx, sel, &obj)
+	case *domain.Caller:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Viewer(ctx, sel, obj)
+	case domain.User:
+		return ec._User(ctx, sel, &obj)
+	case *domain.User:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._User(ctx, sel, obj)
+	case domain.Tariff:
+		return ec._Tariff(ctx, sel, &obj)
+	case *domain.Tariff:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Tariff(ctx, sel, obj)
 	case domain.TagName:
 		return ec._Tag(ctx, sel, &obj)
 	case *domain.TagName:
@@ -4884,6 +4969,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Recipient(ctx, sel, obj)
+	case domain.Operator:
+		return ec._Operator(ctx, sel, &obj)
+	case *domain.Operator:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Operator(ctx, sel, obj)
 	case domain.Group:
 		return ec._Group(ctx, sel, &obj)
 	case *domain.Group:
@@ -4891,6 +4983,20 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Group(ctx, sel, obj)
+	case domain.Company:
+		return ec._Company(ctx, sel, &obj)
+	case *domain.Company:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Company(ctx, sel, obj)
+	case domain.AuditEntry:
+		return ec._AuditEntry(ctx, sel, &obj)
+	case *domain.AuditEntry:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AuditEntry(ctx, sel, obj)
 	case domain.AlertLogEntry:
 		return ec._AlertLogEntry(ctx, sel, &obj)
 	case *domain.AlertLogEntry:
@@ -4905,6 +5011,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Alert(ctx, sel, obj)
+	case domain.AccessKey:
+		return ec._AccessKey(ctx, sel, &obj)
+	case *domain.AccessKey:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AccessKey(ctx, sel, obj)
 	default:
 		if typedObj, ok := obj.(graphql.Marshaler); ok {
 			return typedObj

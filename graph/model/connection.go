@@ -82,7 +82,11 @@ type (
 	TagEdge              = Edge[domain.TagName]
 	TagList              = List[domain.TagName]
 	OperatorConnection   = Connection[*domain.Operator]
+	OperatorEdge         = Edge[*domain.Operator]
 	TariffConnection     = Connection[*domain.Tariff]
+	TariffEdge           = Edge[*domain.Tariff]
 	UserConnection       = Connection[*domain.User]
+	UserEdge             = Edge[*domain.User]
 	AccessKeyConnection  = Connection[*domain.AccessKey]
+	AccessKeyEdge        = Edge[*domain.AccessKey]
 )

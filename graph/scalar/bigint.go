@@ -8,6 +8,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"simgraph/domain"
+	"simgraph/domain/query"
 )
 
 // MarshalBigInt writes a 64-bit integer as a decimal string, since clients
@@ -25,7 +26,8 @@ func AppendBigInt(b []byte, n int64) []byte {
 }
 
 // UnmarshalBigInt accepts a whole number of 64 bits, as a decimal string
-// without leading zeros or plus sign, or as an integer literal.
+// without leading zeros or plus sign, as an integer literal, or as a JSON number
+// of any form: 5.0 and 1e3 are integers there.
 func UnmarshalBigInt(v any) (int64, error) {
 	switch v := v.(type) {
 	case int64:
@@ -35,7 +37,10 @@ func UnmarshalBigInt(v any) (int64, error) {
 	case int:
 		return int64(v), nil
 	case json.Number:
-		return parseBigInt(string(v))
+		if n, ok := query.ParseInteger(string(v), 64); ok {
+			return n, nil
+		}
+		return 0, errBigInt
 	case string:
 		return parseBigInt(v)
 	default:

@@ -155,12 +155,25 @@ func (w *world) victim(t *testing.T, p part) values {
 	}
 	for node, id := range map[string]any{
 		"Subscriber": v[physicalID], "Group": v[groupID], "Tag": v[tagName], "Alert": v[alertID],
-		"AlertLogEntry": v["entryId"], "Recipient": v[recipientID],
+		"AlertLogEntry": v["entryId"], "Recipient": v[recipientID], "Operator": p.operator(), "Tariff": p.tariff(),
+		"User": p.email(), "Viewer": p.email(), "AccessKey": v[accessKeyID],
+		// Numbers of entries are those of each company: none is another's alone.
+		"AuditEntry": 990_004,
+		"Company":    p.account(),
 	} {
 		v[nodeID+kind(node)] = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s:%v", node, id))
 	}
 	v[nodeID] = v[nodeID+"Subscriber"]
 	return v
+}
+
+// account is the company where another one is hidden; what shares the caller's has
+// none that is hidden.
+func (p part) account() string {
+	if p == rivals {
+		return p.company
+	}
+	return p.mark + "-company"
 }
 
 // look finds the ids that the database gave.

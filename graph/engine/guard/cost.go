@@ -11,10 +11,11 @@ import (
 // a mutation 10 more, and a list costs its length times what an element costs.
 // The length is taken from the arguments first, last, limit, top (numbers) and
 // ids (its elements); those of a connection hold for the lists right below it.
-// A schema that declares them overrides this by field with
+// A schema that declares them overrides this by field, and the size also by the
+// value of an argument, with
 //
 //	directive @cost(weight: Int!) on FIELD_DEFINITION
-//	directive @listSize(assumedSize: Int!) on FIELD_DEFINITION
+//	directive @listSize(assumedSize: Int!) on FIELD_DEFINITION | ENUM_VALUE
 //
 // A Price is made once per operation and only read afterwards. Branches that
 // exclude each other are added up: the price is an upper bound.
@@ -37,8 +38,8 @@ const (
 )
 
 // NewPrice returns the price of an operation of a validated document.
-func NewPrice(op *ast.OperationDefinition) Price {
-	price := selections(op.SelectionSet, nil)
+func NewPrice(schema *ast.Schema, op *ast.OperationDefinition) Price {
+	price := pricing{schema.Types}.selections(op.SelectionSet, nil)
 	if op.Operation == ast.Mutation {
 		price.fixed = add(price.fixed, mutationCost*len(op.SelectionSet))
 	}
@@ -56,18 +57,21 @@ func (p Price) Cost(variables map[string]any) int {
 
 func times(a, b int) int { return int(min(int64(a)*int64(b), most)) }
 
+// pricing reads the types of arguments.
+type pricing struct{ types map[string]*ast.Definition }
+
 // selections prices a selection set. page is the length that the field around
 // it hands to the lists in it, or nil.
-func selections(set ast.SelectionSet, page *length) Price {
+func (p pricing) selections(set ast.SelectionSet, page *length) Price {
 	var price Price
 	for _, selection := range set {
 		switch s := selection.(type) {
 		case *ast.Field:
-			price.join(field(s, page))
+			price.join(p.field(s, page))
 		case *ast.InlineFragment:
-			price.join(selections(s.SelectionSet, page))
+			price.join(p.selections(s.SelectionSet, page))
 		case *ast.FragmentSpread:
-			price.join(selections(s.Definition.SelectionSet, page))
+			price.join(p.selections(s.Definition.SelectionSet, page))
 		}
 	}
 	return price
@@ -78,7 +82,7 @@ func (p *Price) join(o Price) {
 	p.items = append(p.items, o.items...)
 }
 
-func field(f *ast.Field, page *length) Price {
+func (p pricing) field(f *ast.Field, page *length) Price {
 	if f.Name == "__schema" || f.Name == "__type" {
 		return Price{fixed: introspectionCost}
 	}
@@ -86,15 +90,15 @@ func field(f *ast.Field, page *length) Price {
 	isList := f.Definition.Type.Elem != nil
 	var each Price
 	if isList {
-		each = selections(f.SelectionSet, nil)
+		each = p.selections(f.SelectionSet, nil)
 	} else {
-		each = selections(f.SelectionSet, own)
+		each = p.selections(f.SelectionSet, own)
 	}
 	each.fixed = add(each.fixed, weight(f))
 	if !isList || each.free() {
 		return each
 	}
-	return each.times(listLength(f, own, page))
+	return each.times(p.listLength(f, own, page))
 }
 
 func (p Price) free() bool { return p.fixed == 0 && len(p.items) == 0 }
@@ -107,10 +111,13 @@ func (p Price) times(size length) Price {
 	return Price{items: []item{{size: size, each: p}}}
 }
 
-func listLength(f *ast.Field, own, page *length) length {
-	switch assumed, declared := directiveInt(f.Definition, "listSize", "assumedSize"); {
+func (p pricing) listLength(f *ast.Field, own, page *length) length {
+	byValue := p.sizedByValue(f)
+	switch assumed, declared := directiveInt(f.Definition.Directives, "listSize", "assumedSize"); {
 	case own != nil:
 		return *own
+	case byValue != nil:
+		return *byValue
 	case declared:
 		return length{otherwise: assumed}
 	case page != nil:
@@ -121,7 +128,7 @@ func listLength(f *ast.Field, own, page *length) length {
 }
 
 func weight(f *ast.Field) int {
-	if w, declared := directiveInt(f.Definition, "cost", "weight"); declared {
+	if w, declared := directiveInt(f.Definition.Directives, "cost", "weight"); declared {
 		return w
 	}
 	if len(f.SelectionSet) > 0 {
@@ -130,9 +137,47 @@ func weight(f *ast.Field) int {
 	return 0
 }
 
-// directiveInt reads an Int argument of a directive on a field of the schema.
-func directiveInt(def *ast.FieldDefinition, directive, argument string) (int, bool) {
-	d := def.Directives.ForName(directive)
+// sizedByValue returns the length that the value of an enum argument stands for; nil
+// where the values of none do.
+func (p pricing) sizedByValue(f *ast.Field) *length {
+	for _, def := range f.Definition.Arguments {
+		sizes := p.sizes(def.Type)
+		if sizes == nil {
+			continue
+		}
+		l := &length{sizes: sizes}
+		if def.DefaultValue != nil {
+			l.otherwise = sizes[def.DefaultValue.Raw]
+		}
+		switch given := f.Arguments.ForName(def.Name); {
+		case given == nil:
+		case given.Value.Kind == ast.Variable:
+			l.variables = append(l.variables, given.Value.Raw)
+		default:
+			l.known = sizes[given.Value.Raw]
+		}
+		return l
+	}
+	return nil
+}
+
+// sizes are those of the values of an enum; nil where the schema declares none.
+func (p pricing) sizes(of *ast.Type) map[string]int {
+	var sizes map[string]int
+	for _, value := range p.types[of.Name()].EnumValues {
+		if size, declared := directiveInt(value.Directives, "listSize", "assumedSize"); declared {
+			if sizes == nil {
+				sizes = map[string]int{}
+			}
+			sizes[value.Name] = size
+		}
+	}
+	return sizes
+}
+
+// directiveInt reads an Int argument of a directive in the schema.
+func directiveInt(directives ast.DirectiveList, directive, argument string) (int, bool) {
+	d := directives.ForName(directive)
 	if d == nil {
 		return 0, false
 	}
@@ -148,6 +193,9 @@ func directiveInt(def *ast.FieldDefinition, directive, argument string) (int, bo
 type length struct {
 	known     int
 	variables []string
+	// sizes are lengths by the values that variables may have; nil where those
+	// are numbers or lists.
+	sizes map[string]int
 	// otherwise holds where no argument says anything.
 	otherwise int
 }
@@ -163,7 +211,7 @@ func sliced(f *ast.Field) *length {
 		}
 		if l == nil {
 			l = &length{otherwise: assumedPage}
-			if assumed, declared := directiveInt(f.Definition, "listSize", "assumedSize"); declared {
+			if assumed, declared := directiveInt(f.Definition.Directives, "listSize", "assumedSize"); declared {
 				l.otherwise = assumed
 			}
 		}
@@ -198,7 +246,7 @@ func literal(v *ast.Value) int {
 func (l length) of(variables map[string]any) int {
 	n := l.known
 	for _, name := range l.variables {
-		n = max(n, count(variables[name]))
+		n = max(n, l.count(variables[name]))
 	}
 	if n == 0 {
 		return l.otherwise
@@ -206,9 +254,12 @@ func (l length) of(variables map[string]any) int {
 	return n
 }
 
-// count reads a coerced variable: a number of elements, or the elements.
-func count(v any) int {
+// count reads a coerced variable: a number of elements, the elements, or a value
+// that has a size.
+func (l length) count(v any) int {
 	switch v := v.(type) {
+	case string:
+		return l.sizes[v]
 	case int64:
 		return int(min(max(v, 0), most))
 	case json.Number:

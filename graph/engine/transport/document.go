@@ -94,7 +94,7 @@ func (s *Server) operations(doc *document) (*document, gqlerror.List) {
 			return nil, errs
 		}
 		doc.operations = append(doc.operations, &operation{
-			document: doc, def: def, input: prepared, price: guard.NewPrice(def), fields: s.fieldsOf(doc.ast, def),
+			document: doc, def: def, input: prepared, price: guard.NewPrice(s.schema.Schema(), def), fields: s.fieldsOf(doc.ast, def),
 		})
 	}
 	return doc, nil

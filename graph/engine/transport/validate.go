@@ -21,6 +21,7 @@ type validator struct {
 
 func newValidator(schema *ast.Schema, hideSchema bool) *validator {
 	set := rules.NewDefaultRules()
+	set.ReplaceRule(rules.SingleFieldSubscriptionsRule.Name, singleRootField)
 	if hideSchema {
 		set.ReplaceRule(rules.FieldsOnCorrectTypeRule.Name, rules.FieldsOnCorrectTypeRuleWithoutSuggestions.RuleFunc)
 		set.ReplaceRule(rules.ScalarLeafsRule.Name, rules.ScalarLeafsRuleWithoutSuggestions.RuleFunc)
