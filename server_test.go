@@ -99,10 +99,11 @@ func dataDir(t *testing.T) string {
 }
 
 // start serves the demo company and waits for the lines that report the addresses.
-func start(t *testing.T, dir string, as *syscall.Credential) *instance {
+func start(t *testing.T, dir string, as *syscall.Credential, more ...string) *instance {
 	t.Helper()
 	s := &instance{t: t, dir: dir, stderr: &transcript{}, exited: make(chan error, 1)}
-	s.cmd = exec.Command(program, "serve", "--demo", "--addr", "127.0.0.1:0", "--data-dir", dir)
+	flags := []string{"serve", "--demo", "--demo-feed", "off", "--addr", "127.0.0.1:0", "--data-dir", dir}
+	s.cmd = exec.Command(program, append(flags, more...)...)
 	s.cmd.Stderr = s.stderr
 	s.cmd.Dir = filepath.Dir(program)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
@@ -273,6 +274,22 @@ func TestDurationsAreInSecondsInJSON(t *testing.T) {
 	logger(&commandLine{LogFormat: "json", LogLevel: "info"}, &b).Info("x", "took", 1500*time.Millisecond, "n", 2)
 	if !strings.HasSuffix(b.String(), `"msg":"x","tookSeconds":1.5,"n":2}`+"\n") {
 		t.Error(b.String())
+	}
+}
+
+// The demo company reports its sessions by RADIUS, to the server itself.
+func TestTheDemoFeedsItself(t *testing.T) {
+	t.Parallel()
+	s := start(t, dataDir(t), nil, "--demo-feed", "on")
+	query, _ := json.Marshal(map[string]string{"query": `{company {usageSources {source}}}`})
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
+		_, answer := s.post("/graphql", "application/json", s.token, string(query))
+		if strings.Contains(fmt.Sprint(answer), "demo-gateway") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no usage of the gateway after a minute: %v %s", answer, s.stderr)
+		}
 	}
 }
 

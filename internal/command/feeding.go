@@ -76,16 +76,22 @@ func makeKey(path string) ([]byte, error) {
 
 // feed opens the listener for RADIUS; nil without --radius-addr.
 func (s *Serve) feed(env *Env, v *service, pool *sqlx.DB, ledger *usage.Store) (*radius.Listener, error) {
-	if s.RADIUSAddr == "" {
+	address := s.RADIUSAddr
+	if address == "" && s.feedsDemo() {
+		address = "127.0.0.1:0"
+	}
+	if address == "" {
 		return nil, nil
 	}
 	key, err := s.key(env.DataDir)
 	if err != nil {
 		return nil, err
 	}
-	listener, err := radius.Listen(s.RADIUSAddr, radius.Config{
-		Feed: db.NewFeed(pool, ledger, db.NewRADIUSClients(pool, key)), Log: env.Log, MaxWaiting: s.RADIUSWaiting,
-	})
+	clients := db.NewRADIUSClients(pool, key)
+	if s.feedsDemo() {
+		v.demo = &demoFeed{pool, clients}
+	}
+	listener, err := radius.Listen(address, radius.Config{Feed: db.NewFeed(pool, ledger, clients), Log: env.Log, MaxWaiting: s.RADIUSWaiting})
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,8 @@ type Serve struct {
 
 	Compress bool `default:"true" negatable:"" help:"Compress answers from 1 kB on by gzip or zstd for clients that accept it; streams are never compressed."`
 
+	DemoFeed string `enum:"on,off" default:"on" help:"Whether a simulated gateway reports sessions of the demo company by RADIUS, with --demo: on or off."`
+
 	NoRuntimeTuning bool `help:"Leave the garbage collector and the sampling of profiles as Go sets them."`
 
 	Feeding
@@ -136,6 +138,7 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 		workerRefuse:    every(noteEvery, v.access.NoteRefusals),
 		workerWrites:    every(lookEvery, v.writes.work),
 		workerRADIUS:    v.listen,
+		workerDemo:      v.feedDemo,
 		workerSessions:  every(sweepEvery, v.endSilent),
 	} {
 		running.Go(func() error {

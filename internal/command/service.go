@@ -54,6 +54,8 @@ type service struct {
 	writes    *writes
 	// radius takes accounting; nil without --radius-addr.
 	radius *radius.Listener
+	// demo feeds the demo company; nil when it does not feed itself.
+	demo *demoFeed
 	// sessionInterval is the longest interval of reports that is expected.
 	sessionInterval time.Duration
 	// replicas take queries; nil without standbys.

@@ -39,9 +39,10 @@ const (
 	workerWrites    = "writes"
 	workerRADIUS    = "radius"
 	workerSessions  = "sessions"
+	workerDemo      = "demo"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerReconcile, workerRetain, workerRefuse, workerReplica, workerWrites, workerRADIUS, workerSessions}
+var workers = []string{workerAdmin, workerLive, workerMail, workerReconcile, workerRetain, workerRefuse, workerReplica, workerWrites, workerRADIUS, workerSessions, workerDemo}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.

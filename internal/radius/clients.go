@@ -54,7 +54,7 @@ func (l *Listener) follow(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(refreshClients):
+		case <-time.After(RefreshClients):
 			l.refresh(ctx)
 		}
 	}

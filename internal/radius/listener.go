@@ -17,8 +17,8 @@ import (
 const (
 	// receiveBuffer is what the kernel keeps of a burst, in bytes.
 	receiveBuffer = 8 << 20
-	// refreshClients is how often the clients are read.
-	refreshClients = 2 * time.Second
+	// RefreshClients is how often the clients are read.
+	RefreshClients = 2 * time.Second
 	// storeTime bounds how long a request waits for the ledger. Senders have tried
 	// again by then.
 	storeTime = 20 * time.Second

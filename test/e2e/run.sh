@@ -20,7 +20,7 @@ fi
 npm ci --no-audit --no-fund --silent
 (cd clients && npm ci --no-audit --no-fund --silent)
 
-../../simgraph serve --demo --addr 127.0.0.1:0 --data-dir "$data" >"$data/out" &
+../../simgraph serve --demo --demo-feed off --addr 127.0.0.1:0 --data-dir "$data" >"$data/out" &
 server=$!
 for _ in $(seq 600); do
 	grep -q 'Bearer' "$data/out" && break

@@ -104,7 +104,7 @@ func TestASecondSignalEndsAtOnce(t *testing.T) {
 func TestTheEmbeddedDatabaseStopsLast(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
-	n := &node{T: t, launch: launch{addr: freeAddress(t), dataDir: dir, extra: []string{"--demo"}}}
+	n := &node{T: t, launch: launch{addr: freeAddress(t), dataDir: dir, extra: []string{"--demo", "--demo-feed", "off"}}}
 	n.addr = n.launch.addr
 	n.start()
 	n.token = strings.TrimSpace(run(t, "token", "--user", "admin@demo.example", "--data-dir", dir))

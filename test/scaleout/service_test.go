@@ -62,7 +62,7 @@ func serve(t *testing.T, direct string, flags ...string) *service {
 	t.Helper()
 	line := commandLine{}
 	parser := kong.Must(&line, kong.DefaultEnvars("SIMGRAPH_TEST"), kong.Vars{"dataDir": t.TempDir()})
-	flags = append([]string{"serve", "--demo", "--addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0"}, flags...)
+	flags = append([]string{"serve", "--demo", "--demo-feed", "off", "--addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0"}, flags...)
 	if _, err := parser.Parse(flags); err != nil {
 		t.Fatal(err)
 	}
