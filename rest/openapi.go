@@ -19,7 +19,7 @@ const contractVersion = "4.0.0"
 // contract describes all endpoints in OpenAPI 3.1, from what their operations
 // and the graph say.
 func (all router) contract(schema *ast.Schema) ([]byte, error) {
-	d := describer{schema: schema, schemas: object{"Error": errorSchema()}}
+	d := describer{schema: schema, schemas: object{"Error": errorSchema(), "OAuthError": oauthErrorSchema()}}
 	paths := object{}
 	for _, e := range all {
 		item, ok := paths[e.path].(object)
@@ -30,6 +30,7 @@ func (all router) contract(schema *ast.Schema) ([]byte, error) {
 		item[strings.ToLower(e.method)] = d.operation(e)
 	}
 	paths[UsageStream] = object{"post": usageStream()}
+	paths[TokenPath] = object{"post": tokenExchange()}
 	return json.Marshal(object{
 		"openapi": "3.1.0",
 		"info": object{
@@ -41,10 +42,13 @@ func (all router) contract(schema *ast.Schema) ([]byte, error) {
 		"servers": []any{object{"url": "/"}},
 		"paths":   paths,
 		"components": object{
-			"schemas":         d.schemas,
-			"responses":       errorResponses(),
-			"headers":         headers(),
-			"securitySchemes": object{"oauth": securityScheme()},
+			"schemas":   d.schemas,
+			"responses": errorResponses(),
+			"headers":   headers(),
+			"securitySchemes": object{
+				"oauth":     securityScheme(),
+				"accessKey": object{"type": "http", "scheme": "basic", "description": "The id and the secret of an access key."},
+			},
 		},
 	})
 }
@@ -213,6 +217,6 @@ func securityScheme() object {
 	return object{
 		"type":        "oauth2",
 		"description": "An access key is exchanged for an access token, which is sent as Authorization: Bearer <ACCESS_TOKEN>.",
-		"flows":       object{"clientCredentials": object{"tokenUrl": "/oauth/token", "scopes": scopes}},
+		"flows":       object{"clientCredentials": object{"tokenUrl": TokenPath, "scopes": scopes}},
 	}
 }

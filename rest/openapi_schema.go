@@ -68,7 +68,7 @@ func (p *param) schema() object {
 	case p.choices != nil:
 		s["enum"] = p.choices
 	case p.loose:
-		s["type"] = []string{"string", "integer", "null"}
+		s["type"] = []string{"string", "null"} // a number is taken as well, but generators of clients read no such union
 	}
 	if p.isInteger() && p.place == inPath {
 		s["minimum"] = 1

@@ -139,3 +139,26 @@ func TestOnlyWhatMayBeNullIsNullableInTheContract(t *testing.T) {
 		t.Errorf("got %v, want %v", nullable, want)
 	}
 }
+
+// Generators of clients read a type that may be null, but no other union.
+func TestTypesAreNoUnions(t *testing.T) {
+	t.Parallel()
+	document := contract(t)
+	for path, item := range document.Paths.Map() {
+		for method, operation := range item.Operations() {
+			if operation.RequestBody == nil {
+				continue
+			}
+			for media, content := range operation.RequestBody.Value.Content {
+				for name, property := range content.Schema.Value.Properties {
+					if types := property.Value.Type.Slice(); len(types) > 2 || len(types) == 2 && types[1] != "null" {
+						t.Errorf("%s %s: %s: %s is %v", method, path, media, name, types)
+					}
+				}
+			}
+		}
+	}
+	if exchange := document.Paths.Value(rest.TokenPath); exchange == nil || exchange.Post == nil {
+		t.Error("the contract has no token exchange")
+	}
+}
