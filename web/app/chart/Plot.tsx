@@ -66,7 +66,7 @@ const canZoom = (times: number[]) => times.length > 3;
 function stepsOf(times: number[], series: Series[], timeZone: string): string {
   const step = stepOf(times);
   const noun = step < 86_000 ? 'hour' : step < 28 * 86_400 - 3_600 ? 'day' : 'month';
-  const last = times.findLastIndex((_, i) => series.some(({ values }) => values[i] !== null));
+  const last = times.findLastIndex((_, i) => series.some(({ kind, values }) => kind !== 'dashed' && values[i] !== null));
   const end = times[last + 1] ?? (times[last] ?? 0) + step;
   return `By ${noun}, in ${timeZone}.${last >= 0 && end * 1000 > Date.now() ? ` The last ${noun} is not over yet.` : ''}`;
 }

@@ -1,14 +1,15 @@
 import { useMemo } from 'react';
 import { Plot, type Series } from '../chart/Plot';
-import { moment } from '../format/time';
+import { daysBetween, moment, startOfDay } from '../format/time';
 import { bytes, change, count, useSystem } from '../format/units';
 import { useAsk } from '../graph/use';
 import { Answered, Empty, Panel } from '../shell/parts';
-import { useMay, useZone } from '../shell/viewer';
+import { type Period, useMay, useZone } from '../shell/viewer';
 import { CSVButton } from './CSVButton';
-import { type Point, past, point, rowsOf, stacked, timesOf, type Totals, totals } from './usage';
+import { type Point, past, point, rowsOf, stacked, type Totals, totals } from './usage';
 
 interface Usage {
+  period: Period;
   totals: Totals | null;
   series: Point[] | null;
   dataCompleteUntil: string | null;
@@ -21,7 +22,7 @@ interface Answer {
 
 const query = `query UsageByDay {
   company { usage {
-    totals { ${totals} } series(interval: DAY) { ${point} } dataCompleteUntil
+    period { start end } totals { ${totals} } series(interval: DAY) { ${point} } dataCompleteUntil
     previous { totals { ${totals} } series(interval: DAY) { ${point} } }
   } }
 }`;
@@ -50,7 +51,7 @@ export function UsageByDay() {
 function Chart({ usage }: { usage: Usage }) {
   useSystem();
   const timeZone = useZone();
-  const { times, series, before } = useMemo(() => draw(usage), [usage]);
+  const { times, series, before } = useMemo(() => draw(usage, timeZone), [usage, timeZone]);
   const total = Number(usage.totals?.total ?? 0);
   if (usage.totals && usage.series && total === 0 && before === 0) return <Empty>No usage has been recorded in this billing period or the one before.</Empty>;
   const sum = bytes(total);
@@ -83,26 +84,25 @@ function comparison(total: number, before: number): string {
   return by === null ? 'nothing to compare with' : `${by} on the period before, to the same time`;
 }
 
-/** The days of the period on the axis; the period before lies over them day by day. */
-function draw({ series, previous, dataCompleteUntil }: Usage): { times: number[]; series: Series[]; before: number } {
-  const points = series ?? [];
-  const known = past(points);
+/** The days of the period on the axis; the period before lies over them day by day. A series ends with what is known. */
+function draw({ period: { start, end }, series, previous, dataCompleteUntil }: Usage, timeZone: string): { times: number[]; series: Series[]; before: number } {
+  const known = past(series);
   const former = previous?.series ?? [];
-  const over = points.map((_, i) => (former[i] ? Number(former[i].total) : null));
+  const days = Array.from({ length: daysBetween(start, end, timeZone) + 1 }, (_, i) => startOfDay(Date.parse(start), timeZone, { days: i }));
+  const shown = days.slice(0, -1);
+  const over = shown.map((_, i) => (former[i] ? Number(former[i].total) : null));
   return {
-    times: timesOf(points),
-    series: [...stacked(points.map((_, i) => known[i])), { label: 'Period before', values: over, kind: 'dashed', color: '--series-past' }],
-    before: sumTo(points, former, Date.parse(dataCompleteUntil ?? new Date().toISOString())),
+    times: shown.map((at) => at / 1000),
+    series: [...stacked(shown.map((_, i) => known[i])), { label: 'Period before', values: over, kind: 'dashed', color: '--series-past' }],
+    before: sumTo(days, known.length, former, Date.parse(dataCompleteUntil ?? new Date().toISOString())),
   };
 }
 
 /** What the period before had used by the same time: of the day that runs, the share that is known. */
-function sumTo(points: Point[], before: Point[], until: number): number {
-  return before.slice(0, past(points).length).reduce((all, { total }, i) => {
-    const start = Date.parse(points[i]!.start);
-    const end = points[i + 1] ? Date.parse(points[i + 1]!.start) : start + dayLength;
-    return all + Number(total) * Math.min(1, Math.max(0, (until - start) / (end - start)));
+function sumTo(days: number[], known: number, before: Point[], until: number): number {
+  return before.slice(0, known).reduce((all, { total }, i) => {
+    const [start, end] = [days[i], days[i + 1]];
+    const share = start === undefined || end === undefined ? 1 : (until - start) / (end - start);
+    return all + Number(total) * Math.min(1, Math.max(0, share));
   }, 0);
 }
-
-const dayLength = 86_400_000;
