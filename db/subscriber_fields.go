@@ -16,6 +16,8 @@ type subscriberRow struct {
 	Currency    *string
 	TagNames    pg.TextList[domain.TagName]
 	PeriodBytes int64
+	// NoProfiles is whether none is attached.
+	NoProfiles bool
 
 	OfGroup    int64
 	OfParent   int64
@@ -26,7 +28,7 @@ type subscriberRow struct {
 // subscriber returns that of the row, of which those fields were selected.
 func (r *subscriberRow) subscriber(fields domain.FieldSet) *domain.Subscriber {
 	of := &r.Relations
-	of.Loaded, of.Tags, of.DataUsage = fields&relationsRead, r.TagNames, r.PeriodBytes
+	of.Loaded, of.Tags, of.DataUsage, of.WithoutProfiles = fields&relationsRead, r.TagNames, r.PeriodBytes, r.NoProfiles
 	if len(r.GroupOf) == 2 && r.GroupID != nil {
 		of.Group = &domain.Group{GroupID: *r.GroupID, Name: r.GroupOf[0], HideTariffDetails: r.GroupOf[1] == "true"}
 	}
@@ -37,7 +39,7 @@ func (r *subscriberRow) subscriber(fields domain.FieldSet) *domain.Subscriber {
 }
 
 // relationsRead are the relations that a row can have.
-const relationsRead = domain.FieldGroup | domain.FieldTariff | domain.FieldTags | domain.FieldDataUsage
+const relationsRead = domain.FieldGroup | domain.FieldTariff | domain.FieldTags | domain.FieldDataUsage | domain.FieldWithoutProfiles
 
 // subscriberField is a field of domain.Subscriber: by its column's name, where
 // that does not say more, or by the field of a list that holds it.
@@ -63,14 +65,14 @@ var subscriberFields = withSets([]subscriberField{
 	{name: "parent_key", sql: "parent.key", join: "parent"},
 	{name: "parent_physical_id", sql: "parent.physical_id", join: "parent"},
 	{name: "is_enabled_on_parent", listed: "related.parent.isEnabledOnParent"},
-	{name: "has_no_profiles", sql: withoutProfiles, lookup: true},
+	{name: "no_profiles", sql: withoutProfiles, set: domain.FieldWithoutProfiles, lookup: true},
 	{name: "group_of", sql: groupOfSubscriber, set: domain.FieldGroup, lookup: true},
 	{name: "tag_names", sql: tagsOfSubscriber, set: domain.FieldTags, lookup: true},
 	{name: "period_bytes", sql: usageOfSubscriber, set: domain.FieldDataUsage, lookup: true},
 })
 
 // lookedUp are the fields that a page with an offset does not have.
-const lookedUp = domain.FieldGroup | domain.FieldTags | domain.FieldDataUsage
+const lookedUp = domain.FieldGroup | domain.FieldTags | domain.FieldDataUsage | domain.FieldWithoutProfiles
 
 // The relations of a row s. They stand in the select list and not in joins, so
 // that they are read for the rows of a page only. %s is the start of the billing

@@ -264,6 +264,7 @@ func TestRelationsAreReadWithTheSubscriber(t *testing.T) {
 SELECT company_id, '2026-11-01Z', key, 5, 7, '2026-11-02Z' FROM subscribers WHERE physical_id = 'p02'`)
 	store := db.NewSubscribers(pool)
 	november := domain.Projection{Fields: domain.FieldGroup | domain.FieldTariff | domain.FieldTags | domain.FieldDataUsage, PeriodStart: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}
+	november.Fields |= domain.FieldWithoutProfiles
 	vans := &domain.Group{GroupID: 12, Name: "Vans", HideTariffDetails: true}
 	tariff := &domain.Tariff{Name: "IoT 50", LineRental: 50, Currency: "GBP"}
 	for name, c := range map[string]struct {
@@ -272,9 +273,9 @@ SELECT company_id, '2026-11-01Z', key, 5, 7, '2026-11-02Z' FROM subscribers WHER
 		read  domain.Projection
 		want  domain.Relations
 	}{
-		"all of them":         {all, "p02", november, domain.Relations{Group: vans, Tariff: tariff, Tags: []domain.TagName{"fleet"}, DataUsage: 12}},
-		"a hidden tariff":     {vansOnly, "p02", november, domain.Relations{Group: vans, Tags: []domain.TagName{"fleet"}, DataUsage: 12}},
-		"none":                {all, "p09", november, domain.Relations{Tariff: &domain.Tariff{Name: "IoT 900", LineRental: 900, Currency: "GBP"}}},
+		"all of them":         {all, "p02", november, domain.Relations{Group: vans, Tariff: tariff, Tags: []domain.TagName{"fleet"}, DataUsage: 12, WithoutProfiles: true}},
+		"a hidden tariff":     {vansOnly, "p02", november, domain.Relations{Group: vans, Tags: []domain.TagName{"fleet"}, DataUsage: 12, WithoutProfiles: true}},
+		"none":                {all, "p09", november, domain.Relations{Tariff: &domain.Tariff{Name: "IoT 900", LineRental: 900, Currency: "GBP"}, WithoutProfiles: true}},
 		"the usage of no one": {all, "p02", domain.Projection{Fields: domain.FieldDataUsage}, domain.Relations{}},
 		"not asked for":       {all, "p02", everyField, domain.Relations{}},
 	} {

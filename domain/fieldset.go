@@ -16,15 +16,18 @@ const (
 	FieldTariff
 	FieldTags
 	FieldDataUsage
+	// FieldWithoutProfiles is whether the subscriber has no profiles.
+	FieldWithoutProfiles FieldSet = 1 << 59
 
-	relationFields = FieldGroup | FieldTariff | FieldTags | FieldDataUsage
+	relationFields = FieldGroup | FieldTariff | FieldTags | FieldDataUsage | FieldWithoutProfiles
 	// AllFields has all fields of a Subscriber, but not its Relations.
 	AllFields = ^relationFields
 )
 
 // fieldBits are the fields of Subscriber and Relations by their names in lower case.
 var fieldBits = func() map[string]FieldSet {
-	bits := map[string]FieldSet{"group": FieldGroup, "tariff": FieldTariff, "tags": FieldTags, "datausage": FieldDataUsage}
+	bits := map[string]FieldSet{"group": FieldGroup, "tariff": FieldTariff, "tags": FieldTags, "datausage": FieldDataUsage,
+		"withoutprofiles": FieldWithoutProfiles}
 	for i, field := range reflect.VisibleFields(reflect.TypeFor[Subscriber]()) {
 		bits[strings.ToLower(field.Name)] = 1 << i
 	}

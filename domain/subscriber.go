@@ -65,9 +65,6 @@ type Subscriber struct {
 	ParentKey         *int64
 	ParentPhysicalID  *string
 	IsEnabledOnParent *bool
-	// HasNoProfiles is true when no profile is attached to it; where that is not
-	// known it is false.
-	HasNoProfiles bool
 	// Relations are what was read together with the subscriber.
 	Relations Relations
 }
@@ -75,8 +72,8 @@ type Subscriber struct {
 // Relations are what belongs to a subscriber, where a store read it in the same
 // statement.
 type Relations struct {
-	// Loaded are those of FieldGroup, FieldTariff, FieldTags and FieldDataUsage that
-	// were read. The fields of the others are zero.
+	// Loaded are those of FieldGroup, FieldTariff, FieldTags, FieldDataUsage and
+	// FieldWithoutProfiles that were read. The fields of the others are zero.
 	Loaded FieldSet
 	// Group is nil for a subscriber in no group.
 	Group *Group
@@ -86,6 +83,8 @@ type Relations struct {
 	Tags []TagName
 	// DataUsage is the usage of the billing period in bytes.
 	DataUsage int64
+	// WithoutProfiles is true when no profile is attached to the subscriber.
+	WithoutProfiles bool
 }
 
 // TagsOn returns the part of the tags, and false where it was not read.

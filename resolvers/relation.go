@@ -140,7 +140,7 @@ func (s schema) Plan() *plan.Schema {
 	for name, f := range subscriber {
 		f.Needs = needs(name)
 	}
-	for name, bit := range pageNeeds {
+	for name, bit := range otherNeeds {
 		object, field, _ := strings.Cut(name, ".")
 		planned.Objects[object].Fields[field].Needs = bit
 	}
@@ -170,15 +170,17 @@ func needs(names ...string) uint64 {
 	return uint64(set)
 }
 
-// What operations read of pages, beside the fields of subscribers.
+// What operations read of pages and series, beside the fields of subscribers.
 const (
-	needCursors uint64 = 1 << (58 + iota)
+	needCursors uint64 = 1 << (56 + iota)
 	needLookahead
+	needSessions
 )
 
-var pageNeeds = map[string]uint64{
+var otherNeeds = map[string]uint64{
 	"SubscriberEdge.cursor": needCursors, "PageInfo.startCursor": needCursors, "PageInfo.endCursor": needCursors,
 	"PageInfo.hasNextPage": needLookahead, "PageInfo.hasPreviousPage": needLookahead,
+	"UsagePoint.sessions": needSessions,
 }
 
 // projection returns what the operation reads of subscribers, wherever it meets

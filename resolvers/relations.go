@@ -17,8 +17,8 @@ var (
 		func(s *domain.Subscriber, _ none) (*domain.Group, bool) {
 			return s.Relations.Group, s.Relations.Loaded.Has(domain.FieldGroup)
 		})
-	profilesOfSubscriber = relate(field{"Subscriber", "profiles", apart, "hasNoProfiles"}, profilesByParent, parentKey)
-	relatedOfSubscriber  = relate(field{"Subscriber", "related", apart, "parentKey parentPhysicalId isEnabledOnParent hasNoProfiles"}, profilesByParent, parentKey)
+	profilesOfSubscriber = relate(field{"Subscriber", "profiles", apart, "withoutProfiles"}, profilesByParent, parentKey)
+	relatedOfSubscriber  = relate(field{"Subscriber", "related", apart, "parentKey parentPhysicalId isEnabledOnParent withoutProfiles"}, profilesByParent, parentKey)
 	tagsOfSubscriber     = relateBy(field{"Subscriber", "tags", rides, "tags"}, tagsBySubscriber, subscriberKey, pageArguments).heldBy(
 		func(s *domain.Subscriber, page domain.Page) ([]domain.TagName, bool) { return s.Relations.TagsOn(page) })
 	tagNumberOfSubscriber = relate(field{"Subscriber", "numberOfTags", apart, ""}, tagNumbers, subscriberKey)
@@ -105,7 +105,7 @@ var computed = []related{
 
 func subscriberKey(s *domain.Subscriber) (int64, bool) { return s.Key, true }
 
-func parentKey(s *domain.Subscriber) (int64, bool) { return s.Key, !s.HasNoProfiles }
+func parentKey(s *domain.Subscriber) (int64, bool) { return s.Key, !s.Relations.WithoutProfiles }
 
 func groupID(g *domain.Group) (int64, bool) { return g.GroupID, true }
 

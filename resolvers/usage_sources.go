@@ -143,7 +143,11 @@ func loadSeries(ctx context.Context, l *loaders, of []domain.Subject, args serie
 			return nil, err
 		}
 	}
-	return l.graph.Analytics.Series(ctx, l.scope, of, args.hours(), interval, domain.AllMeasures)
+	measures := domain.AllMeasures
+	if args.zeroFill && plan.Needs(ctx)&needSessions == 0 {
+		measures = domain.Volumes // a step without volume is filled in
+	}
+	return l.graph.Analytics.Series(ctx, l.scope, of, args.hours(), interval, measures)
 }
 
 // filledRelation is the relation of series, of which zeros need to know up to when
