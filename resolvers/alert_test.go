@@ -166,7 +166,7 @@ func TestAPreviewKeepsNothing(t *testing.T) {
 	}
 }
 
-// Alerts are told over server-sent events, through the engine and PostgreSQL.
+// Alerts are sent as server-sent events, through the engine and PostgreSQL.
 func TestAlertsAreToldLive(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)

@@ -123,7 +123,7 @@ func (q queryResolver) DataUsageBySubscriber(ctx context.Context, startDate, end
 
 var theCompany = []domain.Subject{{Kind: domain.CompanySubject}}
 
-// ofCompany asks for what the caller sees of the company in a span.
+// ofCompany reads what the caller sees of the company in a span.
 func (g *Graph) ofCompany(ctx context.Context, startDate, endDate string, ask func(domain.Scope, domain.Range) error) error {
 	span, err := domain.ParseRange(startDate, endDate)
 	if err != nil {

@@ -64,7 +64,7 @@ func newNarrowPair(t *testing.T) *pair {
 	return p
 }
 
-// TestOtherFieldsAreNotRead asks for each field of subscribers alone, on each
+// TestOtherFieldsAreNotRead selects each field of subscribers alone, on each
 // way to subscribers.
 func TestOtherFieldsAreNotRead(t *testing.T) {
 	t.Parallel()

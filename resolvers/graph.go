@@ -36,7 +36,7 @@ type Graph struct {
 
 var _ generated.ResolverRoot = (*Graph)(nil)
 
-// New returns the resolvers on the ports; now tells the time.
+// New returns the resolvers on the ports; now returns the time.
 func New(ports Ports, now func() time.Time) *Graph { return &Graph{Ports: ports, now: now} }
 
 // Schema returns the schema that the graph answers.

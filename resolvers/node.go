@@ -22,7 +22,7 @@ func globalID(kind, id string) string {
 
 func formatID(id int64) string { return strconv.FormatInt(id, 10) }
 
-// nodeType says how the objects of one type are found by the second part of
+// nodeType is how the objects of one type are found by the second part of
 // their global ids.
 type nodeType struct {
 	permissions []domain.Permission

@@ -8,7 +8,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// author writes random valid queries over a whole schema. It knows the schema
+// author writes random valid queries over a whole schema. It has the schema
 // and a few values by the names of the fields that they came from.
 type author struct {
 	*rand.Rand

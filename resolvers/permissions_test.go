@@ -80,7 +80,7 @@ func TestEverythingInTheSchemaIsDescribed(t *testing.T) {
 	}
 }
 
-// Each root field, asked by callers who lack one of its permissions, is refused
+// Each root field, selected by callers who lack one of its permissions, is refused
 // and names that permission; nothing of it runs.
 func TestTheMatrixOfPermissions(t *testing.T) {
 	t.Parallel()

@@ -122,7 +122,7 @@ func (p *pair) someGroups() []int64 {
 	return groups
 }
 
-// differ runs a query both ways and says how the answers differ.
+// differ runs a query both ways and returns how the answers differ.
 func (p *pair) differ(ctx context.Context, query string, variables map[string]any) string {
 	plain, err := p.plain.Prepare(query)
 	if err != nil {
@@ -275,7 +275,7 @@ func TestPlannedMutationsAnswerAsGqlgenDoes(t *testing.T) {
 	}
 }
 
-// harvest asks for values to use in arguments.
+// harvest reads values to use in arguments.
 func (p *pair) harvest(t *testing.T) map[string][]any {
 	t.Helper()
 	known := map[string][]any{}

@@ -12,7 +12,7 @@ import (
 	"simgraph/graph/plan"
 )
 
-// field says of fields of the schema what the plan and the stores must know.
+// field is what the plan and the stores need of fields of the schema.
 type field struct {
 	// object is their type; names are the fields that one value answers.
 	object, names string
@@ -22,7 +22,7 @@ type field struct {
 	reads string
 }
 
-// riding says whether a store can select the value together with the object.
+// riding reports whether a store can select the value together with the object.
 type riding bool
 
 const (

@@ -21,7 +21,7 @@ func TestEachMutationTakesOneInput(t *testing.T) {
 	}
 }
 
-// TestConnectionsAreConnections holds all of them to the form that Relay knows.
+// TestConnectionsAreConnections holds all of them to the form that Relay defines.
 func TestConnectionsAreConnections(t *testing.T) {
 	t.Parallel()
 	schema := schemaOf()

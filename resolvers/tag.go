@@ -50,7 +50,7 @@ func (q queryResolver) TagList(ctx context.Context, limit, offset *int32) (*mode
 }
 
 // listTags lists the tags; their counts come with them, so that the loader
-// knows them already.
+// has them already.
 func (g *Graph) listTags(ctx context.Context, page domain.Page) (domain.Slice[domain.TagName], func(context.Context) (int, error), error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {

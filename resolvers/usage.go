@@ -34,7 +34,7 @@ func (s subscriberResolver) Usage(ctx context.Context, of *domain.Subscriber, st
 	return s.usageIn(ctx, domain.Subject{Kind: domain.SubscriberSubject, ID: of.Key}, start, end)
 }
 
-// usageIn asks for the usage of a subject, in the current billing period where
+// usageIn returns the usage of a subject, in the current billing period where
 // a bound is missing.
 func (g *Graph) usageIn(ctx context.Context, of domain.Subject, start, end *time.Time) (*model.Usage, error) {
 	caller, err := domain.CallerOf(ctx)

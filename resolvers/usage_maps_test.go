@@ -47,7 +47,7 @@ func TestTheDocumentedShapesOfUsageAreThoseOfTheRootFields(t *testing.T) {
 	}
 }
 
-// The maps of groups, tags and subscribers hold what their totals say.
+// The maps of groups, tags and subscribers add up to their totals.
 func TestTheDocumentedShapesAddUp(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)

@@ -57,20 +57,22 @@ func (p *parser) advance() { p.token = p.lexer.next() }
 func (p *parser) advanceToValue(inList bool) { p.token = p.lexer.value(inList) }
 
 // fail blames the token; a bad token brings its own reason.
-func (p *parser) fail(reason string) error {
+func (p *parser) fail(reason string) error { return p.fault(reason) }
+
+// failField is fail where another field is the remedy.
+func (p *parser) failField(reason string) error {
+	fault := p.fault(reason)
+	if p.kind != bad {
+		fault.Allowed = p.allowed()
+	}
+	return fault
+}
+
+func (p *parser) fault(reason string) *SyntaxError {
 	if p.kind == bad {
 		reason = p.text
 	}
 	return &SyntaxError{Column: p.column, Token: clip(p.raw), Reason: reason}
-}
-
-// failField is fail where another field is the remedy.
-func (p *parser) failField(reason string) error {
-	fault := p.fail(reason)
-	if p.kind != bad {
-		fault.(*SyntaxError).Allowed = p.allowed()
-	}
-	return fault
 }
 
 func (p *parser) any() (Expr, error) { return p.chain("or", p.all, Any) }

@@ -3730,7 +3730,7 @@ type UserConnection {
   nodes: [User!]!
   "Where the page stands."
   pageInfo: PageInfo!
-  "How many the whole list has; counted only when asked for."
+  "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull
 }
 
@@ -3750,7 +3750,7 @@ type AccessKeyConnection {
   nodes: [AccessKey!]!
   "Where the page stands."
   pageInfo: PageInfo!
-  "How many the whole list has; counted only when asked for."
+  "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull
 }
 
@@ -3983,7 +3983,7 @@ type BoundaryExplanation {
 
 "Why a threshold has or has not fired."
 enum AlertReason {
-  "Usage was above it, and the log tells of it."
+  "Usage was above it, and the log has an entry of it."
   FIRED
   "Usage is not above it."
   BELOW_THRESHOLD
@@ -4032,7 +4032,7 @@ type AlertConnection {
   nodes: [Alert!]!
   "Where the page stands."
   pageInfo: PageInfo!
-  "How many the whole list has; counted only when asked for."
+  "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull
 }
 
@@ -4048,7 +4048,7 @@ type AlertEdge {
 type AlertList {
   "The alerts."
   items: [Alert!]!
-  "How many the whole list has; counted only when asked for."
+  "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull
 }
 
@@ -4145,7 +4145,7 @@ type DeleteAlertPayload {
 }
 `, BuiltIn: false},
 	{Name: "../schema/alertlog.graphqls", Input: `extend type Query {
-  "What alerts told, the newest first unless ordered otherwise."
+  "What alerts fired, the newest first unless ordered otherwise."
   alertLog(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
@@ -4203,7 +4203,7 @@ type AlertLogEntry implements Node {
   usage: BigInt!
   "Whether the period was over when the usage came in."
   isLate: Boolean!
-  "Whether recipients are told. Usage that comes in more than 72 hours after its period is logged only."
+  "Whether recipients are notified. Usage that comes in more than 72 hours after its period is logged only."
   isNotified: Boolean!
   "How the notification fares at each recipient, by e-mail address."
   deliveries: [AlertDelivery!] @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
@@ -4249,7 +4249,7 @@ type AlertLogConnection {
   nodes: [AlertLogEntry!]!
   "Where the page stands."
   pageInfo: PageInfo!
-  "How many the whole list has; counted only when asked for."
+  "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull
 }
 
@@ -4265,7 +4265,7 @@ type AlertLogEdge {
 type AlertLogList {
   "The entries."
   items: [AlertLogEntry!]!
-  "How many the whole list has; counted only when asked for."
+  "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull
 }
 
@@ -4451,7 +4451,7 @@ type DataUsageByIpAddress {
   ): AuditConnection @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
-"Somebody changed something, or used an access key. Entries are never changed; where the operator said for how long they are kept, the oldest are removed."
+"Somebody changed something, or used an access key. Entries are never changed; where the operator has set for how long they are kept, the oldest are removed."
 type AuditEntry implements Node {
   "The global id."
   id: ID!
@@ -4499,7 +4499,7 @@ type AuditConnection {
   nodes: [AuditEntry!]!
   "Where the page stands."
   pageInfo: PageInfo!
-  "How many the whole list has; counted only when asked for."
+  "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull
 }
 
@@ -4699,7 +4699,7 @@ type GroupConnection {
   nodes: [Group!]!
   "Where the page stands."
   pageInfo: PageInfo!
-  "How many the whole list has; counted only when asked for."
+  "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull
 }
 
@@ -4715,7 +4715,7 @@ type GroupEdge {
 type GroupList {
   "The groups."
   items: [Group!]!
-  "How many the whole list has; counted only when asked for."
+  "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull
 }
 
@@ -4815,7 +4815,7 @@ type OperatorConnection {
   nodes: [Operator!]!
   "Where the page stands."
   pageInfo: PageInfo!
-  "How many the whole list has; counted only when asked for."
+  "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull
 }
 
@@ -4835,7 +4835,7 @@ type TariffConnection {
   nodes: [Tariff!]!
   "Where the page stands."
   pageInfo: PageInfo!
-  "How many the whole list has; counted only when asked for."
+  "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull
 }
 
@@ -4869,7 +4869,7 @@ type TariffEdge {
 }
 
 extend type Mutation {
-  "Adds a recipient, who is told of every alert of the company. An address that is there already is answered as it is."
+  "Adds a recipient, who is notified of every alert of the company. An address that is there already is answered as it is."
   createRecipient(input: CreateRecipientInput!): CreateRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Gives a recipient another e-mail address."
   editRecipient(input: EditRecipientInput!): EditRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
@@ -4881,7 +4881,7 @@ extend type Mutation {
   sendTestAlert(input: SendTestAlertInput!): SendTestAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
-"An e-mail address that is told of every alert of the company."
+"An e-mail address that is notified of every alert of the company."
 type Recipient implements Node {
   "The global id."
   id: ID!
@@ -4893,7 +4893,7 @@ type Recipient implements Node {
   suppressedSince: DateTime
   "Why mail to the address stopped."
   suppressedReason: SuppressionReason
-  "What the mail server said; empty when there is nothing to say."
+  "What the mail server answered; empty for none."
   suppressedDetail: String!
   "The last mails to it, newest first."
   mails(
@@ -4946,7 +4946,7 @@ type RecipientConnection {
   nodes: [Recipient!]!
   "Where the page stands."
   pageInfo: PageInfo!
-  "How many the whole list has; counted only when asked for."
+  "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull
 }
 
@@ -4962,7 +4962,7 @@ type RecipientEdge {
 type RecipientList {
   "The recipients."
   items: [Recipient!]!
-  "How many the whole list has; counted only when asked for."
+  "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull
 }
 
@@ -5045,7 +5045,7 @@ of the answer. Relay and others generate types without null from it.
 """
 directive @semanticNonNull(levels: [Int!]! = [0]) on FIELD_DEFINITION
 
-"How long a list is assumed to be in the price of an operation: the list that this value of an argument asks for."
+"How long a list is assumed to be in the price of an operation: the list that this value of an argument requests."
 directive @listSize(assumedSize: Int!) on ENUM_VALUE
 
 "A point in time in RFC 3339 with its offset, such as 2026-11-01T10:05:00Z."
@@ -5310,7 +5310,7 @@ type SubscriberConnection {
   nodes: [Subscriber!]!
   "Where the page stands."
   pageInfo: PageInfo!
-  "How many the whole list has; counted only when asked for."
+  "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull
 }
 
@@ -5326,7 +5326,7 @@ type SubscriberEdge {
 type SubscriberList {
   "The subscribers."
   items: [Subscriber!]!
-  "How many the whole list has; counted only when asked for."
+  "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull
 }
 
@@ -5568,7 +5568,7 @@ type TagConnection {
   nodes: [Tag!]!
   "Where the page stands."
   pageInfo: PageInfo!
-  "How many the whole list has; counted only when asked for."
+  "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull
 }
 
@@ -5584,7 +5584,7 @@ type TagEdge {
 type TagList {
   "The tags."
   items: [Tag!]!
-  "How many the whole list has; counted only when asked for."
+  "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull
 }
 

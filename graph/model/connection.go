@@ -8,7 +8,7 @@ import (
 	"simgraph/domain"
 )
 
-// Connection is a page of a list. Total counts the whole list, when asked.
+// Connection is a page of a list. Total counts the whole list, when selected.
 type Connection[T any] struct {
 	domain.Slice[T]
 	Total Counter
@@ -31,7 +31,7 @@ type Edge[T any] struct {
 	Node   T
 }
 
-// PageInfo tells where a page stands in the whole list.
+// PageInfo returns where a page stands in the whole list.
 type PageInfo struct {
 	HasNextPage, HasPreviousPage bool
 	StartCursor, EndCursor       *string
@@ -49,7 +49,7 @@ func (c *Connection[T]) Edges() []Edge[T] {
 // Nodes returns the items alone.
 func (c *Connection[T]) Nodes() []T { return c.Items }
 
-// PageInfo tells where the page stands.
+// PageInfo returns where the page stands.
 func (c *Connection[T]) PageInfo() PageInfo {
 	info := PageInfo{HasNextPage: c.HasNext, HasPreviousPage: c.HasPrevious}
 	if n := len(c.Items); n > 0 {

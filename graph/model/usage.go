@@ -6,7 +6,7 @@ import "simgraph/domain"
 type Usage struct {
 	Of   domain.Subject
 	Span domain.Range
-	// Period is the billing period that was asked for; nil for other spans.
+	// Period is the billing period that was requested; nil for other spans.
 	Period *domain.Period
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // frame is the context of a field or of an item of a list. What gqlgen keeps
-// there, and few resolvers read, is made when it is asked for.
+// there, and few resolvers read, is made when it is needed.
 type frame struct {
 	writer *writer
 	parent *frame
@@ -39,7 +39,7 @@ var fieldContextKey = func() (key any) {
 	return key
 }()
 
-// keyhole sees which key is asked for.
+// keyhole records which key is read.
 type keyhole struct {
 	context.Context
 	seen *any

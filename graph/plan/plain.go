@@ -1,9 +1,9 @@
 package plan
 
 // plainItems writes a list of objects of which nothing but plain fields is
-// selected, which needs no frames. False says that a value is not as it should
+// selected, which needs no frames. False means that a value is not as it should
 // be: nothing was written then, and the list is to be written in the other way,
-// which tells where.
+// which finds where.
 func (w *writer) plainItems(p *value, v any) (ok bool) {
 	begun := w.mark()
 	defer func() {

@@ -13,8 +13,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// Schema says how the fields of objects are answered. The package generator
-// writes it from what gqlgen knows of the schema.
+// Schema holds how the fields of objects are answered. The package generator
+// writes it from what gqlgen reads of the schema.
 type Schema struct {
 	// Roots are the values of the fields of Query and Mutation, by type and
 	// field. What is missing here is left to gqlgen.

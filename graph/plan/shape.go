@@ -14,15 +14,15 @@ type Shape struct {
 	// names are the object types that the value, or the items, may have.
 	names []string
 	// open takes a value as a resolver returns it to what the rest works on: a
-	// pointer for objects; nil is null, and false says that the Go type is wrong.
+	// pointer for objects; nil is null, and false means that the Go type is wrong.
 	open func(v any) (any, bool)
 	// want prints the Go type that open takes.
 	want func() string
 	// leaf appends an opened leaf.
 	leaf func(b []byte, v any) ([]byte, bool)
-	// leaves appends an opened list of leaves, and says how many are null.
+	// leaves appends an opened list of leaves, and returns how many are null.
 	leaves func(b []byte, v any) ([]byte, int)
-	// concrete tells the object of an opened abstract value and its type.
+	// concrete returns the object of an opened abstract value and its type.
 	concrete func(v any) (string, any)
 	item     *Shape
 	length   func(v any) int
@@ -109,7 +109,7 @@ func Value[T any](nonNull bool, name string) *Shape {
 	return s
 }
 
-// Abstract is an interface or a union of the named objects. concrete tells
+// Abstract is an interface or a union of the named objects. concrete returns
 // which one a value is; for a typed nil that is "" and nil.
 func Abstract[T any](nonNull bool, names []string, concrete func(T) (string, any)) *Shape {
 	s := shape(ofAbstract, nonNull, func(v T) any { return v })

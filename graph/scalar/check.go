@@ -1,6 +1,6 @@
 package scalar
 
-// Checks returns, by the name of the scalar in the schema, functions that say
+// Checks returns, by the name of the scalar in the schema, functions that return
 // why a raw input value is none of that scalar, or nil.
 func Checks() map[string]func(any) error {
 	return map[string]func(any) error{

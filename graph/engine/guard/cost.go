@@ -196,7 +196,7 @@ type length struct {
 	// sizes are lengths by the values that variables may have; nil where those
 	// are numbers or lists.
 	sizes map[string]int
-	// otherwise holds where no argument says anything.
+	// otherwise holds where no argument gives a length.
 	otherwise int
 }
 

@@ -1,5 +1,5 @@
 // Package input coerces the values that arrive with an operation as the
-// GraphQL specification says and no further: gqlgen and gqlparser take "1" for
+// GraphQL specification defines and no further: gqlgen and gqlparser take "1" for
 // an Int, 1 for a String, any number of keys for a @oneOf object, and texts
 // and lists of any length.
 package input
@@ -28,7 +28,7 @@ func DefaultLimits() Limits { return Limits{List: 1_000, Text: 64 << 10} }
 // mostErrors is how many faults of one operation are named.
 const mostErrors = 20
 
-// Checker knows the input types of a schema. It is safe for concurrent use.
+// Checker has the input types of a schema. It is safe for concurrent use.
 type Checker struct {
 	schema  *ast.Schema
 	scalars map[string]func(any) error
@@ -36,7 +36,7 @@ type Checker struct {
 }
 
 // NewChecker returns a Checker for the schema. scalars holds, by name, what
-// says why a raw value is none of a custom scalar; its errors are shown to the
+// returns why a raw value is none of a custom scalar; its errors are shown to the
 // caller. A custom scalar that is missing there takes any value within limits.
 func NewChecker(schema *ast.Schema, scalars map[string]func(any) error, limits Limits) *Checker {
 	return &Checker{schema: schema, scalars: scalars, limits: limits}

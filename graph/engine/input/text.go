@@ -52,7 +52,7 @@ func escapedUnit(text string) (uint64, bool) {
 	return unit, err == nil
 }
 
-// textFault says what keeps a string out of the database, or "".
+// textFault returns what keeps a string out of the database, or "".
 func (c *Checker) textFault(text string) string {
 	switch {
 	case len(text) > c.limits.Text:

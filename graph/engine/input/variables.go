@@ -189,7 +189,7 @@ func (c *Checker) custom(f *faults, where *place, name string, v any) any {
 	return v
 }
 
-// bounded applies the limits to a value that the schema says nothing about.
+// bounded applies the limits to a value that the schema does not describe.
 func (c *Checker) bounded(f *faults, where *place, v any) {
 	switch v := v.(type) {
 	case string:

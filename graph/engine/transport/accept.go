@@ -32,7 +32,7 @@ func isGet(method string) bool { return method == http.MethodGet || method == ht
 type acceptance struct{ json, graphql, stream, html float64 }
 
 // accepted reads the Accept headers (RFC 9110 §12.5.1). The wildcards stand
-// for application/json, which every client of before knows.
+// for application/json, which every older client reads.
 func accepted(h http.Header) acceptance {
 	header := strings.Join(h.Values("Accept"), ",")
 	if strings.TrimSpace(header) == "" {
@@ -79,7 +79,7 @@ func (a acceptance) wildcards(application, all float64) acceptance {
 }
 
 // mediaRange reads one element of an Accept header. What cannot be read, or
-// asks for another charset than UTF-8, is not acceptable.
+// requests another charset than UTF-8, is not acceptable.
 func mediaRange(part string) (media string, q float64) {
 	media, params, err := mime.ParseMediaType(part)
 	if err != nil || !isUTF8(params["charset"]) {
@@ -115,7 +115,7 @@ func (a acceptance) single() string {
 	}
 }
 
-// page reports that a browser asks for a page, not a program for data.
+// page reports that a browser requests a page, not a program data.
 func (a acceptance) page() bool {
 	return a.html > 0 && a.html >= a.json && a.html >= a.graphql && a.html >= a.stream
 }

@@ -28,7 +28,7 @@ func release(b *bytes.Buffer) {
 }
 
 // encode writes a response as JSON. There is no data key in one that has no
-// data, which tells refused operations from failed ones. c is nil for those.
+// data, which distinguishes refused operations from failed ones. c is nil for those.
 func encode(b *bytes.Buffer, resp *graphql.Response, c *call) {
 	encodeBeforeData(b, resp)
 	b.Write(resp.Data)

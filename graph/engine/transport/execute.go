@@ -93,7 +93,7 @@ func (s *Server) subscribe(ctx context.Context, c *call) (next graphql.ResponseH
 }
 
 // lastWords are the errors that a resolver added to the context that it was
-// started with before it closed its events: they tell why there are no more.
+// started with before it closed its events: they explain why there are no more.
 func lastWords(ctx, start context.Context) *graphql.Response {
 	errs := graphql.GetErrors(start)
 	if len(errs) == 0 || ctx.Err() != nil {
@@ -140,7 +140,7 @@ func (s *Server) Prepare(text string) (*Prepared, error) {
 }
 
 // Do executes a prepared operation in process. Variables are plain values of
-// the kinds that JSON knows; ints may be int, int32 or int64. A response
+// the kinds that JSON has; ints may be int, int32 or int64. A response
 // without data is one of an operation that was refused before it ran.
 func (s *Server) Do(ctx context.Context, p *Prepared, variables map[string]any) *graphql.Response {
 	c, errs := s.admit(ctx, p.operation, &request{variables: variables}, trusted.Cost)

@@ -1,6 +1,6 @@
 package transport
 
-// Read reads a document as one of a client, not remembering it, and tells the
+// Read reads a document as one of a client, not remembering it, and returns the
 // messages of its errors.
 func (s *Server) Read(text string) (valid bool, messages []string) {
 	_, errs := s.read(text, s.cfg.Limits.Limits)

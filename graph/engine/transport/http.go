@@ -201,7 +201,7 @@ func (e *exchange) send(status int, resp *graphql.Response, c *call) {
 	_, _ = e.w.Write(resp.Data)
 }
 
-// valid asks whether a stream may go on.
+// valid reports whether a stream may go on.
 func (s *Server) valid(ctx context.Context) error {
 	if s.cfg.StillValid == nil {
 		return nil

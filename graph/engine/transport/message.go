@@ -19,7 +19,7 @@ const longestID = 512
 
 var errMessage = errors.New("not a message of graphql-transport-ws")
 
-// parseMessage reads a message and refuses all that the protocol does not say.
+// parseMessage reads a message and refuses all that the protocol does not define.
 func parseMessage(data []byte) (*message, error) {
 	object, err := decodeObject(data)
 	if err != nil {

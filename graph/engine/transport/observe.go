@@ -8,19 +8,19 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// Operation is what is told of one to those who observe.
+// Operation is what observers get of an operation.
 type Operation struct {
 	// Name is "" for one without a name, or a document that cannot be read.
 	Name string
 	// Kind is "" where the document cannot be read.
 	Kind ast.Operation
-	// Refused tells that the operation does not run.
+	// Refused reports that the operation does not run.
 	Refused bool
 	// Cost is 0 where the operation was refused.
 	Cost int
 }
 
-// begin tells of an operation that is about to run.
+// begin reports an operation that is about to run.
 func (s *Server) begin(ctx context.Context, c *call) (context.Context, func(gqlerror.List)) {
 	if s.cfg.Observe == nil {
 		return ctx, func(gqlerror.List) {}
@@ -28,8 +28,8 @@ func (s *Server) begin(ctx context.Context, c *call) (context.Context, func(gqle
 	return s.cfg.Observe(ctx, Operation{Name: c.def.Name, Kind: c.def.Operation, Cost: c.cost})
 }
 
-// tellRefused tells of an operation that does not run; op is nil where the
-// document did not say which.
+// tellRefused reports an operation that does not run; op is nil where the
+// document did not name one.
 func (s *Server) tellRefused(ctx context.Context, op *operation, errs gqlerror.List) {
 	if s.cfg.Observe == nil {
 		return

@@ -16,7 +16,7 @@ import (
 	"simgraph/graph/engine/transport"
 )
 
-// told gathers what is told of operations, in the order in which they end.
+// told gathers what observers get of operations, in the order in which they end.
 type told struct {
 	mu    sync.Mutex
 	lines []string

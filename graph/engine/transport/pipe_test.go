@@ -11,7 +11,7 @@ import (
 	"simgraph/graph/engine/transport/internal/testschema"
 )
 
-// pipes is a network without sockets, so that synctest knows when all wait for time to pass.
+// pipes is a network without sockets, so that synctest sees when all wait for time to pass.
 type pipes chan net.Conn
 
 func (p pipes) dial(context.Context, string, string) (net.Conn, error) {

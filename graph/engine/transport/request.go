@@ -13,7 +13,7 @@ import (
 	"simgraph/graph/plan"
 )
 
-// request is what a client asks, whatever it came over.
+// request is what a client sends, whatever it came over.
 type request struct {
 	query         string
 	operationName string

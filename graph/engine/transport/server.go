@@ -20,19 +20,19 @@ import (
 	"simgraph/graph/scalar"
 )
 
-// Config says how a Server meets the rest of the program. Every field may be
+// Config is how a Server meets the rest of the program. Every field may be
 // left zero.
 type Config struct {
 	// Log takes internal errors and panics; nil means slog.Default.
 	Log *slog.Logger
 	// Limits default to DefaultLimits.
 	Limits Limits
-	// Scalars say, by name, why a raw value is none of a custom scalar; the
+	// Scalars return, by name, why a raw value is none of a custom scalar; the
 	// default is scalar.Checks.
 	Scalars map[string]func(any) error
 	// Present turns an error of a resolver into a public one with a code, or
 	// returns nil for one that is not meant for callers: it is logged, and the
-	// caller is told no more than the request id.
+	// caller gets no more than the request id.
 	Present func(ctx context.Context, err error) *gqlerror.Error
 	// PerResponse puts what must not outlive a response into its context, such
 	// as dataloaders. A subscription has one response per event.
@@ -41,14 +41,14 @@ type Config struct {
 	// resolved with all that is selected below it.
 	AfterRootMutationField func(ctx context.Context)
 	// Charge books the price of an operation before it runs. An error refuses it:
-	// one of the kinds RateLimited and Unavailable says when to try again, any
+	// one of the kinds RateLimited and Unavailable holds when to try again, any
 	// other goes through Present.
 	Charge func(ctx context.Context, cost int) error
-	// Enter is asked before an operation runs, and may wait; leave is called when
+	// Enter is called before an operation runs, and may wait; leave is called when
 	// the operation has ended. Errors refuse, as those of Charge do.
 	Enter func(ctx context.Context, kind ast.Operation) (leave func(), err error)
-	// Observe is told of every operation before it runs, and of those that are
-	// refused. It returns the context to run in, and is told of the errors when
+	// Observe is called for every operation before it runs, and of those that are
+	// refused. It returns the context to run in, and gets the errors when
 	// the operation has ended.
 	Observe func(ctx context.Context, op Operation) (context.Context, func(gqlerror.List))
 	// Alternate, unless nil, is called before a query runs, and returns what answers
@@ -64,7 +64,7 @@ type Config struct {
 	// derives from ctx; an error closes with 4403. Nil means that the handler in
 	// front has already authenticated.
 	Authenticate func(ctx context.Context, payload map[string]any) (context.Context, error)
-	// StillValid is asked every Timing.Revalidate while a stream is open; an
+	// StillValid is called every Timing.Revalidate while a stream is open; an
 	// error ends it (WebSocket: 4403), so a failure to find out is none.
 	StillValid func(ctx context.Context) error
 	// Timing defaults to DefaultTiming.
@@ -124,7 +124,7 @@ type Server struct {
 	checker   *input.Checker
 	validator *validator
 	documents *documents
-	// plan says how fields are answered; nil when the schema has none.
+	// plan is how fields are answered; nil when the schema has none.
 	plan *plan.Schema
 	// closing is done once Close was called; no socket is added from then on.
 	closing context.Context

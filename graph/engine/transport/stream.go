@@ -12,7 +12,7 @@ import (
 )
 
 // perform runs an operation and passes each encoded response to emit, until
-// emit says false. It returns errors where the operation did not start.
+// emit returns false. It returns errors where the operation did not start.
 func (s *Server) perform(ctx context.Context, op *operation, r *request, emit func([]byte) bool) (errs gqlerror.List) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -112,7 +112,7 @@ func (s *subscription) next(payload []byte) bool {
 	return s.socket.active[s.id] == s && s.socket.writeLocked("next", s.id, payload) == nil
 }
 
-// finish frees the id and then tells the client, who may use it again.
+// finish frees the id and then notifies the client, who may use it again.
 func (s *subscription) finish(kind string, payload []byte) {
 	s.socket.mu.Lock()
 	defer s.socket.mu.Unlock()

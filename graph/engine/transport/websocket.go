@@ -16,7 +16,7 @@ import (
 // subprotocol is the only one spoken; its predecessor graphql-ws is not.
 const subprotocol = "graphql-transport-ws"
 
-// ending says why a WebSocket is closed. It is an error to end the reading.
+// ending is why a WebSocket is closed. It is an error to end the reading.
 type ending struct {
 	code   websocket.StatusCode
 	reason string
@@ -107,7 +107,7 @@ func (c *socket) serve() {
 }
 
 // end closes the connection. Its operations send nothing more: a complete
-// message would tell the client that all is well.
+// message would look like success to the client.
 func (c *socket) end(why *ending) {
 	c.mu.Lock()
 	clear(c.active)

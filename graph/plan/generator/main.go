@@ -1,5 +1,5 @@
 // Command generator writes graph/generated: what gqlgen writes, and beside it
-// plan.generated.go, which tells the package plan how fields are answered.
+// plan.generated.go, from which the package plan answers fields.
 package main
 
 import (

@@ -88,7 +88,7 @@ func invoke(f *codegen.Field) string {
 	return ""
 }
 
-// fallible says that the expression has an error beside its value.
+// fallible reports that the expression has an error beside its value.
 func fallible(f *codegen.Field) bool { return f.IsResolver || f.IsMethod() && !f.NoErr }
 
 // names are the object types of an interface or union, each once.
@@ -102,7 +102,7 @@ func names(of *codegen.Interface) []string {
 	return found
 }
 
-// guarded says that a directive of a field has arguments.
+// guarded reports whether a directive of a field has arguments.
 func guarded(object *codegen.Object) bool {
 	for _, f := range object.Fields {
 		for _, directive := range f.ImplDirectives() {

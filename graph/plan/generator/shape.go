@@ -60,7 +60,7 @@ func objectShape(ref *config.TypeReference) string {
 
 func goType(t types.Type) string { return templates.CurrentImports.LookupType(t) }
 
-// isLeaf tells scalars and enums whose Go value says its own type. A nil in an
+// isLeaf reports scalars and enums whose Go value has its own type. A nil in an
 // interface does not.
 func isLeaf(ref *config.TypeReference) bool {
 	return ref.Definition.IsLeafType() && !ref.IsSlice()
@@ -117,7 +117,7 @@ var builtin = map[string]string{
 	"MarshalFloatContext": "plan.AppendFloat(b, %s), true",
 }
 
-// written is what appends v to b: as gqlgen's template says, with a function
+// written is what appends v to b: as gqlgen's template does, with a function
 // AppendX where there is one beside MarshalX.
 func written(ref *config.TypeReference, v string) string {
 	if ref.IsMarshaler {

@@ -138,7 +138,7 @@ func (query) Responses(ctx context.Context) (int32, error) {
 	return n, nil
 }
 
-// stream sends what next yields until it says stop or the client is gone.
+// stream sends what next yields until it returns false or the client is gone.
 func stream[T any](ctx context.Context, r *Resolvers, next func(i int32) (T, bool)) <-chan T {
 	values := make(chan T)
 	r.Streams.Add(1)
