@@ -105,7 +105,7 @@ func (r *request) nas() string {
 // one, since Acct-Session-Id alone may come again.
 func (r *request) session(g vendorAttributes, nas string) string {
 	if id, gateway := g[chargingIDType], g[ggsnAddressType]; len(id) == 4 && len(gateway) == 4 {
-		return fmt.Sprintf("%s/%s/%x", short(nas), netip.AddrFrom4([4]byte(gateway)), []byte(id))
+		return fmt.Sprintf("%s/%s/%x", short(nas), netip.AddrFrom4([4]byte(gateway)), id)
 	}
 	id := text(rfc2866.AcctSessionID_GetString(r.Packet))
 	if id == "" {

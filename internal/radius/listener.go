@@ -130,10 +130,10 @@ func (l *Listener) read(ctx, storing context.Context) error {
 	buffer := make([]byte, radius.MaxPacketLength+1)
 	for {
 		n, from, err := l.conn.ReadFromUDPAddrPort(buffer)
-		switch {
-		case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
+		if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
 			return nil
-		case err != nil:
+		}
+		if err != nil {
 			return err
 		}
 		l.take(storing, buffer[:n], netip.AddrPortFrom(from.Addr().Unmap(), from.Port()))
