@@ -80,7 +80,7 @@ func findSubject(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope
 		}
 		return alertSubject{subscriberKey: &found.Key, groupID: found.GroupID}, nil
 	}
-	found, err := pg.GetOne[domain.Group](ctx, in, noGroup(*subject.GroupID), findGroups,
+	found, err := pg.GetOne[domain.Group](ctx, in, noGroup(*subject.GroupID), findGroups+"= ANY($3)",
 		scope.Company, pg.GroupsOf(scope), pq.Int64Array{*subject.GroupID})
 	if err != nil {
 		return alertSubject{}, err
