@@ -20,6 +20,7 @@ type Ports struct {
 	Catalogue   domain.Catalogue
 	Access      domain.Access
 	Usage       domain.Usage
+	Sessions    domain.Sessions
 	Analytics   domain.Analytics
 	Alerts      domain.Alerts
 	AlertLog    domain.AlertLog

@@ -21,6 +21,8 @@ var (
 	relatedOfSubscriber  = relate(field{"Subscriber", "related", apart, "parentKey parentPhysicalId isEnabledOnParent withoutProfiles"}, profilesByParent, parentKey)
 	tagsOfSubscriber     = relateBy(field{"Subscriber", "tags", rides, "tags"}, tagsBySubscriber, subscriberKey, pageArguments).heldBy(
 		func(s *domain.Subscriber, page domain.Page) ([]domain.TagName, bool) { return s.Relations.TagsOn(page) })
+	sessionsOfSubscriber  = relateBy(field{"Subscriber", "sessions", apart, ""}, sessionsBySubscriber, subscriberKey, pageArguments)
+	lastSeenOfSubscriber  = relate(field{"Subscriber", "lastSeen", apart, ""}, lastSeenBySubscriber, subscriberKey)
 	tagNumberOfSubscriber = relate(field{"Subscriber", "numberOfTags", apart, ""}, tagNumbers, subscriberKey)
 	dataUsageOfSubscriber = relate(field{"Subscriber", "dataUsage", rides, "dataUsage"}, usageBySubscriber, subscriberKey).heldBy(
 		func(s *domain.Subscriber, _ none) (int64, bool) {

@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"time"
 
 	"simgraph/domain"
 )
@@ -14,6 +15,9 @@ var (
 	usageBySubscriber = loadingBy(func(ctx context.Context, l *loaders, subscribers []int64, _ none) (map[int64]int64, error) {
 		return l.graph.Ports.Usage.CurrentOf(ctx, l.scope, l.periodStart, subscribers)
 	})
+
+	sessionsBySubscriber = loadingBy(shownSessions)
+	lastSeenBySubscriber = loading(func(g *Graph) many[int64, time.Time] { return g.Sessions.LastSeen })
 
 	groupsByID         = loading(func(g *Graph) many[int64, *domain.Group] { return g.Groups.FindMany })
 	countsByGroup      = loading(func(g *Graph) many[int64, domain.GroupCounts] { return g.Groups.CountsOf })

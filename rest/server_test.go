@@ -46,6 +46,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 		Access:      store,
 		Usage:       usageStore(pool),
 		Analytics:   usage.NewAnalytics(usageStore(pool)),
+		Sessions:    db.NewSessions(pool),
 		Alerts:      db.NewAlerts(pool, clock),
 		AlertLog:    db.NewAlertLog(pool),
 		Recipients:  db.NewRecipients(pool, clock),

@@ -140,6 +140,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"RestoreRecipientPayload":    e.planRestoreRecipientPayload(),
 			"RevokeAccessKeyPayload":     e.planRevokeAccessKeyPayload(),
 			"SendTestAlertPayload":       e.planSendTestAlertPayload(),
+			"Session":                    e.planSession(),
 			"SessionCount":               e.planSessionCount(),
 			"Subscriber":                 e.planSubscriber(),
 			"SubscriberConnection":       e.planSubscriberConnection(),
@@ -3327,6 +3328,195 @@ func (e *executableSchema) planSendTestAlertPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planSession() *plan.Object {
+	return &plan.Object{
+		Satisfies: sessionImplementors,
+		Fields: map[string]*plan.Field{
+			"source": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_source(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendNString2string(b, obj.Source)
+				},
+			},
+			"nas": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_nas(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendOString2ᚖstring(b, obj.NAS)
+				},
+			},
+			"sessionId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_sessionId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendNString2string(b, obj.SessionID)
+				},
+			},
+			"beganAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_beganAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendNDateTime2timeᚐTime(b, obj.BeganAt)
+				},
+			},
+			"reportedAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_reportedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendNDateTime2timeᚐTime(b, obj.ReportedAt)
+				},
+			},
+			"endedAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_endedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.EndedAt)
+				},
+			},
+			"cause": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_cause(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendOString2ᚖstring(b, obj.Cause)
+				},
+			},
+			"isTransferring": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_isTransferring(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendNBoolean2bool(b, obj.IsTransferring)
+				},
+			},
+			"isIncomplete": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_isIncomplete(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendNBoolean2bool(b, obj.IsIncomplete)
+				},
+			},
+			"mobileOriginated": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_mobileOriginated(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendNBigInt2int64(b, obj.MobileOriginated)
+				},
+			},
+			"mobileTerminated": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_mobileTerminated(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendNBigInt2int64(b, obj.MobileTerminated)
+				},
+			},
+			"total": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_total(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendNBigInt2int64(b, obj.Total)
+				},
+			},
+			"reports": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_reports(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendNBigInt2int64(b, obj.Reports)
+				},
+			},
+			"apn": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_apn(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendOString2ᚖstring(b, obj.APN)
+				},
+			},
+			"ipAddress": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_ipAddress(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendOString2ᚖstring(b, obj.IPAddress)
+				},
+			},
+			"ipv6Prefix": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_ipv6Prefix(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendOString2ᚖstring(b, obj.IPv6Prefix)
+				},
+			},
+			"ratType": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_ratType(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendOString2ᚖstring(b, obj.RATType)
+				},
+			},
+			"imei": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_imei(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendOString2ᚖstring(b, obj.IMEI)
+				},
+			},
+			"visitedNetwork": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_visitedNetwork(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Session)
+					return appendOString2ᚖstring(b, obj.VisitedNetwork)
+				},
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planSessionCount() *plan.Object {
 	return &plan.Object{
 		Satisfies: sessionCountImplementors,
@@ -3349,6 +3539,9 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 	ec := newExecutionContext(nil, e, nil)
 	alerts0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
 		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
+	})
+	sessions0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW", "VIEW_SUBSCRIBER"})
 	})
 	usage0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
 		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW", "VIEW_SUBSCRIBER"})
@@ -3699,6 +3892,47 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 					return directive1(ctx)
 				},
 				Shape: plan.List[*domain.AlertState](false, plan.Pointer[domain.AlertState](true, "AlertState")),
+			},
+			"sessions": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Subscriber_sessions(ctx, field)
+				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_Subscriber_sessions_args(ctx, raw)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.Subscriber)
+					return e.Resolvers.Subscriber().Sessions(ctx, obj, fc.Args["limit"].(*int32), fc.Args["offset"].(*int32))
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.Subscriber)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := sessions0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.List[*model.Session](false, plan.Pointer[model.Session](true, "Session")),
+			},
+			"lastSeen": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Subscriber_lastSeen(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.Subscriber)
+					v, err := e.Resolvers.Subscriber().LastSeen(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendODateTime2ᚖtimeᚐTime(b, v)
+					return b, ok, nil
+				},
 			},
 			"usage": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

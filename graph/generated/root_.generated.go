@@ -517,6 +517,28 @@ type ComplexityRoot struct {
 		Mails func(childComplexity int) int
 	}
 
+	Session struct {
+		APN              func(childComplexity int) int
+		BeganAt          func(childComplexity int) int
+		Cause            func(childComplexity int) int
+		EndedAt          func(childComplexity int) int
+		IMEI             func(childComplexity int) int
+		IPAddress        func(childComplexity int) int
+		IPv6Prefix       func(childComplexity int) int
+		IsIncomplete     func(childComplexity int) int
+		IsTransferring   func(childComplexity int) int
+		MobileOriginated func(childComplexity int) int
+		MobileTerminated func(childComplexity int) int
+		NAS              func(childComplexity int) int
+		RATType          func(childComplexity int) int
+		ReportedAt       func(childComplexity int) int
+		Reports          func(childComplexity int) int
+		SessionID        func(childComplexity int) int
+		Source           func(childComplexity int) int
+		Total            func(childComplexity int) int
+		VisitedNetwork   func(childComplexity int) int
+	}
+
 	SessionCount struct {
 		Sessions func(childComplexity int) int
 	}
@@ -536,6 +558,7 @@ type ComplexityRoot struct {
 		IsActive       func(childComplexity int) int
 		IsBarred       func(childComplexity int) int
 		Kind           func(childComplexity int) int
+		LastSeen       func(childComplexity int) int
 		LineRental     func(childComplexity int) int
 		NetworkState   func(childComplexity int) int
 		Nickname       func(childComplexity int) int
@@ -548,6 +571,7 @@ type ComplexityRoot struct {
 		Profiles       func(childComplexity int) int
 		Related        func(childComplexity int) int
 		SMDPProvider   func(childComplexity int) int
+		Sessions       func(childComplexity int, limit *int32, offset *int32) int
 		SubscriberID   func(childComplexity int) int
 		SubscriberType func(childComplexity int) int
 		Tags           func(childComplexity int, limit *int32, offset *int32) int
@@ -2712,6 +2736,121 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SendTestAlertPayload.Mails(childComplexity), true
 
+	case "Session.apn":
+		if e.ComplexityRoot.Session.APN == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.APN(childComplexity), true
+	case "Session.beganAt":
+		if e.ComplexityRoot.Session.BeganAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.BeganAt(childComplexity), true
+	case "Session.cause":
+		if e.ComplexityRoot.Session.Cause == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.Cause(childComplexity), true
+	case "Session.endedAt":
+		if e.ComplexityRoot.Session.EndedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.EndedAt(childComplexity), true
+	case "Session.imei":
+		if e.ComplexityRoot.Session.IMEI == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.IMEI(childComplexity), true
+	case "Session.ipAddress":
+		if e.ComplexityRoot.Session.IPAddress == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.IPAddress(childComplexity), true
+	case "Session.ipv6Prefix":
+		if e.ComplexityRoot.Session.IPv6Prefix == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.IPv6Prefix(childComplexity), true
+	case "Session.isIncomplete":
+		if e.ComplexityRoot.Session.IsIncomplete == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.IsIncomplete(childComplexity), true
+	case "Session.isTransferring":
+		if e.ComplexityRoot.Session.IsTransferring == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.IsTransferring(childComplexity), true
+	case "Session.mobileOriginated":
+		if e.ComplexityRoot.Session.MobileOriginated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.MobileOriginated(childComplexity), true
+	case "Session.mobileTerminated":
+		if e.ComplexityRoot.Session.MobileTerminated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.MobileTerminated(childComplexity), true
+	case "Session.nas":
+		if e.ComplexityRoot.Session.NAS == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.NAS(childComplexity), true
+	case "Session.ratType":
+		if e.ComplexityRoot.Session.RATType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.RATType(childComplexity), true
+	case "Session.reportedAt":
+		if e.ComplexityRoot.Session.ReportedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.ReportedAt(childComplexity), true
+	case "Session.reports":
+		if e.ComplexityRoot.Session.Reports == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.Reports(childComplexity), true
+	case "Session.sessionId":
+		if e.ComplexityRoot.Session.SessionID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.SessionID(childComplexity), true
+	case "Session.source":
+		if e.ComplexityRoot.Session.Source == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.Source(childComplexity), true
+	case "Session.total":
+		if e.ComplexityRoot.Session.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.Total(childComplexity), true
+	case "Session.visitedNetwork":
+		if e.ComplexityRoot.Session.VisitedNetwork == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.VisitedNetwork(childComplexity), true
+
 	case "SessionCount.sessions":
 		if e.ComplexityRoot.SessionCount.Sessions == nil {
 			break
@@ -2803,6 +2942,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Subscriber.Kind(childComplexity), true
+	case "Subscriber.lastSeen":
+		if e.ComplexityRoot.Subscriber.LastSeen == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Subscriber.LastSeen(childComplexity), true
 	case "Subscriber.lineRental":
 		if e.ComplexityRoot.Subscriber.LineRental == nil {
 			break
@@ -2875,6 +3020,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Subscriber.SMDPProvider(childComplexity), true
+	case "Subscriber.sessions":
+		if e.ComplexityRoot.Subscriber.Sessions == nil {
+			break
+		}
+
+		args, err := ec.field_Subscriber_sessions_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscriber.Sessions(childComplexity, args["limit"].(*int32), args["offset"].(*int32)), true
 	case "Subscriber.subscriberId":
 		if e.ComplexityRoot.Subscriber.SubscriberID == nil {
 			break
@@ -5151,6 +5307,63 @@ input DateTimeFilter {
   le: DateTime
 }
 `, BuiltIn: false},
+	{Name: "../schema/session.graphqls", Input: `extend type Subscriber {
+  "Its sessions that were reported by counters, such as by RADIUS, the newest first."
+  sessions(
+    "How many, at most 100. 25 when missing or 0."
+    limit: Int
+    "How many to skip."
+    offset: Int
+  ): [Session!] @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
+  "When one of its sessions was reported last; null when none was."
+  lastSeen: DateTime
+}
+
+"""
+A connection of a subscriber to the network. A network element that restarts and counts
+anew under the same id has begun another session.
+"""
+type Session {
+  "The source that reports it, such as a RADIUS client."
+  source: String!
+  "The network element below the source; null for none."
+  nas: String
+  "What the source calls it."
+  sessionId: String!
+  "When it began."
+  beganAt: DateTime!
+  "When it was reported last."
+  reportedAt: DateTime!
+  "When it ended; null while it is open."
+  endedAt: DateTime
+  "Why it ended: as reported, such as User-Request, or Timeout when nothing was reported for three intervals, or NAS-Restart."
+  cause: String
+  "Whether the last report had more bytes than the one before."
+  isTransferring: Boolean!
+  "Whether bytes are missing, since a counter has fallen."
+  isIncomplete: Boolean!
+  "Bytes sent by the subscriber."
+  mobileOriginated: BigInt!
+  "Bytes received by the subscriber."
+  mobileTerminated: BigInt!
+  "Bytes in both directions."
+  total: BigInt!
+  "How many reports came."
+  reports: BigInt!
+  "The access point."
+  apn: String
+  "The IPv4 address, or the IPv6 address of a source that has no prefixes."
+  ipAddress: String
+  "The IPv6 prefix."
+  ipv6Prefix: String
+  "The radio access, such as EUTRAN."
+  ratType: String
+  "The IMEI of the device, with its software version where that is reported."
+  imei: String
+  "MCC and MNC of the visited network, such as 23415."
+  visitedNetwork: String
+}
+`, BuiltIn: false},
 	{Name: "../schema/subscriber.graphqls", Input: `extend type Query {
   "One subscriber. An error when the account has none with that physical id."
   subscriber("ICCID, device EUI or IMEI." physicalId: String!): Subscriber @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
@@ -6707,6 +6920,50 @@ func (ec *executionContext) childFields_SendTestAlertPayload(ctx context.Context
 	return nil, fmt.Errorf("no field named %q was found under type SendTestAlertPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_Session(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "source":
+		return ec.fieldContext_Session_source(ctx, field)
+	case "nas":
+		return ec.fieldContext_Session_nas(ctx, field)
+	case "sessionId":
+		return ec.fieldContext_Session_sessionId(ctx, field)
+	case "beganAt":
+		return ec.fieldContext_Session_beganAt(ctx, field)
+	case "reportedAt":
+		return ec.fieldContext_Session_reportedAt(ctx, field)
+	case "endedAt":
+		return ec.fieldContext_Session_endedAt(ctx, field)
+	case "cause":
+		return ec.fieldContext_Session_cause(ctx, field)
+	case "isTransferring":
+		return ec.fieldContext_Session_isTransferring(ctx, field)
+	case "isIncomplete":
+		return ec.fieldContext_Session_isIncomplete(ctx, field)
+	case "mobileOriginated":
+		return ec.fieldContext_Session_mobileOriginated(ctx, field)
+	case "mobileTerminated":
+		return ec.fieldContext_Session_mobileTerminated(ctx, field)
+	case "total":
+		return ec.fieldContext_Session_total(ctx, field)
+	case "reports":
+		return ec.fieldContext_Session_reports(ctx, field)
+	case "apn":
+		return ec.fieldContext_Session_apn(ctx, field)
+	case "ipAddress":
+		return ec.fieldContext_Session_ipAddress(ctx, field)
+	case "ipv6Prefix":
+		return ec.fieldContext_Session_ipv6Prefix(ctx, field)
+	case "ratType":
+		return ec.fieldContext_Session_ratType(ctx, field)
+	case "imei":
+		return ec.fieldContext_Session_imei(ctx, field)
+	case "visitedNetwork":
+		return ec.fieldContext_Session_visitedNetwork(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Session", field.Name)
+}
+
 func (ec *executionContext) childFields_SessionCount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "sessions":
@@ -6781,6 +7038,10 @@ func (ec *executionContext) childFields_Subscriber(ctx context.Context, field gr
 		return ec.fieldContext_Subscriber_numberOfTags(ctx, field)
 	case "alerts":
 		return ec.fieldContext_Subscriber_alerts(ctx, field)
+	case "sessions":
+		return ec.fieldContext_Subscriber_sessions(ctx, field)
+	case "lastSeen":
+		return ec.fieldContext_Subscriber_lastSeen(ctx, field)
 	case "usage":
 		return ec.fieldContext_Subscriber_usage(ctx, field)
 	}

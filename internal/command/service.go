@@ -100,6 +100,7 @@ func (v *service) newGraph(pool *sqlx.DB, access *db.Access, store *usage.Store)
 		Access:      access,
 		Usage:       metered{store, v.telemetry.Metrics},
 		Analytics:   usage.NewAnalytics(store),
+		Sessions:    db.NewSessions(pool),
 		Alerts:      db.NewAlerts(pool, time.Now),
 		AlertLog:    db.NewAlertLog(pool),
 		Recipients:  db.NewRecipients(pool, time.Now),

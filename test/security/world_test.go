@@ -67,7 +67,7 @@ func newWorld(t *testing.T) *world {
 	w.usage = usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
 	w.ports = resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
-		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), Alerts: db.NewAlerts(pool, clock),
+		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), Alerts: db.NewAlerts(pool, clock), Sessions: db.NewSessions(pool),
 		AlertLog: db.NewAlertLog(pool), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
 	}
 	w.load(t)
@@ -270,6 +270,9 @@ func (p part) use(line func(string, ...any), n int, at time.Time, in part) {
 		`"startedAt":"%s","endedAt":"%s","mobileOriginated":%s,"mobileTerminated":0,"protocol":"%s-proto","ipAddress":"%s"}`,
 		p.company, in.source(), p.mark, n, at.Unix(), p.physicalID(n), p.mark, at.Format(time.RFC3339), at.Add(15*time.Minute).Format(time.RFC3339),
 		p.bytes(n), in.mark, in.address())
+	line(`{"type":"usage","counters":"CUMULATIVE","company":"%s","source":"%s","physicalId":"%s","sessionId":"%s-counted-%d",`+
+		`"startedAt":"%s","endedAt":"%s","mobileOriginated":0,"mobileTerminated":0,"protocol":"%s-proto","ipAddress":"%s"}`,
+		p.company, in.source(), p.physicalID(n), p.mark, at.Unix(), at.Format(time.RFC3339), at.Add(15*time.Minute).Format(time.RFC3339), in.mark, in.address())
 }
 
 // writeTwin writes what has the identifiers of the caller's own, in the other
