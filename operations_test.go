@@ -103,6 +103,7 @@ var metricName = regexp.MustCompile(`\b(simgraph|go|process)_[a-z_]+`)
 // metrics of a server that has answered something.
 func TestDashboardsReadMetricsThatAreServed(t *testing.T) {
 	admin := freeAddress(t)
+	t.Setenv("SIMGRAPH_RADIUS_ADDR", "127.0.0.1:0")
 	t.Setenv("SIMGRAPH_ADMIN_ADDR", admin)
 	t.Setenv("SIMGRAPH_COST_RATE", "1")
 	t.Setenv("SIMGRAPH_COST_BURST", "1000")

@@ -27,12 +27,16 @@ func TestAnArrayOfTextsIsReadAsItWasWritten(t *testing.T) {
 
 func TestWhatIsNoArrayOfTextsIsRefused(t *testing.T) {
 	for _, v := range []any{
-		nil, 1, "", "{", "}", "a", "{NULL}", "{a,NULL}", `{"a}`, `{"a\}`, `{"a"b}`, "{a,}", "{,a}", "{,}", `{"a",}`, "{{a},{b}}", "[0:0]={a}",
+		1, "", "{", "}", "a", "{NULL}", "{a,NULL}", `{"a}`, `{"a\}`, `{"a"b}`, "{a,}", "{,a}", "{,}", `{"a",}`, "{{a},{b}}", "[0:0]={a}",
 	} {
 		var got TextList[string]
 		if err := got.Scan(v); err == nil {
 			t.Errorf("%v: got %q", v, got)
 		}
+	}
+	got := TextList[string]{"a"}
+	if err := got.Scan(nil); err != nil || got != nil {
+		t.Errorf("NULL: got %q, %v", got, err)
 	}
 }
 
