@@ -3983,7 +3983,7 @@ type RevokeAccessKeyPayload {
     input: CreateAlertInput!
     "From this date or date-time on (RFC 3339)."
     startDate: String!
-    "Up to this date, which counts in, or date-time. At most 400 days."
+    "Up to this date, which counts in, or date-time. At most 100,000 hours."
     endDate: String!
   ): AlertPreview @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
   "Why an alert has or has not fired in the current billing period, for a subscriber or for a group."
@@ -4492,7 +4492,7 @@ enum AlertLogOrderField {
   dataUsage(
     "The first instant: a date, or a date-time in RFC 3339. Its offset is that of the keys."
     startDate: String!
-    "The first instant after the span; of a date its whole day, in UTC. At most 400 days."
+    "The first instant after the span; of a date its whole day, in UTC. At most 100,000 hours."
     endDate: String!
   ): DataUsageByDirection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "Usage of a subscriber by direction and hour."
@@ -5834,7 +5834,7 @@ type DetachTagPayload {
 }
 `, BuiltIn: false},
 	{Name: "../schema/usage.graphqls", Input: `extend type Company {
-  "Usage of the subscribers that the caller sees, in a span of at most 400 days."
+  "Usage of the subscribers that the caller sees, in a span of at most 100,000 hours."
   usage(
     "The first instant; that of the current billing period when missing."
     start: DateTime
@@ -5846,7 +5846,7 @@ type DetachTagPayload {
 }
 
 extend type Group {
-  "Usage by subscribers while they were in the group, in a span of at most 400 days."
+  "Usage by subscribers while they were in the group, in a span of at most 100,000 hours."
   usage(
     "The first instant; that of the current billing period when missing."
     start: DateTime
@@ -5856,7 +5856,7 @@ extend type Group {
 }
 
 extend type Tag {
-  "Usage of the subscribers that carry the tag now, in a span of at most 400 days."
+  "Usage of the subscribers that carry the tag now, in a span of at most 100,000 hours."
   usage(
     "The first instant; that of the current billing period when missing."
     start: DateTime
@@ -5866,7 +5866,7 @@ extend type Tag {
 }
 
 extend type Subscriber {
-  "Its usage, in a span of at most 400 days."
+  "Its usage, in a span of at most 100,000 hours."
   usage(
     "The first instant; that of the current billing period when missing."
     start: DateTime
