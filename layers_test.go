@@ -52,6 +52,7 @@ var layers = map[string][]string{
 	"db/companies":           {"db/pg", "domain"},
 	"db/usage":               {"db/audit", "db/companies", "db/pg", "domain", "internal/flight"},
 	"db":                     {"db/audit", "db/companies", "db/keyset", "db/pg", "db/usage", "domain", "domain/query"},
+	"db/feed":                {"db/audit", "db/pg", "db/usage", "domain"},
 	"db/live":                {"db", "db/pg", "domain"},
 	"db/embedded":            {},
 	"db/dbtest":              {"db", "db/embedded", "db/pg"},

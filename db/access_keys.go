@@ -15,6 +15,17 @@ import (
 	"simgraph/domain/query"
 )
 
+// Access keeps users, access keys and access tokens in PostgreSQL.
+type Access struct {
+	pool    *sqlx.DB
+	refused refusals
+}
+
+var _ domain.Access = (*Access)(nil)
+
+// NewAccess returns the store on the pool.
+func NewAccess(pool *sqlx.DB) *Access { return &Access{pool: pool} }
+
 const keyColumns = `k.company_id, k.access_key_id, u.email, k.secret_hash, k.scopes, k.created_at, k.expires_at, k.revoked_at, k.last_used_at,
   u.user_id, u.permissions, u.disabled`
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/feed"
 	"simgraph/db/usage"
 	"simgraph/domain"
 )
@@ -14,16 +15,16 @@ import (
 // feedFixture is a company with a RADIUS client.
 type feedFixture struct {
 	*usageFleet
-	feed    *db.Feed
-	clients *db.RADIUSClients
+	feed    *feed.Store
+	clients *feed.Clients
 	now     time.Time
 }
 
 func newFeed(t *testing.T, subscribers int) *feedFixture {
 	f := &feedFixture{usageFleet: newUsageFleet(t, subscribers), now: usageNow}
 	f.usage = usage.New(f.pool, db.NewAlertEvaluator(time.Now), usage.Options{Now: func() time.Time { return f.now }})
-	f.clients = db.NewRADIUSClients(f.pool, []byte(strings.Repeat("k", db.SealKeySize)))
-	f.feed = db.NewFeed(f.pool, f.usage, f.clients)
+	f.clients = feed.NewClients(f.pool, []byte(strings.Repeat("k", feed.SealKeySize)))
+	f.feed = feed.New(f.pool, f.usage, f.clients)
 	f.addClient(f.scope, "pgw")
 	return f
 }
@@ -156,7 +157,7 @@ func TestSecretsOfClientsAreSealed(t *testing.T) {
 	if _, err := f.feed.Clients(t.Context()); err == nil {
 		t.Error("a secret is opened for another client")
 	}
-	if _, err := db.NewRADIUSClients(f.pool, []byte(strings.Repeat("x", db.SealKeySize))).All(t.Context()); err == nil {
+	if _, err := feed.NewClients(f.pool, []byte(strings.Repeat("x", feed.SealKeySize))).All(t.Context()); err == nil {
 		t.Error("a secret is opened by another key")
 	}
 	if err := f.clients.Create(t.Context(), f.scope, domain.RADIUSClient{Name: "short", Network: netip.MustParsePrefix("10.0.0.0/8"), Secret: []byte("short")}); err == nil {

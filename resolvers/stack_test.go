@@ -17,6 +17,7 @@ import (
 	"simgraph/db/audit"
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
+	"simgraph/db/feed"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
@@ -61,7 +62,7 @@ func newStack(t testing.TB) *stack {
 	})
 	s.pool, s.ports = pool, resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool),
-		Catalogue: db.NewCatalogue(pool), Access: access, Usage: records, Analytics: usage.NewAnalytics(records), Sessions: db.NewSessions(pool),
+		Catalogue: db.NewCatalogue(pool), Access: access, Usage: records, Analytics: usage.NewAnalytics(records), Sessions: feed.NewSessions(pool),
 		Alerts: alerts, AlertLog: db.NewAlertLog(pool), Recipients: recipients, Audit: audit.NewLog(pool),
 	}
 	s.engine = engineOn(s.ports, transport.Config{})

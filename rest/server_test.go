@@ -24,6 +24,7 @@ import (
 	"simgraph/internal/httpd"
 	"simgraph/resolvers"
 	"simgraph/rest"
+	"simgraph/db/feed"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
@@ -46,7 +47,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 		Access:      store,
 		Usage:       usageStore(pool),
 		Analytics:   usage.NewAnalytics(usageStore(pool)),
-		Sessions:    db.NewSessions(pool),
+		Sessions:    feed.NewSessions(pool),
 		Alerts:      db.NewAlerts(pool, clock),
 		AlertLog:    db.NewAlertLog(pool),
 		Recipients:  db.NewRecipients(pool, clock),

@@ -10,6 +10,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/companies"
+	"simgraph/db/feed"
 	"simgraph/domain"
 	"simgraph/internal/radius"
 )
@@ -30,7 +31,7 @@ func (s *Serve) feedsDemo() bool { return s.Demo && s.DemoFeed == "on" }
 // listener.
 type demoFeed struct {
 	pool    *sqlx.DB
-	clients *db.RADIUSClients
+	clients *feed.Clients
 }
 
 // run reports until ctx ends.

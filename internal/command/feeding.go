@@ -14,7 +14,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
+	"simgraph/db/feed"
 	"simgraph/db/usage"
 	"simgraph/internal/radius"
 )
@@ -47,8 +47,8 @@ func (s *Sealing) key(dataDir string) ([]byte, error) {
 		return nil, fmt.Errorf("the key of secrets: %w", err)
 	}
 	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
-	if err != nil || len(key) != db.SealKeySize {
-		return nil, fmt.Errorf("%s does not hold a key of %d bytes in base64", path, db.SealKeySize)
+	if err != nil || len(key) != feed.SealKeySize {
+		return nil, fmt.Errorf("%s does not hold a key of %d bytes in base64", path, feed.SealKeySize)
 	}
 	return key, nil
 }
@@ -56,7 +56,7 @@ func (s *Sealing) key(dataDir string) ([]byte, error) {
 // makeKey writes a new key to a file that only the owner can read. The file appears
 // with its content, so that another process reads all of it or none.
 func makeKey(path string) ([]byte, error) {
-	key := make([]byte, db.SealKeySize)
+	key := make([]byte, feed.SealKeySize)
 	_, _ = rand.Read(key) // never fails
 	text := []byte(base64.StdEncoding.EncodeToString(key) + "\n")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -87,11 +87,11 @@ func (s *Serve) feed(env *Env, v *service, pool *sqlx.DB, ledger *usage.Store) (
 	if err != nil {
 		return nil, err
 	}
-	clients := db.NewRADIUSClients(pool, key)
+	clients := feed.NewClients(pool, key)
 	if s.feedsDemo() {
 		v.demo = &demoFeed{pool, clients}
 	}
-	listener, err := radius.Listen(address, radius.Config{Feed: db.NewFeed(pool, ledger, clients), Log: env.Log, MaxWaiting: s.RADIUSWaiting})
+	listener, err := radius.Listen(address, radius.Config{Feed: feed.New(pool, ledger, clients), Log: env.Log, MaxWaiting: s.RADIUSWaiting})
 	if err != nil {
 		return nil, err
 	}

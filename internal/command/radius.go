@@ -12,8 +12,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/companies"
+	"simgraph/db/feed"
 	"simgraph/domain"
 )
 
@@ -69,7 +69,7 @@ func (r *RADIUSClientAdd) Run(ctx context.Context, env *Env) error {
 	}
 	defer done()
 	client := domain.RADIUSClient{Name: r.Name, Network: network, Secret: secret}
-	if err := db.NewRADIUSClients(pool, key).Create(ctx, domain.Whole(company.CompanyID).By(actor("radius client add")), client); err != nil {
+	if err := feed.NewClients(pool, key).Create(ctx, domain.Whole(company.CompanyID).By(actor("radius client add")), client); err != nil {
 		return err
 	}
 	if r.SecretFile == "" {
@@ -129,7 +129,7 @@ func (r *RADIUSClientList) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer done()
-	clients, err := db.NewRADIUSClients(pool, nil).List(ctx, domain.Whole(company.CompanyID))
+	clients, err := feed.NewClients(pool, nil).List(ctx, domain.Whole(company.CompanyID))
 	if err != nil {
 		return err
 	}
@@ -154,5 +154,5 @@ func (r *RADIUSClientRemove) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer done()
-	return db.NewRADIUSClients(pool, nil).Remove(ctx, domain.Whole(company.CompanyID).By(actor("radius client remove")), r.Name)
+	return feed.NewClients(pool, nil).Remove(ctx, domain.Whole(company.CompanyID).By(actor("radius client remove")), r.Name)
 }

@@ -11,6 +11,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/audit"
+	"simgraph/db/feed"
 	"simgraph/db/live"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
@@ -100,7 +101,7 @@ func (v *service) newGraph(pool *sqlx.DB, access *db.Access, store *usage.Store)
 		Access:      access,
 		Usage:       metered{store, v.telemetry.Metrics},
 		Analytics:   usage.NewAnalytics(store),
-		Sessions:    db.NewSessions(pool),
+		Sessions:    feed.NewSessions(pool),
 		Alerts:      db.NewAlerts(pool, time.Now),
 		AlertLog:    db.NewAlertLog(pool),
 		Recipients:  db.NewRecipients(pool, time.Now),

@@ -23,6 +23,7 @@ import (
 	"simgraph/db/audit"
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
+	"simgraph/db/feed"
 	"simgraph/db/live"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
@@ -67,7 +68,7 @@ func newWorld(t *testing.T) *world {
 	w.usage = usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
 	w.ports = resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
-		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), Alerts: db.NewAlerts(pool, clock), Sessions: db.NewSessions(pool),
+		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), Alerts: db.NewAlerts(pool, clock), Sessions: feed.NewSessions(pool),
 		AlertLog: db.NewAlertLog(pool), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
 	}
 	w.load(t)

@@ -1,4 +1,4 @@
-package db
+package feed
 
 import (
 	"context"
@@ -20,18 +20,18 @@ import (
 // SealKeySize is the size of the key that secrets are sealed with, in bytes.
 const SealKeySize = 32
 
-// RADIUSClients keeps the clients of companies in PostgreSQL, their secrets sealed
+// Clients keeps the clients of companies in PostgreSQL, their secrets sealed
 // by AES-256-GCM for the company and name.
-type RADIUSClients struct {
+type Clients struct {
 	pool *sqlx.DB
 	key  []byte
 }
 
-var _ domain.RADIUSClients = (*RADIUSClients)(nil)
+var _ domain.RADIUSClients = (*Clients)(nil)
 
-// NewRADIUSClients returns the store on the pool. The key, of SealKeySize bytes,
+// NewClients returns the store on the pool. The key, of SealKeySize bytes,
 // seals secrets; List and Remove need none.
-func NewRADIUSClients(pool *sqlx.DB, key []byte) *RADIUSClients { return &RADIUSClients{pool, key} }
+func NewClients(pool *sqlx.DB, key []byte) *Clients { return &Clients{pool, key} }
 
 const createRADIUSClient = `
 INSERT INTO radius_clients (company_id, name, network, secret, created_at)
@@ -40,7 +40,7 @@ WHERE (SELECT count(*) FROM radius_clients WHERE company_id = $1) < $6
 ON CONFLICT DO NOTHING`
 
 // Create implements domain.RADIUSClients.
-func (c *RADIUSClients) Create(ctx context.Context, scope domain.Scope, client domain.RADIUSClient) error {
+func (c *Clients) Create(ctx context.Context, scope domain.Scope, client domain.RADIUSClient) error {
 	if err := client.Check(); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (c *RADIUSClients) Create(ctx context.Context, scope domain.Scope, client d
 const removeRADIUSClient = `DELETE FROM radius_clients WHERE company_id = $1 AND name = $2`
 
 // Remove implements domain.RADIUSClients.
-func (c *RADIUSClients) Remove(ctx context.Context, scope domain.Scope, name string) error {
+func (c *Clients) Remove(ctx context.Context, scope domain.Scope, name string) error {
 	return pg.InTx(ctx, c.pool, func(tx *sqlx.Tx) error {
 		n, err := pg.Affected(ctx, tx, removeRADIUSClient, scope.Company, name)
 		if err != nil {
@@ -97,7 +97,7 @@ WHERE c.company_id = $1
 ORDER BY c.name`
 
 // List implements domain.RADIUSClients.
-func (c *RADIUSClients) List(ctx context.Context, scope domain.Scope) ([]*domain.RADIUSClient, error) {
+func (c *Clients) List(ctx context.Context, scope domain.Scope) ([]*domain.RADIUSClient, error) {
 	rows, err := pg.SelectAll[radiusClientRow](ctx, c.pool, listRADIUSClients, scope.Company)
 	return pg.Pluck(rows, (*radiusClientRow).client), err
 }
@@ -109,7 +109,7 @@ JOIN companies p ON p.company_id = c.company_id
 ORDER BY c.company_id, c.name`
 
 // All returns the clients of all companies with their secrets.
-func (c *RADIUSClients) All(ctx context.Context) ([]*domain.RADIUSClient, error) {
+func (c *Clients) All(ctx context.Context) ([]*domain.RADIUSClient, error) {
 	rows, err := pg.SelectAll[radiusClientRow](ctx, c.pool, allRADIUSClients)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (c *RADIUSClients) All(ctx context.Context) ([]*domain.RADIUSClient, error)
 
 var errSealKey = errors.New("it was sealed with another key: see --secrets-key-file")
 
-func (c *RADIUSClients) aead() (cipher.AEAD, error) {
+func (c *Clients) aead() (cipher.AEAD, error) {
 	block, err := aes.NewCipher(c.key)
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func sealedFor(client *domain.RADIUSClient) []byte {
 }
 
 // seal returns nonce and ciphertext.
-func (c *RADIUSClients) seal(client *domain.RADIUSClient) ([]byte, error) {
+func (c *Clients) seal(client *domain.RADIUSClient) ([]byte, error) {
 	aead, err := c.aead()
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (c *RADIUSClients) seal(client *domain.RADIUSClient) ([]byte, error) {
 	return aead.Seal(nonce, nonce, client.Secret, sealedFor(client)), nil
 }
 
-func (c *RADIUSClients) open(client *domain.RADIUSClient) ([]byte, error) {
+func (c *Clients) open(client *domain.RADIUSClient) ([]byte, error) {
 	aead, err := c.aead()
 	if err != nil || len(client.Secret) < aead.NonceSize() {
 		return nil, errSealKey

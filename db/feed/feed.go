@@ -1,4 +1,6 @@
-package db
+// Package feed keeps what the network reports: accounting requests, the sessions
+// that they are about, and the clients that may send them.
+package feed
 
 import (
 	"context"
@@ -13,27 +15,27 @@ import (
 	"simgraph/domain"
 )
 
-// Feed stores accounting requests in PostgreSQL.
-type Feed struct {
+// Store stores accounting requests in PostgreSQL.
+type Store struct {
 	pool    *sqlx.DB
 	usage   *usage.Store
-	clients *RADIUSClients
+	clients *Clients
 }
 
-var _ domain.Feed = (*Feed)(nil)
+var _ domain.Feed = (*Store)(nil)
 
-// NewFeed returns the store on the pool, which books by the ledger.
-func NewFeed(pool *sqlx.DB, ledger *usage.Store, clients *RADIUSClients) *Feed {
-	return &Feed{pool, ledger, clients}
+// New returns the store on the pool, which books by the ledger.
+func New(pool *sqlx.DB, ledger *usage.Store, clients *Clients) *Store {
+	return &Store{pool, ledger, clients}
 }
 
 // Clients implements domain.Feed.
-func (f *Feed) Clients(ctx context.Context) ([]*domain.RADIUSClient, error) {
+func (f *Store) Clients(ctx context.Context) ([]*domain.RADIUSClient, error) {
 	return f.clients.All(ctx)
 }
 
 // Account implements domain.Feed.
-func (f *Feed) Account(ctx context.Context, clients []*domain.RADIUSClient, a domain.Accounting) (domain.AccountingResult, error) {
+func (f *Store) Account(ctx context.Context, clients []*domain.RADIUSClient, a domain.Accounting) (domain.AccountingResult, error) {
 	if a.Unusable != "" {
 		return f.reject(ctx, clients[0], a, a.Unusable, fmt.Sprintf("at %s", a.At.UTC().Format(time.RFC3339)))
 	}
@@ -68,7 +70,7 @@ func (f *Feed) Account(ctx context.Context, clients []*domain.RADIUSClient, a do
 
 // owner returns the first of the clients whose company has the subscriber, or else
 // the first.
-func (f *Feed) owner(ctx context.Context, clients []*domain.RADIUSClient, record *domain.UsageRecord) (*domain.RADIUSClient, error) {
+func (f *Store) owner(ctx context.Context, clients []*domain.RADIUSClient, record *domain.UsageRecord) (*domain.RADIUSClient, error) {
 	if len(clients) == 1 {
 		return clients[0], nil
 	}
@@ -93,7 +95,7 @@ ON CONFLICT (company_id, source, nas, reason) DO UPDATE
 SET requests = r.requests + 1, last_at = excluded.last_at, example = excluded.example`
 
 // reject keeps the reason for which a request cannot be used.
-func (f *Feed) reject(ctx context.Context, client *domain.RADIUSClient, a domain.Accounting, reason, example string) (domain.AccountingResult, error) {
+func (f *Store) reject(ctx context.Context, client *domain.RADIUSClient, a domain.Accounting, reason, example string) (domain.AccountingResult, error) {
 	_, err := pg.Affected(ctx, f.pool, addReject, client.CompanyID, client.Name, a.NAS, reason, example, maxRejects)
 	return domain.AccountingUnusable, err
 }
@@ -107,12 +109,12 @@ LIMIT $2`
 
 // Rejects returns why requests of the company's network elements were unusable, the
 // newest first.
-func (f *Feed) Rejects(ctx context.Context, scope domain.Scope) ([]*domain.FeedReject, error) {
+func (f *Store) Rejects(ctx context.Context, scope domain.Scope) ([]*domain.FeedReject, error) {
 	return pg.SelectAll[domain.FeedReject](ctx, f.pool, listRejects, scope.Company, maxRejects)
 }
 
 // Writable implements domain.Feed.
-func (f *Feed) Writable(ctx context.Context) error {
+func (f *Store) Writable(ctx context.Context) error {
 	reason, err := pg.ReadOnly(ctx, f.pool)
 	if err == nil && reason != "" {
 		err = domain.Unavailable(errors.New(reason))
