@@ -16,6 +16,7 @@ import (
 	"simgraph/db/audit"
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
+	"simgraph/db/feed"
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
@@ -24,7 +25,6 @@ import (
 	"simgraph/internal/httpd"
 	"simgraph/resolvers"
 	"simgraph/rest"
-	"simgraph/db/feed"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
