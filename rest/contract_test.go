@@ -24,13 +24,13 @@ import (
 
 var update = flag.Bool("update", false, "write the answers of the server into testdata")
 
-// shown are the headers of an answer that a file tells, where they are set.
+// shown are the headers of an answer that a file shows, where they are set.
 var shown = []string{"Allow", "Content-Type", "Link", "Location", "Retry-After", "Www-Authenticate", "X-Total-Count"}
 
 // Each file of testdata holds requests ("> ") with the exact answers ("< ",
 // and a body, indented). The requests of a file run in their order on one
 // database, and what is answered by an error or asked by GET changes nothing.
-// "> as NAME" says whose token is sent: admin's unless told otherwise, and
+// "> as NAME" says whose token is sent: admin's by default, and
 // none for "-".
 func TestContract(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
@@ -224,7 +224,7 @@ func show(response *http.Response, body []byte) string {
 	return b.String()
 }
 
-// digest tells whether anything in the database has changed.
+// digest shows whether anything in the database has changed.
 func digest(t *testing.T, pool *sqlx.DB) string {
 	t.Helper()
 	var tables []string

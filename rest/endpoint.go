@@ -21,7 +21,7 @@ type endpoint struct {
 	run      Run
 	outline  *outline
 	// params are what the operation needs; limit and offset are not among
-	// them but told by paged.
+	// them but marked by paged.
 	params []*param
 	paged  bool
 	// permissions are those of all the fields that the operation selects.
@@ -136,7 +136,7 @@ func (e *endpoint) addParams(schema *ast.Schema, l *library, operation *ast.Oper
 	return nil
 }
 
-// walks tells whether the operation is run until its list ends.
+// walks reports whether the operation is run until its list ends.
 func (e *endpoint) walks() bool { return e.outline.count(func(m marks) bool { return m.next }) > 0 }
 
 // check refuses marks that contradict the route.

@@ -195,7 +195,7 @@ func (e *endpoint) refusal(c *call, p *problem.Problem) error {
 	return e.blame(p)
 }
 
-// blame names the fields at fault as the caller knows them, and tells a faulty
+// blame names the fields at fault as the caller knows them, and reports a faulty
 // body from a faulty parameter.
 func (e *endpoint) blame(p *problem.Problem) *problem.Problem {
 	for i, d := range p.Details {

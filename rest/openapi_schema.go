@@ -13,7 +13,7 @@ import (
 )
 
 // scalars are the JSON forms of the graph's scalars; one that is not here
-// is an object whose description tells its form.
+// is an object whose description states its form.
 var scalars = map[string]object{
 	"String":   {"type": "string"},
 	"ID":       {"type": "string"},

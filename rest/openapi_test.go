@@ -51,7 +51,7 @@ func TestTheContractIsReadOnly(t *testing.T) {
 func noID(context.Context) string { return "" }
 
 // checkContract holds an exchange to the document: its path, method and status
-// are told, and the body has the shape that is told.
+// are declared, and the body has the shape that is declared.
 func checkContract(t *testing.T, document *openapi3.T, e exchange, status int, body []byte) {
 	t.Helper()
 	method, target, _ := strings.Cut(e.request[0], " ")

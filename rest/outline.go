@@ -77,7 +77,7 @@ func (o *outline) settle() {
 	}
 }
 
-// count tells how many fields carry a mark.
+// count returns how many fields carry a mark.
 func (o *outline) count(mark func(marks) bool) int {
 	n := 0
 	if mark(o.marks) {

@@ -54,7 +54,7 @@ func newTemplate(path string) template {
 	return t
 }
 
-// fit tells how a path meets a template.
+// fit reports how a path meets a template.
 type fit int
 
 const (

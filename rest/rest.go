@@ -16,16 +16,16 @@ import (
 // Config says how the paths meet the rest of the program. All but Log, Routed
 // and RequestID must be given.
 type Config struct {
-	// Schema is that of the graph: it types parameters and tells permissions.
+	// Schema is that of the graph: it types parameters and has the permissions.
 	Schema *ast.Schema
 	// Prepare reads a document with one operation.
 	Prepare func(document string) (Run, error)
 	// Authenticate returns the context of a request with its domain.Caller. Its
 	// errors are of the domain: Unauthorized, InvalidToken or Unavailable.
 	Authenticate func(r *http.Request) (context.Context, error)
-	// RequestID tells the id of the request that errors name; "" for none.
+	// RequestID returns the id of the request that errors name; "" for none.
 	RequestID func(ctx context.Context) string
-	// Routed, unless nil, is told which path a request is for, as the contract
+	// Routed, unless nil, is called with the path that a request is for, as the contract
 	// writes it: GET /subscribers/{physicalId}.
 	Routed func(ctx context.Context, path string)
 	// Log takes internal errors; nil means slog.Default.

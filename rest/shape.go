@@ -12,7 +12,7 @@ type answer struct {
 	body []byte
 	// total is the length of the whole list, -1 when it is not known.
 	total int
-	// more tells that the list goes on after the cursor next.
+	// more reports that the list goes on after the cursor next.
 	more bool
 	next string
 }

@@ -26,7 +26,7 @@ const (
 // Gate turns access tokens into callers. It remembers them for some seconds, so
 // that a busy client costs the store one look-up every freshFor.
 type Gate struct {
-	// Admitted, unless nil, is told of every request that a token admits, with
+	// Admitted, unless nil, is called for every request that a token admits, with
 	// the caller in the context; an error refuses it.
 	Admitted func(ctx context.Context) error
 
@@ -45,7 +45,7 @@ type remembered struct {
 	until  time.Time
 }
 
-// NewGate returns a gate on the store; now tells the time.
+// NewGate returns a gate on the store; now is the clock.
 func NewGate(store domain.Access, now func() time.Time) *Gate {
 	g := &Gate{store: store, now: now, known: map[tokenHash]remembered{}}
 	g.lookUps.Run = g.lookUp

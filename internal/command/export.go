@@ -82,7 +82,7 @@ func exportOne(ctx context.Context, env *Env, pool *sqlx.DB, company *domain.Com
 }
 
 // writeTo writes a file, or standard output for "-". A regular file appears when
-// it is whole, readable by its owner only: it tells of people and their devices.
+// it is whole, readable by its owner only: it is about people and their devices.
 func writeTo(env *Env, name string, write func(io.Writer) error) (err error) {
 	if name == "-" {
 		return write(env.Stdout)

@@ -15,7 +15,7 @@ type Mailing struct {
 	MailFrom     string        `default:"simgraph <alerts@localhost>" group:"Mail" help:"The sender of mails."`
 	PublicURL    string        `name:"public-url" placeholder:"URL" group:"Mail" help:"Where people reach this service, for the links in mails."`
 	MailWait     time.Duration `default:"30s" group:"Mail" range:"1ms..24h" help:"How long an alert waits for others, which go to the same recipient in one mail."`
-	MailsPerHour int           `default:"20" group:"Mail" range:"1..100000" help:"Mails of alerts to one recipient in an hour; what comes beyond waits for one mail that tells of all."`
+	MailsPerHour int           `default:"20" group:"Mail" range:"1..100000" help:"Mails of alerts to one recipient in an hour; more of them wait and become one mail."`
 	MailTimeout  time.Duration `default:"30s" group:"Mail" range:"1ms..1h" help:"The longest that handing over one mail may take. After twice that, a mail whose sender died is sent by another."`
 }
 

@@ -41,7 +41,7 @@ func (r *Rebuild) Run(ctx context.Context, env *Env) error {
 	for _, company := range companies {
 		scope := domain.Whole(company.CompanyID).By(by)
 		differences, n, err := usage.Rebuild(ctx, scope)
-		// What was set right before an error is told as well.
+		// What was set right before an error is reported as well.
 		if err = errors.Join(err, log.Note(ctx, scope, rebuilt(n))); err != nil {
 			return fmt.Errorf("%s: %w", company.ExternalID, err)
 		}

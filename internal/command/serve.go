@@ -229,7 +229,7 @@ func (s *Serve) invitation(ctx context.Context, env *Env, pool *sqlx.DB, base st
 // hintTime bounds what is done for a hint, without which the server serves, too.
 const hintTime = 2 * time.Second
 
-// emptyHint is "" where there is a company, or the database does not tell.
+// emptyHint is "" where there is a company, or the database does not answer.
 func emptyHint(ctx context.Context, env *Env, pool *sqlx.DB) string {
 	ctx, cancel := context.WithTimeout(ctx, hintTime)
 	defer cancel()

@@ -15,7 +15,7 @@ const (
 	// retainEvery is how often old months of the ledger are looked for, and new
 	// ones prepared.
 	retainEvery = time.Hour
-	// noteEvery is how often the audit log is told of keys that were refused.
+	// noteEvery is how often refused keys are written to the audit log.
 	noteEvery = time.Minute
 	// lookEvery is how soon the log says that the database refuses writes.
 	lookEvery = 5 * time.Second
@@ -143,7 +143,7 @@ func (v *service) pruneMails(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// noteRest tells the audit log what was refused since the last time, when the
+// noteRest writes to the audit log what was refused since the last time, when the
 // service ends.
 func (v *service) noteRest(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), noteTime)

@@ -52,7 +52,7 @@ func (c *connections) settled(now time.Time) bool {
 }
 
 // settle returns when the connections that were opened before the listener was
-// silenced are accepted, and those in use have had their last answer, which tells
+// silenced are accepted, and those in use have had their last answer, which announces to
 // their clients that they close; or when ctx ends.
 func (c *connections) settle(ctx context.Context) {
 	begun := time.Now()

@@ -10,7 +10,7 @@ import (
 // readyTimeout bounds what a probe may wait for the database.
 const readyTimeout = 2 * time.Second
 
-// Health tells whether the process lives and whether it should be sent requests.
+// Health reports whether the process lives and whether it should be sent requests.
 type Health struct {
 	// Check returns why requests could not be answered now, such as a database
 	// that is out of reach.

@@ -40,7 +40,7 @@ func NewOrigins(list []string, publicURL string) (*Origins, error) {
 
 func (o *Origins) allow(origin string) bool { return o.all || o.allowed[strings.ToLower(origin)] }
 
-// same tells whether a page of the server itself asks.
+// same reports whether the request is of a page of the server itself.
 func (o *Origins) same(r *http.Request, origin string) bool {
 	at, err := url.Parse(origin)
 	return err == nil && at.Host != "" && strings.EqualFold(at.Host, r.Host) || o.own != "" && strings.EqualFold(origin, o.own)
@@ -54,7 +54,7 @@ const (
 	corsMaxAge  = "600"
 )
 
-// Guard tells browsers which pages may read answers (CORS), and keeps WebSockets
+// Guard lets browsers decide which pages may read answers (CORS), and keeps WebSockets
 // of other pages out, which browsers would let through. Clients that are no
 // browsers send no Origin and are not concerned.
 func (o *Origins) Guard(next http.Handler) http.Handler {

@@ -14,7 +14,7 @@ var security = http.Header{
 	"X-Frame-Options":         {"DENY"},
 }
 
-// hsts tells browsers to come by TLS only, for a year.
+// hsts makes browsers use TLS only, for a year.
 const hsts = "max-age=31536000"
 
 func secured(next http.Handler) http.Handler {

@@ -37,7 +37,7 @@ func (p Proxies) trust(addr netip.Addr) bool {
 }
 
 // ClientOf returns the address that a request comes from: the last one that no
-// trusted proxy has. The zero Addr stands for one that cannot be told.
+// trusted proxy has. The zero Addr stands for one that is not known.
 func (p Proxies) ClientOf(r *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

@@ -28,7 +28,7 @@ type level struct {
 
 // NewBuckets returns buckets that hold burst and leak rate per second; nil for
 // a rate of 0, which stands for no limit. A burst below 1 s of the rate is
-// raised to that. now tells the time.
+// raised to that. now is the clock.
 func NewBuckets(rate, burst float64, now func() time.Time) *Buckets {
 	if rate <= 0 {
 		return nil

@@ -75,7 +75,7 @@ func TestAClockThatIsSetBackNeitherFreesNorHoldsForLong(t *testing.T) {
 }
 
 // Over any time a key gets at most its burst and its rate, and who waits as long
-// as it was told is let through.
+// as it was advised is let through.
 func TestABucketKeepsItsPromise(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

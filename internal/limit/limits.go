@@ -29,9 +29,9 @@ type Config struct {
 	// the …PerAddress how many an address.
 	Subscriptions, SubscriptionsPerAddress int
 	Sockets, SocketsPerAddress             int
-	// Refused, unless nil, is told which limit refused something.
+	// Refused, unless nil, is called with the limit that refused something.
 	Refused func(Reason)
-	// Now tells the time; nil means time.Now.
+	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
 
