@@ -25,7 +25,7 @@ SELECT json_build_object('data', json_build_object('company', json_build_object(
   'series', (
     SELECT json_agg(json_build_object('start', to_char(n.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
       'mobileOriginated', coalesce(h.mobile_originated, 0)::text, 'mobileTerminated', coalesce(h.mobile_terminated, 0)::text) ORDER BY n.hour)
-    FROM generate_series($2::timestamptz, $3::timestamptz - interval '1 hour', interval '1 hour') AS n(hour)
+    FROM generate_series($2::timestamptz, least($3::timestamptz - interval '1 hour', (SELECT date_trunc('hour', max(u.complete_until)) FROM usage_sources u WHERE u.company_id = $1)), interval '1 hour') AS n(hour)
     LEFT JOIN (
       SELECT h.hour, sum(h.mobile_originated) AS mobile_originated, sum(h.mobile_terminated) AS mobile_terminated
       FROM company_hours h WHERE h.company_id = $1 AND h.hour >= $2 AND h.hour < $3 GROUP BY h.hour
