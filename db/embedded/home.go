@@ -60,17 +60,34 @@ func makeHome(dir string) error {
 	if err == nil && !info.IsDir() {
 		return errors.New("not a directory")
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = createHome(dir)
+	}
+	if err != nil || os.Geteuid() != 0 {
 		return err
 	}
+	return passable(dir)
+}
+
+func createHome(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(dir, 0o700); !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if os.Geteuid() != 0 {
-		return nil
+	return nil
+}
+
+// passable lets others through root's own directory while it is empty. So it
+// completes a start that was killed between creating and opening it.
+func passable(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) > 0 {
+		return err
+	}
+	if uid, _, err := ownerOf(dir); err != nil || uid != 0 {
+		return err
 	}
 	return os.Chmod(dir, 0o711)
 }

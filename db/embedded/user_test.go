@@ -47,6 +47,14 @@ func TestRootsServerRunsAsTheOwnerOfTheDirectory(t *testing.T) {
 	query(t, asUser(t, nobody, dir).says("url"), "SELECT 1")
 }
 
+func TestRootsEmptyClosedDirectoryIsOpened(t *testing.T) {
+	t.Parallel()
+	unprivileged(t)
+	dir := filepath.Join(scratch(t), "data")
+	must(t, os.Mkdir(dir, 0o700))
+	query(t, start(t, dir).URL(), "SELECT 1")
+}
+
 func TestAClosedFolderAboveIsNamed(t *testing.T) {
 	t.Parallel()
 	unprivileged(t)
