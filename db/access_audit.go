@@ -12,7 +12,7 @@ import (
 	"simgraph/domain"
 )
 
-// scope is that of whoever uses the key, from there.
+// scope is that of the key's user, from there.
 func (r *keyRow) scope(from domain.Origin) domain.Scope {
 	return domain.Whole(r.CompanyID).By(&domain.Actor{UserID: r.UserID, Name: r.Email, AccessKeyID: r.AccessKeyID, Origin: from})
 }

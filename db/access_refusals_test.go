@@ -20,7 +20,7 @@ func refused(t *testing.T, log *audit.Log, company domain.CompanyID) []string {
 			continue
 		}
 		line := fmt.Sprintf("[%s] %s %s", e.SubjectID, e.Address, e.RequestID)
-		for _, c := range e.Changes[1:] { // the first tells the time
+		for _, c := range e.Changes[1:] { // the first is the time
 			line += fmt.Sprintf(" %s=%s", c.Field, text(c.After))
 		}
 		lines = append(lines, line)
@@ -63,12 +63,12 @@ func TestRefusedExchangesAreCountedInTheAuditLog(t *testing.T) {
 		t.Fatal("a wrong secret revokes")
 	}
 	if len(messages) != 1 {
-		t.Errorf("clients can tell refusals apart: %v", messages)
+		t.Errorf("clients can distinguish refusals: %v", messages)
 	}
 	if lines := refused(t, log, acme); len(lines) > 0 {
 		t.Errorf("entries are made before they are counted: %q", lines)
 	}
-	for range 2 { // the second time there is nothing to tell
+	for range 2 { // the second time there is nothing to record
 		if err := store.NoteRefusals(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -165,15 +165,18 @@ const (
 	newAlertIDs  = `SELECT nextval(pg_get_serial_sequence('alerts', 'alert_id')) FROM generate_series(1, $1::int)`
 	insertAlerts = `
 INSERT INTO alerts (company_id, alert_id, rule_type, subscriber_key, group_id, date_created)
-SELECT $1, alert_id, rule_type, CASE WHEN rule_type = 'sim' THEN target_id END,
+SELECT own.company_id, alert_id, rule_type, CASE WHEN rule_type = 'sim' THEN target_id END,
   CASE WHEN rule_type IN ('grouppr', 'groupfptp') THEN target_id END, $5
-FROM unnest($2::bigint[], $3::text[], $4::bigint[]) AS wanted(alert_id, rule_type, target_id)`
+FROM companies own CROSS JOIN unnest($2::bigint[], $3::text[], $4::bigint[]) AS wanted(alert_id, rule_type, target_id)
+WHERE own.company_id = $1`
 	insertThresholds = `
 INSERT INTO alert_thresholds (company_id, alert_id, boundary, rule_type, target_id, threshold, revision)
-SELECT $1, wanted.alert_id, t.boundary, wanted.rule_type, wanted.target_id, t.threshold, 1
-FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[])
+SELECT own.company_id, wanted.alert_id, t.boundary, wanted.rule_type, wanted.target_id, t.threshold, 1
+FROM companies own
+CROSS JOIN unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[])
   AS wanted(alert_id, rule_type, target_id, lower_threshold, upper_threshold)
-CROSS JOIN LATERAL (VALUES ('lower', wanted.lower_threshold), ('upper', wanted.upper_threshold)) AS t(boundary, threshold)`
+CROSS JOIN LATERAL (VALUES ('lower', wanted.lower_threshold), ('upper', wanted.upper_threshold)) AS t(boundary, threshold)
+WHERE own.company_id = $1`
 )
 
 // insert makes the alerts and evaluates them.

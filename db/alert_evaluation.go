@@ -33,7 +33,7 @@ func (e AlertEvaluator) UsageBooked(ctx context.Context, tx *sqlx.Tx, company *d
 			return err
 		}
 	}
-	if err := run.notify(ctx); err != nil {
+	if err := run.notify(ctx); err != nil || !run.followed {
 		return err
 	}
 	return announceUsage(ctx, tx, company.CompanyID, subscribers)
@@ -82,15 +82,18 @@ type firing struct {
 	// notification is the id that entries get which are mailed.
 	notification uuid.UUID
 	fired        int
+	// followed is set when a process follows what changes.
+	followed bool
 }
 
 func newFiring(tx *sqlx.Tx, company *domain.Company, at time.Time) *firing {
 	return &firing{tx: tx, company: company, at: at.UTC().Truncate(time.Microsecond), notification: uuid.Must(uuid.NewV7())}
 }
 
-// logCrossed writes the log from the rows of crossed. Parameters are the
-// company, the notification and the time.
-const logCrossed = `
+// logCrossed writes the log from the rows of crossed, and returns how many entries
+// that were and whether the usage is followed. Parameters are the company, the
+// notification and the time.
+const logCrossed = `, logged AS (
 INSERT INTO alert_log (company_id, alert_id, rule_type, target, limit_boundary, revision, subscriber_key, group_id, target_group_id,
   period_start, period_end, threshold, usage, late, notification_id, date_created)
 SELECT $1, c.alert_id, c.rule_type, COALESCE(target.subscriber_id, c.target_group_id::text, ''), c.boundary, c.revision,
@@ -98,21 +101,35 @@ SELECT $1, c.alert_id, c.rule_type, COALESCE(target.subscriber_id, c.target_grou
 FROM crossed c
 LEFT JOIN subscribers target ON c.rule_type = 'sim' AND target.company_id = $1 AND target.key = c.subscriber_key
 ORDER BY c.alert_id, c.boundary, c.subscriber_key, c.group_id
-ON CONFLICT DO NOTHING`
+ON CONFLICT DO NOTHING
+RETURNING entry_id
+)
+SELECT count(*) AS fired, ` + usage.IsFollowed + ` AS followed
+FROM logged`
 
-// fireBooked looks up, for each total that moved, the thresholds that it moved
+// bookedMany looks up, for each total that moved, the thresholds that it moved
 // over: those in [before, after). OFFSET 0 keeps the lookup by index, which
 // the planner would give up for a hash join that compares every pair. An alert
-// watches the periods that end after it was made.
-const fireBooked = `
+// watches the periods that end after it was made. PostgreSQL expects one subscriber
+// and one group of bookedOne, and keeps its plan.
+const (
+	bookedMany = bookedSubscribers + bookedGroups + bookedCrossed
+	bookedOne  = bookedSubscribers + oneOnly + bookedGroups + oneOnly + bookedCrossed
+	oneOnly    = " LIMIT 1"
+
+	bookedSubscribers = `
 WITH moved AS (
   SELECT w.rule_type, w.target_id, t.key AS subscriber_key, NULL::bigint AS group_id, t.before, t.after
-  FROM unnest($7::bigint[], $8::bigint[], $9::bigint[]) AS t(key, before, after)
+  FROM (
+    SELECT * FROM unnest($7::bigint[], $8::bigint[], $9::bigint[]) AS t(key, before, after)`
+	bookedGroups = `
+  ) t
   JOIN subscribers s ON s.company_id = $1 AND s.key = t.key
   CROSS JOIN LATERAL (VALUES ('sim', t.key), ('company', 0), ('groupfptp', s.group_id)) AS w(rule_type, target_id)
   UNION ALL
-  SELECT 'grouppr', id, NULL, id, before, after
-  FROM unnest($10::bigint[], $11::bigint[], $12::bigint[]) AS t(id, before, after)
+  (SELECT 'grouppr', id, NULL, id, before, after
+  FROM unnest($10::bigint[], $11::bigint[], $12::bigint[]) AS t(id, before, after)`
+	bookedCrossed = `)
 ), crossed AS (
   SELECT t.rule_type, m.subscriber_key, m.group_id, CASE WHEN t.rule_type LIKE 'group%' THEN t.target_id END AS target_group_id,
     m.after AS usage, $4::timestamptz AS period_start, $5::timestamptz AS period_end, $6::boolean AS late,
@@ -127,13 +144,18 @@ WITH moved AS (
   ) t
   JOIN alerts a ON a.company_id = $1 AND a.alert_id = t.alert_id AND a.date_created < $5
 )` + logCrossed
+)
 
 // booked fires what the changes in one billing period cross. A period that is
 // over fires late, and after a while is logged only.
 func (f *firing) booked(ctx context.Context, start time.Time, subscribers, groups changeColumns) error {
 	end := f.company.Billing().PeriodAt(start).End
 	late, mailed := !f.at.Before(end), f.at.Before(end.Add(domain.LateFiring))
-	return f.log(ctx, mailed, fireBooked, start, end, late,
+	statement := bookedMany
+	if len(subscribers.ids) <= 1 && len(groups.ids) <= 1 {
+		statement = bookedOne
+	}
+	return f.log(ctx, mailed, statement, start, end, late,
 		subscribers.ids, subscribers.before, subscribers.after, groups.ids, groups.before, groups.after)
 }
 
@@ -230,11 +252,18 @@ func (f *firing) log(ctx context.Context, mailed bool, sql string, args ...any) 
 	if mailed {
 		notification = f.notification
 	}
-	n, err := pg.Affected(ctx, f.tx, sql, append([]any{f.company.CompanyID, notification, f.at}, args...)...)
-	if mailed {
-		f.fired += n
+	var logged struct {
+		Fired    int
+		Followed bool
 	}
-	return err
+	if err := f.tx.GetContext(ctx, &logged, sql, append([]any{f.company.CompanyID, notification, f.at}, args...)...); err != nil {
+		return pg.Translate(err)
+	}
+	f.followed = logged.Followed
+	if mailed {
+		f.fired += logged.Fired
+	}
+	return nil
 }
 
 const queueDeliveries = `

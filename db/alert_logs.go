@@ -86,7 +86,7 @@ func (a *AlertLog) List(ctx context.Context, scope domain.Scope, listing domain.
 	if len(listing.Order) == 0 {
 		listing.Order = domain.AlertLogOrder()
 	}
-	sql := `SELECT ` + alertLogSelect + `, %s AS cursor_keys` + fromAlertLog + ` WHERE ` + visibleLog
+	sql := `SELECT ` + alertLogSelect + `, {cursor} AS cursor_keys` + fromAlertLog + ` WHERE ` + visibleLog
 	return keyset.Rows(ctx, a.pool, newAlertLogList(scope), sql, listing, func(row *alertLogRow) *domain.AlertLogEntry { return &row.AlertLogEntry })
 }
 

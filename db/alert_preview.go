@@ -167,7 +167,7 @@ type previewPeriodColumns struct {
 func previewPeriodsOver(billing domain.Billing, over domain.Range, ledger time.Time) (c previewPeriodColumns) {
 	c.starts, c.ends = usage.PeriodsOver(billing, over)
 	for i, start := range c.starts {
-		hours := usage.HoursOf(domain.Period{Start: start, End: c.ends[i]}, ledger)
+		hours := domain.HoursOf(domain.Period{Start: start, End: c.ends[i]}, ledger)
 		c.from, c.until = append(c.from, hours.From), append(c.until, hours.Until)
 		for _, e := range hours.Edges {
 			c.edgePeriods = append(c.edgePeriods, start)

@@ -83,7 +83,7 @@ func hiddenAlert(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope
 	return err
 }
 
-func noAlert(id int64) error { return domain.NotFound("id", "alert", pg.FormatInt(id)) }
+func noAlert(id int64) error { return domain.NotFound("alertId", "alert", pg.FormatInt(id)) }
 
 const findAlerts = `SELECT ` + alertSelect + fromAlerts + `
 WHERE ` + visibleAlerts + ` AND a.alert_id = ANY($3)`
@@ -108,7 +108,7 @@ func newAlertList(scope domain.Scope) *keyset.List {
 
 // List implements domain.Alerts.
 func (a *Alerts) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Alert], error) {
-	sql := `SELECT ` + alertSelect + `, %s AS cursor_keys` + fromAlerts + ` WHERE ` + visibleAlerts
+	sql := `SELECT ` + alertSelect + `, {cursor} AS cursor_keys` + fromAlerts + ` WHERE ` + visibleAlerts
 	return keyset.Rows(ctx, a.pool, newAlertList(scope), sql, listing, func(row *alertRow) *domain.Alert { return &row.Alert })
 }
 

@@ -230,7 +230,7 @@ func (u *usageTruth) checkTop(t *rapid.T, q question) {
 				w := want[key]
 				want[key] = domain.SubscriberUsage{
 					SubscriberKey: key, SubscriberID: "n-" + r.PhysicalID, Volume: plus(w.Volume, volumeOf(r)),
-					LastSeen: later(w.LastSeen, r.EndedAt.Truncate(time.Second)),
+					LastSeen: later(w.LastSeen, q.span.Within(r.EndedAt.Truncate(time.Second))),
 				}
 			}
 		}
@@ -336,12 +336,14 @@ func (u *usageTruth) checkLists(t *rapid.T, q question) {
 	}
 	got := map[string]domain.Volume{}
 	mustGet(0, u.analytics.Subscribers(t.Context(), q.scope, q.of, q.span, func(of domain.Subject, s domain.SubscriberUsage) error {
+		u.within(t, q, s.LastSeen)
 		got[fmt.Sprint(of, []any{s.SubscriberID})] = s.Volume
 		return nil
 	}))(t)
 	sameTotals(t, "by subscriber", got, subscribers)
 	clear(got)
 	mustGet(0, u.analytics.Addresses(t.Context(), q.scope, q.of, q.span, func(of domain.Subject, a domain.AddressUsage) error {
+		u.within(t, q, a.LastSeen)
 		got[fmt.Sprint(of, []any{a.IPAddress})] = a.Volume
 		return nil
 	}))(t)
@@ -352,4 +354,11 @@ func (u *usageTruth) checkLists(t *rapid.T, q question) {
 		return nil
 	}))(t)
 	sameTotals(t, "by protocol", got, hours)
+}
+
+// within fails for a last time that lies outside of the span.
+func (u *usageTruth) within(t *rapid.T, q question, seen time.Time) {
+	if seen.Before(q.span.Start) || !seen.Before(q.span.End) {
+		t.Errorf("last seen %v, outside of %v", seen, q.span)
+	}
 }

@@ -56,9 +56,9 @@ func TestAPrunedAuditLogStillVerifies(t *testing.T) {
 	if len(left) != len(whole)-30+1 || left[0].Sequence != 31 {
 		t.Fatalf("%d are left from %d on", len(left), left[0].Sequence)
 	}
-	told := left[len(left)-1]
-	if told.Action != domain.AuditPrune || told.SubjectID != "30" || told.Name != auditor.Name || text(told.Changes[0].Before) != "30" || text(told.Changes[1].Before) != whole[29].Hash {
-		t.Errorf("it is told as %+v", told)
+	pruned := left[len(left)-1]
+	if pruned.Action != domain.AuditPrune || pruned.SubjectID != "30" || pruned.Name != auditor.Name || text(pruned.Changes[0].Before) != "30" || text(pruned.Changes[1].Before) != whole[29].Hash {
+		t.Errorf("the entry is %+v", pruned)
 	}
 	for _, mark := range []domain.AuditMark{end, {Sequence: 30, Hash: whole[29].Hash}, {Sequence: 35, Hash: whole[34].Hash}} {
 		if _, err := log.Verify(t.Context(), all, mark); err != nil {

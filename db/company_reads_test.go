@@ -10,6 +10,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/audit"
+	"simgraph/db/feed"
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/domain/query"
@@ -238,8 +239,30 @@ func (w *twins) aboutUsage() map[string]read {
 	store := w.usage()
 	analytics, keys := usage.NewAnalytics(store), w.keys()
 	span := must[domain.Range](w)(domain.NewRange(twinClock().AddDate(0, 0, -12), twinClock()))
+	state := feed.NewState(w.pool)
+	sessions, listing := feed.NewSessions(w.pool), w.listing("total ge 0", "physicalId", domain.SessionFields)
 	all := map[string]read{
-		"sources": func(ctx context.Context, s domain.Scope) (any, error) { return found(store.Sources(ctx, s)) },
+		"sessions": func(ctx context.Context, s domain.Scope) (any, error) { return items(sessions.List(ctx, s, listing)) },
+		"sessions, counted": func(ctx context.Context, s domain.Scope) (any, error) {
+			return found(sessions.Count(ctx, s, listing))
+		},
+		"sessions of subscribers": func(ctx context.Context, s domain.Scope) (any, error) {
+			return pairs(sessions.OfSubscribers(ctx, s, keys, domain.Page{Limit: 5}))
+		},
+		"feed elements": func(ctx context.Context, s domain.Scope) (any, error) {
+			return items(state.Elements(ctx, s, domain.Page{Limit: 5}))
+		},
+		"feed rejects": func(ctx context.Context, s domain.Scope) (any, error) {
+			return items(state.Rejects(ctx, s, domain.Page{Limit: 5}))
+		},
+		"waiting usage": func(ctx context.Context, s domain.Scope) (any, error) {
+			return items(state.Waiting(ctx, s, domain.Page{Limit: 5}))
+		},
+		"open sessions": func(ctx context.Context, s domain.Scope) (any, error) {
+			return pairs(state.OpenSessions(ctx, s, []domain.FeedKey{{Source: "pgw"}}))
+		},
+		"last seen": func(ctx context.Context, s domain.Scope) (any, error) { return pairs(sessions.LastSeen(ctx, s, keys)) },
+		"sources":   func(ctx context.Context, s domain.Scope) (any, error) { return found(store.Sources(ctx, s)) },
 		"current": func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(store.CurrentOf(ctx, s, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), keys))
 		},

@@ -119,6 +119,10 @@ func (w *twins) load(company string, factor int) {
 			`"startedAt":"2026-11-%02dT%02d:05:00Z","endedAt":"2026-11-%02dT%02d:20:00Z","mobileOriginated":%d,"mobileTerminated":%d,"protocol":"TCP","ipAddress":"10.0.0.%d"}`,
 			n, n%6, n, 10+n%5, n%20, 10+n%5, n%20, factor*(1+n), factor*2, n%3))
 	}
+	for n := range 6 {
+		b.WriteString(line(`{"type":"usage","counters":"CUMULATIVE","company":"COMPANY","source":"pgw","physicalId":"p%d","sessionId":"counted",`+
+			`"startedAt":"2026-11-10T00:00:00Z","endedAt":"2026-11-10T01:00:00Z","mobileOriginated":%d,"mobileTerminated":0,"protocol":"TCP"}`, n, factor*n))
+	}
 	stores := bundle.Stores{
 		Importer: db.NewImporter(w.pool), Companies: companies.New(w.pool), Usage: w.usage(),
 		Alerts: db.NewAlerts(w.pool, twinClock), Recipients: db.NewRecipients(w.pool, twinClock),

@@ -25,8 +25,7 @@ SELECT relname FROM pg_class
 WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname IN ` + sharedTables + ` AND relname <> 'goose_db_version'`
 )
 
-// Citus itself is not at hand here: what is tested is that migrations hand every
-// table to it.
+// Migrations hand every table to Citus, whether it is there or not.
 func TestEveryTableIsDistributedOrShared(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)

@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -76,8 +77,8 @@ func TestAccountingIsStoredByWhatBecomesOfIt(t *testing.T) {
 			t.Errorf("%d is %s, not %s", i, got, step.want)
 		}
 	}
-	rejects, err := f.feed.Rejects(t.Context(), f.scope)
-	if err != nil || len(rejects) != 2 || rejects[0].Reason != "no reason" || rejects[0].Requests != 2 || rejects[1].Reason != "the ledger rejects mobileOriginated" {
+	page, err := feed.NewState(f.pool).Rejects(t.Context(), f.scope, domain.Page{Limit: 5})
+	if rejects := page.Items; err != nil || len(rejects) != 2 || rejects[0].Reason != "no reason" || rejects[0].Requests != 2 || rejects[1].Reason != "the ledger rejects mobileOriginated" {
 		t.Errorf("rejects: %+v, %v", rejects, err)
 	}
 	if n := f.int(`SELECT count(*) FROM sessions WHERE company_id = $1 AND cause = 'NAS-Restart'`); n != 2 {
@@ -140,6 +141,34 @@ func TestSilentSessionsEndAfterThreeIntervals(t *testing.T) {
 	f.account(f.of("1", 10, 120))
 	if got := state(); got != "true true " {
 		t.Errorf("after another report: %q", got)
+	}
+}
+
+// The interval of a network element is what nine in ten of its sessions keep to.
+func TestTheIntervalOfANetworkElementIsThatOfMostSessions(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		seconds []int
+		silent  time.Duration
+		ended   int64
+	}{
+		{[]int{60, 60, 60, 60, 60, 60, 60, 60, 60, 600}, 170 * time.Second, 0}, {[]int{60, 60, 60, 60, 60, 60, 60, 60, 60, 600}, 190 * time.Second, 10},
+		{[]int{60, 60, 60, 60, 60, 60, 60, 60, 600, 600}, 190 * time.Second, 0}, {[]int{60, 60, 60, 60, 60, 60, 60, 60, 600, 600}, 31 * time.Minute, 10},
+		{[]int{0, 0, 0, 60}, 190 * time.Second, 4}, {[]int{0, 0, 0}, 40 * time.Minute, 0}, {[]int{0, 0, 0}, 50 * time.Minute, 3},
+		{[]int{1, 1}, 29 * time.Second, 0}, {[]int{1, 1}, 31 * time.Second, 2}, {[]int{7200, 7200}, 46 * time.Minute, 2},
+	} {
+		f := newFeed(t, 1)
+		for n, seconds := range test.seconds {
+			f.account(f.of(fmt.Sprint(n), 10, 1))
+			f.pool.MustExec(`UPDATE sessions SET interval_seconds = $2, reported_at = $3 WHERE company_id = $1 AND imsi = $4`, f.scope.Company, seconds, usageNow, fmt.Sprint(n))
+		}
+		f.now = usageNow.Add(test.silent)
+		if err := f.usage.EndSilent(t.Context(), 15*time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if n := f.int(`SELECT count(*) FROM sessions WHERE company_id = $1 AND cause = 'Timeout'`); n != test.ended {
+			t.Errorf("%v after %v: %d have ended, not %d", test.seconds, test.silent, n, test.ended)
+		}
 	}
 }
 

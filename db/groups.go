@@ -37,7 +37,7 @@ func (g *Groups) Find(ctx context.Context, scope domain.Scope, id int64) (*domai
 }
 
 func noGroup(id int64) error {
-	return &domain.Error{Kind: domain.KindNotFound, Field: "groupId", Message: "no group " + pg.FormatInt(id) + " on this account"}
+	return domain.NotFound("groupId", "group", pg.FormatInt(id))
 }
 
 const findGroups = `

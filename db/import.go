@@ -107,7 +107,7 @@ func judge(ctx context.Context, tx sqlx.QueryerContext, into map[string]string, 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }() // Err tells
+	defer func() { _ = rows.Close() }() // Err reports it
 	for rows.Next() {
 		var v verdict
 		if err := rows.Scan(&v.Item, &v.Outcome); err != nil {

@@ -20,13 +20,13 @@ import (
 // have the ids of then, and are distinguished from those of other alerts by their moment.
 const importAlertLog = `
 WITH line AS (
-  SELECT l.*, s.key, CASE WHEN l.former > 0 THEN -l.former ELSE a.alert_id END AS alert_id,
+  SELECT own.company_id, l.*, s.key, CASE WHEN l.former > 0 THEN -l.former ELSE a.alert_id END AS alert_id,
     CASE WHEN l.former > 0 THEN l.former_revision ELSE a.revision END AS revision
-  FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $20::bigint[], $6::bigint[], $7::int[], $8::text[], $9::text[], $10::text[],
+  FROM companies own CROSS JOIN unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $20::bigint[], $6::bigint[], $7::int[], $8::text[], $9::text[], $10::text[],
     $11::bigint[], $12::bigint[], $13::timestamptz[], $14::timestamptz[], $15::bigint[], $16::bigint[], $17::boolean[], $18::text[], $19::timestamptz[])
     WITH ORDINALITY AS l(rule_type, target_id, lower_threshold, upper_threshold, copy, former, former_revision, target, boundary, physical_id,
       group_id, target_group_id, period_start, period_end, threshold, usage, late, notification, date_created, place)
-  LEFT JOIN subscribers s ON s.company_id = $1 AND s.physical_id = l.physical_id
+  LEFT JOIN subscribers s ON s.company_id = own.company_id AND s.physical_id = l.physical_id
   LEFT JOIN LATERAL (
     SELECT a.alert_id, t.revision
     FROM alerts a
@@ -37,6 +37,7 @@ WITH line AS (
     ORDER BY a.alert_id
     LIMIT 1 OFFSET l.copy
   ) a ON l.former = 0
+  WHERE own.company_id = $1
 ), judged AS (
   SELECT l.*, CASE
     WHEN l.physical_id <> '' AND l.key IS NULL THEN 'subscriber'
@@ -51,7 +52,7 @@ WITH line AS (
 ), written AS (
   INSERT INTO alert_log (company_id, alert_id, rule_type, target, limit_boundary, revision, subscriber_key, group_id, target_group_id,
     period_start, period_end, threshold, usage, late, notification_id, date_created)
-  SELECT $1, alert_id, rule_type, target, boundary, revision, key, nullif(group_id, 0), nullif(target_group_id, 0),
+  SELECT company_id, alert_id, rule_type, target, boundary, revision, key, nullif(group_id, 0), nullif(target_group_id, 0),
     period_start, period_end, threshold, usage, late, nullif(notification, '')::uuid, date_created
   FROM judged
   WHERE outcome = 'created'
@@ -187,8 +188,10 @@ WITH line AS (
     WHEN r.recipient_id IS NULL THEN 'recipient'
     WHEN r.suppressed_since IS NOT NULL THEN 'unchanged'
     ELSE 'updated' END AS outcome
-  FROM unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[]) AS l(email_key, since, reason, detail)
-  LEFT JOIN alert_recipients r ON r.company_id = $1 AND r.email_key = l.email_key
+  FROM companies own
+  CROSS JOIN unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[]) AS l(email_key, since, reason, detail)
+  LEFT JOIN alert_recipients r ON r.company_id = own.company_id AND r.email_key = l.email_key
+  WHERE own.company_id = $1
 ), written AS (
   UPDATE alert_recipients r SET suppressed_since = l.since, suppressed_reason = l.reason, suppressed_detail = l.detail
   FROM line l

@@ -45,15 +45,17 @@ func (i *Importer) Operators(ctx context.Context, by *domain.Actor, items []*dom
 
 const importTariffs = `
 WITH line AS (
-  SELECT l.*, CASE
+  SELECT own.company_id, l.*, CASE
     WHEN t.name IS NULL THEN 'created'
     WHEN (t.line_rental, t.currency) IS DISTINCT FROM (l.line_rental, l.currency) THEN 'updated'
     ELSE 'unchanged' END AS outcome
-  FROM unnest($2::text[], $3::integer[], $4::text[]) AS l(name, line_rental, currency)
-  LEFT JOIN tariffs t ON t.company_id = $1 AND t.name = l.name
+  FROM companies own
+  CROSS JOIN unnest($2::text[], $3::integer[], $4::text[]) AS l(name, line_rental, currency)
+  LEFT JOIN tariffs t ON t.company_id = own.company_id AND t.name = l.name
+  WHERE own.company_id = $1
 ), written AS (
   INSERT INTO tariffs (company_id, name, line_rental, currency)
-  SELECT $1, name, line_rental, currency FROM line WHERE outcome <> 'unchanged' ORDER BY name
+  SELECT company_id, name, line_rental, currency FROM line WHERE outcome <> 'unchanged' ORDER BY name
   ON CONFLICT (company_id, name) DO UPDATE SET line_rental = excluded.line_rental, currency = excluded.currency
 )
 SELECT name, outcome FROM line`
@@ -78,15 +80,17 @@ func (i *Importer) Tariffs(ctx context.Context, scope domain.Scope, items []*dom
 
 const importGroups = `
 WITH line AS (
-  SELECT l.*, CASE
+  SELECT own.company_id, l.*, CASE
     WHEN g.group_id IS NULL THEN 'created'
     WHEN (g.name, g.hide_tariff_details) IS DISTINCT FROM (l.name, l.hide_tariff_details) THEN 'updated'
     ELSE 'unchanged' END AS outcome
-  FROM unnest($2::bigint[], $3::text[], $4::boolean[]) AS l(group_id, name, hide_tariff_details)
-  LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = l.group_id
+  FROM companies own
+  CROSS JOIN unnest($2::bigint[], $3::text[], $4::boolean[]) AS l(group_id, name, hide_tariff_details)
+  LEFT JOIN groups g ON g.company_id = own.company_id AND g.group_id = l.group_id
+  WHERE own.company_id = $1
 ), written AS (
   INSERT INTO groups (company_id, group_id, name, hide_tariff_details)
-  SELECT $1, group_id, name, hide_tariff_details FROM line WHERE outcome <> 'unchanged' ORDER BY group_id
+  SELECT company_id, group_id, name, hide_tariff_details FROM line WHERE outcome <> 'unchanged' ORDER BY group_id
   ON CONFLICT (company_id, group_id) DO UPDATE
   SET name = excluded.name, hide_tariff_details = excluded.hide_tariff_details
 )

@@ -2,9 +2,6 @@ package db
 
 import (
 	"context"
-	"maps"
-	"slices"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
@@ -16,99 +13,92 @@ import (
 	"simgraph/domain"
 )
 
-const numberCompanies = `
+const (
+	numberCompanies = `
 INSERT INTO company_lookup (external_id)
 SELECT l.external_id FROM unnest($1::text[]) AS l(external_id)
-WHERE NOT EXISTS (SELECT FROM company_lookup known WHERE known.external_id = l.external_id)
+LEFT JOIN company_lookup known ON known.external_id = l.external_id
+WHERE known.external_id IS NULL
 ORDER BY l.external_id
 ON CONFLICT DO NOTHING`
-
-const importCompanies = `
-WITH line AS (
-  SELECT l.*, known.company_id, CASE
-    WHEN c.company_id IS NULL THEN 'created'
-    WHEN (c.billing_day, c.time_zone) IS DISTINCT FROM (l.billing_day, l.time_zone) THEN 'moved'
-    WHEN c.name <> l.name THEN 'updated'
-    ELSE 'unchanged' END AS outcome
-  FROM unnest($1::text[], $2::text[], $3::smallint[], $4::text[]) AS l(external_id, name, billing_day, time_zone)
-  JOIN company_lookup known ON known.external_id = l.external_id
-  LEFT JOIN companies c ON c.company_id = known.company_id
-), written AS (
-  INSERT INTO companies (company_id, external_id, name, billing_day, time_zone)
-  SELECT company_id, external_id, name, billing_day, time_zone FROM line WHERE outcome <> 'unchanged' ORDER BY company_id
-  ON CONFLICT (company_id) DO UPDATE
-  SET name = excluded.name, billing_day = excluded.billing_day, time_zone = excluded.time_zone
+	findNumbers = `SELECT company_id, external_id FROM company_lookup WHERE external_id = ANY($1)`
 )
-SELECT external_id, outcome FROM line`
 
-// Companies implements domain.Importer.
+// Companies implements domain.Importer. Each company is a transaction of its own:
+// they may live on different nodes.
 func (i *Importer) Companies(ctx context.Context, by *domain.Actor, items []*domain.Company) ([]domain.Imported, error) {
-	externalID := func(c *domain.Company) string { return c.ExternalID }
-	ids := pq.Array(pg.Pluck(items, externalID))
-	verdicts := map[string]string{}
-	err := pg.InTx(ctx, i.pool, func(tx *sqlx.Tx) error {
-		if _, err := tx.ExecContext(ctx, numberCompanies, ids); err != nil {
-			return err
-		}
-		err := judge(ctx, tx, verdicts, importCompanies, ids,
-			pq.Array(pg.Pluck(items, func(c *domain.Company) string { return c.Name })),
-			pq.Array(pg.Pluck(items, func(c *domain.Company) int64 { return int64(c.BillingDay) })),
-			pq.Array(pg.Pluck(items, func(c *domain.Company) string { return c.TimeZone })))
-		if err != nil {
-			return err
-		}
-		if err := rebill(ctx, tx, movedBy(verdicts), i.now()); err != nil {
-			return err
-		}
-		return auditCompanies(ctx, tx, by, items, verdicts)
-	})
+	ids := pq.Array(pg.Pluck(items, func(c *domain.Company) string { return c.ExternalID }))
+	if _, err := i.pool.ExecContext(ctx, numberCompanies, ids); err != nil {
+		return nil, pg.Translate(err)
+	}
+	numbered, err := pg.SelectAll[domain.Company](ctx, i.pool, findNumbers, ids)
 	if err != nil {
 		return nil, err
 	}
-	return answer(items, verdicts, externalID, unexpected), nil
-}
-
-// rebill books the usage of companies to the billing periods that they have
-// from now on. The rows are locked by the change.
-func rebill(ctx context.Context, tx *sqlx.Tx, externalIDs []string, at time.Time) error {
-	for _, id := range externalIDs {
-		company, err := pg.GetOne[domain.Company](ctx, tx, domain.NotFound("company", "company", id), companies.FindByExternalID, id)
-		if err != nil {
-			return err
-		}
-		if err := usage.RebookPeriods(ctx, tx, company); err != nil {
-			return err
-		}
-		if err := fireDerived(ctx, tx, company, at); err != nil {
-			return err
+	numbers := pg.Keyed(numbered, func(c *domain.Company) string { return c.ExternalID })
+	kept := make([]domain.Imported, len(items))
+	for at, item := range items {
+		company := *item
+		company.CompanyID = numbers[item.ExternalID].CompanyID
+		if kept[at].Outcome, err = i.company(ctx, by, &company); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return kept, nil
 }
 
-// auditCompanies notes in each company's log how it was made or changed, in the
-// order of their numbers: others who write to several wait the same way.
-func auditCompanies(ctx context.Context, tx *sqlx.Tx, by *domain.Actor, items []*domain.Company, verdicts map[string]string) error {
-	changed := map[domain.CompanyID]domain.AuditEntry{}
-	for _, c := range items {
-		if outcome := outcomes[verdicts[c.ExternalID]]; outcome != domain.Created && outcome != domain.Updated {
-			continue
-		}
-		company, err := pg.GetOne[domain.Company](ctx, tx, domain.NotFound("company", "company", c.ExternalID), companies.FindByExternalID, c.ExternalID)
+const (
+	lockOldCompany = companies.FindByID + `
+FOR NO KEY UPDATE`
+	writeCompany = `
+INSERT INTO companies (company_id, external_id, name, billing_day, time_zone)
+VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (company_id) DO UPDATE
+SET name = excluded.name, billing_day = excluded.billing_day, time_zone = excluded.time_zone`
+)
+
+func (i *Importer) company(ctx context.Context, by *domain.Actor, c *domain.Company) (outcome domain.Outcome, err error) {
+	err = pg.InTx(ctx, i.pool, func(tx *sqlx.Tx) error {
+		old, err := pg.SelectAll[domain.Company](ctx, tx, lockOldCompany, c.CompanyID)
 		if err != nil {
 			return err
 		}
-		changed[company.CompanyID] = domain.AuditEntry{
+		if outcome = companyOutcome(old, c); outcome == domain.Unchanged {
+			return nil
+		}
+		if _, err := pg.Affected(ctx, tx, writeCompany, c.CompanyID, c.ExternalID, c.Name, c.BillingDay, c.TimeZone); err != nil {
+			return err
+		}
+		if len(old) == 1 && (old[0].BillingDay != c.BillingDay || old[0].TimeZone != c.TimeZone) {
+			if err := i.rebill(ctx, tx, c); err != nil {
+				return err
+			}
+		}
+		return audit.Record(ctx, tx, domain.Whole(c.CompanyID).By(by), domain.AuditEntry{
 			Action: domain.AuditImport + "companies", SubjectType: "Company", SubjectID: c.ExternalID,
 			Changes: []domain.AuditChange{
 				domain.Became("name", c.Name), domain.Became("billingDay", pg.FormatInt(int64(c.BillingDay))), domain.Became("timeZone", c.TimeZone),
 			},
-		}
+		})
+	})
+	return outcome, err
+}
+
+func companyOutcome(old []*domain.Company, c *domain.Company) domain.Outcome {
+	switch {
+	case len(old) == 0:
+		return domain.Created
+	case *old[0] == *c:
+		return domain.Unchanged
 	}
-	for _, id := range slices.Sorted(maps.Keys(changed)) {
-		if err := audit.Record(ctx, tx, domain.Whole(id).By(by), changed[id]); err != nil {
-			return err
-		}
+	return domain.Updated
+}
+
+// rebill books the usage of a company to the billing periods that it has from now
+// on. Its row is locked by the change.
+func (i *Importer) rebill(ctx context.Context, tx *sqlx.Tx, company *domain.Company) error {
+	if err := usage.RebookPeriods(ctx, tx, company); err != nil {
+		return err
 	}
-	return nil
+	return fireDerived(ctx, tx, company, i.now())
 }

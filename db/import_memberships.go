@@ -15,20 +15,22 @@ import (
 // importMemberships takes 0 for no group.
 const importMemberships = `
 WITH line AS (
-  SELECT l.physical_id, l.since, nullif(l.group_id, 0) AS group_id, s.key, CASE
+  SELECT own.company_id, l.physical_id, l.since, nullif(l.group_id, 0) AS group_id, s.key, CASE
     WHEN s.key IS NULL THEN 'subscriber'
     WHEN l.group_id <> 0 AND g.group_id IS NULL THEN 'group'
     WHEN l.since > $5 THEN 'future'
     WHEN m.since IS NULL THEN 'created'
     WHEN m.group_id IS DISTINCT FROM nullif(l.group_id, 0) THEN 'moved'
     ELSE 'unchanged' END AS outcome
-  FROM unnest($2::text[], $3::timestamptz[], $4::bigint[]) AS l(physical_id, since, group_id)
-  LEFT JOIN subscribers s ON s.company_id = $1 AND s.physical_id = l.physical_id
-  LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = l.group_id
-  LEFT JOIN group_memberships m ON m.company_id = $1 AND m.subscriber_key = s.key AND m.since = l.since
+  FROM companies own
+  CROSS JOIN unnest($2::text[], $3::timestamptz[], $4::bigint[]) AS l(physical_id, since, group_id)
+  LEFT JOIN subscribers s ON s.company_id = own.company_id AND s.physical_id = l.physical_id
+  LEFT JOIN groups g ON g.company_id = own.company_id AND g.group_id = l.group_id
+  LEFT JOIN group_memberships m ON m.company_id = own.company_id AND m.subscriber_key = s.key AND m.since = l.since
+  WHERE own.company_id = $1
 ), written AS (
   INSERT INTO group_memberships (company_id, subscriber_key, since, group_id)
-  SELECT $1, key, since, group_id FROM line WHERE outcome IN ('created', 'moved') ORDER BY key, since
+  SELECT company_id, key, since, group_id FROM line WHERE outcome IN ('created', 'moved') ORDER BY key, since
   ON CONFLICT (company_id, subscriber_key, since) DO UPDATE SET group_id = excluded.group_id
 )
 SELECT physical_id || chr(31) || (extract(epoch FROM since) * 1000000)::bigint, outcome FROM line`

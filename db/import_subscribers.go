@@ -23,17 +23,18 @@ import (
 // the group is only made where $25 says so.
 const importSubscribers = `
 WITH line AS (
-  SELECT physical_id, kind, subscriber_id, nullif(data_number, '') AS data_number, imsi, nickname, operator_code, tariff_name,
+  SELECT own.company_id, physical_id, kind, subscriber_id, nullif(data_number, '') AS data_number, imsi, nickname, operator_code, tariff_name,
     connection_date, expiry_date, contract_length, is_barred, is_active, nullif(terminate_date, '')::timestamptz AS terminate_date,
     nullif(group_id, 0) AS group_id, subscriber_type, is_transferring, is_online, nullif(eid, '') AS eid,
     nullif(smdp_provider, '') AS smdp_provider, nullif(parent, '') AS parent,
     CASE WHEN parent <> '' THEN is_enabled_on_parent END AS is_enabled_on_parent
-  FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[],
+  FROM companies own CROSS JOIN unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[],
     $12::timestamptz[], $13::integer[], $14::boolean[], $15::boolean[], $16::text[], $17::bigint[], $18::text[], $19::boolean[],
     $20::boolean[], $21::text[], $22::text[], $23::text[], $24::boolean[])
   AS l(physical_id, kind, subscriber_id, data_number, imsi, nickname, operator_code, tariff_name, connection_date,
     expiry_date, contract_length, is_barred, is_active, terminate_date, group_id, subscriber_type, is_transferring,
     is_online, eid, smdp_provider, parent, is_enabled_on_parent)
+  WHERE own.company_id = $1
 ), checked AS (
   SELECT l.*, p.key AS parent_key, old.key AS old_key, CASE
     WHEN o.code IS NULL THEN 'operator'
@@ -55,15 +56,15 @@ WITH line AS (
     ELSE 'unchanged' END AS outcome
   FROM line l
   LEFT JOIN operators o ON o.code = l.operator_code
-  LEFT JOIN tariffs t ON t.company_id = $1 AND t.name = l.tariff_name
-  LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = l.group_id
-  LEFT JOIN subscribers p ON p.company_id = $1 AND p.physical_id = l.parent
-  LEFT JOIN subscribers old ON old.company_id = $1 AND old.physical_id = l.physical_id
+  LEFT JOIN tariffs t ON t.company_id = l.company_id AND t.name = l.tariff_name
+  LEFT JOIN groups g ON g.company_id = l.company_id AND g.group_id = l.group_id
+  LEFT JOIN subscribers p ON p.company_id = l.company_id AND p.physical_id = l.parent
+  LEFT JOIN subscribers old ON old.company_id = l.company_id AND old.physical_id = l.physical_id
 ), written AS (
   INSERT INTO subscribers (company_id, kind, physical_id, subscriber_id, data_number, imsi, nickname, operator_code, tariff_name,
     connection_date, expiry_date, contract_length, is_barred, is_active, terminate_date, group_id, subscriber_type,
     is_transferring, is_online, eid, smdp_provider, parent_key, is_enabled_on_parent)
-  SELECT $1, kind, physical_id, subscriber_id, data_number, imsi, nickname, operator_code, tariff_name,
+  SELECT company_id, kind, physical_id, subscriber_id, data_number, imsi, nickname, operator_code, tariff_name,
     connection_date, expiry_date, contract_length, is_barred, is_active, terminate_date, group_id, subscriber_type,
     is_transferring, is_online, eid, smdp_provider, parent_key, is_enabled_on_parent
   FROM checked
@@ -82,7 +83,7 @@ WITH line AS (
   RETURNING key, physical_id, group_id
 ), moved AS (
   INSERT INTO group_memberships (company_id, subscriber_key, since, group_id)
-  SELECT $1, w.key, $2, w.group_id
+  SELECT c.company_id, w.key, $2, w.group_id
   FROM written w JOIN checked c ON c.physical_id = w.physical_id
   WHERE c.outcome IN ('created', 'moved')
   ON CONFLICT (company_id, subscriber_key, since) DO UPDATE SET group_id = excluded.group_id

@@ -12,16 +12,18 @@ import (
 
 const importTags = `
 WITH line AS (
-  SELECT l.physical_id, l.tag_name, s.key, CASE
+  SELECT own.company_id, l.physical_id, l.tag_name, s.key, CASE
     WHEN s.key IS NULL THEN 'subscriber'
     WHEN st.tag_name IS NULL THEN 'created'
     ELSE 'unchanged' END AS outcome
-  FROM unnest($2::text[], $3::text[]) AS l(physical_id, tag_name)
-  LEFT JOIN subscribers s ON s.company_id = $1 AND s.physical_id = l.physical_id
-  LEFT JOIN subscriber_tags st ON st.company_id = $1 AND st.subscriber_key = s.key AND st.tag_name = l.tag_name
+  FROM companies own
+  CROSS JOIN unnest($2::text[], $3::text[]) AS l(physical_id, tag_name)
+  LEFT JOIN subscribers s ON s.company_id = own.company_id AND s.physical_id = l.physical_id
+  LEFT JOIN subscriber_tags st ON st.company_id = own.company_id AND st.subscriber_key = s.key AND st.tag_name = l.tag_name
+  WHERE own.company_id = $1
 ), written AS (
   INSERT INTO subscriber_tags (company_id, subscriber_key, tag_name)
-  SELECT $1, key, tag_name FROM line WHERE outcome = 'created' ORDER BY key, tag_name
+  SELECT company_id, key, tag_name FROM line WHERE outcome = 'created' ORDER BY key, tag_name
   ON CONFLICT DO NOTHING
 )
 SELECT physical_id || chr(31) || tag_name, outcome FROM line`

@@ -34,18 +34,21 @@ LEFT JOIN users u ON u.company_id = $1 AND u.email = l.email`
 const numberUsers = `
 INSERT INTO user_lookup (email, company_id)
 SELECT l.email, $2 FROM unnest($1::text[]) AS l(email)
-WHERE NOT EXISTS (SELECT FROM user_lookup known WHERE known.email = l.email)
+LEFT JOIN user_lookup known ON known.email = l.email
+WHERE known.email IS NULL
 ORDER BY l.email
 ON CONFLICT DO NOTHING`
 
 // writeUsers leaves out an address that another company took just now.
 const writeUsers = `
 INSERT INTO users (company_id, user_id, email, permissions, disabled)
-SELECT $1, known.user_id, l.email, string_to_array(l.permissions, ','),
+SELECT own.company_id, known.user_id, l.email, string_to_array(l.permissions, ','),
   CASE WHEN l.keep_disabled THEN coalesce(old.disabled, l.disabled) ELSE l.disabled END
-FROM unnest($2::text[], $3::text[], $4::boolean[], $5::boolean[]) AS l(email, permissions, disabled, keep_disabled)
-JOIN user_lookup known ON known.email = l.email AND known.company_id = $1
-LEFT JOIN users old ON old.company_id = $1 AND old.email = l.email
+FROM companies own
+CROSS JOIN unnest($2::text[], $3::text[], $4::boolean[], $5::boolean[]) AS l(email, permissions, disabled, keep_disabled)
+JOIN user_lookup known ON known.email = l.email AND known.company_id = own.company_id
+LEFT JOIN users old ON old.company_id = own.company_id AND old.email = l.email
+WHERE own.company_id = $1
 ORDER BY known.user_id
 ON CONFLICT (company_id, user_id) DO UPDATE SET permissions = excluded.permissions, disabled = excluded.disabled
 RETURNING email`
@@ -58,10 +61,11 @@ WHERE ug.company_id = $1 AND u.company_id = $1 AND u.email = l.email AND ug.user
 
 const attachUsers = `
 INSERT INTO user_groups (company_id, user_id, group_id)
-SELECT $1, u.user_id, wanted.group_id
-FROM unnest($2::text[], $3::text[]) AS l(email, groups)
-JOIN users u ON u.company_id = $1 AND u.email = l.email
+SELECT u.company_id, u.user_id, wanted.group_id
+FROM users u
+JOIN unnest($2::text[], $3::text[]) AS l(email, groups) ON l.email = u.email
 CROSS JOIN LATERAL unnest(string_to_array(l.groups, ',')::bigint[]) AS wanted(group_id)
+WHERE u.company_id = $1
 ON CONFLICT DO NOTHING`
 
 // Users implements domain.Importer.

@@ -32,11 +32,10 @@ func announceAlerts(ctx context.Context, tx sqlx.ExecerContext, company domain.C
 // A NOTIFY in each transaction would make the commits of all writers queue up,
 // so what changes often is announced only where a process follows it.
 const (
-	isFollowed    = `EXISTS (SELECT FROM live_followers WHERE company_id = $1 AND expires_at > now())`
-	usageFollowed = `SELECT ` + isFollowed
+	usageFollowed = `SELECT ` + usage.IsFollowed
 	keysFollowed  = `
 SELECT s.key FROM subscribers s
-WHERE s.company_id = $1 AND s.physical_id = ANY($2) AND ` + isFollowed
+WHERE s.company_id = $1 AND s.physical_id = ANY($2) AND ` + usage.IsFollowed
 )
 
 // announceChanged announces, when the transaction commits, that subscribers or
@@ -80,12 +79,9 @@ func announceImported(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID
 	return announceChanged(ctx, tx, company, changed)
 }
 
-// announceUsage announces, when the transaction commits, what was booked.
+// announceUsage announces, when the transaction commits, what was booked for a
+// company that is followed.
 func announceUsage(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, changes []usage.TotalChange) error {
-	var followed bool
-	if err := tx.GetContext(ctx, &followed, usageFollowed, company); err != nil || !followed {
-		return err
-	}
 	var payloads []string
 	for _, start := range periodsOf(changes, nil) {
 		prefix := fmt.Sprintf("usage %d %d ", company, start.Unix())

@@ -195,3 +195,26 @@ func TestALostConnectionLosesNoAlert(t *testing.T) {
 		t.Fatalf("got %v", changes.Err())
 	}
 }
+
+// A transaction that began before the last notice may commit after it: what it
+// fired is read after a reconnect.
+func TestALostConnectionLosesNoAlertOfALongTransaction(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", time.Now().UTC())
+	alerts, err := f.follow().AlertTriggered(t.Context(), f.whole())
+	try(t, err)
+	f.use(1, 1_000_000, f.now)
+	threshold := int64(0)
+	next(t, alerts, func() { threshold++; f.create(domain.RuleSIM, "s1", threshold, 1<<40) })
+	f.pool.MustExec(`
+INSERT INTO alert_log (company_id, alert_id, rule_type, target, limit_boundary, revision, subscriber_key, period_start, period_end,
+  threshold, usage, late, notification_id, date_created)
+SELECT company_id, alert_id, rule_type, 'missed', limit_boundary, revision + 100, subscriber_key, period_start, period_end,
+  threshold, usage, late, gen_random_uuid(), clock_timestamp() - interval '10 seconds' FROM alert_log LIMIT 1`)
+	f.pool.MustExec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()`)
+	for {
+		if next(t, alerts, nil).Target == "missed" {
+			break
+		}
+	}
+}

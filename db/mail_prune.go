@@ -21,7 +21,7 @@ WITH old AS (
   WHERE company_id = $1 AND state <> 'queued' AND created_at < $2
   ORDER BY mail_id
   LIMIT $3
-), told AS (
+), deliveries AS (
   DELETE FROM alert_deliveries d USING old WHERE d.company_id = $1 AND d.mail_id = old.mail_id
 )
 DELETE FROM mails m USING old WHERE m.company_id = $1 AND m.mail_id = old.mail_id`

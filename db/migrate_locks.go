@@ -83,7 +83,7 @@ func (m *Migrations) othersTurn(ctx context.Context, err error) error {
 }
 
 // migrationSession makes the session in which migrations run wait for locks no
-// longer than the timeout.
+// longer than the timeout, and sets what they need of Citus.
 type migrationSession struct {
 	lock.SessionLocker
 	timeout time.Duration
@@ -93,17 +93,26 @@ type migrationSession struct {
 	refused bool
 }
 
-const boundLockWaits = `SELECT pg_backend_pid() FROM set_config('lock_timeout', $1, false)`
+// The settings of the session. Those of Citus, unknown to a PostgreSQL without it,
+// let foreign keys refer to reference tables, and tables follow functions that
+// were made in the same transaction.
+const (
+	setMigrating = `
+SELECT pg_backend_pid() FROM set_config('lock_timeout', $1, false) AS locks,
+  set_config('citus.enable_local_reference_table_foreign_keys', 'off', false) AS keys,
+  set_config('citus.multi_shard_modify_mode', 'sequential', false) AS mode`
+	resetMigrating = `RESET lock_timeout; RESET citus.enable_local_reference_table_foreign_keys; RESET citus.multi_shard_modify_mode`
+)
 
 // SessionLock implements lock.SessionLocker.
 func (s *migrationSession) SessionLock(ctx context.Context, conn *sql.Conn) error {
 	var pid int64
-	if err := conn.QueryRowContext(ctx, boundLockWaits, fmt.Sprint(s.timeout.Milliseconds())).Scan(&pid); err != nil {
+	if err := conn.QueryRowContext(ctx, setMigrating, fmt.Sprint(s.timeout.Milliseconds())).Scan(&pid); err != nil {
 		return err
 	}
 	if err := s.SessionLocker.SessionLock(ctx, conn); err != nil {
 		s.refused = true
-		return errors.Join(err, s.unbound(ctx, conn))
+		return errors.Join(err, s.reset(ctx, conn))
 	}
 	s.pid.Store(pid)
 	return nil
@@ -112,11 +121,11 @@ func (s *migrationSession) SessionLock(ctx context.Context, conn *sql.Conn) erro
 // SessionUnlock implements lock.SessionLocker.
 func (s *migrationSession) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
 	s.pid.Store(0)
-	return errors.Join(s.unbound(ctx, conn), s.SessionLocker.SessionUnlock(ctx, conn))
+	return errors.Join(s.reset(ctx, conn), s.SessionLocker.SessionUnlock(ctx, conn))
 }
 
-func (s *migrationSession) unbound(ctx context.Context, conn *sql.Conn) error {
-	_, err := conn.ExecContext(context.WithoutCancel(ctx), `RESET lock_timeout`)
+func (s *migrationSession) reset(ctx context.Context, conn *sql.Conn) error {
+	_, err := conn.ExecContext(context.WithoutCancel(ctx), resetMigrating)
 	return err
 }
 

@@ -66,9 +66,9 @@ FOR UPDATE SKIP LOCKED`
 // have gathered for them before they were locked.
 const gatherMails = `
 WITH ready AS (
-  SELECT w.recipient_id, w.mail_id, r.email
-  FROM unnest($7::bigint[], $8::uuid[]) AS w(recipient_id, mail_id)
-  JOIN alert_recipients r ON r.recipient_id = w.recipient_id
+  SELECT r.company_id, r.recipient_id, w.mail_id, r.email
+  FROM alert_recipients r
+  JOIN unnest($7::bigint[], $8::uuid[]) AS w(recipient_id, mail_id) ON w.recipient_id = r.recipient_id
   WHERE ` + readyRecipient + `
 ), taken AS (
   UPDATE alert_deliveries d SET mail_id = ready.mail_id
@@ -76,7 +76,7 @@ WITH ready AS (
   WHERE d.company_id = $1 AND d.recipient_id = ready.recipient_id AND d.mail_id IS NULL AND NOT d.suppressed
 )
 INSERT INTO mails (company_id, mail_id, recipient_id, email, kind, due_at, created_at)
-SELECT $1, mail_id, recipient_id, email, 'alerts', $5, $5
+SELECT company_id, mail_id, recipient_id, email, 'alerts', $5, $5
 FROM ready`
 
 // Gather implements domain.Outbox.

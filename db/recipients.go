@@ -35,7 +35,9 @@ func (r *Recipients) wholeOnly(scope domain.Scope) error {
 	return nil
 }
 
-func noRecipient(id int64) error { return domain.NotFound("id", "recipient", pg.FormatInt(id)) }
+func noRecipient(id int64) error {
+	return domain.NotFound("recipientId", "recipient", pg.FormatInt(id))
+}
 
 const recipientSelect = `r.recipient_id, r.email, r.suppressed_since, r.suppressed_reason, r.suppressed_detail`
 
@@ -138,8 +140,9 @@ func (r *Recipients) Keep(ctx context.Context, scope domain.Scope, emails []stri
 
 const insertRecipients = `
 INSERT INTO alert_recipients (company_id, email, email_key)
-SELECT $1, email, email_key
-FROM unnest($2::text[], $3::text[]) AS wanted(email, email_key)`
+SELECT own.company_id, email, email_key
+FROM companies own CROSS JOIN unnest($2::text[], $3::text[]) AS wanted(email, email_key)
+WHERE own.company_id = $1`
 
 // keepRecipients adds the addresses that are not there yet.
 func keepRecipients(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, emails []string) ([]domain.Imported, error) {
@@ -261,9 +264,10 @@ WHERE company_id = $1 AND recipient_id = ANY($2) AND kind = 'test' AND created_a
 
 const queueTests = `
 INSERT INTO mails AS m (company_id, mail_id, recipient_id, email, kind, due_at, created_at)
-SELECT $1, t.mail_id, r.recipient_id, r.email, 'test', $4, $4
-FROM unnest($2::bigint[], $3::uuid[]) AS t(recipient_id, mail_id)
-JOIN alert_recipients r ON r.company_id = $1 AND r.recipient_id = t.recipient_id
+SELECT r.company_id, t.mail_id, r.recipient_id, r.email, 'test', $4, $4
+FROM alert_recipients r
+JOIN unnest($2::bigint[], $3::uuid[]) AS t(recipient_id, mail_id) ON t.recipient_id = r.recipient_id
+WHERE r.company_id = $1
 RETURNING ` + mailSelect
 
 // testsPerHour bounds the test mails of a recipient: an address that was typed

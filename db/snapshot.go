@@ -12,6 +12,7 @@ import (
 
 	"simgraph/db/companies"
 	"simgraph/db/pg"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -56,7 +57,7 @@ func stream[T any](ctx context.Context, s *snapshot, statement string) iter.Seq2
 			yield(none, pg.Translate(err))
 			return
 		}
-		defer func() { _ = rows.Close() }() // Err tells
+		defer func() { _ = rows.Close() }() // Err reports it
 		for rows.Next() {
 			var row T
 			if err := rows.StructScan(&row); err != nil {
@@ -237,6 +238,25 @@ func (s *snapshot) Suppressions(ctx context.Context) iter.Seq2[domain.Suppressio
 // AlertLog implements domain.Snapshot.
 func (s *snapshot) AlertLog(ctx context.Context) iter.Seq2[domain.Firing, error] {
 	return turn(stream[exportedFiring](ctx, s, exportAlertLog), exportedFiring.firing)
+}
+
+// exportSessions leaves out numbers that no subscriber has, as exportQuarantine does.
+const exportSessions = `
+SELECT ` + usage.SessionColumns + `, coalesce(s.physical_id, '') AS subscriber
+FROM sessions n
+LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = n.subscriber_key
+WHERE n.company_id = $1 AND (n.subscriber_key IS NOT NULL OR n.physical_id <> '')
+ORDER BY n.began_at, n.identity, n.generation`
+
+// Sessions implements domain.Snapshot.
+func (s *snapshot) Sessions(ctx context.Context) iter.Seq2[*domain.SessionImport, error] {
+	type row struct {
+		usage.SessionRow
+		Subscriber string
+	}
+	return turn(stream[row](ctx, s, exportSessions), func(r row) *domain.SessionImport {
+		return &domain.SessionImport{Session: *r.Read(), Subscriber: r.Subscriber}
+	})
 }
 
 const exportUsage = `

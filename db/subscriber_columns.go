@@ -7,50 +7,133 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/keyset"
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
 // The joins of a list of subscribers s. A parent outside the scope is as good
-// as none: %s stands for that condition.
+// as none: {shown} stands for that condition.
 const (
 	joinOperator = "JOIN operators o ON o.code = s.operator_code"
 	joinTariff   = "JOIN tariffs t ON t.company_id = s.company_id AND t.name = s.tariff_name"
-	joinParent   = "LEFT JOIN subscribers parent ON parent.company_id = s.company_id AND parent.key = s.parent_key%s"
-	joinPeriod   = "LEFT JOIN subscriber_periods p ON p.company_id = s.company_id AND p.period_start = %s AND p.subscriber_key = s.key"
+	joinParent   = "LEFT JOIN subscribers parent ON parent.company_id = s.company_id AND parent.key = s.parent_key{shown}"
+	joinPeriod   = "LEFT JOIN subscriber_periods p ON p.company_id = s.company_id AND p.period_start = {period} AND p.subscriber_key = s.key"
 )
 
-// subscriberColumns are where the fields of domain.SubscriberFields live.
-var subscriberColumns = map[string]keyset.Column{
-	"physicalId":                       {SQL: "s.physical_id"},
-	"subscriberId":                     {SQL: "s.subscriber_id"},
-	"dataNumber":                       {SQL: "s.data_number", Nullable: true},
-	"imsi":                             {SQL: "s.imsi"},
-	"nickname":                         {SQL: "s.nickname"},
-	"operatorName":                     {SQL: "o.name", Join: "operator"},
-	"operatorCode":                     {SQL: "s.operator_code"},
-	"tariffName":                       {SQL: "s.tariff_name"},
-	"lineRental":                       {SQL: "t.line_rental", Join: "tariff"},
-	"connectionDate":                   {SQL: "s.connection_date"},
-	"expiryDate":                       {SQL: "s.expiry_date"},
-	"contractLength":                   {SQL: "s.contract_length"},
-	"isBarred":                         {SQL: "s.is_barred"},
-	"isActive":                         {SQL: "s.is_active"},
-	"terminateDate":                    {SQL: "s.terminate_date", Nullable: true},
-	"groupId":                          {SQL: "s.group_id", Nullable: true},
-	"subscriberType":                   {SQL: "s.subscriber_type"},
-	"kind":                             {SQL: "s.kind"},
-	"networkState.isTransferring":      {SQL: "s.is_transferring"},
-	"networkState.isOnline":            {SQL: "s.is_online"},
-	"eid":                              {SQL: "s.eid", Nullable: true},
-	"dataUsage":                        {SQL: "COALESCE(p.mobile_originated + p.mobile_terminated, 0)", Join: "period"},
-	"smdpProvider":                     {SQL: "s.smdp_provider", Nullable: true},
-	"related.parent.physicalId":        {SQL: "parent.physical_id", Nullable: true, Join: "parent"},
-	"related.parent.isEnabledOnParent": {SQL: "CASE WHEN parent.key IS NOT NULL THEN s.is_enabled_on_parent END", Nullable: true, Join: "parent"},
-	"tags":                             {SQL: "EXISTS (SELECT FROM subscriber_tags st WHERE st.company_id = s.company_id AND st.subscriber_key = s.key AND st.tag_name = ANY(%s))"},
+// subscriberColumn is a column of the subscribers s.
+type subscriberColumn struct {
+	// name is its name in the select list; "" for what is not selected.
+	name string
+	// field is its name in domain.SubscriberFields; "" for what no list filters or orders by.
+	field string
+	// sql is the expression, "" for the column s.name; join is what FROM must hold for it.
+	sql, join string
+	nullable  bool
+	// tariff is for what a group can hide from its users.
+	tariff bool
+	// set are the fields of domain.Subscriber that it is selected for, beside the one
+	// with its name.
+	set domain.FieldSet
+	// always is for what is selected for any of them.
+	always bool
+	// lookup is for what is looked up for each row, also for those that OFFSET
+	// skips: there it is left out.
+	lookup bool
 }
 
-// tariffFields are what a group can hide from its users.
-var tariffFields = map[string]bool{"tariffName": true, "lineRental": true, "contractLength": true}
+// subscriberColumns are what is selected of a subscriber, and what its lists are
+// filtered and ordered by.
+var subscriberColumns = complete([]subscriberColumn{
+	{name: "key", always: true},
+	{name: "physical_id", field: "physicalId", always: true},
+	{name: "kind", field: "kind"},
+	{name: "subscriber_id", field: "subscriberId"},
+	{name: "data_number", field: "dataNumber", nullable: true},
+	{name: "imsi", field: "imsi"},
+	{name: "nickname", field: "nickname"},
+	{name: "operator_code", field: "operatorCode"},
+	{name: "operator_name", field: "operatorName", sql: "o.name", join: "operator"},
+	{name: "tariff_name", field: "tariffName", tariff: true, set: domain.FieldTariff},
+	{name: "line_rental", field: "lineRental", sql: "t.line_rental", join: "tariff", tariff: true, set: domain.FieldTariff},
+	{name: "currency", sql: "t.currency", join: "tariff", set: domain.FieldTariff},
+	{name: "contract_length", field: "contractLength", tariff: true},
+	{name: "connection_date", field: "connectionDate"},
+	{name: "expiry_date", field: "expiryDate"},
+	{name: "terminate_date", field: "terminateDate", nullable: true},
+	{name: "is_barred", field: "isBarred"},
+	{name: "is_active", field: "isActive"},
+	{name: "is_transferring", field: "networkState.isTransferring"},
+	{name: "is_online", field: "networkState.isOnline"},
+	{name: "subscriber_type", field: "subscriberType"},
+	{name: "group_id", field: "groupId", nullable: true, set: domain.FieldGroup},
+	{name: "eid", field: "eid", nullable: true},
+	{name: "smdp_provider", field: "smdpProvider", nullable: true},
+	{name: "parent_key", sql: "parent.key", join: "parent"},
+	{name: "parent_physical_id", field: "related.parent.physicalId", sql: "parent.physical_id", join: "parent", nullable: true},
+	{name: "is_enabled_on_parent", field: "related.parent.isEnabledOnParent", join: "parent", nullable: true,
+		sql: "CASE WHEN parent.key IS NOT NULL THEN s.is_enabled_on_parent END"},
+	{name: "no_profiles", sql: withoutProfiles, set: domain.FieldWithoutProfiles, lookup: true},
+	{name: "group_of", sql: groupOfSubscriber, set: domain.FieldGroup, lookup: true},
+	{name: "tag_names", sql: tagsOfSubscriber, set: domain.FieldTags, lookup: true},
+	{name: "period_bytes", sql: usageOfSubscriber, set: domain.FieldDataUsage, lookup: true},
+	{field: "related.profiles.physicalId", sql: withProfile},
+	{field: "tags", sql: "EXISTS (SELECT FROM subscriber_tags st WHERE st.company_id = $1 AND st.subscriber_key = s.key AND st.tag_name = ANY({values}))"},
+	{field: "dataUsage", sql: "COALESCE(p.mobile_originated + p.mobile_terminated, 0)", join: "period"},
+})
+
+// The relations of a row s. They stand in the select list and not in joins, so
+// that they are read for the rows of a page only. {period}
+// is the start of the billing period.
+const (
+	groupOfSubscriber = `(SELECT ARRAY[g.name, g.hide_tariff_details::text] FROM groups g
+  WHERE g.company_id = $1 AND g.group_id = s.group_id)`
+	tagsOfSubscriber = `ARRAY(SELECT st.tag_name FROM subscriber_tags st
+  WHERE st.company_id = $1 AND st.subscriber_key = s.key ORDER BY st.tag_name LIMIT 100)`
+	usageOfSubscriber = `COALESCE((SELECT p.mobile_originated + p.mobile_terminated FROM subscriber_periods p
+  WHERE p.company_id = $1 AND p.period_start = {period} AND p.subscriber_key = s.key), 0)`
+	// withoutProfiles looks into the index for each row. For NOT EXISTS the planner
+	// reads all subscribers first, since it does not see that a page has a LIMIT.
+	withoutProfiles = `(SELECT 1 FROM subscribers profile
+  WHERE profile.company_id = $1 AND profile.parent_key = s.key LIMIT 1) IS NULL`
+)
+
+// withProfile tests whether one of the profiles that the scope shows is among {values}.
+const withProfile = `EXISTS (SELECT FROM subscribers profile
+  WHERE profile.company_id = $1 AND profile.parent_key = s.key{shown} AND profile.physical_id = ANY({values}))`
+
+// complete derives the expression and the field of a Subscriber from the name.
+func complete(columns []subscriberColumn) []subscriberColumn {
+	for i := range columns {
+		c := &columns[i]
+		named, _ := domain.FieldNamed(strings.ReplaceAll(c.name, "_", ""))
+		c.set |= named
+		if c.sql == "" {
+			c.sql = "s." + c.name
+		}
+	}
+	return columns
+}
+
+// listedColumns are the columns of domain.SubscriberFields by the field.
+var listedColumns = func() map[string]subscriberColumn {
+	byField := map[string]subscriberColumn{}
+	for _, c := range subscriberColumns {
+		if c.field != "" {
+			byField[c.field] = c
+		}
+	}
+	return byField
+}()
+
+// lookedUp are the fields that a page with an offset does not have.
+var lookedUp = func() (fields domain.FieldSet) {
+	for _, c := range subscriberColumns {
+		if c.lookup {
+			fields |= c.set
+		}
+	}
+	return fields
+}()
 
 // subscriberList builds statements over the subscribers s that a scope shows.
 // Parameter $1 is the company.
@@ -61,9 +144,10 @@ type subscriberList struct {
 	visible     string
 	periodStart time.Time
 	// periodArg is the parameter of periodStart, "" before its first use.
-	periodArg   string
-	masked      string
-	parentShown string
+	periodArg string
+	masked    string
+	// groups is the parameter of the visible groups, "" where all are visible.
+	groups string
 }
 
 func newSubscriberList(scope domain.Scope, periodStart time.Time, args ...any) *subscriberList {
@@ -71,11 +155,18 @@ func newSubscriberList(scope domain.Scope, periodStart time.Time, args ...any) *
 	key, _ := domain.SubscriberFields.Find("physicalId")
 	l.List = keyset.New(l.columnOf, key, append([]any{scope.Company}, args...)...)
 	if scope.Restricted() {
-		groups := l.Arg(pq.Int64Array(scope.Groups), "bigint[]")
-		l.visible += " AND s.group_id = ANY(" + groups + ")"
-		l.parentShown = " AND parent.group_id = ANY(" + groups + ")"
+		l.groups = l.Arg(pq.Int64Array(scope.Groups), "bigint[]")
+		l.visible += l.shown("s")
 	}
 	return l
+}
+
+// shown is what a condition goes on with so that the scope shows the row.
+func (l *subscriberList) shown(row string) string {
+	if l.groups == "" {
+		return ""
+	}
+	return " AND " + row + ".group_id = ANY(" + l.groups + ")"
 }
 
 // maskedBy is the condition that the row's group hides tariff details, "" when
@@ -95,12 +186,24 @@ func (l *subscriberList) period() string {
 	return l.periodArg
 }
 
-func (l *subscriberList) columnOf(field string) keyset.Column {
-	c := subscriberColumns[field]
-	if tariffFields[field] {
-		c.Masked = l.maskedBy()
+// gap returns what stands in an expression under that name in braces.
+func (l *subscriberList) gap(name string) (string, bool) {
+	switch name {
+	case "period":
+		return l.period(), true
+	case "shown":
+		return l.shown("profile"), true
 	}
-	return c
+	return "", false
+}
+
+func (l *subscriberList) columnOf(field string) keyset.Column {
+	c := listedColumns[field]
+	column := keyset.Column{SQL: pg.FillBy(c.sql, l.gap), Nullable: c.nullable, Join: c.join}
+	if c.tariff {
+		column.Masked = l.maskedBy()
+	}
+	return column
 }
 
 // from is FROM subscribers with the joins that were needed so far; it comes
@@ -114,10 +217,10 @@ func (l *subscriberList) from() string {
 		parts = append(parts, joinTariff)
 	}
 	if l.Joins["parent"] {
-		parts = append(parts, strings.Replace(joinParent, "%s", l.parentShown, 1))
+		parts = append(parts, pg.Fill(joinParent, "shown", l.shown("parent")))
 	}
 	if l.Joins["period"] {
-		parts = append(parts, strings.Replace(joinPeriod, "%s", l.period(), 1))
+		parts = append(parts, pg.Fill(joinPeriod, "period", l.period()))
 	}
 	return strings.Join(parts, "\n")
 }

@@ -187,7 +187,7 @@ func (s *Subscribers) CountOfTags(ctx context.Context, scope domain.Scope, tags 
 }
 
 const carriesTag = `EXISTS (SELECT FROM subscriber_tags st
-  WHERE st.company_id = s.company_id AND st.subscriber_key = s.key AND st.tag_name = wanted.of_tag)`
+  WHERE st.company_id = $1 AND st.subscriber_key = s.key AND st.tag_name = wanted.of_tag)`
 
 // sliceEach makes the slice of each parent, also of those without rows.
 func sliceEach[K comparable](listing domain.Listing, parents []K, rows []*subscriberRow, order string, of func(*subscriberRow) K) map[K]domain.Slice[*domain.Subscriber] {

@@ -98,6 +98,19 @@ func TestAParentOutsideTheScopeIsNotShown(t *testing.T) {
 	}
 }
 
+func TestAProfileOutsideTheScopeIsNotFiltered(t *testing.T) {
+	t.Parallel()
+	pool := newInventory(t)
+	pool.MustExec(`UPDATE subscribers SET group_id = 13 WHERE physical_id = 'p02'`)
+	for filter, want := range map[string][]string{
+		"related.profiles.physicalId eq p02": nil,
+		"related.profiles.physicalId eq p03": {"p01"},
+	} {
+		slice := must[domain.Slice[*domain.Subscriber]](t)(db.NewSubscribers(pool).List(t.Context(), vansOnly, listing(t, filter, "", 100)))
+		wantIDs(t, slice.Items, want...)
+	}
+}
+
 func TestFiltersReachEveryField(t *testing.T) {
 	t.Parallel()
 	store := newSubscribers(t)
@@ -106,6 +119,10 @@ func TestFiltersReachEveryField(t *testing.T) {
 		`tags ne "fleet" and groupId eq 12`:                                 {"p05", "p06"},
 		`related.parent.physicalId eq "p01"`:                                {"p02", "p03"},
 		`related.parent.isEnabledOnParent eq true`:                          {"p02"},
+		`related.profiles.physicalId eq p03`:                                {"p01"},
+		`related.profiles.physicalId in ("p02", "p03", "p04")`:              {"p01"},
+		`related.profiles.physicalId ne p02 and groupId eq 12`:              {"p02", "p03", "p04", "p05", "p06"},
+		`not related.profiles.physicalId ne p02`:                            {"p01"},
 		`terminateDate ne null`:                                             {"p06"},
 		`groupId eq null`:                                                   {"p09"},
 		`operatorName like "o2" and lineRental gt 100`:                      {"p06"},
@@ -133,7 +150,7 @@ func TestWalkingAnyOrderShowsEachSubscriberOnce(t *testing.T) {
 	store := newSubscribers(t)
 	var orders []string
 	for _, field := range domain.SubscriberFields.All() {
-		if field.Name != "tags" {
+		if field.Type != query.Set {
 			orders = append(orders, field.Name, field.Name+" DESC", field.Name+" DESC, connectionDate, isActive DESC")
 		}
 	}

@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
@@ -91,14 +90,14 @@ func (t *Tags) OfMany(ctx context.Context, scope domain.Scope, subscribers []int
 const numberOfTags = `
 SELECT st.subscriber_key AS parent, count(*) AS number
 FROM subscriber_tags st
-WHERE st.company_id = $1 AND st.subscriber_key %s($2)
+WHERE st.company_id = $1 AND st.subscriber_key {is}($2)
 GROUP BY st.subscriber_key`
 
 // NumberOf implements domain.Tags. The keys come from subscribers that the
 // scope showed.
 func (t *Tags) NumberOf(ctx context.Context, scope domain.Scope, subscribers []int64) (map[int64]int, error) {
 	is, key := pg.Is(subscribers)
-	return pg.CountEach[int64](ctx, t.pool, strings.Replace(numberOfTags, "%s", is, 1), []any{scope.Company, key})
+	return pg.CountEach[int64](ctx, t.pool, pg.Fill(numberOfTags, "is", is), []any{scope.Company, key})
 }
 
 // lockNamed locks the visible subscribers named in $3, in the order of their
@@ -112,8 +111,10 @@ FOR NO KEY UPDATE`
 
 const attachTag = `
 INSERT INTO subscriber_tags (company_id, subscriber_key, tag_name)
-SELECT $1, key, $3 FROM unnest($2::bigint[]) AS named(key)
-ON CONFLICT DO NOTHING`
+SELECT s.company_id, s.key, $3 FROM subscribers s
+WHERE s.company_id = $1 AND s.key = ANY($2)
+ON CONFLICT DO NOTHING
+RETURNING subscriber_key`
 
 // Attach implements domain.Tags.
 func (t *Tags) Attach(ctx context.Context, scope domain.Scope, tag domain.TagName, physicalIDs []string) (attached int, err error) {
@@ -122,7 +123,7 @@ func (t *Tags) Attach(ctx context.Context, scope domain.Scope, tag domain.TagNam
 		if err != nil {
 			return err
 		}
-		attached, err = pg.Affected(ctx, tx, attachTag, scope.Company, pq.Int64Array(keys), string(tag))
+		attached, err = pg.Returned(ctx, tx, attachTag, scope.Company, pq.Int64Array(keys), string(tag))
 		if err != nil || attached == 0 {
 			return err
 		}
@@ -179,7 +180,7 @@ func lockSubscribers(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, physi
 	found := pg.Keyed(rows, func(r *row) string { return r.PhysicalID })
 	for _, id := range physicalIDs {
 		if found[id] == nil {
-			return nil, domain.NotFound("physicalId", "subscriber", id)
+			return nil, domain.NotFound("physicalIds", "subscriber", id)
 		}
 	}
 	keys := make([]int64, len(rows))

@@ -273,7 +273,7 @@ func TestQuarantinedUsageIsBookedWhenItsSubscriberAppears(t *testing.T) {
 		t.Errorf("%d records are still quarantined", n)
 	}
 	if n := f.int(`SELECT count(*) FROM audit_log WHERE company_id = $1 AND action = 'usage.replay'`); n != 1 {
-		t.Errorf("the audit log tells of it %d times", n)
+		t.Errorf("the audit log has it %d times", n)
 	}
 	f.mustAgree()
 }
@@ -300,7 +300,7 @@ func TestUsageOfACompanyIsReconciledThoughThatOfAnotherFails(t *testing.T) {
 	}
 	broken.refuse("group_hours")
 	if err := sound.usage.ReconcileAll(t.Context()); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("company %d:", broken.scope.Company)) {
-		t.Errorf("the failure is not told: %v", err)
+		t.Errorf("the failure is not reported: %v", err)
 	}
 	if late, moved := sound.bytesOfGroup(1), sound.bytesOfGroup(2); late != 110 || moved != 110 {
 		t.Errorf("the groups of the other company have %d and %d bytes", late, moved)
@@ -320,11 +320,11 @@ func TestRebuildReportsAndCorrectsWhatIsWrong(t *testing.T) {
 		"company_sessions":   `UPDATE company_sessions SET sessions = 7`,
 		"group_sessions":     `INSERT INTO group_sessions SELECT company_id, 2, hour, 5 FROM company_sessions ON CONFLICT DO NOTHING`,
 		"subscriber_days":    `UPDATE subscriber_days SET cells[2] = cells[2] + 1`,
-		"ip_days":            `UPDATE subscriber_days SET ip_last_seen = ip_last_seen + interval '1 hour'`,
+		"ip_days":            `UPDATE subscriber_days SET ip_last_seen = to_timestamp(0)`,
 		"subscriber_periods": `DELETE FROM subscriber_periods`,
 		"group_periods":      `UPDATE group_periods SET mobile_terminated = 0`,
 		"usage_sessions":     `UPDATE usage_sessions SET is_opened = false`,
-		"usage_sources":      `UPDATE usage_sources SET complete_until = complete_until - interval '1 day'`,
+		"usage_sources":      `UPDATE usage_sources SET complete_until = to_timestamp(0)`,
 	} {
 		f.pool.MustExec(harm)
 		differences, n, err := f.usage.Rebuild(t.Context(), f.scope)

@@ -122,7 +122,7 @@ type Access interface {
 	Issue(ctx context.Context, scope Scope, email string, lifetime time.Duration) (*Grant, error)
 	// RevokeToken ends a token that was made with the key.
 	RevokeToken(ctx context.Context, from Origin, accessKeyID string, secret Secret, token Secret) error
-	// EndToken ends a token for whoever holds it. One that is not live is no error.
+	// EndToken ends a token for its holder. One that is not live is no error.
 	EndToken(ctx context.Context, from Origin, token Secret) error
 	// Throttled counts an exchange that was refused before anybody looked at
 	// the key that it names, if any.
@@ -149,4 +149,24 @@ func CallerOf(ctx context.Context) (*Caller, error) {
 		return caller, nil
 	}
 	return nil, &Error{Kind: KindUnauthorized, Message: "this needs an access token"}
+}
+
+// Refusal is why an access key got no token. The client does not learn which it was.
+type Refusal string
+
+// The refusals, in the order in which they are looked for.
+const (
+	RefusedUnknownKey   Refusal = "unknownKey"
+	RefusedWrongSecret  Refusal = "wrongSecret"
+	RefusedRevoked      Refusal = "revoked"
+	RefusedDisabledUser Refusal = "disabledUser"
+	RefusedExpired      Refusal = "expired"
+	RefusedScope        Refusal = "scopeNotHeld"
+	// RefusedThrottled came too often to be looked at.
+	RefusedThrottled Refusal = "throttled"
+)
+
+// Refusals are all of them.
+var Refusals = []Refusal{
+	RefusedUnknownKey, RefusedWrongSecret, RefusedRevoked, RefusedDisabledUser, RefusedExpired, RefusedScope, RefusedThrottled,
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"simgraph/domain/query"
 )
 
 // RuleType is what an alert watches and whose usage triggers it (spec §2.4).
@@ -190,3 +192,13 @@ type Alerts interface {
 	// without keeping anything.
 	Preview(ctx context.Context, scope Scope, spec AlertSpec, over Range) (*AlertPreview, error)
 }
+
+// AlertFields are what lists of alerts can be filtered and ordered by.
+var AlertFields = query.NewFields(
+	query.Field{Name: "id", Type: query.Integer, Aliases: []string{"alertId"}},
+	query.Field{Name: "ruleType", Type: query.Text},
+	query.Field{Name: "target", Type: query.Text},
+	query.Field{Name: "lowerThreshold", Type: query.Integer},
+	query.Field{Name: "upperThreshold", Type: query.Integer},
+	query.Field{Name: "dateCreated", Type: query.Time},
+)

@@ -8,8 +8,9 @@ import (
 const (
 	// MaxUsagePoints bounds a typed series.
 	MaxUsagePoints = 2_400
-	// MaxSeriesPoints bounds the hours of a range, and the series and lists of
-	// several subjects that are requested together.
+	// MaxSeriesPoints bounds the hours of a range, the hours of all protocols
+	// together, and the series and lists of several subjects that are requested
+	// together.
 	MaxSeriesPoints = 100_000
 	// MaxShares bounds a breakdown, and how many subscribers are named as those
 	// with the most usage.
@@ -28,6 +29,18 @@ func NewRange(start, end time.Time) (Range, error) {
 		return Range{}, Invalid("start", "years go from %d to %d", firstRangeYear, lastRangeYear)
 	}
 	return hours(start, end), nil
+}
+
+// Within returns the second of the span that is nearest to t: a record that began in
+// the span may end after it.
+func (r Range) Within(t time.Time) time.Time {
+	if t.Before(r.Start) {
+		return r.Start
+	}
+	if last := r.End.Add(-time.Second); t.After(last) {
+		return last
+	}
+	return t
 }
 
 // Before returns the span of the same length that ends where r begins.
@@ -88,7 +101,7 @@ type SubscriberUsage struct {
 	SubscriberKey int64
 	// SubscriberID is the MSISDN, device EUI or subscription ID.
 	SubscriberID string
-	// LastSeen is the end of the last record that began in the span.
+	// LastSeen is the end of the last record that began in the span, but within it.
 	LastSeen time.Time
 	Volume
 }
@@ -113,7 +126,7 @@ type UsageShare struct {
 	Value *string
 	// Label is the name where Value is an identifier, else Value.
 	Label *string
-	// LastSeen is present for IP addresses.
+	// LastSeen is present for IP addresses, and within the span.
 	LastSeen *time.Time
 	Volume
 }
@@ -121,7 +134,8 @@ type UsageShare struct {
 // AddressUsage is the usage of an IP address in a span.
 type AddressUsage struct {
 	IPAddress string
-	LastSeen  time.Time
+	// LastSeen is the end of the last record that began in the span, but within it.
+	LastSeen time.Time
 	Volume
 }
 

@@ -25,6 +25,9 @@ type Snapshot interface {
 	Suppressions(ctx context.Context) iter.Seq2[Suppression, error]
 	// AlertLog is what fired, the oldest first.
 	AlertLog(ctx context.Context) iter.Seq2[Firing, error]
+	// Sessions are those that counters reported, the oldest first, without those of
+	// numbers that no subscriber has.
+	Sessions(ctx context.Context) iter.Seq2[*SessionImport, error]
 	// Usage is the ledger in the order of time, then what is in quarantine.
 	Usage(ctx context.Context) iter.Seq2[UsageRecord, error]
 	// Close ends the snapshot.

@@ -3,6 +3,7 @@ package domain
 import (
 	"context"
 	"net/netip"
+	"strings"
 	"time"
 )
 
@@ -95,6 +96,84 @@ type Feed interface {
 	Writable(ctx context.Context) error
 }
 
+// between joins names to an id; no name holds it.
+const between = "\x1f"
+
+// FeedElement is a source of usage, or a network element below it.
+type FeedElement struct {
+	// NAS is "" for the source itself.
+	Source, NAS string
+	// CompleteUntil is the latest end of a record of the source; nil before the first.
+	CompleteUntil *time.Time
+	// Packets are those of the network element, by what became of them.
+	Packets []FeedPackets
+}
+
+// FeedKey identifies a FeedElement in its company.
+type FeedKey struct{ Source, NAS string }
+
+// Key returns the identity.
+func (e *FeedElement) Key() FeedKey { return FeedKey{e.Source, e.NAS} }
+
+// ID identifies the element in its company.
+func (e *FeedElement) ID() string { return e.Source + between + e.NAS }
+
+// LastPacketAt is when the last packet came; nil for none.
+func (e *FeedElement) LastPacketAt() *time.Time {
+	var last *time.Time
+	for i := range e.Packets {
+		if at := &e.Packets[i].LastAt; last == nil || at.After(*last) {
+			last = at
+		}
+	}
+	return last
+}
+
+// FeedPackets are packets that had the same result. Instances count them, and store
+// what they have counted from time to time.
+type FeedPackets struct {
+	Result  AccountingResult
+	Packets int64
+	LastAt  time.Time
+}
+
+// WaitingUsage is usage that waits for its subscriber.
+type WaitingUsage struct {
+	Source string
+	// PhysicalID, IMSI and MSISDN are how the source names the subscriber; "" for what
+	// it does not use.
+	PhysicalID, IMSI, MSISDN string
+	Records, Bytes           int64
+	// FirstAt is when the oldest record began, LastAt when the newest ended.
+	FirstAt, LastAt time.Time
+}
+
+// ID identifies the usage in its company.
+func (w *WaitingUsage) ID() string {
+	return strings.Join([]string{w.PhysicalID, w.IMSI, w.MSISDN, w.Source}, between)
+}
+
+// FeedState shows how the sources of a company fare. Restricted scopes see no
+// rejects and no usage that waits: Forbidden.
+type FeedState interface {
+	// Elements returns the sources with their network elements, by their names.
+	Elements(ctx context.Context, scope Scope, page Page) (Slice[*FeedElement], error)
+	// FindElements returns the elements by their IDs, as do FindRejects and FindWaiting
+	// theirs.
+	FindElements(ctx context.Context, scope Scope, ids []string) (map[string]*FeedElement, error)
+	CountElements(ctx context.Context, scope Scope) (int, error)
+	// OpenSessions counts the open sessions of the subscribers that the scope shows.
+	OpenSessions(ctx context.Context, scope Scope, of []FeedKey) (map[FeedKey]int, error)
+	// Rejects returns why requests could not be used, the newest first.
+	Rejects(ctx context.Context, scope Scope, page Page) (Slice[*FeedReject], error)
+	FindRejects(ctx context.Context, scope Scope, ids []string) (map[string]*FeedReject, error)
+	CountRejects(ctx context.Context, scope Scope) (int, error)
+	// Waiting returns usage of subscribers that are not known, by their names.
+	Waiting(ctx context.Context, scope Scope, page Page) (Slice[*WaitingUsage], error)
+	FindWaiting(ctx context.Context, scope Scope, ids []string) (map[string]*WaitingUsage, error)
+	CountWaiting(ctx context.Context, scope Scope) (int, error)
+}
+
 // FeedReject is a reason for which requests of a network element were unusable.
 type FeedReject struct {
 	Source, NAS, Reason string
@@ -103,3 +182,6 @@ type FeedReject struct {
 	// Example is the last of them, in words.
 	Example string
 }
+
+// ID identifies the reason in its company.
+func (r *FeedReject) ID() string { return strings.Join([]string{r.Source, r.NAS, r.Reason}, between) }

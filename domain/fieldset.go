@@ -19,9 +19,10 @@ const (
 	// FieldWithoutProfiles is whether the subscriber has no profiles.
 	FieldWithoutProfiles FieldSet = 1 << 59
 
-	relationFields = FieldGroup | FieldTariff | FieldTags | FieldDataUsage | FieldWithoutProfiles
+	// RelationFields has all Relations.
+	RelationFields = FieldGroup | FieldTariff | FieldTags | FieldDataUsage | FieldWithoutProfiles
 	// AllFields has all fields of a Subscriber, but not its Relations.
-	AllFields = ^relationFields
+	AllFields = ^RelationFields
 )
 
 // fieldBits are the fields of Subscriber and Relations by their names in lower case.

@@ -107,8 +107,12 @@ func (i Interval) CheckAll(span Range, subjects int) error {
 	return nil
 }
 
-// TooManyEntries is the error for lists of more than MaxSeriesPoints together.
+// TooManyEntries is the error for lists of more than MaxSeriesPoints together, and
+// for one of hours by protocol.
 func TooManyEntries(subjects int) error {
+	if subjects == 1 {
+		return Invalid("", "the answer has more than %d entries; ask for a shorter span", MaxSeriesPoints)
+	}
 	return Invalid("start", "the answers of %d at once have more than %d entries; ask for fewer at a time, or a shorter span", subjects, MaxSeriesPoints)
 }
 

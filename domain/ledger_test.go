@@ -110,3 +110,31 @@ func TestAPlanHoldsBackWhatWouldBeTooMuch(t *testing.T) {
 		}
 	}
 }
+
+func TestALedgerIsRestoredWithoutGaps(t *testing.T) {
+	t.Parallel()
+	aside := func(month time.Month) LedgerMonth {
+		return LedgerMonth{Month: date(2026, month, 1), DetachedAt: date(2026, time.October, 1)}
+	}
+	dropped := aside(time.May)
+	dropped.DroppedAt = date(2026, time.October, 9)
+	stored := LedgerMonth{Month: date(2026, time.July, 1)}
+	for name, c := range map[string]struct {
+		months []LedgerMonth
+		from   time.Month
+		want   time.Month // 0 where it is refused
+	}{
+		"the last that is aside":  {[]LedgerMonth{aside(time.May), aside(time.June), stored}, time.June, time.June},
+		"with those after it":     {[]LedgerMonth{aside(time.May), aside(time.June), stored}, time.May, time.June},
+		"what was dropped":        {[]LedgerMonth{dropped, aside(time.June), stored}, time.May, 0},
+		"one before was dropped":  {[]LedgerMonth{dropped, aside(time.June), stored}, time.June, time.June},
+		"one after it is dropped": {[]LedgerMonth{aside(time.April), dropped, aside(time.June), stored}, time.April, 0},
+		"what is stored":          {[]LedgerMonth{aside(time.June), stored}, time.July, 0},
+		"what never was":          {[]LedgerMonth{aside(time.June), stored}, time.January, 0},
+	} {
+		latest, err := LatestDetached(c.months, date(2026, c.from, 1))
+		if (err == nil) != (c.want != 0) || err == nil && latest.Month() != c.want {
+			t.Errorf("%s: %v, %v", name, latest, err)
+		}
+	}
+}

@@ -114,6 +114,20 @@ func invalid(t *testing.T, err error, field, message string) {
 	}
 }
 
+func TestTimesOutsideASpanAreItsEnds(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)
+	span := Range{Start: at, End: at.Add(time.Hour)}
+	for _, c := range [][2]time.Duration{
+		{-time.Second, 0}, {0, 0}, {time.Minute, time.Minute}, {time.Hour - time.Second, time.Hour - time.Second},
+		{time.Hour, time.Hour - time.Second}, {24 * time.Hour, time.Hour - time.Second},
+	} {
+		if got := span.Within(at.Add(c[0])); !got.Equal(at.Add(c[1])) {
+			t.Errorf("%v: got %v, want %v", c[0], got.Sub(at), c[1])
+		}
+	}
+}
+
 func FuzzParseRange(f *testing.F) {
 	f.Add("2026-11-01", "2026-11-01")
 	f.Add("2026-11-01T10:00:00+05:30", "2026-11-02T10:20:30.5-0100")

@@ -1,7 +1,6 @@
 package domain
 
 import (
-	"context"
 	"net/netip"
 	"time"
 )
@@ -213,14 +212,4 @@ func (s *Session) follow(r *UsageRecord, newest, transferred bool, arrived time.
 // End closes the session.
 func (s *Session) End(at time.Time, cause string) {
 	s.EndedAt, s.Cause, s.IsTransferring = &at, cause, false
-}
-
-// Sessions reads the sessions that were reported by counters.
-type Sessions interface {
-	// OfSubscribers returns a page of the sessions of each subscriber, by its key, the
-	// newest first.
-	OfSubscribers(ctx context.Context, scope Scope, subscribers []int64, page Page) (map[int64][]*Session, error)
-	// LastSeen returns when a session of each subscriber was reported last, by its key;
-	// one of which none was is missing from the map.
-	LastSeen(ctx context.Context, scope Scope, subscribers []int64) (map[int64]time.Time, error)
 }

@@ -68,3 +68,32 @@ func TestACounterThatRisesByMoreThanARecordHoldsIsRejected(t *testing.T) {
 		t.Errorf("the session became %+v", s)
 	}
 }
+
+func TestTheCountryOfANetworkIsThatOfItsMCC(t *testing.T) {
+	t.Parallel()
+	for network, want := range map[string]string{
+		"23415": "GB United Kingdom", "310260": "US United States", "316010": "US United States", "61201": "CI Côte d'Ivoire", "750": "FK Falkland Islands",
+		"202": "GR Greece", "90199": "", "00101": "", "99999": "", "23": "", "": "", "x3415": "",
+	} {
+		got := ""
+		if country := domain.CountryOf(network); country != nil {
+			got = country.Code + " " + country.Name
+		}
+		if got != want {
+			t.Errorf("%q is of %q, not %q", network, got, want)
+		}
+	}
+}
+
+func TestIDsOfSessionsAreReadBack(t *testing.T) {
+	t.Parallel()
+	s := &domain.Session{Identity: domain.IdentifySession("pgw", "s1", "1"), Generation: 3}
+	if identity, generation, ok := domain.ParseSessionID(s.ID()); !ok || identity != s.Identity || generation != 3 {
+		t.Errorf("%s is read as %x, %d, %t", s.ID(), identity, generation, ok)
+	}
+	for _, id := range []string{"", "-", "0", s.ID()[:33], s.ID()[1:], s.ID() + "x", s.ID()[:33] + "-1", s.ID()[:33] + "4294967296", "x" + s.ID()[1:]} {
+		if _, _, ok := domain.ParseSessionID(id); ok {
+			t.Errorf("%q is read", id)
+		}
+	}
+}

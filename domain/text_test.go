@@ -24,7 +24,7 @@ func TestTagNames(t *testing.T) {
 		}
 	}
 	for _, in := range []string{
-		"", " ", "\t", "\u3000", ".", "..", " fleet", "fleet ", "a\x00b", "a\nb", "a\u0085b", "a\u2028b",
+		"", " ", "\t", "\u3000", ".", "..", " fleet", "fleet ", "a\x00b", "a\nb", "a\u0085b", "a\u2028b", "a\u2029b",
 		"a\u202eb", "a\u200fb", "a\u2066b", "a\u200bb", "\ufeffa", "\xff", strings.Repeat("x", 256),
 	} {
 		_, err := domain.NewTagName(in)

@@ -248,6 +248,11 @@ type Usage interface {
 	// is known of any record, and the same call can be made again. A restricted
 	// scope is Forbidden.
 	Record(ctx context.Context, scope Scope, records []UsageRecord) ([]Recorded, error)
+	// RecordInTurn is Record for a batch of a stream. It calls placed, if at all,
+	// once what is recorded from then on comes after these records: duplicates and
+	// readings are judged in that order. The next batch need not wait for the end
+	// of this one. A batch of which nothing new comes, or that fails, has no place.
+	RecordInTurn(ctx context.Context, scope Scope, records []UsageRecord, placed func()) ([]Recorded, error)
 	// CurrentOf returns the bytes of both directions that each subscriber used
 	// in the billing period that began then, keyed by its key; one without usage is
 	// missing from the map.

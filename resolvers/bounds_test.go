@@ -18,6 +18,22 @@ func TestAListHasAtMostAHundredItems(t *testing.T) {
 	}
 }
 
+func TestAPageHasZeroToAHundredObjects(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	for _, name := range []string{"first", "last"} {
+		for n, fits := range map[int]bool{-1: false, 0: true, 100: true, 101: false} {
+			a := s.ask(t, fmt.Sprintf(`{subscribers(%s: %d) {nodes {physicalId}}}`, name, n))
+			if got := len(a.Errors) == 0; got != fits {
+				t.Errorf("%s %d: %v", name, n, a.Errors)
+			}
+			if want := fmt.Sprintf("%s must be 0 to 100, not %d", name, n); !fits && a.Errors[0].Message != want {
+				t.Errorf("%s, not %s", a.Errors[0].Message, want)
+			}
+		}
+	}
+}
+
 // A source that is seven days behind the newest still counts; one that is
 // further behind is silent.
 func TestUsageIsCompleteUntilTheSlowestSourceThatReports(t *testing.T) {

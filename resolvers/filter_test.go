@@ -64,7 +64,7 @@ func TestErrorsOfFiltersAreWrittenForTheirReader(t *testing.T) {
 	many := `{or: [` + strings.Repeat(`{nickname: {eq: "x"}}, `, 101) + `]}`
 	for query, want := range map[string]string{
 		`{subscribers(filter: {nickname: {like: null}}) {totalCount}}`:   "filter.nickname.like: a text is expected, not null",
-		`{subscribers(filter: {or: [{tags: {eq: null}}]}) {totalCount}}`: "filter.or[0].tags.eq: tags are never null",
+		`{subscribers(filter: {or: [{tags: {eq: null}}]}) {totalCount}}`: "filter.or[0].tags.eq: a set is never null",
 		`{subscribers(filter: {physicalId: {in: null}}) {totalCount}}`:   "filter.physicalId.in: a list is expected, not null",
 		`{subscribers(filter: ` + many + `) {totalCount}}`:               "filter: more than 100 comparisons, counting the values of in",
 		`{subscriberList(filter: "nickname \"x\"") {totalCount}}`:        `filter: column 10, '"x"': an operator is expected: eq, ne, gt, ge, lt, le, like or in`,

@@ -21,6 +21,7 @@ type Ports struct {
 	Access      domain.Access
 	Usage       domain.Usage
 	Sessions    domain.Sessions
+	Feed        domain.FeedState
 	Analytics   domain.Analytics
 	Alerts      domain.Alerts
 	AlertLog    domain.AlertLog
@@ -76,9 +77,15 @@ type (
 	viewerResolver     struct{ *Graph }
 	userResolver       struct{ *Graph }
 	subscriberResolver struct{ *Graph }
-	parentResolver     struct{ *Graph }
-	groupResolver      struct{ *Graph }
-	tagResolver        struct{ *Graph }
+	sessionResolver    struct{ *Graph }
+
+	feedElementResolver  struct{ *Graph }
+	feedRejectResolver   struct{ *Graph }
+	waitingUsageResolver struct{ *Graph }
+
+	parentResolver struct{ *Graph }
+	groupResolver  struct{ *Graph }
+	tagResolver    struct{ *Graph }
 
 	accessKeyResolver  struct{ *Graph }
 	auditEntryResolver struct{ *Graph }
@@ -125,6 +132,18 @@ func (g *Graph) Tariff() generated.TariffResolver { return tariffResolver{g} }
 
 // Subscriber answers the fields of a subscriber.
 func (g *Graph) Subscriber() generated.SubscriberResolver { return subscriberResolver{g} }
+
+// Session answers the fields of a session.
+func (g *Graph) Session() generated.SessionResolver { return sessionResolver{g} }
+
+// FeedElement answers the fields of a source or network element.
+func (g *Graph) FeedElement() generated.FeedElementResolver { return feedElementResolver{g} }
+
+// FeedReject answers the fields of a reason for which requests are rejected.
+func (g *Graph) FeedReject() generated.FeedRejectResolver { return feedRejectResolver{g} }
+
+// WaitingUsage answers the fields of usage that waits.
+func (g *Graph) WaitingUsage() generated.WaitingUsageResolver { return waitingUsageResolver{g} }
 
 // ParentLink answers the fields of the link from a profile to its eUICC.
 func (g *Graph) ParentLink() generated.ParentLinkResolver { return parentResolver{g} }

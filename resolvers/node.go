@@ -36,11 +36,16 @@ var (
 	monitoring = []domain.Permission{domain.ViewMonitoringAlerts, domain.ViewUserDetails}
 	people     = []domain.Permission{domain.ViewUserDetails}
 	keys       = []domain.Permission{domain.ManageAccessKeys}
+	statistics = []domain.Permission{domain.ViewStatisticsOverview, domain.ViewSubscriber}
 	nothing    []domain.Permission
 )
 
 var nodeTypes = map[string]nodeType{
 	"Subscriber":    {inventory, (*Graph).subscriberNodes},
+	"FeedElement":   {statistics[:1], (*Graph).elementNodes},
+	"FeedReject":    {statistics[:1], (*Graph).rejectNodes},
+	"WaitingUsage":  {statistics[:1], (*Graph).waitingNodes},
+	"Session":       {statistics, (*Graph).sessionNodes},
 	"Group":         {inventory, (*Graph).groupNodes},
 	"Tag":           {inventory, (*Graph).tagNodes},
 	"Alert":         {monitoring, (*Graph).alertNodes},

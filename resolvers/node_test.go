@@ -21,10 +21,15 @@ func TestAnObjectNeedsByItsIDWhatItsOwnFieldNeeds(t *testing.T) {
 	for kind, field := range map[string]string{
 		"Subscriber": "subscriber", "Group": "group", "Tag": "tag", "Alert": "alert", "AlertLogEntry": "alertLog", "Recipient": "recipients",
 		"Operator": "operators", "Tariff": "tariffs", "User": "users", "AccessKey": "accessKeys", "AuditEntry": "auditLog",
-		"Company": "company", "Viewer": "viewer",
+		"Company": "company", "Viewer": "viewer", "Session": "company.sessions",
+		"FeedElement": "company.feedElements", "FeedReject": "company.feedRejects", "WaitingUsage": "company.waitingUsage",
 	} {
 		id := base64.RawURLEncoding.EncodeToString([]byte(kind + ":1"))
-		needed := required(query.ForName(field))
+		of := query.ForName(field)
+		if object, below, nested := strings.Cut(field, "."); nested {
+			of = schemaOf().Types[query.ForName(object).Type.Name()].Fields.ForName(below)
+		}
+		needed := required(of)
 		for _, lacking := range needed {
 			s.caller = with(everything, slices.DeleteFunc(domain.AllPermissions(), func(p domain.Permission) bool { return string(p) == lacking }))
 			for _, ask := range []string{`query ($id: ID!) {node(id: $id) {id}}`, `query ($id: ID!) {nodes(ids: [$id]) {id}}`} {
@@ -63,8 +68,9 @@ func TestNodesAreNullOneByOne(t *testing.T) {
 	subscriber, alert := all.at("subscribers", "nodes", 0, "id"), all.at("alerts", "nodes", 0, "id")
 	s.caller = with(s.caller, []domain.Permission{domain.ViewSubscriber})
 	a := s.mustAsk(t, `query ($ids: [ID!]!) {nodes(ids: $ids) {id}}`,
-		"ids", []any{"nonsense", "", subscriber, alert, "R3JvdXA6bm9uZQ", "U3Vic2NyaWJlcjpub25l", "UXVlcnk6MQ", subscriber})
-	want := fmt.Sprintf("[<nil> <nil> map[id:%s] <nil> <nil> <nil> <nil> map[id:%[1]s]]", subscriber)
+		"ids", []any{"nonsense", "", subscriber, alert, "R3JvdXA6bm9uZQ", "U3Vic2NyaWJlcjpub25l", "UXVlcnk6MQ", subscriber,
+			base64.RawURLEncoding.EncodeToString([]byte("Subscriber:a\x00b")), base64.RawURLEncoding.EncodeToString([]byte("Subscriber:a\xff"))})
+	want := fmt.Sprintf("[<nil> <nil> map[id:%s] <nil> <nil> <nil> <nil> map[id:%[1]s] <nil> <nil>]", subscriber)
 	if got := fmt.Sprint(a.at("nodes")); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -59,6 +59,14 @@ func (r *relation[O, A, K, V]) heldBy(held func(O, A) (V, bool)) *relation[O, A,
 	return r
 }
 
+// holds returns the value that was read with the object, false where none was.
+func (r *relation[O, A, K, V]) holds(object O, args A) (value V, ok bool) {
+	if r.held == nil {
+		return value, false
+	}
+	return r.held(object, args)
+}
+
 // relate adds the relation of a field to the table.
 func relate[O any, A, K comparable, V any](f field, from *source[A, K, V], key func(O) (K, bool)) *relation[O, A, K, V] {
 	return relateBy(f, from, key, nil)
@@ -86,10 +94,8 @@ func (r *relation[O, A, K, V]) of(ctx context.Context, object O) (value V, err e
 
 // with returns the value of a field for the arguments of its source.
 func (r *relation[O, A, K, V]) with(ctx context.Context, object O, args A) (value V, err error) {
-	if r.held != nil {
-		if value, ok := r.held(object, args); ok {
-			return value, nil
-		}
+	if value, ok := r.holds(object, args); ok {
+		return value, nil
 	}
 	of, ok := r.key(object)
 	if !ok {
@@ -109,10 +115,8 @@ func (r *relation[O, A, K, V]) Queue(ctx context.Context, level *plan.Level, obj
 	}
 	keys := make([]K, 0, len(objects))
 	for _, object := range objects {
-		if r.held != nil {
-			if _, ok := r.held(object.(O), args); ok {
-				continue
-			}
+		if _, ok := r.holds(object.(O), args); ok {
+			continue
 		}
 		if of, ok := r.key(object.(O)); ok {
 			keys = append(keys, of)

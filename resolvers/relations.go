@@ -21,7 +21,9 @@ var (
 	relatedOfSubscriber  = relate(field{"Subscriber", "related", apart, "parentKey parentPhysicalId isEnabledOnParent withoutProfiles"}, profilesByParent, parentKey)
 	tagsOfSubscriber     = relateBy(field{"Subscriber", "tags", rides, "tags"}, tagsBySubscriber, subscriberKey, pageArguments).heldBy(
 		func(s *domain.Subscriber, page domain.Page) ([]domain.TagName, bool) { return s.Relations.TagsOn(page) })
-	sessionsOfSubscriber  = relateBy(field{"Subscriber", "sessions", apart, ""}, sessionsBySubscriber, subscriberKey, pageArguments)
+	sessionsOfSubscriber = relateBy(field{"Subscriber", "sessions", apart, ""}, sessionsBySubscriber, subscriberKey, pageArguments)
+	subscriberOfSession  = relate(field{"Session", "subscriber", rides, ""}, subscribersByKey,
+		func(s *model.Session) (int64, bool) { return optional(s.SubscriberKey) })
 	lastSeenOfSubscriber  = relate(field{"Subscriber", "lastSeen", apart, ""}, lastSeenBySubscriber, subscriberKey)
 	tagNumberOfSubscriber = relate(field{"Subscriber", "numberOfTags", apart, ""}, tagNumbers, subscriberKey)
 	dataUsageOfSubscriber = relate(field{"Subscriber", "dataUsage", rides, "dataUsage"}, usageBySubscriber, subscriberKey).heldBy(
@@ -93,9 +95,16 @@ var (
 	sourcesOfUsage     = relate(field{"Usage", "dataCompleteUntil", apart, ""}, usageSources, single[*model.Usage])
 	sourcesOfCompany   = relate(field{"Company", "usageSources", apart, ""}, usageSources, single[*domain.Company])
 	fleetOfCompany     = relate(field{"Company", "fleet", apart, ""}, fleets, single[*domain.Company])
+	sessionsOfCompany  = relateBy(field{"Company", "sessions", apart, ""}, sessionsByListing, single[*domain.Company], sessionArguments)
+	elementsOfCompany  = relateBy(field{"Company", "feedElements", apart, ""}, feedElements, single[*domain.Company], connectionArguments[*domain.Company])
+	rejectsOfCompany   = relateBy(field{"Company", "feedRejects", apart, ""}, feedRejects, single[*domain.Company], connectionArguments[*domain.Company])
+	waitingOfCompany   = relateBy(field{"Company", "waitingUsage", apart, ""}, waitingUsage, single[*domain.Company], connectionArguments[*domain.Company])
 	subscriberOfTop    = relate(field{"SubscriberUsage", "subscriber", rides, ""}, subscribersByKey,
 		func(u *domain.SubscriberUsage) (int64, bool) { return u.SubscriberKey, true })
 )
+
+var openSessionsOfElement = relate(field{"FeedElement", "openSessions", apart, ""}, openSessions,
+	func(e *model.FeedElement) (domain.FeedKey, bool) { return e.Key, true })
 
 // computed are the fields of subscribers whose resolvers need no load.
 var computed = []related{

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/graph/model"
 )
 
 // What relations load.
@@ -17,6 +18,21 @@ var (
 	})
 
 	sessionsBySubscriber = loadingBy(shownSessions)
+	sessionsByListing    = loadingBy(companySessions)
+	sessionTotals        = loadingBy(func(ctx context.Context, l *loaders, _ []none, listing *domain.Listing) (map[none]int, error) {
+		n, err := l.graph.Sessions.Count(ctx, l.scope, *listing)
+		return map[none]int{{}: n}, err
+	})
+	feedElements = listingPages(func(g *Graph) func(context.Context, domain.Scope, domain.Page) (domain.Slice[*domain.FeedElement], error) {
+		return g.Feed.Elements
+	}, model.NewFeedElement, func(g *Graph) func(context.Context, domain.Scope) (int, error) { return g.Feed.CountElements })
+	feedRejects = listingPages(func(g *Graph) func(context.Context, domain.Scope, domain.Page) (domain.Slice[*domain.FeedReject], error) {
+		return g.Feed.Rejects
+	}, model.NewFeedReject, func(g *Graph) func(context.Context, domain.Scope) (int, error) { return g.Feed.CountRejects })
+	waitingUsage = listingPages(func(g *Graph) func(context.Context, domain.Scope, domain.Page) (domain.Slice[*domain.WaitingUsage], error) {
+		return g.Feed.Waiting
+	}, model.NewWaitingUsage, func(g *Graph) func(context.Context, domain.Scope) (int, error) { return g.Feed.CountWaiting })
+	openSessions         = loading(func(g *Graph) many[domain.FeedKey, int] { return g.Feed.OpenSessions })
 	lastSeenBySubscriber = loading(func(g *Graph) many[int64, time.Time] { return g.Sessions.LastSeen })
 
 	groupsByID         = loading(func(g *Graph) many[int64, *domain.Group] { return g.Groups.FindMany })

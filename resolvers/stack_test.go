@@ -62,7 +62,7 @@ func newStack(t testing.TB) *stack {
 	})
 	s.pool, s.ports = pool, resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool),
-		Catalogue: db.NewCatalogue(pool), Access: access, Usage: records, Analytics: usage.NewAnalytics(records), Sessions: feed.NewSessions(pool),
+		Catalogue: db.NewCatalogue(pool), Access: access, Usage: records, Analytics: usage.NewAnalytics(records), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		Alerts: alerts, AlertLog: db.NewAlertLog(pool), Recipients: recipients, Audit: audit.NewLog(pool),
 	}
 	s.engine = engineOn(s.ports, transport.Config{})

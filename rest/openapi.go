@@ -193,9 +193,9 @@ func errorResponses() object {
 		"404": "INVALID_PROPERTY: an identifier matches nothing on the account.",
 		"413": "PAYLOAD_TOO_LARGE: the body is over 1 MB.",
 		"415": "UNSUPPORTED_MEDIA_TYPE: the body is not JSON in UTF-8.",
-		"429": "RATE_LIMITED: too much in a short time; Retry-After tells when to come back.",
+		"429": "RATE_LIMITED: too much in a short time; Retry-After is when to come back.",
 		"500": "INTERNAL_ERROR: a fault of the service.",
-		"503": "UNAVAILABLE: the service cannot answer now; Retry-After tells when to come back.",
+		"503": "UNAVAILABLE: the service cannot answer now; Retry-After is when to come back.",
 	} {
 		responses[status] = failure(description)
 	}

@@ -45,7 +45,12 @@ func usageLine() object {
 		return object{"type": []string{"string", "null"}, "description": description}
 	}
 	bytes := func(description string) object {
-		return object{"type": "integer", "minimum": 0, "maximum": int64(domain.MaxUsageBytes), "description": description}
+		return object{"type": "integer", "minimum": 0, "maximum": int64(domain.MaxCounter), "description": description}
+	}
+	counters := object{
+		"type": "string", "enum": []domain.UsageCounters{domain.DeltaCounters, domain.CumulativeCounters},
+		"description": "What the bytes count: since the last record (DELTA, or missing), or since the session began (CUMULATIVE), of which is booked what " +
+			"is above the highest so far.",
 	}
 	return object{
 		"type": "object", "additionalProperties": false,
@@ -54,14 +59,15 @@ func usageLine() object {
 			"type":             object{"const": "usage", "description": "As in bundles."},
 			"company":          text("That of the access token, as in bundles."),
 			"source":           text("The network element that reports."),
-			"recordId":         maybe("Unique for the source; equal records are one when it is missing."),
+			"counters":         counters,
+			"recordId":         maybe("Unique for the source; equal records are one when it is missing. Cumulative records need none."),
 			"physicalId":       text("ICCID, device EUI or IMEI."),
-			"sessionId":        maybe("The session, unique for the subscriber; missing outside of sessions."),
+			"sessionId":        maybe("The session, unique for the subscriber; missing outside of sessions. A cumulative record needs it."),
 			"sequence":         object{"type": []string{"integer", "null"}, "minimum": 0, "description": "The number of the record in its session; 0 is the first."},
-			"startedAt":        text("When the usage started."),
-			"endedAt":          text("When it ended, at most 10 minutes from now."),
-			"mobileOriginated": bytes("Bytes sent since the last record."),
-			"mobileTerminated": bytes("Bytes received since the last record."),
+			"startedAt":        text("When the usage started; of a cumulative record, when the session began."),
+			"endedAt":          text("When it ended, at most 10 minutes from now; of a cumulative record, when the bytes were counted."),
+			"mobileOriginated": bytes("Bytes sent, see counters; at most 2^40 since the last record."),
+			"mobileTerminated": bytes("Bytes received, see counters; at most 2^40 since the last record."),
 			"protocol":         text("The network protocol, such as TCP."),
 			"ipAddress":        maybe("The IP address of the subscriber; missing for what has none."),
 		},

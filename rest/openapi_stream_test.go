@@ -3,8 +3,10 @@ package rest_test
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/graph/generated"
 	"simgraph/internal/access"
 	"simgraph/internal/ingest"
 	"simgraph/rest"
@@ -24,7 +27,7 @@ const streamed = `{"source":"pgw","recordId":"1","physicalId":"nobody","startedA
 func TestTheStreamOfUsageKeepsItsContract(t *testing.T) {
 	t.Parallel()
 	if rest.UsageStream != ingest.Path {
-		t.Fatalf("%s is told, %s is served", rest.UsageStream, ingest.Path)
+		t.Fatalf("%s is documented, %s is served", rest.UsageStream, ingest.Path)
 	}
 	operation := contract(t).Paths.Find(rest.UsageStream).Post
 	pool := dbtest.New(t)
@@ -59,7 +62,8 @@ func TestTheStreamOfUsageKeepsItsContract(t *testing.T) {
 		}
 		checkLines(t, operation, w)
 	}
-	for _, line := range strings.Split(streamed, "\n") {
+	cumulative := strings.Replace(streamed, `"recordId":"1"`, `"counters":"CUMULATIVE","sessionId":"s"`, 1)
+	for _, line := range []string{streamed, cumulative} {
 		checkSchema(t, operation.RequestBody.Value.Content.Get("application/x-ndjson"), line)
 	}
 }
@@ -80,10 +84,24 @@ func checkLines(t *testing.T, operation *openapi3.Operation, w *httptest.Respons
 func checkSchema(t *testing.T, media *openapi3.MediaType, line string) {
 	t.Helper()
 	if media == nil {
-		t.Errorf("no such media type is told for %s", line)
+		t.Errorf("no such media type is documented for %s", line)
 		return
 	}
 	if err := media.Schema.Value.VisitJSON(decode(t, []byte(line)), openapi3.EnableJSONSchema2020()); err != nil {
 		t.Errorf("%s: %v", line, err)
+	}
+}
+
+// The stream takes what recordUsage takes, and the names of bundles beside.
+func TestTheStreamOfUsageHasTheFieldsOfTheGraph(t *testing.T) {
+	t.Parallel()
+	line := contract(t).Paths.Find(rest.UsageStream).Post.RequestBody.Value.Content.Get("application/x-ndjson").Schema.Value
+	want := []string{"company", "type"}
+	for _, field := range generated.NewExecutableSchema(generated.Config{}).Schema().Types["UsageRecordInput"].Fields {
+		want = append(want, field.Name)
+	}
+	slices.Sort(want)
+	if got := slices.Sorted(maps.Keys(line.Properties)); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

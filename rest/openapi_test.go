@@ -65,12 +65,12 @@ func checkContract(t *testing.T, document *openapi3.T, e exchange, status int, b
 	}
 	response := operation.Responses.Status(status)
 	if response == nil {
-		t.Errorf("%s: %s does not tell of %d", e.title, operation.OperationID, status)
+		t.Errorf("%s: %s does not document %d", e.title, operation.OperationID, status)
 		return
 	}
 	media := response.Value.Content.Get("application/json")
 	if (media == nil) != (status == http.StatusNoContent) {
-		t.Errorf("%s: %s tells of another body", e.title, operation.OperationID)
+		t.Errorf("%s: %s documents another body", e.title, operation.OperationID)
 	}
 	if media == nil || len(body) == 0 {
 		return
@@ -160,5 +160,28 @@ func TestTypesAreNoUnions(t *testing.T) {
 	}
 	if exchange := document.Paths.Value(rest.TokenPath); exchange == nil || exchange.Post == nil {
 		t.Error("the contract has no token exchange")
+	}
+}
+
+// Spec §8 has the bounds of the lists that it pages; the log of alerts has one of its own.
+func TestTheContractHasTheBoundsOfPages(t *testing.T) {
+	t.Parallel()
+	bounds := map[string][2]int{"/alerts/logs": {10_000, 10_000}}
+	for _, path := range []string{"/tags", "/subscribers/{physicalId}/tags", "/{tagName}/subscribers", "/subscribers", "/alerts", "/alerts/recipients"} {
+		bounds[path] = [2]int{25, 100}
+	}
+	for path, item := range contract(t).Paths.Map() {
+		if item.Get == nil {
+			continue
+		}
+		limit := item.Get.Parameters.GetByInAndName("query", "limit")
+		want, paged := bounds[path]
+		if paged != (limit != nil) {
+			t.Errorf("%s: limit is %v", path, limit)
+			continue
+		}
+		if paged && (limit.Schema.Value.Default != float64(want[0]) || *limit.Schema.Value.Max != float64(want[1]) || *limit.Schema.Value.Min != 0) {
+			t.Errorf("%s: limit is %v to %v, %v when missing", path, *limit.Schema.Value.Min, *limit.Schema.Value.Max, limit.Schema.Value.Default)
+		}
 	}
 }

@@ -48,6 +48,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 		Usage:       usageStore(pool),
 		Analytics:   usage.NewAnalytics(usageStore(pool)),
 		Sessions:    feed.NewSessions(pool),
+		Feed:        feed.NewState(pool),
 		Alerts:      db.NewAlerts(pool, clock),
 		AlertLog:    db.NewAlertLog(pool),
 		Recipients:  db.NewRecipients(pool, clock),

@@ -110,7 +110,7 @@ func (a *Log) List(ctx context.Context, scope domain.Scope, listing domain.Listi
 	}
 	sequence, _ := domain.AuditFields.Find("sequence")
 	listing.Order = []query.Order{{Field: sequence, Desc: true}}
-	sql := `SELECT ` + auditSelect + `, %s AS cursor_keys FROM audit_log a WHERE a.company_id = $1`
+	sql := `SELECT ` + auditSelect + `, {cursor} AS cursor_keys FROM audit_log a WHERE a.company_id = $1`
 	return keyset.Rows(ctx, a.pool, newAuditList(scope), sql, listing, (*auditRow).entry)
 }
 

@@ -29,16 +29,20 @@ func (c *Store) Find(ctx context.Context, scope domain.Scope) (*domain.Company, 
 	return pg.GetOne[domain.Company](ctx, c.pool, domain.NotFound("company", "company", ""), FindByID, scope.Company)
 }
 
-// FindByExternalID is the statement that returns the company with the external id $1.
-const FindByExternalID = `
-SELECT c.company_id, c.external_id, c.name, c.billing_day, c.time_zone
-FROM company_lookup l
-JOIN companies c ON c.company_id = l.company_id
-WHERE l.external_id = $1`
+const numberOf = `
+SELECT company_id
+FROM company_lookup
+WHERE external_id = $1`
 
-// FindExternal implements domain.Companies.
+// FindExternal implements domain.Companies. A join of both tables would ask every
+// node of Citus.
 func (c *Store) FindExternal(ctx context.Context, externalID string) (*domain.Company, error) {
-	return pg.GetOne[domain.Company](ctx, c.pool, domain.NotFound("company", "company", externalID), FindByExternalID, externalID)
+	unknown := domain.NotFound("company", "company", externalID)
+	numbered, err := pg.GetOne[domain.Company](ctx, c.pool, unknown, numberOf, externalID)
+	if err != nil {
+		return nil, err
+	}
+	return pg.GetOne[domain.Company](ctx, c.pool, unknown, FindByID, numbered.CompanyID)
 }
 
 const listCompanies = `

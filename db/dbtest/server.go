@@ -49,7 +49,7 @@ type server struct {
 }
 
 func start(ctx context.Context, migrate Migrate) (*server, error) {
-	return startWith(ctx, throwaway, func(s *server) error { return s.makeTemplate(ctx, migrate) })
+	return startWith(ctx, usualSettings(), func(s *server) error { return s.makeTemplate(ctx, migrate) })
 }
 
 // startWith starts a server with the settings; prepare may work on it before it
@@ -119,8 +119,11 @@ func (s *server) makeTemplate(ctx context.Context, migrate Migrate) error {
 	if _, err := s.admin.ExecContext(ctx, "CREATE DATABASE "+template); err != nil {
 		return err
 	}
+	if err := s.distribute(ctx, template); err != nil {
+		return err
+	}
 	if migrate == nil {
-		return nil
+		return s.awaitEmpty(ctx)
 	}
 	pool, err := pg.Open(ctx, s.url(template), pg.Options{})
 	if err != nil {
@@ -134,8 +137,16 @@ func (s *server) makeTemplate(ctx context.Context, migrate Migrate) error {
 }
 
 // awaitEmpty waits until nobody is connected to the template, which cannot be
-// cloned before.
+// cloned before. It ends the worker that Citus keeps in every database.
 func (s *server) awaitEmpty(ctx context.Context) error {
+	for _, sql := range []string{
+		"ALTER DATABASE " + template + " ALLOW_CONNECTIONS false",
+		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + template + "' AND backend_type LIKE 'Citus%'",
+	} {
+		if _, err := s.admin.ExecContext(ctx, sql); err != nil {
+			return err
+		}
+	}
 	for {
 		var connected int
 		err := s.admin.GetContext(ctx, &connected, "SELECT count(*) FROM pg_stat_activity WHERE datname = $1", template)

@@ -96,7 +96,7 @@ func (s *Server) awaitGuests() *os.File {
 	for {
 		alone, err := s.home.tryAlone()
 		if err != nil {
-			s.log.Warn("cannot tell whether others use the database", "error", err)
+			s.log.Warn("cannot find out whether others use the database", "error", err)
 			return nil
 		}
 		if alone != nil {

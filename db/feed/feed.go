@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -20,13 +21,17 @@ type Store struct {
 	pool    *sqlx.DB
 	usage   *usage.Store
 	clients *Clients
+
+	mu sync.Mutex
+	// tally has the packets since the last Flush.
+	tally map[tallyKey]domain.FeedPackets
 }
 
 var _ domain.Feed = (*Store)(nil)
 
 // New returns the store on the pool, which books by the ledger.
 func New(pool *sqlx.DB, ledger *usage.Store, clients *Clients) *Store {
-	return &Store{pool, ledger, clients}
+	return &Store{pool: pool, usage: ledger, clients: clients, tally: map[tallyKey]domain.FeedPackets{}}
 }
 
 // Clients implements domain.Feed.
@@ -36,8 +41,26 @@ func (f *Store) Clients(ctx context.Context) ([]*domain.RADIUSClient, error) {
 
 // Account implements domain.Feed.
 func (f *Store) Account(ctx context.Context, clients []*domain.RADIUSClient, a domain.Accounting) (domain.AccountingResult, error) {
+	client, err := f.owner(ctx, clients, a)
+	if err != nil {
+		return "", err
+	}
+	result, err := f.store(ctx, client, clients, a)
+	if err != nil {
+		return result, err
+	}
+	if !a.Restarted || a.Unusable != "" {
+		clients = []*domain.RADIUSClient{client}
+	}
+	for _, client := range clients {
+		f.count(client.CompanyID, domain.FeedKey{Source: client.Name, NAS: a.NAS}, result)
+	}
+	return result, nil
+}
+
+func (f *Store) store(ctx context.Context, client *domain.RADIUSClient, clients []*domain.RADIUSClient, a domain.Accounting) (domain.AccountingResult, error) {
 	if a.Unusable != "" {
-		return f.reject(ctx, clients[0], a, a.Unusable, fmt.Sprintf("at %s", a.At.UTC().Format(time.RFC3339)))
+		return f.reject(ctx, client, a, a.Unusable, fmt.Sprintf("at %s", a.At.UTC().Format(time.RFC3339)))
 	}
 	if a.Restarted {
 		for _, client := range clients {
@@ -46,10 +69,6 @@ func (f *Store) Account(ctx context.Context, clients []*domain.RADIUSClient, a d
 			}
 		}
 		return domain.AccountingRestarted, nil
-	}
-	client, err := f.owner(ctx, clients, &a.Record)
-	if err != nil {
-		return "", err
 	}
 	a.Record.Source = client.Name
 	results, err := f.usage.Record(ctx, domain.Whole(client.CompanyID), []domain.UsageRecord{a.Record})
@@ -70,12 +89,12 @@ func (f *Store) Account(ctx context.Context, clients []*domain.RADIUSClient, a d
 
 // owner returns the first of the clients whose company has the subscriber, or else
 // the first.
-func (f *Store) owner(ctx context.Context, clients []*domain.RADIUSClient, record *domain.UsageRecord) (*domain.RADIUSClient, error) {
-	if len(clients) == 1 {
+func (f *Store) owner(ctx context.Context, clients []*domain.RADIUSClient, a domain.Accounting) (*domain.RADIUSClient, error) {
+	if len(clients) == 1 || a.Unusable != "" || a.Restarted {
 		return clients[0], nil
 	}
 	for _, client := range clients {
-		if found, err := f.usage.HasSubscriber(ctx, client.CompanyID, record); err != nil || found {
+		if found, err := f.usage.HasSubscriber(ctx, client.CompanyID, &a.Record); err != nil || found {
 			return client, err
 		}
 	}
@@ -98,19 +117,6 @@ SET requests = r.requests + 1, last_at = excluded.last_at, example = excluded.ex
 func (f *Store) reject(ctx context.Context, client *domain.RADIUSClient, a domain.Accounting, reason, example string) (domain.AccountingResult, error) {
 	_, err := pg.Affected(ctx, f.pool, addReject, client.CompanyID, client.Name, a.NAS, reason, example, maxRejects)
 	return domain.AccountingUnusable, err
-}
-
-const listRejects = `
-SELECT source, nas, reason, requests, first_at, last_at, example
-FROM feed_rejects
-WHERE company_id = $1
-ORDER BY last_at DESC, source, nas, reason
-LIMIT $2`
-
-// Rejects returns why requests of the company's network elements were unusable, the
-// newest first.
-func (f *Store) Rejects(ctx context.Context, scope domain.Scope) ([]*domain.FeedReject, error) {
-	return pg.SelectAll[domain.FeedReject](ctx, f.pool, listRejects, scope.Company, maxRejects)
 }
 
 // Writable implements domain.Feed.

@@ -4,12 +4,15 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/domain/query"
 )
 
 // Sessions reads the sessions that network elements reported from PostgreSQL.
@@ -43,6 +46,84 @@ func (s *Sessions) OfSubscribers(ctx context.Context, scope domain.Scope, subscr
 		sessions[*row.SubscriberKey] = append(sessions[*row.SubscriberKey], row.Read())
 	}
 	return sessions, nil
+}
+
+const (
+	// fromSessions are the sessions n with the subscriber s, where that is known.
+	fromSessions = `
+FROM sessions n
+LEFT JOIN subscribers s ON s.company_id = n.company_id AND s.key = n.subscriber_key`
+	// visibleSessions is the condition that a scope ($1, $2) shows the session.
+	visibleSessions = `n.company_id = $1 AND ($2::bigint[] IS NULL OR s.group_id = ANY($2))`
+	sessionKey      = "id"
+)
+
+// sessionColumns are where the fields of domain.SessionFields and sessionKey live.
+var sessionColumns = map[string]keyset.Column{
+	sessionKey:       {SQL: `((n.identity::text || '-' || n.generation::text) COLLATE "C")`},
+	"isOpen":         {SQL: "(n.ended_at IS NULL)"},
+	"isTransferring": {SQL: "n.is_transferring"},
+	"physicalId":     {SQL: "s.physical_id", Nullable: true},
+	"source":         {SQL: "n.source"},
+	"nas":            {SQL: "nullif(n.nas, '')", Nullable: true},
+	"sessionId":      {SQL: "n.session_id"},
+	"beganAt":        {SQL: "n.began_at"},
+	"reportedAt":     {SQL: "n.reported_at"},
+	"endedAt":        {SQL: "n.ended_at", Nullable: true},
+	"cause":          {SQL: "nullif(n.cause, '')", Nullable: true},
+	"apn":            {SQL: "nullif(n.apn, '')", Nullable: true},
+	"ratType":        {SQL: "nullif(n.rat_type, '')", Nullable: true},
+	"imei":           {SQL: "nullif(n.imei, '')", Nullable: true},
+	"visitedNetwork": {SQL: "nullif(n.visited_network, '')", Nullable: true},
+	"total":          {SQL: "(n.mobile_originated + n.mobile_terminated)"},
+}
+
+func newSessionList(scope domain.Scope) *keyset.List {
+	return keyset.New(func(field string) keyset.Column { return sessionColumns[field] },
+		query.Field{Name: sessionKey, Type: query.Text}, scope.Company, pg.GroupsOf(scope))
+}
+
+type listedSession struct {
+	usage.SessionRow
+	CursorKeys pg.NullableTexts
+}
+
+func (r *listedSession) Keys() pg.NullableTexts { return r.CursorKeys }
+
+// List implements domain.Sessions.
+func (s *Sessions) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Session], error) {
+	if len(listing.Order) == 0 {
+		listing.Order = domain.SessionOrder()
+	}
+	sql := `SELECT ` + usage.SessionColumns + `, {cursor} AS cursor_keys` + fromSessions + ` WHERE ` + visibleSessions
+	return keyset.Rows(ctx, s.pool, newSessionList(scope), sql, listing, func(row *listedSession) *domain.Session { return row.Read() })
+}
+
+// Count implements domain.Sessions.
+func (s *Sessions) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	l := newSessionList(scope)
+	sql := `SELECT count(*)` + fromSessions + ` WHERE ` + visibleSessions + ` AND ` + l.Filter(listing.Filter)
+	return pg.Count(ctx, s.pool, sql, l.Args...)
+}
+
+const findSessions = `SELECT ` + usage.SessionColumns + fromSessions + `
+JOIN unnest($3::uuid[], $4::int[]) AS w(identity, generation) ON w.identity = n.identity AND w.generation = n.generation
+WHERE ` + visibleSessions
+
+// FindMany implements domain.Sessions.
+func (s *Sessions) FindMany(ctx context.Context, scope domain.Scope, ids []string) (map[string]*domain.Session, error) {
+	var identities []uuid.UUID
+	var generations pq.Int64Array
+	for _, id := range ids {
+		if identity, generation, ok := domain.ParseSessionID(id); ok {
+			identities, generations = append(identities, uuid.UUID(identity)), append(generations, int64(generation))
+		}
+	}
+	rows, err := pg.SelectAll[usage.SessionRow](ctx, s.pool, findSessions, scope.Company, pg.GroupsOf(scope), pq.Array(identities), generations)
+	if err != nil {
+		return nil, err
+	}
+	return pg.Keyed(pg.Pluck(rows, (*usage.SessionRow).Read), (*domain.Session).ID), nil
 }
 
 // lastReports looks at the sessions that began last only: each is reported to its end.

@@ -6,14 +6,15 @@ import (
 
 	"github.com/lib/pq"
 
+	"simgraph/db/pg"
 	"simgraph/domain/query"
 )
 
 // filterColumn is where a field of the filter language lives in a statement.
 type filterColumn struct {
-	// sql is an expression that needs no parentheses. Of a Tags field it is an
-	// EXISTS in which %s stands for the array of the tags looked for:
-	// EXISTS (SELECT … AND t.tag_name = ANY(%s)).
+	// sql is an expression that needs no parentheses. Of a Set it is an EXISTS
+	// in which {values} stands for the array of the texts looked for:
+	// EXISTS (SELECT … AND t.tag_name = ANY({values})).
 	sql string
 	// masked is the condition under which a row hides the field; "" is never,
 	// and NULL is as good as false.
@@ -99,8 +100,8 @@ func (f filterSQL) comparison(c query.Comparison, col string, negated bool) stri
 func (f filterSQL) positive(c query.Comparison, col string) (condition string, nullable bool) {
 	first := c.Values[0]
 	switch {
-	case c.Field.Type == query.Tags:
-		return strings.ReplaceAll(col, "%s", f.array(c.Field.Type, c.Values)), false
+	case c.Field.Type == query.Set:
+		return pg.Fill(col, "values", f.array(c.Field.Type, c.Values)), false
 	case c.Op == query.Eq, c.Op == query.Ne, c.Op == query.In:
 		return f.equal(c, col)
 	case first.Null:
@@ -171,7 +172,7 @@ func (f filterSQL) arg(value any, sqlType string) string {
 }
 
 var sqlType = map[query.Type]string{
-	query.Text: "text", query.Tags: "text", query.Integer: "bigint", query.Number: "numeric", query.Boolean: "boolean",
+	query.Text: "text", query.Set: "text", query.Integer: "bigint", query.Number: "numeric", query.Boolean: "boolean",
 }
 
 func (f filterSQL) value(t query.Type, v query.Value) string {

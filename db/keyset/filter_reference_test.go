@@ -99,7 +99,7 @@ func drawFilter(t *rapid.T, levels int) query.Expr {
 func drawComparison(t *rapid.T) query.Expr {
 	field := rapid.SampledFrom(filterFields.All()).Draw(t, "field")
 	ops := []query.Op{query.Eq, query.Ne, query.In}
-	if field.Type != query.Boolean && field.Type != query.Tags {
+	if field.Type != query.Boolean && field.Type != query.Set {
 		ops = append(ops, query.Gt, query.Ge, query.Lt, query.Le)
 	}
 	if field.Type == query.Text {
@@ -110,7 +110,7 @@ func drawComparison(t *rapid.T) query.Expr {
 	if op == query.In {
 		shortest, longest = 0, 4
 	}
-	nullable := op != query.Like && field.Type != query.Tags
+	nullable := op != query.Like && field.Type != query.Set
 	values := rapid.SliceOfN(drawValue(field.Type, nullable), shortest, longest).Draw(t, "values")
 	e, err := query.Compare(filterFields, field.Name, op, values...)
 	if err != nil {
@@ -132,7 +132,7 @@ func drawValue(t query.Type, nullable bool) *rapid.Generator[any] {
 		values = []any{false, true}
 	case query.Time:
 		values = append(anys(someTimes), anys(someDates)...)
-	case query.Tags:
+	case query.Set:
 		values = anys(someTags)
 	}
 	if nullable {
@@ -218,7 +218,7 @@ func holds(c query.Comparison, row filterRow) bool {
 }
 
 func equals(field query.Field, row filterRow, v query.Value) bool {
-	if field.Type == query.Tags {
+	if field.Type == query.Set {
 		return slices.Contains(row.Tags, v.Text)
 	}
 	value := fieldOf(field.Name, row)

@@ -23,7 +23,7 @@ var filterFields = query.NewFields(
 	query.Field{Name: "at", Type: query.Time},
 	query.Field{Name: "tariff", Type: query.Text},
 	query.Field{Name: "fee", Type: query.Integer},
-	query.Field{Name: "tags", Type: query.Tags},
+	query.Field{Name: "tags", Type: query.Set, NFC: true},
 )
 
 // filterColumn hides tariff and fee of the rows that are hidden.
@@ -32,7 +32,7 @@ func filterColumn(field string) keyset.FilterColumn {
 	case "tariff", "fee":
 		return keyset.NewColumn("r."+field, "r.hidden")
 	case "tags":
-		return keyset.NewColumn("EXISTS (SELECT FROM row_tags t WHERE t.id = r.id AND t.tag = ANY(%s))", "")
+		return keyset.NewColumn("EXISTS (SELECT FROM row_tags t WHERE t.id = r.id AND t.tag = ANY({values}))", "")
 	}
 	return keyset.NewColumn("r."+field, "")
 }

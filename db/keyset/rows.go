@@ -2,7 +2,6 @@ package keyset
 
 import (
 	"context"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -16,14 +15,14 @@ type keyedRow[R any] interface {
 	Keys() pg.NullableTexts
 }
 
-// Rows runs a page of a list. sql ends in its WHERE clause and has %s where
+// Rows runs a page of a list. sql ends in its WHERE clause and has {cursor} where
 // the keys of the order go.
 func Rows[R any, P keyedRow[R], T any](ctx context.Context, in sqlx.QueryerContext, l *List, sql string, listing domain.Listing, item func(*R) T) (domain.Slice[T], error) {
 	p, err := l.Pieces(listing)
 	if err != nil {
 		return domain.Slice[T]{}, err
 	}
-	sql = strings.Replace(sql, "%s", p.Cursor, 1) + " AND " + p.Where + "\nORDER BY " + p.OrderBy + "\n" + p.Limit
+	sql = pg.Fill(sql, "cursor", p.Cursor) + " AND " + p.Where + "\nORDER BY " + p.OrderBy + "\n" + p.Limit
 	rows, err := pg.SelectAll[R](ctx, in, sql, l.Args...)
 	if err != nil {
 		return domain.Slice[T]{}, err

@@ -68,7 +68,7 @@ func (l *Store) Run(ctx context.Context) error {
 	if err := listener.Listen(db.LiveChannel); err != nil {
 		return pg.Translate(err)
 	}
-	heard := time.Now()
+	lastNotice := time.Now()
 	ping := time.NewTicker(10 * time.Second)
 	defer ping.Stop()
 	for {
@@ -77,11 +77,11 @@ func (l *Store) Run(ctx context.Context) error {
 			return nil
 		case n := <-listener.Notify:
 			if n == nil {
-				l.reconnected(ctx, heard)
+				l.reconnected(ctx, lastNotice)
 			} else {
 				l.hub.dispatch(n.Extra)
 			}
-			heard = time.Now()
+			lastNotice = time.Now()
 		case <-ping.C:
 			_ = listener.Ping() // notices a dead connection, which it then replaces
 			l.renew(ctx)
@@ -121,11 +121,11 @@ WHERE l.company_id = $1 AND l.date_created >= $2 AND l.notification_id IS NOT NU
 
 // reconnected makes up for what was announced while nobody listened: what fired
 // stands in the log, the rest is lost, so its streams fail.
-func (l *Store) reconnected(ctx context.Context, heard time.Time) {
+func (l *Store) reconnected(ctx context.Context, lastNotice time.Time) {
 	l.hub.fail(domain.Unavailable(errMissed))
 	for _, company := range l.hub.companies() {
 		var fired []uuid.UUID
-		if err := l.pool.SelectContext(ctx, &fired, notifiedSince, company, heard.Add(-overlap)); err != nil {
+		if err := l.pool.SelectContext(ctx, &fired, notifiedSince, company, lastNotice.Add(-overlap)); err != nil {
 			l.log.Warn("live events: the alert log could not be read again", "error", err)
 			continue
 		}

@@ -12,6 +12,9 @@ func Fill(sql string, values ...string) string {
 
 // FillBy replaces the names in braces that have a value.
 func FillBy(sql string, value func(name string) (string, bool)) string {
+	if !strings.Contains(sql, "{") {
+		return sql
+	}
 	var b strings.Builder
 	for {
 		before, after, found := strings.Cut(sql, "{")

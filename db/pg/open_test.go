@@ -138,7 +138,7 @@ func TestAnAddressThatCannotBeUsed(t *testing.T) {
 				t.Fatalf("got %v", err)
 			}
 			if text := err.Error(); strings.Contains(text, "s3cret") || strings.Contains(text, "\n") {
-				t.Fatalf("the error tells too much: %s", text)
+				t.Fatalf("the error reveals too much: %s", text)
 			}
 		})
 	}

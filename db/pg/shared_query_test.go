@@ -35,6 +35,6 @@ func TestOnlyTheSameIsShared(t *testing.T) {
 		seen[key] = i
 	}
 	if _, err := sharedKey("SELECT", []any{struct{}{}}); err == nil {
-		t.Error("what cannot be told apart is shared")
+		t.Error("arguments without a key are shared")
 	}
 }

@@ -35,6 +35,21 @@ func Affected(ctx context.Context, in sqlx.ExecerContext, sql string, args ...an
 	return int(n), err
 }
 
+// Returned runs a statement and returns how many rows it returns. For INSERT …
+// SELECT … ON CONFLICT DO NOTHING that is how many it stored, where it has
+// RETURNING: Citus reports as affected those that conflict too.
+func Returned(ctx context.Context, in sqlx.QueryerContext, sql string, args ...any) (n int, err error) {
+	rows, err := in.QueryxContext(ctx, sql, args...)
+	if err != nil {
+		return 0, Translate(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		n++
+	}
+	return n, Translate(rows.Err())
+}
+
 // TxAttempts bounds how often a transaction is run again after a deadlock.
 const TxAttempts = 10
 

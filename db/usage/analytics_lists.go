@@ -32,7 +32,10 @@ func (a *Analytics) Subscribers(
 		Subject int
 		domain.SubscriberUsage
 	}
-	return eachEntry(ctx, a, q, sql, func(r row) error { return each(of[r.Subject-1], r.SubscriberUsage) })
+	return eachEntry(ctx, a, q, sql, func(r row) error {
+		r.LastSeen = span.Within(r.LastSeen)
+		return each(of[r.Subject-1], r.SubscriberUsage)
+	})
 }
 
 // ProtocolHours implements domain.Analytics.
@@ -47,7 +50,13 @@ func (a *Analytics) ProtocolHours(
 		Subject int
 		domain.ProtocolHour
 	}
-	return eachEntry(ctx, a, q, pg.Fill(listProtocolHours, "usage", q.protocols()), func(r row) error { return each(of[r.Subject-1], r.ProtocolHour) })
+	hours := 0
+	return eachEntry(ctx, a, q, pg.Fill(listProtocolHours, "usage", q.protocols()), func(r row) error {
+		if hours++; hours > domain.MaxSeriesPoints {
+			return domain.TooManyEntries(len(of))
+		}
+		return each(of[r.Subject-1], r.ProtocolHour)
+	})
 }
 
 const listProtocolHours = `
@@ -82,7 +91,10 @@ func (a *Analytics) Addresses(
 		return err
 	}
 	sql := pg.Fill(listAddresses, "usage", q.addresses(ledger.Start()))
-	return eachEntry(ctx, a, q, sql, func(r row) error { return each(of[r.Subject-1], r.AddressUsage) })
+	return eachEntry(ctx, a, q, sql, func(r row) error {
+		r.LastSeen = span.Within(r.LastSeen)
+		return each(of[r.Subject-1], r.AddressUsage)
+	})
 }
 
 // eachEntry calls each with the rows of a list, which is bounded where it is of

@@ -27,6 +27,9 @@ func (a *Analytics) Breakdown(ctx context.Context, scope domain.Scope, of []doma
 	rows, err := pg.SelectAll[row](ctx, a.pool, pg.Fill(largestShares, "parts", parts, "first", q.arg(first, "bigint")), q.args...)
 	shares := make(map[domain.Subject][]domain.UsageShare, len(of))
 	for _, r := range rows {
+		if r.LastSeen != nil {
+			r.LastSeen = new(span.Within(*r.LastSeen))
+		}
 		shares[of[r.Subject-1]] = append(shares[of[r.Subject-1]], r.UsageShare)
 	}
 	return shares, err

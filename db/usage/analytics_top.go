@@ -63,6 +63,7 @@ func (a *Analytics) top(ctx context.Context, q *usageQuery, billing *domain.Bill
 	rows, err := pg.SelectAll[row](ctx, a.pool, sql, q.args...)
 	top := make(map[domain.Subject][]domain.SubscriberUsage, len(q.of))
 	for _, r := range rows {
+		r.LastSeen = q.span.Within(r.LastSeen)
 		top[q.of[r.Subject-1]] = append(top[q.of[r.Subject-1]], r.SubscriberUsage)
 	}
 	return top, err
@@ -82,7 +83,10 @@ func (a *Analytics) topOfCompany(ctx context.Context, q *usageQuery, first int) 
 		sql = q.topByPeriods(billing, first)
 	}
 	rows, err := pg.SelectAll[domain.SubscriberUsage](ctx, a.pool, sql, q.args...)
-	return pg.Pluck(rows, func(row *domain.SubscriberUsage) domain.SubscriberUsage { return *row }), err
+	return pg.Pluck(rows, func(row *domain.SubscriberUsage) domain.SubscriberUsage {
+		row.LastSeen = q.span.Within(row.LastSeen)
+		return *row
+	}), err
 }
 
 // topOfPeriod reads the first of a billing period in the order of the index, and

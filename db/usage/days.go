@@ -5,16 +5,15 @@ import (
 	"net/netip"
 	"slices"
 
-	"simgraph/db/pg"
-
 	"github.com/lib/pq"
+
+	"simgraph/db/pg"
+	"simgraph/domain"
 )
 
 // addDays appends the cells to those of the day, and adds up what came often
-// whenever the day has 32 cells more. It returns the days whose address is
-// another than that of the usage.
-const addDays = `
-WITH added AS (
+// whenever the day has 32 cells more.
+const addDays = `days AS (
   INSERT INTO subscriber_days AS d (company_id, day, subscriber_key, group_id, mobile_originated, mobile_terminated, sessions, last_seen, cells,
     ip_address, ip_originated, ip_terminated, ip_last_seen)
   SELECT $1, DATE 'epoch' + ($3::integer[])[n.place], ($4::bigint[])[n.place], ($5::bigint[])[n.place],
@@ -36,76 +35,73 @@ WITH added AS (
     ip_last_seen = CASE WHEN d.ip_address <> excluded.ip_address THEN d.ip_last_seen ELSE greatest(d.ip_last_seen, excluded.ip_last_seen) END,
     ip_differs = d.ip_address <> excluded.ip_address
   RETURNING day, subscriber_key, group_id, ip_differs
-)
-SELECT coalesce(array_agg(day - DATE 'epoch'), '{}'), coalesce(array_agg(subscriber_key), '{}'), coalesce(array_agg(group_id), '{}')
-FROM added
-WHERE ip_differs`
+)`
 
-// days adds to the days of subscribers. The first address of a day in the batch
-// is offered to the day, all others are counted apart.
-func (w totalsWriter) days() error {
-	totals := w.usageBooking.days
-	keys := ordered(totals, dayKey.compare)
-	days := pg.Pluck(keys, func(k dayKey) *day { return totals[k] })
-	var apart []dayAddress
+// dayColumns are the parameters of addDays, and what is not in them: usage under
+// other addresses than the first of a day in the batch, which is offered to the day.
+type dayColumns struct {
+	args  []any
+	apart []dayAddress
+}
+
+func (w totalsWriter) columnsOfDays() *dayColumns {
+	keys := ordered(w.Days, compareDays)
+	days := pg.Pluck(keys, func(k domain.DayKey) *domain.DayTotal { return w.Days[k] })
+	c := &dayColumns{}
 	var cells, ends pq.Int64Array
 	for i, d := range days {
-		cells = d.pack(cells)
+		cells = w.pack(d, cells)
 		ends = append(ends, int64(len(cells)))
-		for n := 1; n < len(d.addresses); n++ {
-			apart = append(apart, dayAddress{keys[i], &d.addresses[n]})
+		for n := 1; n < len(d.Addresses); n++ {
+			c.apart = append(c.apart, dayAddress{keys[i], &d.Addresses[n]})
 		}
 	}
-	differ, err := w.addDays(keys, days, cells, ends)
-	if err != nil {
-		return err
+	of := func(field func(*domain.DayTotal) int64) any { return intArray(days, field) }
+	c.args = []any{
+		addressArray(pg.Pluck(days, func(d *domain.DayTotal) netip.Addr { return firstAddress(d).Address })),
+		intArray(keys, func(k domain.DayKey) int64 { return k.Day }),
+		intArray(keys, func(k domain.DayKey) int64 { return k.Subscriber }),
+		intArray(keys, func(k domain.DayKey) int64 { return k.Group }),
+		of(func(d *domain.DayTotal) int64 { return d.MobileOriginated }), of(func(d *domain.DayTotal) int64 { return d.MobileTerminated }),
+		of(func(d *domain.DayTotal) int64 { return d.Sessions }), of(func(d *domain.DayTotal) int64 { return d.LastSeen }), cells, ends,
+		of(func(d *domain.DayTotal) int64 { return firstAddress(d).MobileOriginated }),
+		of(func(d *domain.DayTotal) int64 { return firstAddress(d).MobileTerminated }),
+		of(func(d *domain.DayTotal) int64 { return firstAddress(d).LastSeen }),
 	}
-	for _, key := range differ {
-		apart = append(apart, dayAddress{key, totals[key].first()})
-	}
-	return w.addAddresses(apart)
+	return c
 }
 
-func (w totalsWriter) addDays(keys []dayKey, days []*day, cells, ends pq.Int64Array) (differ []dayKey, err error) {
-	of := func(field func(*day) int64) any { return intArray(days, field) }
-	var dates, subscribers, groups pq.Int64Array
-	err = w.tx.QueryRowxContext(w.ctx, addDays, w.company,
-		addressArray(pg.Pluck(days, func(d *day) netip.Addr { return d.first().address })),
-		intArray(keys, func(k dayKey) int64 { return k.day }),
-		intArray(keys, func(k dayKey) int64 { return k.subscriber }),
-		intArray(keys, func(k dayKey) int64 { return k.group }),
-		of(func(d *day) int64 { return d.originated }), of(func(d *day) int64 { return d.terminated }),
-		of(func(d *day) int64 { return d.sessions }), of(func(d *day) int64 { return d.lastSeen }), cells, ends,
-		of(func(d *day) int64 { return d.first().originated }), of(func(d *day) int64 { return d.first().terminated }),
-		of(func(d *day) int64 { return d.first().lastSeen }),
-	).Scan(&dates, &subscribers, &groups)
-	for i := range dates {
-		differ = append(differ, dayKey{dates[i], subscribers[i], groups[i]})
+// addDiffering adds the first addresses of days that have another.
+func (c *dayColumns) addDiffering(r *writtenTotals, days map[domain.DayKey]*domain.DayTotal) {
+	day := r.Began.Unix() / (hoursOfDay * secondsOfHour)
+	for i, subscriber := range r.IDs {
+		key := domain.DayKey{Day: day, Subscriber: subscriber, Group: r.Numbers[i]}
+		c.apart = append(c.apart, dayAddress{key, firstAddress(days[key])})
 	}
-	return differ, err
 }
 
-// first is the usage under the first address, empty where there is none.
-func (d *day) first() *addressVolume {
-	if len(d.addresses) == 0 {
-		return &addressVolume{}
+// firstAddress is the usage under the first address, empty where there is none.
+func firstAddress(d *domain.DayTotal) *domain.AddressVolume {
+	if len(d.Addresses) == 0 {
+		return &domain.AddressVolume{}
 	}
-	return &d.addresses[0]
+	return &d.Addresses[0]
 }
 
-// pack appends the cells of the day in the order of their slots.
-func (d *day) pack(cells []int64) []int64 {
-	slices.SortFunc(d.cells, func(x, y cell) int { return cmp.Compare(x.slot, y.slot) })
-	for _, c := range d.cells {
-		cells = append(cells, c.slot, c.originated, c.terminated, c.lastSeen, c.sessions)
+// pack appends the cells of the day in the order of their slots: see usage_cells.
+func (w totalsWriter) pack(d *domain.DayTotal, cells []int64) []int64 {
+	slot := func(c domain.Cell) int64 { return c.Hour + hoursOfDay*int64(w.protocols[c.Protocol]) }
+	slices.SortFunc(d.Cells, func(x, y domain.Cell) int { return cmp.Compare(slot(x), slot(y)) })
+	for _, c := range d.Cells {
+		cells = append(cells, slot(c), c.MobileOriginated, c.MobileTerminated, c.LastSeen, c.Sessions)
 	}
 	return cells
 }
 
 // dayAddress is the usage of a day under one address.
 type dayAddress struct {
-	dayKey
-	*addressVolume
+	domain.DayKey
+	*domain.AddressVolume
 }
 
 const addAddresses = `
@@ -124,9 +120,9 @@ func (w totalsWriter) addAddresses(usage []dayAddress) error {
 	}
 	of := func(field func(dayAddress) int64) any { return intArray(usage, field) }
 	return w.exec(addAddresses,
-		of(func(u dayAddress) int64 { return u.day }), of(func(u dayAddress) int64 { return u.subscriber }),
-		of(func(u dayAddress) int64 { return u.group }),
-		addressArray(pg.Pluck(usage, func(u dayAddress) netip.Addr { return u.address })),
-		of(func(u dayAddress) int64 { return u.originated }), of(func(u dayAddress) int64 { return u.terminated }),
-		of(func(u dayAddress) int64 { return u.lastSeen }))
+		of(func(u dayAddress) int64 { return u.Day }), of(func(u dayAddress) int64 { return u.Subscriber }),
+		of(func(u dayAddress) int64 { return u.Group }),
+		addressArray(pg.Pluck(usage, func(u dayAddress) netip.Addr { return u.Address })),
+		of(func(u dayAddress) int64 { return u.MobileOriginated }), of(func(u dayAddress) int64 { return u.MobileTerminated }),
+		of(func(u dayAddress) int64 { return u.LastSeen }))
 }

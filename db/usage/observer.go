@@ -24,6 +24,7 @@ type TotalChange struct {
 // batch, and the intervals of batches tile: every total lies in exactly one
 // [before, after).
 type Observer interface {
+	// UsageBooked is called for companies with alerts or followers.
 	UsageBooked(ctx context.Context, tx *sqlx.Tx, company *domain.Company, subscribers, groups []TotalChange) error
 	// StateChanged is called with the keys of the subscribers that sessions have put
 	// online or offline, or whose transfer began or ended.

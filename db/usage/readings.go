@@ -75,8 +75,7 @@ func (u *Store) enterDifferences(ctx context.Context, tx *sqlx.Tx, company domai
 		return nil, nil
 	}
 	slices.SortFunc(entries, func(x, y *usageEntry) int { return bytes.Compare(x.identity[:], y.identity[:]) })
-	derived := &usageBatch{entries: entries}
-	fresh, err := derived.insert(ctx, tx, company)
+	fresh, _, err := enterFresh(ctx, tx, company, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +135,15 @@ type touchedSession struct {
 	wasOpen, wasTransferring bool
 }
 
+// nextGeneration is the one after the last: earlier ones may have gone with their
+// months, and numbers do not come again.
+func nextGeneration(of []*touchedSession) int {
+	if len(of) == 0 {
+		return 0
+	}
+	return of[len(of)-1].Generation + 1
+}
+
 // read adds a reading to its session.
 func (t *touchedSessions) read(r *reading, subscriber int64, now, oldest time.Time) (*usageEntry, domain.Recorded) {
 	of := t.generations[r.session]
@@ -144,7 +152,7 @@ func (t *touchedSessions) read(r *reading, subscriber int64, now, oldest time.Ti
 	if at >= 0 {
 		session = of[at]
 	} else {
-		session = &touchedSession{Session: *domain.NewSession(&r.UsageRecord, len(of))}
+		session = &touchedSession{Session: *domain.NewSession(&r.UsageRecord, nextGeneration(of))}
 	}
 	d, raised, err := session.Report(&r.UsageRecord, now)
 	if err != nil {

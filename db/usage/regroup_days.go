@@ -1,10 +1,10 @@
 package usage
 
 import (
-	"maps"
 	"time"
 
 	"simgraph/db/pg"
+	"simgraph/domain"
 
 	"github.com/lib/pq"
 )
@@ -56,7 +56,7 @@ func (r *regrouping) days(from time.Time, subscribers pq.Int64Array) error {
 	if err != nil || len(days) == 0 {
 		return err
 	}
-	b := newUsageBooking(r.company.Billing(), nil, nil)
+	b := domain.NewBooking(r.company.Billing(), nil)
 	for _, step := range []func() error{
 		func() error { return r.addCells(b, days, -1) },
 		func() error { return r.rekey(days) },
@@ -67,13 +67,10 @@ func (r *regrouping) days(from time.Time, subscribers pq.Int64Array) error {
 			return err
 		}
 	}
-	maps.DeleteFunc(b.groupHours, func(_ hourKey, v *volume) bool { return *v == volume{} })
-	maps.DeleteFunc(b.groupSessions, func(_ sessionsKey, sessions int64) bool { return sessions == 0 })
-	w := totalsWriter{r.ctx, r.tx, r.company.CompanyID, b}
-	if err := w.groupHours(); err != nil {
-		return err
-	}
-	return w.groupSessions()
+	b.DropZeros()
+	w := totalsWriter{ctx: r.ctx, tx: r.tx, company: r.company.CompanyID, Booking: b}
+	_, _, err = w.write()
+	return err
 }
 
 // cellsOfDays adds up the cells of days by group; those without a group count
@@ -93,7 +90,7 @@ LEFT JOIN usage_protocols p ON p.company_id = $1 AND p.protocol_id = c.protocol_
 GROUP BY d.group_id, n.day, c.hour, p.name`
 
 // addCells adds what is booked to the days, as often as times says.
-func (r *regrouping) addCells(b *usageBooking, days []*misplacedDay, times int64) error {
+func (r *regrouping) addCells(b *domain.Booking, days []*misplacedDay, times int64) error {
 	type row struct {
 		GroupID, Hour                    int64
 		Protocol                         string
@@ -102,12 +99,8 @@ func (r *regrouping) addCells(b *usageBooking, days []*misplacedDay, times int64
 	dates, subscribers, _, _ := misplacedColumns(days)
 	return pg.EachRow(r.ctx, r.tx, cellsOfDays, []any{r.company.CompanyID, dates, subscribers}, func(c row) error {
 		r.groups[c.GroupID] = true
-		if c.Protocol != "" {
-			hour := total(b.groupHours, hourKey{c.GroupID, c.Hour, c.Protocol})
-			hour.originated += times * c.Originated
-			hour.terminated += times * c.Terminated
-		}
-		b.groupSessions[sessionsKey{c.GroupID, c.Hour}] += times * c.Sessions
+		key := domain.HourKey{Group: c.GroupID, Hour: c.Hour, Protocol: c.Protocol}
+		b.AddGroupCell(domain.GroupCell{HourKey: key, Volume: domain.Volume{MobileOriginated: c.Originated, MobileTerminated: c.Terminated}, Sessions: c.Sessions}, times)
 		return nil
 	})
 }

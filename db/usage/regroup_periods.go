@@ -34,39 +34,9 @@ edge AS (
 
 // sumUp derives the totals of the groups in a billing period.
 func (r *regrouping) sumUp(p domain.Period) error {
-	hours := HoursOf(p, r.ledger)
+	hours := domain.HoursOf(p, r.ledger)
 	rebuilt := &rebuild{company: r.company.CompanyID}
 	return rebuilt.correct(r.ctx, r.tx, []derivation{groupPeriods}, p.Start, r.groupIDs(), hours.From, hours.Until,
 		TimeArray(pg.Pluck(hours.Edges, func(e domain.Period) time.Time { return e.Start })),
 		TimeArray(pg.Pluck(hours.Edges, func(e domain.Period) time.Time { return e.End })))
-}
-
-// PeriodHours are the hours of a billing period.
-type PeriodHours struct {
-	// From and Until bound the hours that count wholly.
-	From, Until time.Time
-	// Edges are the parts of other hours, of which the ledger has the records.
-	Edges []domain.Period
-}
-
-// HoursOf returns the hours of a billing period, for a ledger that begins at a
-// time: an hour before that counts for the period in which it begins.
-func HoursOf(p domain.Period, ledger time.Time) PeriodHours {
-	h := PeriodHours{From: wholeHour(p.Start), Until: p.End.Truncate(time.Hour)}
-	if p.Start.Before(h.From) && !p.Start.Before(ledger) {
-		h.Edges = append(h.Edges, domain.Period{Start: p.Start, End: h.From})
-	}
-	switch {
-	case h.Until.Equal(p.End):
-	case h.Until.Before(ledger):
-		h.Until = wholeHour(p.End)
-	default:
-		h.Edges = append(h.Edges, domain.Period{Start: h.Until, End: p.End})
-	}
-	return h
-}
-
-// wholeHour returns the first hour that begins at t or later.
-func wholeHour(t time.Time) time.Time {
-	return t.Add(time.Hour - time.Nanosecond).Truncate(time.Hour)
 }

@@ -1,7 +1,6 @@
 package usage
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -19,30 +18,100 @@ func (u *Store) bookTotals(ctx context.Context, tx *sqlx.Tx, company *domain.Com
 	if len(entries) == 0 {
 		return nil
 	}
-	groups, err := loadGroupHistories(ctx, tx, company.CompanyID, subscribersOf(entries))
+	b, watched, err := newBooking(ctx, tx, company, entries)
 	if err != nil {
 		return err
 	}
-	b := newUsageBooking(company.Billing(), protocols, groups)
-	b.addAll(entries)
-	w := totalsWriter{ctx, tx, company.CompanyID, b}
-	for _, write := range []func() error{
-		func() error { return w.sessions(entries) },
-		w.days, w.companyHours, w.groupHours, w.companySessions, w.groupSessions, w.sources,
-	} {
-		if err := write(); err != nil {
-			return err
-		}
+	w := totalsWriter{ctx, tx, company.CompanyID, protocols, b}
+	subscribers, groups, err := w.write()
+	if err != nil || u.observer == nil || !watched {
+		return err
 	}
-	return w.periods(u.observer, company)
+	return u.observer.UsageBooked(ctx, tx, company, subscribers, groups)
 }
 
-// totalsWriter writes a booking, each kind of total with one statement.
+// totalsWriter writes a booking.
 type totalsWriter struct {
-	ctx     context.Context
-	tx      *sqlx.Tx
-	company domain.CompanyID
-	*usageBooking
+	ctx       context.Context
+	tx        *sqlx.Tx
+	company   domain.CompanyID
+	protocols map[string]int16
+	*domain.Booking
+}
+
+// A booking is added to all totals by one statement, each total in a part of its own.
+// The lock on the company keeps other writers away, so the order of the parts does
+// not matter. Most records begin no session, and some are in no group: a part costs
+// as much when it has nothing to add.
+const (
+	writeTotals   = "\nWITH " + addDays + addHours + completeSources + addSubscriberPeriods + totalsAfter
+	writeGrouped  = "\nWITH " + addDays + addHours + completeSources + addSubscriberPeriods + addGroups + totalsAfter + groupTotalsAfter
+	writeSessions = "\nWITH " + addDays + addHours + completeSources + addSubscriberPeriods + addGroups + addSessions + totalsAfter + groupTotalsAfter
+)
+
+// statement returns the statement with the parts that have something to add, and its
+// parameters.
+func (w totalsWriter) statement(days *dayColumns) (sql string, args []any) {
+	sql, args = writeTotals, slices.Concat([]any{w.company}, days.args, hourColumns(w.CompanyHours)[1:], w.sourceColumns(), w.subscriberColumns())
+	begins := len(w.CompanySessions)+len(w.GroupSessions) > 0
+	if begins || len(w.GroupHours)+len(w.GroupPeriods) > 0 {
+		sql, args = writeGrouped, slices.Concat(args, hourColumns(w.GroupHours), w.groupColumns())
+	}
+	if begins {
+		sql, args = writeSessions, slices.Concat(args, w.sessionColumns(w.Begun), sessionHourColumns(w.CompanySessions)[1:], sessionHourColumns(w.GroupSessions))
+	}
+	return sql, args
+}
+
+// write adds the booking to the totals, and returns how those of billing periods
+// moved.
+func (w totalsWriter) write() (subscribers, groups []TotalChange, err error) {
+	days := w.columnsOfDays()
+	sql, args := w.statement(days)
+	rows, err := pg.SelectAll[writtenTotals](w.ctx, w.tx, sql, args...)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range rows {
+		switch r.Total {
+		case "days":
+			days.addDiffering(r, w.Days)
+		case "subscribers":
+			subscribers = r.changes(subscribers, func(k domain.PeriodKey) int64 { return w.SubscriberPeriods[k].Total() })
+		case "groups":
+			groups = r.changes(groups, func(k domain.PeriodKey) int64 { return w.GroupPeriods[k].Total() })
+		}
+	}
+	if err := w.addAddresses(days.apart); err != nil {
+		return nil, nil, err
+	}
+	return subscribers, groups, w.moveSessions()
+}
+
+// sessionColumns are subscriber, session, begin and whether that is by record 0.
+func (w totalsWriter) sessionColumns(starts domain.SessionStarts) []any {
+	keys := ordered(starts, compareSessions)
+	return []any{
+		intArray(keys, func(k domain.SessionKey) int64 { return k.Subscriber }),
+		textArray(keys, func(k domain.SessionKey) string { return k.Session }),
+		intArray(keys, func(k domain.SessionKey) int64 { return starts[k].BeganAt.UnixMicro() }),
+		pq.BoolArray(pg.Pluck(keys, func(k domain.SessionKey) bool { return starts[k].IsOpened })),
+	}
+}
+
+// moveSessions finds sessions by their key, where a join might be planned to read all.
+const moveSessions = `
+INSERT INTO usage_sessions (company_id, subscriber_key, session_id, began_at, is_opened)
+SELECT $1, n.subscriber_key, n.session_id, to_timestamp(n.began_at / 1e6::float8), n.is_opened
+FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::boolean[]) AS n(subscriber_key, session_id, began_at, is_opened)
+ON CONFLICT (company_id, subscriber_key, session_id) DO UPDATE SET began_at = excluded.began_at, is_opened = excluded.is_opened`
+
+// moveSessions stores the sessions that began at another time than was known: few.
+func (w totalsWriter) moveSessions() error {
+	if len(w.Moved) == 0 {
+		return nil
+	}
+	return w.exec(moveSessions, w.sessionColumns(w.Moved)...)
 }
 
 func (w totalsWriter) exec(sql string, args ...any) error {
@@ -50,174 +119,65 @@ func (w totalsWriter) exec(sql string, args ...any) error {
 	return err
 }
 
-// sessionStart is the first record of a session, as far as is known.
-type sessionStart struct {
-	began    time.Time
-	isOpened bool
-}
-
-// beginSessions moves the beginning of sessions only where that changes: to
-// record 0 from any other, else to an earlier one of the same kind. Most sessions
-// are known and stay as they are: those are looked up, not locked. The lock on the
-// company keeps others from beginning them meanwhile, and to insert without
-// looking again is cheaper. What has moved is found by the key too: a join may be
-// planned to read all.
-const beginSessions = `
-WITH changed AS MATERIALIZED (
-  SELECT n.place, n.subscriber_key, n.session_id, to_timestamp(n.began_at / 1e6::float8) AS began_at, n.is_opened, s.began_at AS began_before
-  FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::boolean[]) WITH ORDINALITY AS n(subscriber_key, session_id, began_at, is_opened, place)
-  LEFT JOIN LATERAL (
-    SELECT s.began_at, s.is_opened
-    FROM usage_sessions s
-    WHERE s.company_id = $1 AND s.subscriber_key = n.subscriber_key AND s.session_id = n.session_id
-    OFFSET 0
-  ) s ON true
-  WHERE s.began_at IS NULL OR n.is_opened AND NOT s.is_opened
-    OR n.is_opened = s.is_opened AND to_timestamp(n.began_at / 1e6::float8) < s.began_at
-), begun AS (
-  INSERT INTO usage_sessions (company_id, subscriber_key, session_id, began_at, is_opened)
-  SELECT $1, subscriber_key, session_id, began_at, is_opened
-  FROM changed
-  WHERE began_before IS NULL
-), moved AS (
-  INSERT INTO usage_sessions (company_id, subscriber_key, session_id, began_at, is_opened)
-  SELECT $1, subscriber_key, session_id, began_at, is_opened
-  FROM changed
-  WHERE began_before IS NOT NULL
-  ON CONFLICT (company_id, subscriber_key, session_id) DO UPDATE SET began_at = excluded.began_at, is_opened = excluded.is_opened
-)
-SELECT coalesce(array_agg(place), '{}'), coalesce(array_agg(coalesce((date_part('epoch', began_before) * 1000000)::bigint, 0)), '{}')
-FROM changed`
-
-// sessions counts the sessions that the entries began, or began at another time
-// than was known.
-func (w totalsWriter) sessions(entries []*usageEntry) error {
-	starts := sessionStarts(entries)
-	keys := ordered(starts, sessionKey.compare)
-	var places, before pq.Int64Array
-	row := w.tx.QueryRowxContext(w.ctx, beginSessions, w.company,
-		intArray(keys, func(k sessionKey) int64 { return k.subscriber }),
-		textArray(keys, func(k sessionKey) string { return k.session }),
-		intArray(keys, func(k sessionKey) int64 { return starts[k].began.UnixMicro() }),
-		pq.BoolArray(pg.Pluck(keys, func(k sessionKey) bool { return starts[k].isOpened })))
-	if err := row.Scan(&places, &before); err != nil {
-		return err
-	}
-	for i, place := range places {
-		key := keys[place-1]
-		w.addSessions(key.subscriber, starts[key].began, 1)
-		if before[i] != 0 {
-			w.addSessions(key.subscriber, time.UnixMicro(before[i]), -1)
-		}
-	}
-	return nil
-}
-
-type sessionKey struct {
-	subscriber int64
-	session    string
-}
-
-func (k sessionKey) compare(to sessionKey) int {
-	return cmp.Or(cmp.Compare(k.subscriber, to.subscriber), cmp.Compare(k.session, to.session))
-}
-
-func sessionStarts(entries []*usageEntry) map[sessionKey]sessionStart {
-	starts := make(map[sessionKey]sessionStart, len(entries))
-	for _, e := range entries {
-		if e.SessionID == "" {
-			continue
-		}
-		key, opens := sessionKey{e.subscriber, e.SessionID}, e.Sequence == 0
-		known, again := starts[key]
-		if !again || opens && !known.isOpened || opens == known.isOpened && e.StartedAt.Before(known.began) {
-			starts[key] = sessionStart{e.StartedAt, opens}
-		}
-	}
-	return starts
-}
-
-const addCompanyHours = `
-INSERT INTO company_hours AS h (company_id, hour, protocol, mobile_originated, mobile_terminated)
-SELECT $1, n.hour, n.protocol, n.originated, n.terminated
-FROM unnest($2::timestamptz[], $3::text[], $4::bigint[], $5::bigint[]) AS n(hour, protocol, originated, terminated)
-ON CONFLICT (company_id, hour, protocol) DO UPDATE
-SET mobile_originated = h.mobile_originated + excluded.mobile_originated,
-  mobile_terminated = h.mobile_terminated + excluded.mobile_terminated`
-
-func (w totalsWriter) companyHours() error {
-	return w.exec(addCompanyHours, hourColumns(w.usageBooking.companyHours)[1:]...)
-}
-
-const addGroupHours = `
-INSERT INTO group_hours AS h (company_id, group_id, hour, protocol, mobile_originated, mobile_terminated)
-SELECT $1, n.group_id, n.hour, n.protocol, n.originated, n.terminated
-FROM unnest($2::bigint[], $3::timestamptz[], $4::text[], $5::bigint[], $6::bigint[]) AS n(group_id, hour, protocol, originated, terminated)
-ON CONFLICT (company_id, group_id, hour, protocol) DO UPDATE
-SET mobile_originated = h.mobile_originated + excluded.mobile_originated,
-  mobile_terminated = h.mobile_terminated + excluded.mobile_terminated`
-
-func (w totalsWriter) groupHours() error {
-	if len(w.usageBooking.groupHours) == 0 {
-		return nil
-	}
-	return w.exec(addGroupHours, hourColumns(w.usageBooking.groupHours)...)
-}
+const addHours = `, hours AS (
+  INSERT INTO company_hours AS h (company_id, hour, protocol, mobile_originated, mobile_terminated)
+  SELECT $1, n.hour, n.protocol, n.originated, n.terminated
+  FROM unnest($15::timestamptz[], $16::text[], $17::bigint[], $18::bigint[]) AS n(hour, protocol, originated, terminated)
+  ON CONFLICT (company_id, hour, protocol) DO UPDATE
+  SET mobile_originated = h.mobile_originated + excluded.mobile_originated,
+    mobile_terminated = h.mobile_terminated + excluded.mobile_terminated
+)`
 
 // hourColumns are group, hour, protocol, originated and terminated.
-func hourColumns(totals map[hourKey]*volume) []any {
-	keys := ordered(totals, hourKey.compare)
+func hourColumns(totals map[domain.HourKey]*domain.Volume) []any {
+	keys := ordered(totals, compareHours)
 	return []any{
-		intArray(keys, func(k hourKey) int64 { return k.group }),
-		hourArray(keys, func(k hourKey) int64 { return k.hour }),
-		textArray(keys, func(k hourKey) string { return k.protocol }),
-		intArray(keys, func(k hourKey) int64 { return totals[k].originated }),
-		intArray(keys, func(k hourKey) int64 { return totals[k].terminated }),
+		intArray(keys, func(k domain.HourKey) int64 { return k.Group }),
+		hourArray(keys, func(k domain.HourKey) int64 { return k.Hour }),
+		textArray(keys, func(k domain.HourKey) string { return k.Protocol }),
+		intArray(keys, func(k domain.HourKey) int64 { return totals[k].MobileOriginated }),
+		intArray(keys, func(k domain.HourKey) int64 { return totals[k].MobileTerminated }),
 	}
 }
 
-const addCompanySessions = `
-INSERT INTO company_sessions AS h (company_id, hour, sessions)
-SELECT $1, n.hour, n.sessions
-FROM unnest($2::timestamptz[], $3::bigint[]) AS n(hour, sessions)
-ON CONFLICT (company_id, hour) DO UPDATE SET sessions = h.sessions + excluded.sessions`
+// addSessions inserts sessions without looking again whether they are there: the lock
+// on the company keeps others from beginning them.
+const addSessions = `, new_sessions AS (
+  INSERT INTO usage_sessions (company_id, subscriber_key, session_id, began_at, is_opened)
+  SELECT $1, n.subscriber_key, n.session_id, to_timestamp(n.began_at / 1e6::float8), n.is_opened
+  FROM unnest($35::bigint[], $36::text[], $37::bigint[], $38::boolean[]) AS n(subscriber_key, session_id, began_at, is_opened)
+), begun AS (
+  INSERT INTO company_sessions AS h (company_id, hour, sessions)
+  SELECT $1, n.hour, n.sessions
+  FROM unnest($39::timestamptz[], $40::bigint[]) AS n(hour, sessions)
+  ON CONFLICT (company_id, hour) DO UPDATE SET sessions = h.sessions + excluded.sessions
+), begun_of_groups AS (
+  INSERT INTO group_sessions AS h (company_id, group_id, hour, sessions)
+  SELECT $1, n.group_id, n.hour, n.sessions
+  FROM unnest($41::bigint[], $42::timestamptz[], $43::bigint[]) AS n(group_id, hour, sessions)
+  ON CONFLICT (company_id, group_id, hour) DO UPDATE SET sessions = h.sessions + excluded.sessions
+)`
 
-func (w totalsWriter) companySessions() error {
-	return w.exec(addCompanySessions, sessionColumns(w.usageBooking.companySessions)[1:]...)
-}
-
-const addGroupSessions = `
-INSERT INTO group_sessions AS h (company_id, group_id, hour, sessions)
-SELECT $1, n.group_id, n.hour, n.sessions
-FROM unnest($2::bigint[], $3::timestamptz[], $4::bigint[]) AS n(group_id, hour, sessions)
-ON CONFLICT (company_id, group_id, hour) DO UPDATE SET sessions = h.sessions + excluded.sessions`
-
-func (w totalsWriter) groupSessions() error {
-	if len(w.usageBooking.groupSessions) == 0 {
-		return nil
-	}
-	return w.exec(addGroupSessions, sessionColumns(w.usageBooking.groupSessions)...)
-}
-
-// sessionColumns are group, hour and sessions.
-func sessionColumns(totals map[sessionsKey]int64) []any {
-	keys := ordered(totals, sessionsKey.compare)
+// sessionHourColumns are group, hour and sessions.
+func sessionHourColumns(totals map[domain.SessionsKey]int64) []any {
+	keys := ordered(totals, compareSessionHours)
 	return []any{
-		intArray(keys, func(k sessionsKey) int64 { return k.group }),
-		hourArray(keys, func(k sessionsKey) int64 { return k.hour }),
-		intArray(keys, func(k sessionsKey) int64 { return totals[k] }),
+		intArray(keys, func(k domain.SessionsKey) int64 { return k.Group }),
+		hourArray(keys, func(k domain.SessionsKey) int64 { return k.Hour }),
+		intArray(keys, func(k domain.SessionsKey) int64 { return totals[k] }),
 	}
 }
 
-const completeSources = `
-INSERT INTO usage_sources AS s (company_id, source, complete_until)
-SELECT $1, n.source, n.complete_until
-FROM unnest($2::text[], $3::timestamptz[]) AS n(source, complete_until)
-ON CONFLICT (company_id, source) DO UPDATE SET complete_until = excluded.complete_until
-WHERE excluded.complete_until > s.complete_until`
+const completeSources = `, sources AS (
+  INSERT INTO usage_sources AS s (company_id, source, complete_until)
+  SELECT $1, n.source, n.complete_until
+  FROM unnest($19::text[], $20::timestamptz[]) AS n(source, complete_until)
+  ON CONFLICT (company_id, source) DO UPDATE SET complete_until = excluded.complete_until
+  WHERE excluded.complete_until > s.complete_until
+)`
 
-func (w totalsWriter) sources() error {
-	names := slices.Sorted(maps.Keys(w.usageBooking.sources))
-	return w.exec(completeSources, pq.StringArray(names),
-		TimeArray(pg.Pluck(names, func(name string) time.Time { return w.usageBooking.sources[name] })))
+// sourceColumns are the names and ends of sources.
+func (w totalsWriter) sourceColumns() []any {
+	names := slices.Sorted(maps.Keys(w.Sources))
+	return []any{pq.StringArray(names), TimeArray(pg.Pluck(names, func(name string) time.Time { return w.Sources[name] }))}
 }

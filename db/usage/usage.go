@@ -4,13 +4,11 @@ package usage
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/lib/pq"
 
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -20,6 +18,10 @@ const (
 	// movedAttempts bounds how often a batch is judged anew after a month was
 	// detached: once for that, and once more for a partition that is missing.
 	movedAttempts = 3
+	// batchesAhead bounds the batches that begin before the one before them in their
+	// stream has ended, each with a connection of its own: one, and one that begins
+	// when that is about to end.
+	batchesAhead = 2
 )
 
 // Options tune the store of usage. The zero value has the defaults.
@@ -36,6 +38,10 @@ type Store struct {
 	now      func() time.Time
 	singles  *coalescer
 	cache    ledgerCache
+	// ahead has a place for each batch whose next may begin.
+	ahead chan struct{}
+
+	protocols protocolCache
 
 	mu sync.Mutex
 	// months are the partitions of the ledger that are known to exist.
@@ -44,20 +50,29 @@ type Store struct {
 
 var _ domain.Usage = (*Store)(nil)
 
-// New returns the store on the pool. The observer, which may be nil, hears
-// of every booking in its transaction.
+// New returns the store on the pool. The observer, which may be nil, is called in
+// the transaction of each booking of a company with alerts or followers.
 func New(pool *sqlx.DB, observer Observer, opt Options) *Store {
-	u := &Store{pool: pool, observer: observer, now: opt.Now, months: map[time.Time]bool{}}
+	u := &Store{pool: pool, observer: observer, now: opt.Now, months: map[time.Time]bool{}, ahead: make(chan struct{}, batchesAhead)}
 	if u.now == nil {
 		u.now = time.Now
 	}
-	u.singles = newCoalescer(u.recordBatch)
+	u.singles = newCoalescer(func(ctx context.Context, company domain.CompanyID, records []domain.UsageRecord) ([]domain.Recorded, error) {
+		return u.recordBatch(ctx, company, records, func() {})
+	})
 	return u
 }
 
 // Record implements domain.Usage. Small calls share a transaction with others
 // that come at the same time.
 func (u *Store) Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error) {
+	return u.RecordInTurn(ctx, scope, records, func() {})
+}
+
+// RecordInTurn implements domain.Usage. The place of a batch is certain once it has
+// the lock on the company, unless its transaction has to be run again. Where batchesAhead are under way already, the next waits
+// for the end of this one.
+func (u *Store) RecordInTurn(ctx context.Context, scope domain.Scope, records []domain.UsageRecord, placed func()) ([]domain.Recorded, error) {
 	switch {
 	case scope.Restricted():
 		return nil, domain.Forbidden("usage is recorded for the whole company, of which this user sees some groups only")
@@ -66,14 +81,30 @@ func (u *Store) Record(ctx context.Context, scope domain.Scope, records []domain
 	case len(records) <= coalescedCall:
 		return u.singles.record(ctx, scope.Company, records)
 	}
-	return u.recordBatch(ctx, scope.Company, records)
+	isAhead := false
+	defer func() {
+		if isAhead {
+			<-u.ahead
+		}
+	}()
+	return u.recordBatch(ctx, scope.Company, records, func() {
+		if isAhead {
+			return // a transaction that is run again
+		}
+		select {
+		case u.ahead <- struct{}{}:
+			isAhead = true
+			placed()
+		default:
+		}
+	})
 }
 
-func (u *Store) recordBatch(ctx context.Context, company domain.CompanyID, records []domain.UsageRecord) ([]domain.Recorded, error) {
+func (u *Store) recordBatch(ctx context.Context, company domain.CompanyID, records []domain.UsageRecord, placed func()) ([]domain.Recorded, error) {
 	var results []domain.Recorded
 	var err error
 	for range movedAttempts {
-		results, err = u.bookBatch(ctx, company, records)
+		results, err = u.bookBatch(ctx, company, records, placed)
 		if err == nil || !u.monthMoved(err) {
 			break
 		}
@@ -81,7 +112,7 @@ func (u *Store) recordBatch(ctx context.Context, company domain.CompanyID, recor
 	return results, err
 }
 
-func (u *Store) bookBatch(ctx context.Context, company domain.CompanyID, records []domain.UsageRecord) ([]domain.Recorded, error) {
+func (u *Store) bookBatch(ctx context.Context, company domain.CompanyID, records []domain.UsageRecord, placed func()) ([]domain.Recorded, error) {
 	b, err := u.judge(ctx, records)
 	if err != nil {
 		return nil, err
@@ -93,7 +124,7 @@ func (u *Store) bookBatch(ctx context.Context, company domain.CompanyID, records
 		return nil, err
 	}
 	err = pg.Retry(ctx, func() error {
-		return pg.InTx(ctx, u.pool, func(tx *sqlx.Tx) error { return u.record(ctx, tx, company, b) })
+		return pg.InTx(ctx, u.pool, func(tx *sqlx.Tx) error { return u.record(ctx, tx, company, b, placed) })
 	})
 	if err != nil {
 		return nil, err
@@ -121,13 +152,20 @@ func (u *Store) judge(ctx context.Context, records []domain.UsageRecord) (*usage
 // record books a batch. Writers of the same company run side by side up to the
 // lock on the company, which protects every total, the counters of sessions, and the
 // calendar and the group memberships that decide which totals those are.
-func (u *Store) record(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, b *usageBatch) error {
-	fresh, err := b.recordEntries(ctx, tx, company)
-	if err != nil || len(fresh)+len(b.readings) == 0 {
+func (u *Store) record(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, b *usageBatch, placed func()) error {
+	fresh, locked, err := enterFresh(ctx, tx, company, b.entries)
+	if err != nil {
 		return err
 	}
-	locked, err := Lock(ctx, tx, company)
-	if err != nil {
+	if locked == nil && len(b.readings) > 0 {
+		if locked, err = Lock(ctx, tx, company); err != nil {
+			return err
+		}
+	}
+	if locked != nil {
+		placed()
+	}
+	if err := b.judgeKnown(ctx, tx, company, fresh); err != nil || locked == nil {
 		return err
 	}
 	accepted, err := b.quarantine(ctx, tx, company, fresh)
@@ -141,21 +179,6 @@ func (u *Store) record(ctx context.Context, tx *sqlx.Tx, company domain.CompanyI
 	return u.bookTotals(ctx, tx, locked, b.protocols, append(accepted, raised...))
 }
 
-// recordEntries puts what is new into the ledger, and returns it.
-func (b *usageBatch) recordEntries(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) ([]*usageEntry, error) {
-	if len(b.entries) == 0 {
-		return nil, nil
-	}
-	if err := b.findSubscribers(ctx, tx, company, b.entries); err != nil {
-		return nil, err
-	}
-	fresh, err := b.insert(ctx, tx, company)
-	if err != nil {
-		return nil, err
-	}
-	return fresh, b.judgeKnown(ctx, tx, company, fresh)
-}
-
 const lockUsage = `
 SELECT company_id, external_id, name, billing_day, time_zone
 FROM companies
@@ -166,38 +189,4 @@ FOR NO KEY UPDATE`
 // company, or what they depend on.
 func Lock(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) (*domain.Company, error) {
 	return pg.GetOne[domain.Company](ctx, tx, domain.NotFound("company", "company", ""), lockUsage, company)
-}
-
-const (
-	knownProtocols = `SELECT protocol_id, name FROM usage_protocols WHERE company_id = $1`
-	// addProtocols counts on from the highest number. Two writers that do so at
-	// once collide on a key, and the one that lost looks again.
-	addProtocols = `
-INSERT INTO usage_protocols (company_id, protocol_id, name)
-SELECT $1, (SELECT coalesce(max(p.protocol_id), 0) FROM usage_protocols p WHERE p.company_id = $1) + n.ordinality, n.name
-FROM unnest($2::text[]) WITH ORDINALITY AS n(name, ordinality)
-ON CONFLICT DO NOTHING`
-)
-
-// numberProtocols gives every protocol of the batch its number, and rejects the
-// records of protocols that would be too many.
-func (u *Store) numberProtocols(ctx context.Context, company domain.CompanyID, b *usageBatch) error {
-	for range pg.TxAttempts {
-		if err := b.loadProtocols(ctx, u.pool, company); err != nil {
-			return err
-		}
-		missing := b.missingProtocols()
-		room := domain.MaxProtocols - len(b.protocols)
-		if len(missing) > room {
-			b.rejectProtocols(missing[room:])
-			missing = missing[:room]
-		}
-		if len(missing) == 0 {
-			return nil
-		}
-		if _, err := pg.Affected(ctx, u.pool, addProtocols, company, pq.StringArray(missing)); err != nil {
-			return err
-		}
-	}
-	return domain.Unavailable(errors.New("the protocols of the company keep changing"))
 }

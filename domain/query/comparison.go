@@ -42,7 +42,7 @@ func (f Field) refuses(op Op) string {
 		}
 		return fmt.Sprintf("like is for text, and %s is of type %s", f.Name, f.Type)
 	}
-	if f.Type == Boolean || f.Type == Tags {
+	if f.Type == Boolean || f.Type == Set {
 		return fmt.Sprintf("%s has no order: it takes eq, ne and in", f.Name)
 	}
 	return ""

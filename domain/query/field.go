@@ -20,13 +20,13 @@ const (
 	Boolean
 	// Time holds moments, to the microsecond.
 	Time
-	// Tags is a set of texts: eq tests whether it has the tag, ne whether it
-	// lacks it, in whether it has any of them. It is never null.
-	Tags
+	// Set holds texts: eq tests whether it has the text, ne whether it lacks it,
+	// in whether it has any of them. It is never null.
+	Set
 )
 
 func (t Type) String() string {
-	return [...]string{"text", "integer", "number", "boolean", "time", "tags"}[t]
+	return [...]string{"text", "integer", "number", "boolean", "time", "set"}[t]
 }
 
 // Field is a name that callers may filter and order by.
@@ -37,13 +37,13 @@ type Field struct {
 	Type Type
 	// Aliases are further names that mean this field; errors never list them.
 	Aliases []string
-	// NFC brings the values of a Text into that form, in which the field is kept.
+	// NFC brings the values of a Text or Set into that form, in which the field is kept.
 	NFC bool
-	// NoOrder keeps the field out of orderBy. Tags never order.
+	// NoOrder keeps the field out of orderBy. Sets never order.
 	NoOrder bool
 }
 
-func (f Field) ordered() bool { return !f.NoOrder && f.Type != Tags }
+func (f Field) ordered() bool { return !f.NoOrder && f.Type != Set }
 
 // Fields is the catalogue of one list: what its rows can be filtered and ordered by.
 type Fields struct {

@@ -18,7 +18,7 @@ var testFields = NewFields(
 	Field{Name: "networkState.isOnline", Type: Boolean},
 	Field{Name: "terminateDate", Type: Time, Aliases: []string{"terminationDate"}},
 	Field{Name: "note", Type: Text, NFC: true, NoOrder: true},
-	Field{Name: "tags", Type: Tags},
+	Field{Name: "tags", Type: Set, NFC: true},
 )
 
 const allFields = "physicalId, nickname, tariffName, lineRental, signal, isBarred, networkState.isOnline, " +
@@ -213,7 +213,7 @@ func TestFilterErrors(t *testing.T) {
 		{"nickname eq and", 13, "and", "put quotes around a keyword"},
 		{"nickname eq LIKE", 13, "LIKE", "put quotes around a keyword"},
 		{"nickname like null", 15, "null", "like needs a text"},
-		{"tags eq null", 9, "null", "tags are never null"},
+		{"tags eq null", 9, "null", "a set is never null"},
 		{"lineRental eq 1.5", 15, "1.5", "a whole number of 64 bits"},
 		{"lineRental eq 9223372036854775808", 15, "9223372036854775808", "a whole number of 64 bits"},
 		{"lineRental eq 'null'", 15, "'null'", "a whole number"},

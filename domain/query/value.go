@@ -18,7 +18,7 @@ const maxDigits = 38
 // field that belongs to the type is set, or Null.
 type Value struct {
 	Null bool
-	// Text is the value of Text and Tags, and the canonical decimal of Number.
+	// Text is the value of Text and Set, and the canonical decimal of Number.
 	Text string
 	Int  int64
 	Bool bool
@@ -57,8 +57,8 @@ func (f Field) newValue(literal any) (v Value, reason string) {
 // newValue reads a literal as the type demands. The reason is "" when it could.
 func newValue(t Type, literal any) (v Value, reason string) {
 	if literal == nil {
-		if t == Tags {
-			return Value{}, "tags are never null"
+		if t == Set {
+			return Value{}, "a set is never null"
 		}
 		return Value{Null: true}, ""
 	}
@@ -75,8 +75,6 @@ func newValue(t Type, literal any) (v Value, reason string) {
 		return booleanValue(s)
 	case Time:
 		return timeValue(s)
-	case Tags:
-		return textValue(norm.NFC.String(s)) // as tags are kept
 	default:
 		return textValue(s)
 	}

@@ -103,6 +103,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"BoundaryExplanation":        e.planBoundaryExplanation(),
 			"BoundaryState":              e.planBoundaryState(),
 			"Company":                    e.planCompany(),
+			"Country":                    e.planCountry(),
 			"CreateAccessKeyPayload":     e.planCreateAccessKeyPayload(),
 			"CreateAlertPayload":         e.planCreateAlertPayload(),
 			"CreateRecipientPayload":     e.planCreateRecipientPayload(),
@@ -117,6 +118,13 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"EditGroupPayload":           e.planEditGroupPayload(),
 			"EditRecipientPayload":       e.planEditRecipientPayload(),
 			"EditSubscriberPayload":      e.planEditSubscriberPayload(),
+			"FeedElement":                e.planFeedElement(),
+			"FeedElementConnection":      e.planFeedElementConnection(),
+			"FeedElementEdge":            e.planFeedElementEdge(),
+			"FeedPackets":                e.planFeedPackets(),
+			"FeedReject":                 e.planFeedReject(),
+			"FeedRejectConnection":       e.planFeedRejectConnection(),
+			"FeedRejectEdge":             e.planFeedRejectEdge(),
 			"Fleet":                      e.planFleet(),
 			"Group":                      e.planGroup(),
 			"GroupConnection":            e.planGroupConnection(),
@@ -141,7 +149,9 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"RevokeAccessKeyPayload":     e.planRevokeAccessKeyPayload(),
 			"SendTestAlertPayload":       e.planSendTestAlertPayload(),
 			"Session":                    e.planSession(),
+			"SessionConnection":          e.planSessionConnection(),
 			"SessionCount":               e.planSessionCount(),
+			"SessionEdge":                e.planSessionEdge(),
 			"Subscriber":                 e.planSubscriber(),
 			"SubscriberConnection":       e.planSubscriberConnection(),
 			"SubscriberEdge":             e.planSubscriberEdge(),
@@ -164,6 +174,10 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"UserConnection":             e.planUserConnection(),
 			"UserEdge":                   e.planUserEdge(),
 			"Viewer":                     e.planViewer(),
+			"VisitedNetwork":             e.planVisitedNetwork(),
+			"WaitingUsage":               e.planWaitingUsage(),
+			"WaitingUsageConnection":     e.planWaitingUsageConnection(),
+			"WaitingUsageEdge":           e.planWaitingUsageEdge(),
 		},
 	}
 }
@@ -1830,6 +1844,18 @@ func (e *executableSchema) planCompany() *plan.Object {
 	fleet0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
 		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
 	})
+	feedElements0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW"})
+	})
+	feedRejects0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW"})
+	})
+	waitingUsage0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW"})
+	})
+	sessions0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW", "VIEW_SUBSCRIBER"})
+	})
 	usage0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
 		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW"})
 	})
@@ -1929,6 +1955,114 @@ func (e *executableSchema) planCompany() *plan.Object {
 				},
 				Shape: plan.Pointer[domain.FleetCounts](false, "Fleet"),
 			},
+			"feedElements": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Company_feedElements(ctx, field)
+				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_Company_feedElements_args(ctx, raw)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.Company)
+					return e.Resolvers.Company().FeedElements(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.Company)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := feedElements0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[model.Connection[*model.FeedElement]](false, "FeedElementConnection"),
+			},
+			"feedRejects": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Company_feedRejects(ctx, field)
+				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_Company_feedRejects_args(ctx, raw)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.Company)
+					return e.Resolvers.Company().FeedRejects(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.Company)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := feedRejects0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[model.Connection[*model.FeedReject]](false, "FeedRejectConnection"),
+			},
+			"waitingUsage": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Company_waitingUsage(ctx, field)
+				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_Company_waitingUsage_args(ctx, raw)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.Company)
+					return e.Resolvers.Company().WaitingUsage(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.Company)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := waitingUsage0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[model.Connection[*model.WaitingUsage]](false, "WaitingUsageConnection"),
+			},
+			"sessions": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Company_sessions(ctx, field)
+				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_Company_sessions_args(ctx, raw)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.Company)
+					return e.Resolvers.Company().Sessions(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.Company)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := sessions0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[model.Connection[*model.Session]](false, "SessionConnection"),
+			},
 			"usage": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Company_usage(ctx, field)
@@ -1979,6 +2113,34 @@ func (e *executableSchema) planCompany() *plan.Object {
 					return directive1(ctx)
 				},
 				Shape: plan.List[*domain.UsageSource](false, plan.Pointer[domain.UsageSource](true, "UsageSource")),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planCountry() *plan.Object {
+	return &plan.Object{
+		Satisfies: countryImplementors,
+		Fields: map[string]*plan.Field{
+			"code": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Country_code(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Country)
+					return appendNString2string(b, obj.Code)
+				},
+			},
+			"name": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Country_name(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Country)
+					return appendNString2string(b, obj.Name)
+				},
 			},
 		},
 	}
@@ -2281,6 +2443,403 @@ func (e *executableSchema) planEditSubscriberPayload() *plan.Object {
 					return obj.Subscriber, nil
 				},
 				Shape: plan.Pointer[domain.Subscriber](true, "Subscriber"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planFeedElement() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	openSessions0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW", "VIEW_SUBSCRIBER"})
+	})
+	return &plan.Object{
+		Satisfies: feedElementImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedElement_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.FeedElement)
+					v, err := e.Resolvers.FeedElement().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"source": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedElement_source(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.FeedElement)
+					return appendNString2string(b, obj.Source)
+				},
+			},
+			"nas": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedElement_nas(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.FeedElement)
+					return appendOString2ᚖstring(b, obj.NAS)
+				},
+			},
+			"completeUntil": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedElement_completeUntil(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.FeedElement)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.CompleteUntil)
+				},
+			},
+			"lastPacketAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedElement_lastPacketAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.FeedElement)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.LastPacketAt)
+				},
+			},
+			"packets": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedElement_packets(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.FeedElement)
+					return obj.Packets, nil
+				},
+				Shape: plan.List[domain.FeedPackets](true, plan.Value[domain.FeedPackets](true, "FeedPackets")),
+			},
+			"openSessions": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedElement_openSessions(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.FeedElement)
+					return e.Resolvers.FeedElement().OpenSessions(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*model.FeedElement)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := openSessions0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Leaf(false, appendOInt2ᚖint32),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planFeedElementConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: feedElementConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedElementConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*model.FeedElement])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*model.FeedElement]](true, plan.Value[model.Edge[*model.FeedElement]](true, "FeedElementEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedElementConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*model.FeedElement])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*model.FeedElement](true, plan.Pointer[model.FeedElement](true, "FeedElement")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedElementConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*model.FeedElement])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedElementConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*model.FeedElement])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planFeedElementEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: feedElementEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedElementEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*model.FeedElement])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedElementEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*model.FeedElement])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[model.FeedElement](true, "FeedElement"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planFeedPackets() *plan.Object {
+	return &plan.Object{
+		Satisfies: feedPacketsImplementors,
+		Fields: map[string]*plan.Field{
+			"result": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedPackets_result(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.FeedPackets)
+					return appendNFeedResult2simgraphᚋdomainᚐAccountingResult(b, obj.Result)
+				},
+			},
+			"packets": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedPackets_packets(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.FeedPackets)
+					return appendNBigInt2int64(b, obj.Packets)
+				},
+			},
+			"lastAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedPackets_lastAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.FeedPackets)
+					return appendNDateTime2timeᚐTime(b, obj.LastAt)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planFeedReject() *plan.Object {
+	return &plan.Object{
+		Satisfies: feedRejectImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedReject_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.FeedReject)
+					v, err := e.Resolvers.FeedReject().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"source": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedReject_source(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.FeedReject)
+					return appendNString2string(b, obj.Source)
+				},
+			},
+			"nas": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedReject_nas(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.FeedReject)
+					return appendOString2ᚖstring(b, obj.NAS)
+				},
+			},
+			"reason": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedReject_reason(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.FeedReject)
+					return appendNString2string(b, obj.Reason)
+				},
+			},
+			"requests": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedReject_requests(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.FeedReject)
+					return appendNBigInt2int64(b, obj.Requests)
+				},
+			},
+			"firstAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedReject_firstAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.FeedReject)
+					return appendNDateTime2timeᚐTime(b, obj.FirstAt)
+				},
+			},
+			"lastAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedReject_lastAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.FeedReject)
+					return appendNDateTime2timeᚐTime(b, obj.LastAt)
+				},
+			},
+			"example": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedReject_example(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.FeedReject)
+					return appendNString2string(b, obj.Example)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planFeedRejectConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: feedRejectConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedRejectConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*model.FeedReject])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*model.FeedReject]](true, plan.Value[model.Edge[*model.FeedReject]](true, "FeedRejectEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedRejectConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*model.FeedReject])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*model.FeedReject](true, plan.Pointer[model.FeedReject](true, "FeedReject")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedRejectConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*model.FeedReject])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedRejectConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*model.FeedReject])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planFeedRejectEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: feedRejectEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedRejectEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*model.FeedReject])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedRejectEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*model.FeedReject])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[model.FeedReject](true, "FeedReject"),
 			},
 		},
 	}
@@ -3329,9 +3888,52 @@ func (e *executableSchema) planSendTestAlertPayload() *plan.Object {
 }
 
 func (e *executableSchema) planSession() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	subscriber0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
 	return &plan.Object{
 		Satisfies: sessionImplementors,
 		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Session)
+					v, err := e.Resolvers.Session().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"subscriber": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_subscriber(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Session)
+					return e.Resolvers.Session().Subscriber(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*model.Session)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := subscriber0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
+			},
 			"source": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3508,9 +4110,65 @@ func (e *executableSchema) planSession() *plan.Object {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Session_visitedNetwork(ctx, field)
 				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*model.Session)
-					return appendOString2ᚖstring(b, obj.VisitedNetwork)
+					return obj.VisitedNetwork, nil
+				},
+				Shape: plan.Pointer[model.VisitedNetwork](false, "VisitedNetwork"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planSessionConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: sessionConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SessionConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*model.Session])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*model.Session]](true, plan.Value[model.Edge[*model.Session]](true, "SessionEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SessionConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*model.Session])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*model.Session](true, plan.Pointer[model.Session](true, "Session")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SessionConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*model.Session])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SessionConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*model.Session])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
 				},
 			},
 		},
@@ -3530,6 +4188,35 @@ func (e *executableSchema) planSessionCount() *plan.Object {
 					obj := of.(*model.SessionCount)
 					return appendNUsageMap2ᚖsimgraphᚋgraphᚋmodelᚐUsageMap(b, obj.Sessions)
 				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planSessionEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: sessionEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SessionEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*model.Session])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SessionEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*model.Session])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[model.Session](true, "Session"),
 			},
 		},
 	}
@@ -5168,10 +5855,229 @@ func (e *executableSchema) planViewer() *plan.Object {
 	}
 }
 
-var objectsOfNode = []string{"Viewer", "User", "Tariff", "Tag", "Subscriber", "Recipient", "Operator", "Group", "Company", "AuditEntry", "AlertLogEntry", "Alert", "AccessKey"}
+func (e *executableSchema) planVisitedNetwork() *plan.Object {
+	return &plan.Object{
+		Satisfies: visitedNetworkImplementors,
+		Fields: map[string]*plan.Field{
+			"code": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VisitedNetwork_code(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.VisitedNetwork)
+					return appendNString2string(b, obj.Code)
+				},
+			},
+			"country": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VisitedNetwork_country(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.VisitedNetwork)
+					return obj.Country, nil
+				},
+				Shape: plan.Pointer[domain.Country](false, "Country"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planWaitingUsage() *plan.Object {
+	return &plan.Object{
+		Satisfies: waitingUsageImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WaitingUsage_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.WaitingUsage)
+					v, err := e.Resolvers.WaitingUsage().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"source": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WaitingUsage_source(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.WaitingUsage)
+					return appendNString2string(b, obj.Source)
+				},
+			},
+			"physicalId": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WaitingUsage_physicalId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.WaitingUsage)
+					return appendOString2ᚖstring(b, obj.PhysicalID)
+				},
+			},
+			"imsi": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WaitingUsage_imsi(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.WaitingUsage)
+					return appendOString2ᚖstring(b, obj.IMSI)
+				},
+			},
+			"msisdn": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WaitingUsage_msisdn(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.WaitingUsage)
+					return appendOString2ᚖstring(b, obj.MSISDN)
+				},
+			},
+			"records": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WaitingUsage_records(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.WaitingUsage)
+					return appendNBigInt2int64(b, obj.Records)
+				},
+			},
+			"bytes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WaitingUsage_bytes(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.WaitingUsage)
+					return appendNBigInt2int64(b, obj.Bytes)
+				},
+			},
+			"firstAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WaitingUsage_firstAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.WaitingUsage)
+					return appendNDateTime2timeᚐTime(b, obj.FirstAt)
+				},
+			},
+			"lastAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WaitingUsage_lastAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.WaitingUsage)
+					return appendNDateTime2timeᚐTime(b, obj.LastAt)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planWaitingUsageConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: waitingUsageConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WaitingUsageConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*model.WaitingUsage])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*model.WaitingUsage]](true, plan.Value[model.Edge[*model.WaitingUsage]](true, "WaitingUsageEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WaitingUsageConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*model.WaitingUsage])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*model.WaitingUsage](true, plan.Pointer[model.WaitingUsage](true, "WaitingUsage")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WaitingUsageConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*model.WaitingUsage])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WaitingUsageConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*model.WaitingUsage])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planWaitingUsageEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: waitingUsageEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WaitingUsageEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*model.WaitingUsage])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WaitingUsageEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*model.WaitingUsage])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[model.WaitingUsage](true, "WaitingUsage"),
+			},
+		},
+	}
+}
+
+var objectsOfNode = []string{"WaitingUsage", "Viewer", "User", "Tariff", "Tag", "Subscriber", "Session", "Recipient", "Operator", "Group", "FeedReject", "FeedElement", "Company", "AuditEntry", "AlertLogEntry", "Alert", "AccessKey"}
 
 func objectOfNode(v model.Node) (string, any) {
 	switch obj := v.(type) {
+	case model.WaitingUsage:
+		return "WaitingUsage", &obj
+	case *model.WaitingUsage:
+		if obj == nil {
+			return "", nil
+		}
+		return "WaitingUsage", obj
 	case domain.Caller:
 		return "Viewer", &obj
 	case *domain.Caller:
@@ -5207,6 +6113,13 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Subscriber", obj
+	case model.Session:
+		return "Session", &obj
+	case *model.Session:
+		if obj == nil {
+			return "", nil
+		}
+		return "Session", obj
 	case domain.Recipient:
 		return "Recipient", &obj
 	case *domain.Recipient:
@@ -5228,6 +6141,20 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Group", obj
+	case model.FeedReject:
+		return "FeedReject", &obj
+	case *model.FeedReject:
+		if obj == nil {
+			return "", nil
+		}
+		return "FeedReject", obj
+	case model.FeedElement:
+		return "FeedElement", &obj
+	case *model.FeedElement:
+		if obj == nil {
+			return "", nil
+		}
+		return "FeedElement", obj
 	case domain.Company:
 		return "Company", &obj
 	case *domain.Company:
@@ -5373,6 +6300,10 @@ func appendNUsageMap2ᚖsimgraphᚋgraphᚋmodelᚐUsageMap(b []byte, v *model.U
 		return b, false
 	}
 	return plan.Marshal(b, v)
+}
+
+func appendNFeedResult2simgraphᚋdomainᚐAccountingResult(b []byte, v domain.AccountingResult) ([]byte, bool) {
+	return plan.AppendString(b, marshalNFeedResult2simgraphᚋdomainᚐAccountingResult[v]), true
 }
 
 func appendNMailKind2simgraphᚋdomainᚐMailKind(b []byte, v domain.MailKind) ([]byte, bool) {

@@ -32,12 +32,15 @@ type ResolverRoot interface {
 	AlertState() AlertStateResolver
 	AuditEntry() AuditEntryResolver
 	Company() CompanyResolver
+	FeedElement() FeedElementResolver
+	FeedReject() FeedRejectResolver
 	Group() GroupResolver
 	Mutation() MutationResolver
 	Operator() OperatorResolver
 	ParentLink() ParentLinkResolver
 	Query() QueryResolver
 	Recipient() RecipientResolver
+	Session() SessionResolver
 	Subscriber() SubscriberResolver
 	SubscriberUsage() SubscriberUsageResolver
 	Subscription() SubscriptionResolver
@@ -46,6 +49,7 @@ type ResolverRoot interface {
 	Usage() UsageResolver
 	User() UserResolver
 	Viewer() ViewerResolver
+	WaitingUsage() WaitingUsageResolver
 }
 
 type DirectiveRoot struct {
@@ -247,12 +251,21 @@ type ComplexityRoot struct {
 		BillingDay    func(childComplexity int) int
 		CurrentPeriod func(childComplexity int) int
 		ExternalID    func(childComplexity int) int
+		FeedElements  func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		FeedRejects   func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Fleet         func(childComplexity int) int
 		ID            func(childComplexity int) int
 		Name          func(childComplexity int) int
+		Sessions      func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		TimeZone      func(childComplexity int) int
 		Usage         func(childComplexity int, start *time.Time, end *time.Time) int
 		UsageSources  func(childComplexity int) int
+		WaitingUsage  func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+	}
+
+	Country struct {
+		Code func(childComplexity int) int
+		Name func(childComplexity int) int
 	}
 
 	CreateAccessKeyPayload struct {
@@ -313,6 +326,57 @@ type ComplexityRoot struct {
 
 	EditSubscriberPayload struct {
 		Subscriber func(childComplexity int) int
+	}
+
+	FeedElement struct {
+		CompleteUntil func(childComplexity int) int
+		ID            func(childComplexity int) int
+		LastPacketAt  func(childComplexity int) int
+		NAS           func(childComplexity int) int
+		OpenSessions  func(childComplexity int) int
+		Packets       func(childComplexity int) int
+		Source        func(childComplexity int) int
+	}
+
+	FeedElementConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	FeedElementEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	FeedPackets struct {
+		LastAt  func(childComplexity int) int
+		Packets func(childComplexity int) int
+		Result  func(childComplexity int) int
+	}
+
+	FeedReject struct {
+		Example  func(childComplexity int) int
+		FirstAt  func(childComplexity int) int
+		ID       func(childComplexity int) int
+		LastAt   func(childComplexity int) int
+		NAS      func(childComplexity int) int
+		Reason   func(childComplexity int) int
+		Requests func(childComplexity int) int
+		Source   func(childComplexity int) int
+	}
+
+	FeedRejectConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	FeedRejectEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	Fleet struct {
@@ -522,6 +586,7 @@ type ComplexityRoot struct {
 		BeganAt          func(childComplexity int) int
 		Cause            func(childComplexity int) int
 		EndedAt          func(childComplexity int) int
+		ID               func(childComplexity int) int
 		IMEI             func(childComplexity int) int
 		IPAddress        func(childComplexity int) int
 		IPv6Prefix       func(childComplexity int) int
@@ -535,12 +600,25 @@ type ComplexityRoot struct {
 		Reports          func(childComplexity int) int
 		SessionID        func(childComplexity int) int
 		Source           func(childComplexity int) int
+		Subscriber       func(childComplexity int) int
 		Total            func(childComplexity int) int
 		VisitedNetwork   func(childComplexity int) int
 	}
 
+	SessionConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
 	SessionCount struct {
 		Sessions func(childComplexity int) int
+	}
+
+	SessionEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	Subscriber struct {
@@ -735,6 +813,35 @@ type ComplexityRoot struct {
 		ID           func(childComplexity int) int
 		IsRestricted func(childComplexity int) int
 		Permissions  func(childComplexity int) int
+	}
+
+	VisitedNetwork struct {
+		Code    func(childComplexity int) int
+		Country func(childComplexity int) int
+	}
+
+	WaitingUsage struct {
+		Bytes      func(childComplexity int) int
+		FirstAt    func(childComplexity int) int
+		ID         func(childComplexity int) int
+		IMSI       func(childComplexity int) int
+		LastAt     func(childComplexity int) int
+		MSISDN     func(childComplexity int) int
+		PhysicalID func(childComplexity int) int
+		Records    func(childComplexity int) int
+		Source     func(childComplexity int) int
+	}
+
+	WaitingUsageConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	WaitingUsageEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 }
 
@@ -1524,6 +1631,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Company.ExternalID(childComplexity), true
+	case "Company.feedElements":
+		if e.ComplexityRoot.Company.FeedElements == nil {
+			break
+		}
+
+		args, err := ec.field_Company_feedElements_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Company.FeedElements(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+	case "Company.feedRejects":
+		if e.ComplexityRoot.Company.FeedRejects == nil {
+			break
+		}
+
+		args, err := ec.field_Company_feedRejects_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Company.FeedRejects(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Company.fleet":
 		if e.ComplexityRoot.Company.Fleet == nil {
 			break
@@ -1542,6 +1671,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Company.Name(childComplexity), true
+	case "Company.sessions":
+		if e.ComplexityRoot.Company.Sessions == nil {
+			break
+		}
+
+		args, err := ec.field_Company_sessions_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Company.Sessions(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Company.timeZone":
 		if e.ComplexityRoot.Company.TimeZone == nil {
 			break
@@ -1565,6 +1705,30 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Company.UsageSources(childComplexity), true
+	case "Company.waitingUsage":
+		if e.ComplexityRoot.Company.WaitingUsage == nil {
+			break
+		}
+
+		args, err := ec.field_Company_waitingUsage_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Company.WaitingUsage(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+
+	case "Country.code":
+		if e.ComplexityRoot.Country.Code == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Country.Code(childComplexity), true
+	case "Country.name":
+		if e.ComplexityRoot.Country.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Country.Name(childComplexity), true
 
 	case "CreateAccessKeyPayload.accessKey":
 		if e.ComplexityRoot.CreateAccessKeyPayload.AccessKey == nil {
@@ -1687,6 +1851,193 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EditSubscriberPayload.Subscriber(childComplexity), true
+
+	case "FeedElement.completeUntil":
+		if e.ComplexityRoot.FeedElement.CompleteUntil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedElement.CompleteUntil(childComplexity), true
+	case "FeedElement.id":
+		if e.ComplexityRoot.FeedElement.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedElement.ID(childComplexity), true
+	case "FeedElement.lastPacketAt":
+		if e.ComplexityRoot.FeedElement.LastPacketAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedElement.LastPacketAt(childComplexity), true
+	case "FeedElement.nas":
+		if e.ComplexityRoot.FeedElement.NAS == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedElement.NAS(childComplexity), true
+	case "FeedElement.openSessions":
+		if e.ComplexityRoot.FeedElement.OpenSessions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedElement.OpenSessions(childComplexity), true
+	case "FeedElement.packets":
+		if e.ComplexityRoot.FeedElement.Packets == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedElement.Packets(childComplexity), true
+	case "FeedElement.source":
+		if e.ComplexityRoot.FeedElement.Source == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedElement.Source(childComplexity), true
+
+	case "FeedElementConnection.edges":
+		if e.ComplexityRoot.FeedElementConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedElementConnection.Edges(childComplexity), true
+	case "FeedElementConnection.nodes":
+		if e.ComplexityRoot.FeedElementConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedElementConnection.Nodes(childComplexity), true
+	case "FeedElementConnection.pageInfo":
+		if e.ComplexityRoot.FeedElementConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedElementConnection.PageInfo(childComplexity), true
+	case "FeedElementConnection.totalCount":
+		if e.ComplexityRoot.FeedElementConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedElementConnection.TotalCount(childComplexity), true
+
+	case "FeedElementEdge.cursor":
+		if e.ComplexityRoot.FeedElementEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedElementEdge.Cursor(childComplexity), true
+	case "FeedElementEdge.node":
+		if e.ComplexityRoot.FeedElementEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedElementEdge.Node(childComplexity), true
+
+	case "FeedPackets.lastAt":
+		if e.ComplexityRoot.FeedPackets.LastAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedPackets.LastAt(childComplexity), true
+	case "FeedPackets.packets":
+		if e.ComplexityRoot.FeedPackets.Packets == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedPackets.Packets(childComplexity), true
+	case "FeedPackets.result":
+		if e.ComplexityRoot.FeedPackets.Result == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedPackets.Result(childComplexity), true
+
+	case "FeedReject.example":
+		if e.ComplexityRoot.FeedReject.Example == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedReject.Example(childComplexity), true
+	case "FeedReject.firstAt":
+		if e.ComplexityRoot.FeedReject.FirstAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedReject.FirstAt(childComplexity), true
+	case "FeedReject.id":
+		if e.ComplexityRoot.FeedReject.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedReject.ID(childComplexity), true
+	case "FeedReject.lastAt":
+		if e.ComplexityRoot.FeedReject.LastAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedReject.LastAt(childComplexity), true
+	case "FeedReject.nas":
+		if e.ComplexityRoot.FeedReject.NAS == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedReject.NAS(childComplexity), true
+	case "FeedReject.reason":
+		if e.ComplexityRoot.FeedReject.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedReject.Reason(childComplexity), true
+	case "FeedReject.requests":
+		if e.ComplexityRoot.FeedReject.Requests == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedReject.Requests(childComplexity), true
+	case "FeedReject.source":
+		if e.ComplexityRoot.FeedReject.Source == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedReject.Source(childComplexity), true
+
+	case "FeedRejectConnection.edges":
+		if e.ComplexityRoot.FeedRejectConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedRejectConnection.Edges(childComplexity), true
+	case "FeedRejectConnection.nodes":
+		if e.ComplexityRoot.FeedRejectConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedRejectConnection.Nodes(childComplexity), true
+	case "FeedRejectConnection.pageInfo":
+		if e.ComplexityRoot.FeedRejectConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedRejectConnection.PageInfo(childComplexity), true
+	case "FeedRejectConnection.totalCount":
+		if e.ComplexityRoot.FeedRejectConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedRejectConnection.TotalCount(childComplexity), true
+
+	case "FeedRejectEdge.cursor":
+		if e.ComplexityRoot.FeedRejectEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedRejectEdge.Cursor(childComplexity), true
+	case "FeedRejectEdge.node":
+		if e.ComplexityRoot.FeedRejectEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedRejectEdge.Node(childComplexity), true
 
 	case "Fleet.active":
 		if e.ComplexityRoot.Fleet.Active == nil {
@@ -2760,6 +3111,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Session.EndedAt(childComplexity), true
+	case "Session.id":
+		if e.ComplexityRoot.Session.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.ID(childComplexity), true
 	case "Session.imei":
 		if e.ComplexityRoot.Session.IMEI == nil {
 			break
@@ -2838,6 +3195,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Session.Source(childComplexity), true
+	case "Session.subscriber":
+		if e.ComplexityRoot.Session.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.Subscriber(childComplexity), true
 	case "Session.total":
 		if e.ComplexityRoot.Session.Total == nil {
 			break
@@ -2851,12 +3214,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Session.VisitedNetwork(childComplexity), true
 
+	case "SessionConnection.edges":
+		if e.ComplexityRoot.SessionConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SessionConnection.Edges(childComplexity), true
+	case "SessionConnection.nodes":
+		if e.ComplexityRoot.SessionConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SessionConnection.Nodes(childComplexity), true
+	case "SessionConnection.pageInfo":
+		if e.ComplexityRoot.SessionConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SessionConnection.PageInfo(childComplexity), true
+	case "SessionConnection.totalCount":
+		if e.ComplexityRoot.SessionConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SessionConnection.TotalCount(childComplexity), true
+
 	case "SessionCount.sessions":
 		if e.ComplexityRoot.SessionCount.Sessions == nil {
 			break
 		}
 
 		return e.ComplexityRoot.SessionCount.Sessions(childComplexity), true
+
+	case "SessionEdge.cursor":
+		if e.ComplexityRoot.SessionEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SessionEdge.Cursor(childComplexity), true
+	case "SessionEdge.node":
+		if e.ComplexityRoot.SessionEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SessionEdge.Node(childComplexity), true
 
 	case "Subscriber.alerts":
 		if e.ComplexityRoot.Subscriber.Alerts == nil {
@@ -3681,6 +4082,112 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Viewer.Permissions(childComplexity), true
 
+	case "VisitedNetwork.code":
+		if e.ComplexityRoot.VisitedNetwork.Code == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VisitedNetwork.Code(childComplexity), true
+	case "VisitedNetwork.country":
+		if e.ComplexityRoot.VisitedNetwork.Country == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VisitedNetwork.Country(childComplexity), true
+
+	case "WaitingUsage.bytes":
+		if e.ComplexityRoot.WaitingUsage.Bytes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WaitingUsage.Bytes(childComplexity), true
+	case "WaitingUsage.firstAt":
+		if e.ComplexityRoot.WaitingUsage.FirstAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WaitingUsage.FirstAt(childComplexity), true
+	case "WaitingUsage.id":
+		if e.ComplexityRoot.WaitingUsage.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WaitingUsage.ID(childComplexity), true
+	case "WaitingUsage.imsi":
+		if e.ComplexityRoot.WaitingUsage.IMSI == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WaitingUsage.IMSI(childComplexity), true
+	case "WaitingUsage.lastAt":
+		if e.ComplexityRoot.WaitingUsage.LastAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WaitingUsage.LastAt(childComplexity), true
+	case "WaitingUsage.msisdn":
+		if e.ComplexityRoot.WaitingUsage.MSISDN == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WaitingUsage.MSISDN(childComplexity), true
+	case "WaitingUsage.physicalId":
+		if e.ComplexityRoot.WaitingUsage.PhysicalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WaitingUsage.PhysicalID(childComplexity), true
+	case "WaitingUsage.records":
+		if e.ComplexityRoot.WaitingUsage.Records == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WaitingUsage.Records(childComplexity), true
+	case "WaitingUsage.source":
+		if e.ComplexityRoot.WaitingUsage.Source == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WaitingUsage.Source(childComplexity), true
+
+	case "WaitingUsageConnection.edges":
+		if e.ComplexityRoot.WaitingUsageConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WaitingUsageConnection.Edges(childComplexity), true
+	case "WaitingUsageConnection.nodes":
+		if e.ComplexityRoot.WaitingUsageConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WaitingUsageConnection.Nodes(childComplexity), true
+	case "WaitingUsageConnection.pageInfo":
+		if e.ComplexityRoot.WaitingUsageConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WaitingUsageConnection.PageInfo(childComplexity), true
+	case "WaitingUsageConnection.totalCount":
+		if e.ComplexityRoot.WaitingUsageConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WaitingUsageConnection.TotalCount(childComplexity), true
+
+	case "WaitingUsageEdge.cursor":
+		if e.ComplexityRoot.WaitingUsageEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WaitingUsageEdge.Cursor(childComplexity), true
+	case "WaitingUsageEdge.node":
+		if e.ComplexityRoot.WaitingUsageEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WaitingUsageEdge.Node(childComplexity), true
+
 	}
 	return 0, false
 }
@@ -3710,11 +4217,15 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputIntFilter,
 		ec.unmarshalInputNetworkStateFilter,
 		ec.unmarshalInputParentFilter,
+		ec.unmarshalInputProfilesFilter,
 		ec.unmarshalInputRecordUsageInput,
 		ec.unmarshalInputRelatedItemsFilter,
 		ec.unmarshalInputRestoreRecipientInput,
 		ec.unmarshalInputRevokeAccessKeyInput,
 		ec.unmarshalInputSendTestAlertInput,
+		ec.unmarshalInputSessionFilter,
+		ec.unmarshalInputSessionOrder,
+		ec.unmarshalInputSetFilter,
 		ec.unmarshalInputStringFilter,
 		ec.unmarshalInputSubscriberFilter,
 		ec.unmarshalInputSubscriberOrder,
@@ -4565,7 +5076,7 @@ type DataUsageByDirection {
 
 "Usage by subscriber."
 type DataUsageBySubscriber {
-  "By subscriberId, the bytes of both directions by the end of the subscriber's last record."
+  "By subscriberId, the bytes of both directions by the end of the subscriber's last record, but within the span."
   subscriberDataUsage: UsageMap!
   "Bytes of all subscribers."
   totalDataUsage: BigInt!
@@ -4585,7 +5096,7 @@ type DataUsageByNetworkProtocol {
 
 "Usage by IP address; usage without one is left out."
 type DataUsageByIpAddress {
-  "By address, the end of its last record (lastSeen) and the bytes of both directions (bytes)."
+  "By address, the end of its last record, or the last second of the span where the record ends later (lastSeen), and the bytes of both directions (bytes)."
   dataUsageByIp: UsageMap!
   "Bytes of all addresses."
   totalData: BigInt!
@@ -4786,6 +5297,186 @@ enum Permission {
   RECORD_USAGE
   "Manage Inventory"
   MANAGE_INVENTORY
+}
+`, BuiltIn: false},
+	{Name: "../schema/feed.graphqls", Input: `extend type Company {
+  "The sources of usage and the network elements below them, by their names."
+  feedElements(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+  ): FeedElementConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  "Why requests of network elements could not be used, the newest first. They were answered, so that their senders go on. For users of the whole company."
+  feedRejects(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+  ): FeedRejectConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  "Usage that waits for a subscriber that is not known, grouped by the identifiers of that subscriber. It is booked once the subscriber exists. For users of the whole company."
+  waitingUsage(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+  ): WaitingUsageConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+}
+
+"A source of usage, or a network element below it."
+type FeedElement implements Node {
+  "The global id."
+  id: ID!
+  "The source, such as a RADIUS client."
+  source: String!
+  "The network element; null for the source itself."
+  nas: String
+  "The latest end of a record of the source; null before the first."
+  completeUntil: DateTime
+  "When its last packet came; null for what sends none."
+  lastPacketAt: DateTime
+  "Its packets by what became of them. They are counted within seconds; a crash may lose some of the counts, but no usage."
+  packets: [FeedPackets!]!
+  "How many of its sessions are open, of the subscribers that the caller sees."
+  openSessions: Int @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
+}
+
+"Packets of a network element that had the same result."
+type FeedPackets {
+  "What became of them."
+  result: FeedResult!
+  "How many."
+  packets: BigInt!
+  "When the last one came."
+  lastAt: DateTime!
+}
+
+"What became of a packet that was stored."
+enum FeedResult {
+  "It booked usage, or began or ended a session."
+  BOOKED
+  "Its bytes were known already."
+  NOTHING_NEW
+  "Its subscriber is not known: what it reports waits for that."
+  QUARANTINED
+  "The network element went up or down, and its sessions ended."
+  RESTARTED
+  "It cannot be used: see feedRejects."
+  UNUSABLE
+}
+
+"A reason for which requests of a network element could not be used."
+type FeedReject implements Node {
+  "The global id."
+  id: ID!
+  "The source."
+  source: String!
+  "The network element; null where that is not stated, or beyond 1,000 reasons."
+  nas: String
+  "The reason."
+  reason: String!
+  "How many requests."
+  requests: BigInt!
+  "When the first one came."
+  firstAt: DateTime!
+  "When the last one came."
+  lastAt: DateTime!
+  "What the last one was about."
+  example: String!
+}
+
+"Usage that waits for a subscriber. What is missing is one with these identifiers."
+type WaitingUsage implements Node {
+  "The global id."
+  id: ID!
+  "The source that reports it."
+  source: String!
+  "The physicalId; null where the source uses another identifier."
+  physicalId: String
+  "The IMSI; null where it is not reported."
+  imsi: String
+  "The MSISDN; null where it is not reported."
+  msisdn: String
+  "How many records wait."
+  records: BigInt!
+  "Bytes in both directions."
+  bytes: BigInt!
+  "When the oldest of them began."
+  firstAt: DateTime!
+  "When the newest of them ended."
+  lastAt: DateTime!
+}
+
+"A page of sources and network elements."
+type FeedElementConnection {
+  "The items with their cursors."
+  edges: [FeedElementEdge!]!
+  "The items alone."
+  nodes: [FeedElement!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull
+}
+
+"An item of a page of sources and network elements."
+type FeedElementEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The item."
+  node: FeedElement!
+}
+
+"A page of rejected requests."
+type FeedRejectConnection {
+  "The items with their cursors."
+  edges: [FeedRejectEdge!]!
+  "The items alone."
+  nodes: [FeedReject!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull
+}
+
+"An item of a page of rejected requests."
+type FeedRejectEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The item."
+  node: FeedReject!
+}
+
+"A page of usage that waits."
+type WaitingUsageConnection {
+  "The items with their cursors."
+  edges: [WaitingUsageEdge!]!
+  "The items alone."
+  nodes: [WaitingUsage!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull
+}
+
+"An item of a page of usage that waits."
+type WaitingUsageEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The item."
+  node: WaitingUsage!
 }
 `, BuiltIn: false},
 	{Name: "../schema/group.graphqls", Input: `extend type Query {
@@ -5319,11 +6010,33 @@ input DateTimeFilter {
   lastSeen: DateTime
 }
 
+extend type Company {
+  "The sessions of the subscribers that the caller sees, the newest first unless ordered otherwise. Those of unknown subscribers are for users of the whole company."
+  sessions(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: SessionFilter
+    "In this order; the id breaks ties."
+    orderBy: [SessionOrder!]
+  ): SessionConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
+}
+
 """
 A connection of a subscriber to the network. A network element that restarts and counts
 anew under the same id has begun another session.
 """
-type Session {
+type Session implements Node {
+  "The global id."
+  id: ID!
+  "Its subscriber; null as long as that is not known."
+  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
   "The source that reports it, such as a RADIUS client."
   source: String!
   "The network element below the source; null for none."
@@ -5360,8 +6073,126 @@ type Session {
   ratType: String
   "The IMEI of the device, with its software version where that is reported."
   imei: String
-  "MCC and MNC of the visited network, such as 23415."
-  visitedNetwork: String
+  "The network that serves the device."
+  visitedNetwork: VisitedNetwork
+}
+
+"A network that serves a device."
+type VisitedNetwork {
+  "MCC and MNC, such as 23415."
+  code: String!
+  "The country of the MCC, by ITU-T E.212; null where the MCC is no country's, such as 901."
+  country: Country
+}
+
+"A country or territory."
+type Country {
+  "ISO 3166-1 alpha-2, such as GB; XK for Kosovo."
+  code: String!
+  "Its name in English."
+  name: String!
+}
+
+"A page of sessions."
+type SessionConnection {
+  "The sessions with their cursors."
+  edges: [SessionEdge!]!
+  "The sessions alone."
+  nodes: [Session!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull
+}
+
+"A session in a page."
+type SessionEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The session."
+  node: Session!
+}
+
+"Which sessions are wanted. All conditions must hold; none wants everything."
+input SessionFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [SessionFilter!]
+  "Any of these; never true for an empty list."
+  or: [SessionFilter!]
+  "Not this."
+  not: SessionFilter
+  "Open, or ended."
+  isOpen: BooleanFilter
+  "Whether the last report had more bytes than the one before."
+  isTransferring: BooleanFilter
+  "The physicalId of the subscriber; null while that is not known."
+  physicalId: StringFilter
+  "The source that reports it."
+  source: StringFilter
+  "The network element below the source."
+  nas: StringFilter
+  "What the source calls it."
+  sessionId: StringFilter
+  "When it began."
+  beganAt: DateTimeFilter
+  "When it was reported last."
+  reportedAt: DateTimeFilter
+  "When it ended; null while it is open."
+  endedAt: DateTimeFilter
+  "Why it ended."
+  cause: StringFilter
+  "The access point."
+  apn: StringFilter
+  "The radio access."
+  ratType: StringFilter
+  "The IMEI of the device."
+  imei: StringFilter
+  "MCC and MNC of the visited network: ge 234 and lt 235 is all of an MCC."
+  visitedNetwork: StringFilter
+  "Bytes in both directions."
+  total: IntFilter
+}
+
+"One step of an order of sessions."
+input SessionOrder {
+  "By this field."
+  field: SessionOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What sessions can be ordered by."
+enum SessionOrderField {
+  "Open or ended."
+  IS_OPEN
+  "Transferring or not."
+  IS_TRANSFERRING
+  "The physicalId of the subscriber."
+  PHYSICAL_ID
+  "The source."
+  SOURCE
+  "The network element."
+  NAS
+  "What the source calls it."
+  SESSION_ID
+  "When it began."
+  BEGAN_AT
+  "When it was reported last."
+  REPORTED_AT
+  "When it ended."
+  ENDED_AT
+  "Why it ended."
+  CAUSE
+  "The access point."
+  APN
+  "The radio access."
+  RAT_TYPE
+  "The IMEI."
+  IMEI
+  "MCC and MNC."
+  VISITED_NETWORK
+  "Bytes in both directions."
+  TOTAL
 }
 `, BuiltIn: false},
 	{Name: "../schema/subscriber.graphqls", Input: `extend type Query {
@@ -5595,7 +6426,7 @@ input SubscriberFilter {
   smdpProvider: StringFilter
   "Bytes sent and received in the current billing period."
   dataUsage: IntFilter
-  "The eUICC of a profile."
+  "The eUICC of a profile, or the profiles on an eUICC."
   related: RelatedItemsFilter
   "Tags carried."
   tags: TagsFilter
@@ -5613,6 +6444,8 @@ input NetworkStateFilter {
 input RelatedItemsFilter {
   "Conditions on the eUICC of a profile."
   parent: ParentFilter
+  "Conditions on the profiles that are attached to an eUICC."
+  profiles: ProfilesFilter
 }
 
 "Conditions on the eUICC of a profile."
@@ -5621,6 +6454,22 @@ input ParentFilter {
   physicalId: StringFilter
   "Whether the profile is the enabled one."
   isEnabledOnParent: BooleanFilter
+}
+
+"Conditions on the profiles that are attached to an eUICC, as far as the caller sees them."
+input ProfilesFilter {
+  "Their physical ids."
+  physicalId: SetFilter
+}
+
+"Conditions on a set of texts."
+input SetFilter {
+  "Has this one."
+  eq: String
+  "Has not this one."
+  ne: String
+  "Has one of these; never true for an empty list."
+  in: [String!]
 }
 
 "Conditions on the tags of a subscriber."
@@ -5925,7 +6774,7 @@ type Usage {
   dataUsage: DataUsageByDirection @semanticNonNull
   "The number of sessions that began in each hour, as the REST paths write it."
   sessionCount: SessionCount @semanticNonNull
-  "By network protocol and hour, as the REST paths write it."
+  "By network protocol and hour, as the REST paths write it; at most 100,000 hours, those of all protocols together."
   dataUsageByNetworkProtocol: DataUsageByNetworkProtocol @semanticNonNull
   "By IP address, as the REST paths write it."
   dataUsageByIpAddress: DataUsageByIpAddress @semanticNonNull
@@ -5965,7 +6814,7 @@ type UsageShare {
   value: String
   "The name of the operator or group; else the value."
   label: String
-  "The end of the last record; for IP addresses only."
+  "The end of the last record, but within the span; for IP addresses only."
   lastSeen: DateTime
   "Bytes sent by subscribers."
   mobileOriginated: BigInt!
@@ -5979,7 +6828,7 @@ type UsageShare {
 type SubscriberUsage {
   "The subscriber."
   subscriber: Subscriber @semanticNonNull
-  "The end of its last record."
+  "The end of its last record, but within the span."
   lastSeen: DateTime!
   "Bytes sent."
   mobileOriginated: BigInt!
@@ -6502,12 +7351,30 @@ func (ec *executionContext) childFields_Company(ctx context.Context, field graph
 		return ec.fieldContext_Company_currentPeriod(ctx, field)
 	case "fleet":
 		return ec.fieldContext_Company_fleet(ctx, field)
+	case "feedElements":
+		return ec.fieldContext_Company_feedElements(ctx, field)
+	case "feedRejects":
+		return ec.fieldContext_Company_feedRejects(ctx, field)
+	case "waitingUsage":
+		return ec.fieldContext_Company_waitingUsage(ctx, field)
+	case "sessions":
+		return ec.fieldContext_Company_sessions(ctx, field)
 	case "usage":
 		return ec.fieldContext_Company_usage(ctx, field)
 	case "usageSources":
 		return ec.fieldContext_Company_usageSources(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Company", field.Name)
+}
+
+func (ec *executionContext) childFields_Country(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "code":
+		return ec.fieldContext_Country_code(ctx, field)
+	case "name":
+		return ec.fieldContext_Country_name(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Country", field.Name)
 }
 
 func (ec *executionContext) childFields_CreateAccessKeyPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6628,6 +7495,108 @@ func (ec *executionContext) childFields_EditSubscriberPayload(ctx context.Contex
 		return ec.fieldContext_EditSubscriberPayload_subscriber(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EditSubscriberPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_FeedElement(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_FeedElement_id(ctx, field)
+	case "source":
+		return ec.fieldContext_FeedElement_source(ctx, field)
+	case "nas":
+		return ec.fieldContext_FeedElement_nas(ctx, field)
+	case "completeUntil":
+		return ec.fieldContext_FeedElement_completeUntil(ctx, field)
+	case "lastPacketAt":
+		return ec.fieldContext_FeedElement_lastPacketAt(ctx, field)
+	case "packets":
+		return ec.fieldContext_FeedElement_packets(ctx, field)
+	case "openSessions":
+		return ec.fieldContext_FeedElement_openSessions(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FeedElement", field.Name)
+}
+
+func (ec *executionContext) childFields_FeedElementConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_FeedElementConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_FeedElementConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_FeedElementConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_FeedElementConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FeedElementConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_FeedElementEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_FeedElementEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_FeedElementEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FeedElementEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_FeedPackets(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "result":
+		return ec.fieldContext_FeedPackets_result(ctx, field)
+	case "packets":
+		return ec.fieldContext_FeedPackets_packets(ctx, field)
+	case "lastAt":
+		return ec.fieldContext_FeedPackets_lastAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FeedPackets", field.Name)
+}
+
+func (ec *executionContext) childFields_FeedReject(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_FeedReject_id(ctx, field)
+	case "source":
+		return ec.fieldContext_FeedReject_source(ctx, field)
+	case "nas":
+		return ec.fieldContext_FeedReject_nas(ctx, field)
+	case "reason":
+		return ec.fieldContext_FeedReject_reason(ctx, field)
+	case "requests":
+		return ec.fieldContext_FeedReject_requests(ctx, field)
+	case "firstAt":
+		return ec.fieldContext_FeedReject_firstAt(ctx, field)
+	case "lastAt":
+		return ec.fieldContext_FeedReject_lastAt(ctx, field)
+	case "example":
+		return ec.fieldContext_FeedReject_example(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FeedReject", field.Name)
+}
+
+func (ec *executionContext) childFields_FeedRejectConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_FeedRejectConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_FeedRejectConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_FeedRejectConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_FeedRejectConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FeedRejectConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_FeedRejectEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_FeedRejectEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_FeedRejectEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FeedRejectEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Fleet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6922,6 +7891,10 @@ func (ec *executionContext) childFields_SendTestAlertPayload(ctx context.Context
 
 func (ec *executionContext) childFields_Session(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "id":
+		return ec.fieldContext_Session_id(ctx, field)
+	case "subscriber":
+		return ec.fieldContext_Session_subscriber(ctx, field)
 	case "source":
 		return ec.fieldContext_Session_source(ctx, field)
 	case "nas":
@@ -6964,12 +7937,36 @@ func (ec *executionContext) childFields_Session(ctx context.Context, field graph
 	return nil, fmt.Errorf("no field named %q was found under type Session", field.Name)
 }
 
+func (ec *executionContext) childFields_SessionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_SessionConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_SessionConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_SessionConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_SessionConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SessionConnection", field.Name)
+}
+
 func (ec *executionContext) childFields_SessionCount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "sessions":
 		return ec.fieldContext_SessionCount_sessions(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SessionCount", field.Name)
+}
+
+func (ec *executionContext) childFields_SessionEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_SessionEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_SessionEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SessionEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Subscriber(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7346,6 +8343,64 @@ func (ec *executionContext) childFields_Viewer(ctx context.Context, field graphq
 		return ec.fieldContext_Viewer_company(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Viewer", field.Name)
+}
+
+func (ec *executionContext) childFields_VisitedNetwork(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "code":
+		return ec.fieldContext_VisitedNetwork_code(ctx, field)
+	case "country":
+		return ec.fieldContext_VisitedNetwork_country(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type VisitedNetwork", field.Name)
+}
+
+func (ec *executionContext) childFields_WaitingUsage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_WaitingUsage_id(ctx, field)
+	case "source":
+		return ec.fieldContext_WaitingUsage_source(ctx, field)
+	case "physicalId":
+		return ec.fieldContext_WaitingUsage_physicalId(ctx, field)
+	case "imsi":
+		return ec.fieldContext_WaitingUsage_imsi(ctx, field)
+	case "msisdn":
+		return ec.fieldContext_WaitingUsage_msisdn(ctx, field)
+	case "records":
+		return ec.fieldContext_WaitingUsage_records(ctx, field)
+	case "bytes":
+		return ec.fieldContext_WaitingUsage_bytes(ctx, field)
+	case "firstAt":
+		return ec.fieldContext_WaitingUsage_firstAt(ctx, field)
+	case "lastAt":
+		return ec.fieldContext_WaitingUsage_lastAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WaitingUsage", field.Name)
+}
+
+func (ec *executionContext) childFields_WaitingUsageConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_WaitingUsageConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_WaitingUsageConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_WaitingUsageConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_WaitingUsageConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WaitingUsageConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_WaitingUsageEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_WaitingUsageEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_WaitingUsageEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WaitingUsageEdge", field.Name)
 }
 
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -4927,6 +4927,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 	switch obj := (obj).(type) {
 	case nil:
 		return graphql.Null
+	case model.WaitingUsage:
+		return ec._WaitingUsage(ctx, sel, &obj)
+	case *model.WaitingUsage:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._WaitingUsage(ctx, sel, obj)
 	case domain.Caller:
 		return ec._Viewer(ctx, sel, &obj)
 	case *domain.Caller:
@@ -4962,6 +4969,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Subscriber(ctx, sel, obj)
+	case model.Session:
+		return ec._Session(ctx, sel, &obj)
+	case *model.Session:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Session(ctx, sel, obj)
 	case domain.Recipient:
 		return ec._Recipient(ctx, sel, &obj)
 	case *domain.Recipient:
@@ -4983,6 +4997,20 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Group(ctx, sel, obj)
+	case model.FeedReject:
+		return ec._FeedReject(ctx, sel, &obj)
+	case *model.FeedReject:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._FeedReject(ctx, sel, obj)
+	case model.FeedElement:
+		return ec._FeedElement(ctx, sel, &obj)
+	case *model.FeedElement:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._FeedElement(ctx, sel, obj)
 	case domain.Company:
 		return ec._Company(ctx, sel, &obj)
 	case *domain.Company:

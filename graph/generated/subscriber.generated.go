@@ -1679,6 +1679,37 @@ func (ec *executionContext) unmarshalInputParentFilter(ctx context.Context, obj 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputProfilesFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"physicalId"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "physicalId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalId"))
+			data, err := ec.unmarshalOSetFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["physicalId"] = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputRelatedItemsFilter(ctx context.Context, obj any) (map[string]any, error) {
 	var it map[string]any
 	if obj == nil {
@@ -1690,7 +1721,7 @@ func (ec *executionContext) unmarshalInputRelatedItemsFilter(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"parent"}
+	fieldsInOrder := [...]string{"parent", "profiles"}
 	it = make(map[string]any, len(asMap))
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
@@ -1705,6 +1736,58 @@ func (ec *executionContext) unmarshalInputRelatedItemsFilter(ctx context.Context
 				return it, err
 			}
 			it["parent"] = data
+		case "profiles":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("profiles"))
+			data, err := ec.unmarshalOProfilesFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["profiles"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSetFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "ne", "in"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "ne":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ne"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
 		}
 	}
 	return it, nil
@@ -3304,6 +3387,14 @@ func (ec *executionContext) marshalOParentLink2ᚖsimgraphᚋgraphᚋmodelᚐPar
 	return ec._ParentLink(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOProfilesFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputProfilesFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalORelatedItems2ᚖsimgraphᚋgraphᚋmodelᚐRelatedItems(ctx context.Context, sel ast.SelectionSet, v *model.RelatedItems) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -3316,6 +3407,14 @@ func (ec *executionContext) unmarshalORelatedItemsFilter2map(ctx context.Context
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputRelatedItemsFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOSetFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputSetFilter(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -89,4 +89,13 @@ type (
 	UserEdge             = Edge[*domain.User]
 	AccessKeyConnection  = Connection[*domain.AccessKey]
 	AccessKeyEdge        = Edge[*domain.AccessKey]
+	SessionConnection    = Connection[*Session]
+	SessionEdge          = Edge[*Session]
+
+	FeedElementConnection  = Connection[*FeedElement]
+	FeedElementEdge        = Edge[*FeedElement]
+	FeedRejectConnection   = Connection[*FeedReject]
+	FeedRejectEdge         = Edge[*FeedReject]
+	WaitingUsageConnection = Connection[*WaitingUsage]
+	WaitingUsageEdge       = Edge[*WaitingUsage]
 )

@@ -36,13 +36,16 @@ const (
 	Suppression Type = "suppression"
 	// AlertLog is an alert that fired, so that it does not again.
 	AlertLog Type = "alert-log"
-	Usage    Type = "usage"
+	// Session is a session that counters reported, with its highest reading, so
+	// that its next report books no more than is above that.
+	Session Type = "session"
+	Usage   Type = "usage"
 )
 
 // Types returns the types in an order in which every line follows those that it
 // names.
 func Types() []Type {
-	return []Type{Company, Operator, Tariff, Group, User, Subscriber, Membership, Tag, Alert, Recipient, Suppression, AlertLog, Usage}
+	return []Type{Company, Operator, Tariff, Group, User, Subscriber, Membership, Tag, Alert, Recipient, Suppression, AlertLog, Session, Usage}
 }
 
 // Item is the content of one line, checked by the rules of the domain.
@@ -54,7 +57,8 @@ type Item struct {
 	// Value is, by Type, a *domain.Company, *domain.Operator, *domain.Tariff,
 	// *domain.Group, *domain.UserImport, *domain.Subscriber, domain.Membership,
 	// domain.TagImport, domain.AlertSpec, the e-mail address of a recipient as a
-	// string, a domain.Suppression, domain.Firing or domain.UsageRecord.
+	// string, a domain.Suppression, domain.Firing, *domain.SessionImport or
+	// domain.UsageRecord.
 	Value any
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Export writes a company, all that Import restores: the state of every noun,
-// the log of alerts and the usage ledger, but no access keys, tokens or mails. The
+// the log of alerts, sessions and the usage ledger, but no access keys, tokens or mails. The
 // same company gives the same text. progress, unless nil, is called for every line.
 func Export(ctx context.Context, from domain.Snapshot, w *Writer, progress func()) error {
 	company, err := from.Company(ctx)
@@ -31,6 +31,7 @@ func Export(ctx context.Context, from domain.Snapshot, w *Writer, progress func(
 		func() error { return lineAll(e, Recipient, from.Recipients(ctx)) },
 		func() error { return lineAll(e, Suppression, from.Suppressions(ctx)) },
 		func() error { return lineAll(e, AlertLog, from.AlertLog(ctx)) },
+		func() error { return lineAll(e, Session, from.Sessions(ctx)) },
 		func() error { return lineAll(e, Usage, from.Usage(ctx)) },
 		w.Flush,
 	} {

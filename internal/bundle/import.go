@@ -25,6 +25,8 @@ type Stores struct {
 	}
 	Usage interface {
 		Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error)
+		// KeepSessions adds sessions, or what is known of them beyond what is stored.
+		KeepSessions(ctx context.Context, scope domain.Scope, sessions []*domain.SessionImport) ([]domain.Imported, error)
 		// Reconcile brings usage of the companies that is in the ledger or waits
 		// for its subscriber in line with the subscribers and groups that there
 		// are by now.

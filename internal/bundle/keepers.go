@@ -49,6 +49,9 @@ var keepers = map[Type]keeper{
 	AlertLog: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []domain.Firing) ([]domain.Imported, error) {
 		return s.Alerts.KeepLog(ctx, scope, v)
 	}),
+	Session: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.SessionImport) ([]domain.Imported, error) {
+		return s.Usage.KeepSessions(ctx, scope, v)
+	}),
 	Usage: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []domain.UsageRecord) ([]domain.Imported, error) {
 		return s.usage(ctx, scope, v)
 	}),

@@ -88,6 +88,7 @@ var records = map[Type]func() record{
 	Recipient:   func() record { return new(recipientRecord) },
 	Suppression: func() record { return new(suppressionRecord) },
 	AlertLog:    func() record { return new(firingRecord) },
+	Session:     func() record { return new(sessionRecord) },
 	Usage:       func() record { return new(usageRecord) },
 }
 

@@ -22,6 +22,11 @@ const (
 		`"expiryDate":"2027-01-01T00:00:00Z","contractLength":36,"isBarred":false,"isActive":true,"terminateDate":null,"groupId":12,` +
 		`"subscriberType":"physical","networkState":{"isTransferring":false,"isOnline":true},"eid":null,"smdpProvider":null,` +
 		`"parent":{"physicalId":"8945","isEnabledOnParent":true}}`
+	goodSession = `{"type":"session","company":"acme","subscriber":"8944","source":"pgw-1","nas":"pgw-london","sessionId":"s-9","generation":1,` +
+		`"physicalId":null,"imsi":"2341","msisdn":"4477","beganAt":"2026-11-01T10:05:00Z","asOf":"2026-11-01T10:20:00Z","reportedAt":"2026-11-01T10:20:01Z",` +
+		`"endedAt":"2026-11-01T10:20:00Z","cause":"User-Request","intervalSeconds":300,"mobileOriginated":1200,"mobileTerminated":88000,"reports":4,"records":3,` +
+		`"isTransferring":false,"isIncomplete":true,"clockOff":false,"apn":"iot.example","ipAddress":"10.20.0.7","ipv6Prefix":"2001:db8::/64","imei":"3512",` +
+		`"ratType":"EUTRAN","visitedNetwork":"23415"}`
 )
 
 // goodLines holds a line of every type, in the order of bundle.Types.
@@ -38,6 +43,7 @@ var goodLines = []string{
 	`{"type":"recipient","company":"acme","email":"alerts@acme.example"}`,
 	`{"type":"suppression","company":"acme","email":"alerts@acme.example","since":"2026-11-01T10:00:00Z","reason":"refused","detail":"550 no such user"}`,
 	`{"type":"alert-log","company":"acme","ruleType":"sim","target":"4477","limitBoundary":"lower","physicalId":"8944","groupId":null,"targetGroupId":null,"periodStart":"2026-11-01T00:00:00Z","periodEnd":"2026-12-01T00:00:00Z","threshold":1000,"usage":1200,"isLate":false,"notificationId":null,"dateCreated":"2026-11-02T00:00:00Z","alert":{"target":"4477","lowerThreshold":1000,"upperThreshold":2000},"former":null}`,
+	goodSession,
 	goodUsage,
 }
 

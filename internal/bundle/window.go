@@ -82,6 +82,8 @@ func identify(item Item) (identity, bool) {
 		id.id = strings.ToLower(v.Email)
 	case domain.Firing:
 		id.id = identifyFiring(v)
+	case *domain.SessionImport:
+		id.id = v.ID()
 	case string:
 		id.id = strings.ToLower(v)
 	}

@@ -61,6 +61,8 @@ func recordOf(item Item) (any, error) {
 		return newSuppressionRecord(item.Company, v), nil
 	case domain.Firing:
 		return newFiringRecord(item.Company, v), nil
+	case *domain.SessionImport:
+		return newSessionRecord(item.Company, v), nil
 	case domain.UsageRecord:
 		return newUsageRecord(item.Company, v), nil
 	}

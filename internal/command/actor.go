@@ -7,7 +7,7 @@ import (
 	"simgraph/domain"
 )
 
-// actor is whoever runs a command, for the audit log.
+// actor is the account that runs a command, for the audit log.
 func actor(command string) *domain.Actor {
 	by := &domain.Actor{Name: "unknown", Origin: domain.Origin{Door: command}}
 	if account, err := user.Current(); err == nil {

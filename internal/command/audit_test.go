@@ -48,7 +48,7 @@ func TestTheAuditLogIsExportedAndVerified(t *testing.T) {
 	}
 	for _, want := range []string{"import.companies", "import.subscribers", "import.usage"} {
 		if !strings.Contains(exported, `"action":"`+want+`"`) {
-			t.Errorf("the import is told as %.500s", exported)
+			t.Errorf("the import is recorded as %.500s", exported)
 		}
 	}
 

@@ -147,3 +147,24 @@ func TestAnExportNeedsToKnowTheCompany(t *testing.T) {
 		t.Errorf("a failed export left %s", output)
 	}
 }
+
+// The help of export and the page about bundles list the same things that a bundle lacks.
+func TestTheHelpOfExportLeavesOutWhatThePageDoes(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/bundles.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "An export holds everything but ")
+	page = []byte(strings.Join(strings.Fields(text), " "))
+	help := strings.Join(strings.Fields(command.Export{}.Help()), " ")
+	_, left, _ := strings.Cut(help, "import restores it. ")
+	for _, noun := range []string{"access keys", "tokens", "the audit log", "mails"} {
+		if !strings.Contains(strings.ToLower(left), noun) || !strings.Contains(string(page), noun) {
+			t.Errorf("%q is missing in %q, or in %.120q", noun, left, page)
+		}
+	}
+	if strings.Contains(strings.ToLower(left), "alerts") || !strings.Contains(help, "the log of its alerts") {
+		t.Errorf("the log of alerts is part of a bundle, but: %s", help)
+	}
+}

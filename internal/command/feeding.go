@@ -91,7 +91,8 @@ func (s *Serve) feed(env *Env, v *service, pool *sqlx.DB, ledger *usage.Store) (
 	if s.feedsDemo() {
 		v.demo = &demoFeed{pool, clients}
 	}
-	listener, err := radius.Listen(address, radius.Config{Feed: feed.New(pool, ledger, clients), Log: env.Log, MaxWaiting: s.RADIUSWaiting})
+	v.feed = feed.New(pool, ledger, clients)
+	listener, err := radius.Listen(address, radius.Config{Feed: v.feed, Log: env.Log, MaxWaiting: s.RADIUSWaiting})
 	if err != nil {
 		return nil, err
 	}
@@ -100,13 +101,25 @@ func (s *Serve) feed(env *Env, v *service, pool *sqlx.DB, ledger *usage.Store) (
 	return listener, nil
 }
 
-// listen runs the listener until ctx ends.
+// listen runs the listener until ctx ends, and stores then what it has counted.
 func (v *service) listen(ctx context.Context) error {
 	if v.radius == nil {
 		<-ctx.Done()
 		return nil
 	}
-	return v.radius.Run(ctx)
+	err := v.radius.Run(ctx)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+	defer cancel()
+	return errors.Join(err, v.feed.Flush(last))
+}
+
+// tallyFeed stores how many packets came from which network elements.
+func (v *service) tallyFeed(ctx context.Context) error {
+	if v.feed == nil {
+		<-ctx.Done()
+		return nil
+	}
+	return v.feed.Flush(ctx)
 }
 
 // endSilent ends the sessions that network elements do not report any more.

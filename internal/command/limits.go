@@ -97,12 +97,17 @@ type metered struct {
 	metrics *telemetry.Metrics
 }
 
-// Record implements domain.Usage.
-func (m metered) Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error) {
+// RecordInTurn implements domain.Usage.
+func (m metered) RecordInTurn(ctx context.Context, scope domain.Scope, records []domain.UsageRecord, placed func()) ([]domain.Recorded, error) {
 	began := time.Now()
-	results, err := m.Usage.Record(ctx, scope, records)
+	results, err := m.Usage.RecordInTurn(ctx, scope, records, placed)
 	if err == nil {
 		m.metrics.Booked(records, results, began)
 	}
 	return results, err
+}
+
+// Record implements domain.Usage.
+func (m metered) Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error) {
+	return m.RecordInTurn(ctx, scope, records, func() {})
 }

@@ -126,9 +126,9 @@ type observedUsage struct {
 	replicas *replica.Set
 }
 
-// Record implements domain.Usage.
-func (n observedUsage) Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error) {
-	results, err := n.Usage.Record(ctx, scope, records)
+// RecordInTurn implements domain.Usage.
+func (n observedUsage) RecordInTurn(ctx context.Context, scope domain.Scope, records []domain.UsageRecord, placed func()) ([]domain.Recorded, error) {
+	results, err := n.Usage.RecordInTurn(ctx, scope, records, placed)
 	n.replicas.RecordObservedWrite(ctx)
 	return results, err
 }

@@ -140,6 +140,7 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 		workerRADIUS:    v.listen,
 		workerDemo:      v.feedDemo,
 		workerSessions:  every(sweepEvery, v.endSilent),
+		workerTally:     every(tallyEvery, v.tallyFeed),
 	} {
 		running.Go(func() error {
 			if name != workerAdmin {

@@ -55,6 +55,8 @@ type service struct {
 	writes    *writes
 	// radius takes accounting; nil without --radius-addr.
 	radius *radius.Listener
+	// feed stores what the listener takes.
+	feed *feed.Store
 	// demo feeds the demo company; nil when it does not feed itself.
 	demo *demoFeed
 	// sessionInterval is the longest interval of reports that is expected.
@@ -102,6 +104,7 @@ func (v *service) newGraph(pool *sqlx.DB, access *db.Access, store *usage.Store)
 		Usage:       metered{store, v.telemetry.Metrics},
 		Analytics:   usage.NewAnalytics(store),
 		Sessions:    feed.NewSessions(pool),
+		Feed:        feed.NewState(pool),
 		Alerts:      db.NewAlerts(pool, time.Now),
 		AlertLog:    db.NewAlertLog(pool),
 		Recipients:  db.NewRecipients(pool, time.Now),

@@ -21,6 +21,8 @@ const (
 	lookEvery = 5 * time.Second
 	// sweepEvery is the interval in which sessions are ended that are silent.
 	sweepEvery = 20 * time.Second
+	// tallyEvery is how often the counts of packets are stored.
+	tallyEvery = 5 * time.Second
 	// noteTime is how long the last time may take.
 	noteTime = 5 * time.Second
 	// restartAfter is the pause before a worker that failed is started again.
@@ -39,10 +41,11 @@ const (
 	workerWrites    = "writes"
 	workerRADIUS    = "radius"
 	workerSessions  = "sessions"
+	workerTally     = "feed"
 	workerDemo      = "demo"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerReconcile, workerRetain, workerRefuse, workerReplica, workerWrites, workerRADIUS, workerSessions, workerDemo}
+var workers = []string{workerAdmin, workerLive, workerMail, workerReconcile, workerRetain, workerRefuse, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.

@@ -29,7 +29,7 @@ const (
 type Config struct {
 	// Usage books the records.
 	Usage interface {
-		Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error)
+		RecordInTurn(ctx context.Context, scope domain.Scope, records []domain.UsageRecord, placed func()) ([]domain.Recorded, error)
 	}
 	// Admit returns the context of a request with its caller.
 	Admit func(r *http.Request) (context.Context, error)
@@ -37,8 +37,9 @@ type Config struct {
 	// expired.
 	StillValid func(ctx context.Context) error
 	Log        *slog.Logger
-	// Streams bounds the streams at a time, each of which holds two batches in
-	// memory; 0 stands for DefaultStreams.
+	// Streams bounds the streams at a time, each of which holds four batches in
+	// memory: two that are booked, one that waits and one that is read; 0 stands for
+	// DefaultStreams.
 	Streams int
 	// Bytes bounds a stream; 0 stands for no limit, since memory does not grow
 	// with its length.

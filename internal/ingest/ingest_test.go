@@ -273,15 +273,22 @@ func TestWhatWasAnsweredIsBookedWhenTheClientVanishes(t *testing.T) {
 	}
 }
 
+// open begins a stream that goes on, of which the first record is answered.
+func (d *fixture) open() (client *io.PipeWriter, answers *bufio.Reader) {
+	d.Helper()
+	body, client := io.Pipe()
+	go func() { _, _ = io.WriteString(client, line(1, "")) }()
+	answers = bufio.NewReader(d.send(body).Body)
+	if _, err := answers.ReadString('\n'); err != nil {
+		d.Fatal(err)
+	}
+	return client, answers
+}
+
 func TestARevokedTokenEndsTheStream(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
-	body, client := io.Pipe()
-	go func() { _, _ = io.WriteString(client, line(1, "")) }()
-	answers := bufio.NewReader(d.send(body).Body)
-	if _, err := answers.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	client, answers := d.open()
 	d.revoked.Store(true)
 	go func() { _, _ = io.WriteString(client, line(2, "")) }()
 	text, _ := answers.ReadString('\n')
@@ -326,15 +333,25 @@ func TestAClientThatTakesNoAnswersIsNotReadFurther(t *testing.T) {
 	}
 }
 
+// A stream that goes on has to end before the server gives up on it.
+func TestAServerThatStopsEndsStreamsWithinItsTime(t *testing.T) {
+	t.Parallel()
+	d := newFixture(t)
+	client, answers := d.open()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	d.Config.Handler.(*ingest.Handler).Close(ctx)
+	text, _ := answers.ReadString('\n')
+	if !strings.Contains(text, `"code":"UNAVAILABLE"`) || ctx.Err() != nil {
+		t.Errorf("got %q, %v", text, ctx.Err())
+	}
+	_ = client.Close()
+}
+
 func TestAServerThatStopsEndsStreamsBetweenTwoBatches(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
-	body, client := io.Pipe()
-	go func() { _, _ = io.WriteString(client, line(1, "")) }()
-	answers := bufio.NewReader(d.send(body).Body)
-	if _, err := answers.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	client, answers := d.open()
 	d.Config.Handler.(*ingest.Handler).Close(t.Context())
 	text, _ := answers.ReadString('\n')
 	if !strings.Contains(text, `"code":"UNAVAILABLE"`) {

@@ -22,7 +22,7 @@ type failing struct {
 	calls int
 }
 
-func (f *failing) Record(_ context.Context, _ domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error) {
+func (f *failing) RecordInTurn(_ context.Context, _ domain.Scope, records []domain.UsageRecord, _ func()) ([]domain.Recorded, error) {
 	f.calls++
 	if f.calls <= f.times {
 		return nil, f.with

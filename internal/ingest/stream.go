@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"simgraph/domain"
@@ -25,7 +26,7 @@ const (
 	firstPause = 100 * time.Millisecond
 )
 
-// stream is a request on its way. One goroutine reads ahead, one books and
+// stream is a request on its way. One goroutine reads ahead, one books and one
 // answers; while the client takes no answers, nothing more is read.
 type stream struct {
 	*Handler
@@ -65,10 +66,13 @@ func (s *stream) run() {
 	s.extend()
 	stop := make(chan struct{})
 	failed := make(chan error, 1)
+	bookings, booked := make(chan *booking), make(chan struct{})
 	go func() { failed <- s.read(stop) }()
-	err := s.bookAll()
+	go func() { s.bookAll(bookings, stop); close(booked) }()
+	err := s.answerAll(bookings)
 	gone := s.ctx.Err() != nil
 	close(stop)
+	<-booked
 	if err != nil {
 		// This ends a read that waits, and with it the contexts of this and all
 		// later requests on the connection.
@@ -133,31 +137,87 @@ func unreadable(err error) error {
 	return domain.Invalid("", "the body could not be read to its end")
 }
 
-// bookAll books and answers batch after batch.
-func (s *stream) bookAll() error {
-	for {
-		batch, err := s.collect()
-		if err != nil || len(batch) == 0 {
-			return err
-		}
-		if err := s.StillValid(s.ctx); err != nil {
-			return err
-		}
-		results, err := s.book(batch)
-		if err != nil {
-			return err
+// booking is a batch on its way.
+type booking struct {
+	batch []readLine
+	// results and err are set when done is closed.
+	results []domain.Recorded
+	err     error
+	done    chan struct{}
+	// placed is called when the next batch may begin: it comes after this one, unless
+	// this one has to be tried again.
+	placed func()
+	turn   chan struct{}
+}
+
+func newBooking(batch []readLine) *booking {
+	b := &booking{batch: batch, done: make(chan struct{}), turn: make(chan struct{})}
+	b.placed = sync.OnceFunc(func() { close(b.turn) })
+	return b
+}
+
+// finish is called once.
+func (b *booking) finish(results []domain.Recorded, err error) {
+	b.results, b.err = results, err
+	b.placed()
+	close(b.done)
+}
+
+// answerAll answers batch after batch.
+func (s *stream) answerAll(bookings <-chan *booking) error {
+	for b := range bookings {
+		<-b.done
+		if b.err != nil {
+			return b.err
 		}
 		s.extend()
-		if err := s.answer(batch, results); err != nil {
+		if err := s.answer(b.batch, b.results); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// bookAll books batch after batch and hands them over in their order. A batch begins
+// as soon as its place after the one before is certain, so that two are under way:
+// the database enters the records of one while it adds up the other. It returns when
+// none is under way.
+func (s *stream) bookAll(to chan<- *booking, stop <-chan struct{}) {
+	var underWay sync.WaitGroup
+	defer underWay.Wait()
+	defer close(to)
+	for {
+		batch, err := s.collect(stop)
+		if err == nil && len(batch) == 0 {
+			return
+		}
+		if err == nil {
+			err = s.StillValid(s.ctx)
+		}
+		b := newBooking(batch)
+		if err != nil {
+			b.finish(nil, err)
+		} else {
+			underWay.Go(func() { b.finish(s.book(b)) })
+		}
+		select {
+		case to <- b:
+		case <-stop:
+			return
+		}
+		if err != nil {
+			return
+		}
+		<-b.turn
 	}
 }
 
 // collect waits for a line and takes what comes with it; none at the end.
-func (s *stream) collect() ([]readLine, error) {
+func (s *stream) collect(stop <-chan struct{}) ([]readLine, error) {
 	var batch []readLine
 	select {
+	case <-stop:
+		return nil, nil
 	case <-s.closing:
 		return nil, errStopping
 	case first, open := <-s.lines:
@@ -182,11 +242,11 @@ func (s *stream) collect() ([]readLine, error) {
 }
 
 // book records what can be read of a batch.
-func (s *stream) book(batch []readLine) ([]domain.Recorded, error) {
-	results := make([]domain.Recorded, len(batch))
-	records := make([]domain.UsageRecord, 0, len(batch))
-	places := make([]int, 0, len(batch))
-	for i, line := range batch {
+func (s *stream) book(b *booking) ([]domain.Recorded, error) {
+	results := make([]domain.Recorded, len(b.batch))
+	records := make([]domain.UsageRecord, 0, len(b.batch))
+	places := make([]int, 0, len(b.batch))
+	for i, line := range b.batch {
 		if err := s.check(line); err != nil {
 			results[i] = domain.Rejected(err)
 			continue
@@ -196,7 +256,7 @@ func (s *stream) book(batch []readLine) ([]domain.Recorded, error) {
 	if len(records) == 0 {
 		return results, nil
 	}
-	recorded, err := s.record(records)
+	recorded, err := s.record(records, b.placed)
 	if err != nil {
 		return nil, err
 	}
@@ -221,10 +281,10 @@ func (s *stream) check(line readLine) error {
 
 // record tries again while the database is out of reach: to book the same twice
 // changes nothing.
-func (s *stream) record(records []domain.UsageRecord) ([]domain.Recorded, error) {
+func (s *stream) record(records []domain.UsageRecord, placed func()) ([]domain.Recorded, error) {
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
-		results, err := s.Usage.Record(s.ctx, s.caller.Scope, records)
+		results, err := s.Usage.RecordInTurn(s.ctx, s.caller.Scope, records, placed)
 		public, ok := domain.AsError(err)
 		if !ok || attempt == attempts || public.Kind != domain.KindUnavailable && public.Kind != domain.KindRateLimited {
 			return results, err

@@ -74,3 +74,53 @@ func TestABodyIsUncompressedNDJSON(t *testing.T) {
 		}
 	}
 }
+
+// Of records that claim the same id in different batches, the first one of the stream
+// has it, though the batches are booked side by side.
+func TestALongStreamIsJudgedInItsOrder(t *testing.T) {
+	t.Parallel()
+	const lines, every, back = 22_000, 500, 6_001
+	// status is what is expected of a line; some repeat the id of one before.
+	status := func(n int) string {
+		switch {
+		case n > back && n%every == 0:
+			return "duplicate"
+		case n > back && n%every == 2:
+			return "conflict"
+		}
+		return "accepted"
+	}
+	d := newFixture(t)
+	body, input := io.Pipe()
+	go func() {
+		for n := range lines {
+			text := line(n, "")
+			switch status(n) {
+			case "duplicate":
+				text = line(n-back, "")
+			case "conflict":
+				text = strings.Replace(line(n-back, ""), `"mobileOriginated":1`, `"mobileOriginated":7`, 1)
+			}
+			if _, err := io.WriteString(input, text); err != nil {
+				return
+			}
+		}
+		_ = input.Close()
+	}()
+	results := d.results(d.send(body))
+	if len(results) != lines {
+		t.Fatalf("%d of %d lines are answered", len(results), lines)
+	}
+	accepted := 0
+	for n, r := range results {
+		if r.Line != n+1 || r.Status != status(n) {
+			t.Fatalf("line %d is answered %+v, want %s", n+1, r, status(n))
+		}
+		if r.Status == "accepted" {
+			accepted++
+		}
+	}
+	if got := d.booked(); got != accepted {
+		t.Errorf("%d records are booked, want %d", got, accepted)
+	}
+}

@@ -89,7 +89,7 @@ func TestABucketKeepsItsPromise(t *testing.T) {
 			if wait := b.Take("a", n); wait > 0 {
 				c.at = c.at.Add(wait)
 				if again := b.Take("a", n); again > time.Microsecond {
-					t.Fatalf("told %v, waits %v more", wait, again)
+					t.Fatalf("promised %v, waits %v more", wait, again)
 				} else if again > 0 {
 					continue
 				}

@@ -135,9 +135,11 @@ func TestAServerThatRefusesUsSuppressesNobodyAndLosesNothing(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatIsRefusedForAnHourWhileOthersAreTakenIsSuppressed(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, refusing{"ops@acme.example": plain(550, "no such user")}.server(t))
+// newRefused is a fixture in which the address ops is refused, and that of noc takes
+// a mail that was made a second later.
+func newRefused(t *testing.T, refusal *smtp.SMTPError) *fixture {
+	t.Helper()
+	f := newFixture(t, refusing{"ops@acme.example": refusal}.server(t))
 	f.cfg.Backoff = time.Minute
 	noc := f.recipient("noc@acme.example")
 	f.alert()
@@ -146,12 +148,41 @@ func TestAnAddressThatIsRefusedForAnHourWhileOthersAreTakenIsSuppressed(t *testi
 	_, err := f.recipients.SendTest(t.Context(), scope, &noc.RecipientID)
 	f.must(err)
 	f.round(sent)
+	return f
+}
+
+func TestAnAddressThatIsRefusedForAnHourWhileOthersAreTakenIsSuppressed(t *testing.T) {
+	t.Parallel()
+	f := newRefused(t, plain(550, "no such user"))
 	f.pass(59 * time.Minute)
 	f.round(retried)
 	f.pass(4 * time.Minute)
 	f.round(failed)
 	if !f.suppressed("ops@acme.example") || f.suppressed("noc@acme.example") {
 		t.Errorf("suppressed: ops %t, noc %t", f.suppressed("ops@acme.example"), f.suppressed("noc@acme.example"))
+	}
+}
+
+// A mailbox that is full, a mail that is too large and what is about us never count
+// against the address, whatever else the server takes.
+func TestWhatIsNotAboutTheAddressNeverSuppressesIt(t *testing.T) {
+	t.Parallel()
+	for _, refusal := range []*smtp.SMTPError{
+		plain(552, "the mailbox is full"), plain(503, "bad sequence"),
+		{Code: 552, EnhancedCode: smtp.EnhancedCode{5, 2, 2}, Message: "the mailbox is full"},
+		{Code: 552, EnhancedCode: smtp.EnhancedCode{5, 2, 3}, Message: "the mail is too large"},
+		{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 8}, Message: "no domain of the sender"},
+		{Code: 554, EnhancedCode: smtp.EnhancedCode{5, 7, 1}, Message: "blocked"},
+	} {
+		t.Run(refusal.Error(), func(t *testing.T) {
+			t.Parallel()
+			f := newRefused(t, refusal)
+			f.pass(2 * time.Hour)
+			f.round(retried)
+			if f.suppressed("ops@acme.example") {
+				t.Error("the address is suppressed")
+			}
+		})
 	}
 }
 

@@ -86,7 +86,8 @@ func TestAMailThatWaitedWhenTheAddressWasRefusedIsSentAfterwards(t *testing.T) {
 func TestWhatIsOlderThanAMailMayBeIsNotSentAfterARestore(t *testing.T) {
 	t.Parallel()
 	refused := refusing{"ops@acme.example": gone()}
-	f := newFixture(t, refused.server(t))
+	server := refused.server(t)
+	f := newFixture(t, server)
 	f.alert()
 	f.round(failed)
 	f.alert()
@@ -99,6 +100,9 @@ func TestWhatIsOlderThanAMailMayBeIsNotSentAfterARestore(t *testing.T) {
 		t.Errorf("%d mails and %d alerts are sent", restored.Mails, restored.Alerts)
 	}
 	f.round(sent)
+	if text := server.mails()[0].Data; !strings.Contains(text, "alert 3 (sim") || strings.Contains(text, "alert 2 (sim") {
+		t.Errorf("sent was %s", text)
+	}
 }
 
 func TestWhoUnsubscribedIsNotRestored(t *testing.T) {

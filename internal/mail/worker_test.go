@@ -441,7 +441,7 @@ func TestNothingIsLostWhenAWorkerDies(t *testing.T) {
 	f.pass(31 * time.Second)
 	digest := domain.Digest{Wait: 30 * time.Second, HourlyCap: 9, MaxEntries: 9}
 	f.must(f.outbox.Gather(t.Context(), 1, digest))
-	// A worker takes the mail and is never heard of again.
+	// A worker takes the mail and ends without a word.
 	taken, err := f.outbox.Claim(t.Context(), 1, digest, 9, time.Minute)
 	f.must(err)
 	if len(taken) != 1 {

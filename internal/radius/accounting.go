@@ -41,7 +41,7 @@ func (r *request) read(arrived time.Time) domain.Accounting {
 			return a
 		}
 		a.Record, a.Unusable = r.record(event, a)
-		a.Record.Report.SentAt, a.Record.Report.ClockOff = arrived.Add(-r.delay()), clockOff
+		a.Record.Report.SentAt, a.Record.Report.ClockOff = r.sent(arrived, at, clockOff), clockOff
 	}
 	return a
 }
@@ -116,7 +116,9 @@ func (r *request) session(g vendorAttributes, nas string) string {
 
 // time is when the request states that it was made. A clock that is off by more
 // than the tolerance is not believed: refusing its requests would stop the feed.
-// A request that waited at its sender is not off, since Acct-Delay-Time grows.
+// A request that waited at its sender is not off, since Acct-Delay-Time grows, and it
+// may grow by more than the time that passed: FreeRADIUS adds the whole age of a
+// request that it had on its disk to what the sender stated.
 func (r *request) time(arrived time.Time) (at time.Time, clockOff bool) {
 	delay := r.delay()
 	if delay > longestDelay {
@@ -127,10 +129,20 @@ func (r *request) time(arrived time.Time) (at time.Time, clockOff bool) {
 	if err != nil {
 		return sent, false
 	}
-	if sent.Sub(at).Abs() > domain.ClockTolerance {
+	if at.Before(sent.Add(-domain.ClockTolerance)) || at.After(arrived.Add(domain.ClockTolerance)) {
 		return sent, true
 	}
 	return at, false
+}
+
+// sent is when the request was sent by the clock of the receiver: no earlier than it
+// was made.
+func (r *request) sent(arrived, at time.Time, clockOff bool) time.Time {
+	sent := arrived.Add(-r.delay())
+	if !clockOff && at.After(sent) && at.Before(arrived) {
+		return at
+	}
+	return sent
 }
 
 // delay is how long the request waited at its sender.

@@ -74,7 +74,12 @@ func (l *ledger) accounted() []domain.Accounting {
 // listening runs a listener on the feed and returns a connection to it.
 func listening(t *testing.T, l *ledger) *net.UDPConn {
 	t.Helper()
-	listener, err := radius.Listen("127.0.0.1:0", radius.Config{Feed: l, Log: slog.New(slog.DiscardHandler)})
+	return listeningOn(t, l, l)
+}
+
+func listeningOn(t *testing.T, feed domain.Feed, l *ledger) *net.UDPConn {
+	t.Helper()
+	listener, err := radius.Listen("127.0.0.1:0", radius.Config{Feed: feed, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,6 +315,8 @@ func TestUnusableRequestsAreAnswered(t *testing.T) {
 	_ = rfc2866.AcctStatusType_Set(odd, 9)
 	short := report().Packet(secret)
 	short.Set(rfc2866.AcctInputOctets_Type, codec.Attribute{1, 2})
+	high := report().Packet(secret)
+	_ = rfc2869.AcctInputGigawords_Set(high, 1<<29)
 	for reason, packet := range map[string][]byte{
 		"an attribute is malformed":                     b,
 		"Acct-Status-Type is missing":                   without(rfc2866.AcctStatusType_Type),
@@ -318,6 +325,7 @@ func TestUnusableRequestsAreAnswered(t *testing.T) {
 		"Acct-Session-Id is missing":                    without(rfc2866.AcctSessionID_Type),
 		"3GPP-IMSI and Calling-Station-Id are missing":  without(rfc2865.VendorSpecific_Type, rfc2865.CallingStationID_Type),
 		"attribute 42 is no number":                     encoded(t, short),
+		"attribute 52 is too high":                      encoded(t, high),
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
@@ -341,12 +349,14 @@ func TestTheTimeOfARequestIsBelievedWithinLimits(t *testing.T) {
 		want  time.Duration
 		off   bool
 	}{
-		"now":                   {0, 0, 0, false},
-		"waited at the sender":  {-3 * time.Hour, 3 * time.Hour, -3 * time.Hour, false},
-		"a year ahead":          {365 * 24 * time.Hour, 0, 0, true},
-		"a year back":           {-365 * 24 * time.Hour, 0, 0, true},
-		"a delay of two months": {0, 60 * 24 * time.Hour, 0, true},
-		"minutes ahead":         {9 * time.Minute, 0, 9 * time.Minute, false},
+		"now":                              {0, 0, 0, false},
+		"waited at the sender":             {-3 * time.Hour, 3 * time.Hour, -3 * time.Hour, false},
+		"waited, and stated twice as long": {-time.Hour, 2 * time.Hour, -time.Hour, false},
+		"made later than it arrived":       {time.Hour, 2 * time.Hour, -2 * time.Hour, true},
+		"a year ahead":                     {365 * 24 * time.Hour, 0, 0, true},
+		"a year back":                      {-365 * 24 * time.Hour, 0, 0, true},
+		"a delay of two months":            {0, 60 * 24 * time.Hour, 0, true},
+		"minutes ahead":                    {9 * time.Minute, 0, 9 * time.Minute, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -111,6 +111,9 @@ func (a *answers) measure(ctx context.Context) error {
 		row.Half, row.BareHalf = a.load(ctx, server, w.request, half), a.load(ctx, ceilings, w.bareRequest, half)
 		row.Allocations, row.Bytes = a.allocations(ctx, w)
 	}
+	if r.Compression, err = a.compress(ctx, server); err != nil {
+		return err
+	}
 	if a.steady > 0 {
 		r.SteadyMB, r.SteadySeconds = a.keepOn(ctx, server), int(a.steady.Seconds())
 	}

@@ -25,7 +25,7 @@ func endpoints(pool *sqlx.DB) (http.Handler, error) {
 	store, records := db.NewAccess(pool), usage.New(pool, nil, usage.Options{})
 	graph := resolvers.New(resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
-		Access: store, Usage: records, Analytics: usage.NewAnalytics(records), Alerts: db.NewAlerts(pool, time.Now), Sessions: feed.NewSessions(pool),
+		Access: store, Usage: records, Analytics: usage.NewAnalytics(records), Alerts: db.NewAlerts(pool, time.Now), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		AlertLog: db.NewAlertLog(pool), Recipients: db.NewRecipients(pool, time.Now),
 	}, time.Now)
 	gate, schema := access.NewGate(store, time.Now), graph.Schema()

@@ -20,6 +20,8 @@ type report struct {
 	SteadyMB      []int
 	SteadySeconds int
 	Rows          []*reportRow
+	// Compression is what compressing one of the answers costs.
+	Compression []*compressed
 }
 
 type reportRow struct {
@@ -88,6 +90,7 @@ func (r *report) print(out io.Writer, against string) error {
 	for _, row := range r.Rows {
 		fmt.Fprintln(out, row.line(earlier))
 	}
+	r.printCompression(out)
 	if memory := r.memory(); memory != "" {
 		fmt.Fprintf(out, "\n%s", memory)
 	}

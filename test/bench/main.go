@@ -34,11 +34,13 @@ type options struct {
 	// stream is the number of records of one stream to the program simgraph.
 	stream   int
 	simgraph string
-	parts    []string
+	// packets is how many of RADIUS memory is watched over.
+	packets int
+	parts   []string
 }
 
 // parts are what a run measures.
-var parts = []string{"ingest", "singles", "alerts", "analytics", "stream"}
+var parts = []string{"ingest", "singles", "alerts", "analytics", "feed", "stream"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -89,6 +91,7 @@ func parse(args []string) (opt options, err error) {
 	flags.StringVar(&opt.databaseURL, "database-url", "", "an empty database; default a private server in a temporary folder")
 	flags.IntVar(&opt.stream, "stream", 10_000_000, "number of records of one stream to the server; 0 for none")
 	flags.StringVar(&opt.simgraph, "simgraph", "./simgraph", "the server's program")
+	flags.IntVar(&opt.packets, "packets", 1_000_000, "number of RADIUS packets over which memory is watched; 0 for none")
 	flags.StringVar(&opt.dir, "dir", "", "where the temporary folder is made")
 	only := flags.String("only", strings.Join(parts, ","), "the `parts` to measure")
 	if err := flags.Parse(args); err != nil {
@@ -135,7 +138,7 @@ func run(ctx context.Context, out io.Writer, opt options) error {
 		return err
 	}
 	steps := map[string]func(context.Context) error{
-		"ingest": b.ingest, "singles": b.singles, "alerts": b.alerts, "analytics": b.analytics, "stream": b.streamed,
+		"ingest": b.ingest, "singles": b.singles, "alerts": b.alerts, "analytics": b.analytics, "feed": b.fed, "stream": b.streamed,
 	}
 	for _, part := range opt.parts {
 		if err := steps[part](ctx); err != nil {

@@ -31,7 +31,7 @@ func TestTheDiskOfTheDatabaseIsFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	freed := time.Now()
-	// PostgreSQL stops where it cannot write its log ahead: whoever runs it
+	// PostgreSQL stops where it cannot write its log ahead: its supervisor
 	// starts it again.
 	if d.ended(0) {
 		_ = d.server.Close()

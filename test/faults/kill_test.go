@@ -70,7 +70,7 @@ func TestProcessesOfTheEmbeddedDatabaseAreKilled(t *testing.T) {
 	if postmaster(t, dir) != server {
 		t.Error("the database was started anew")
 	}
-	// Without its main process simgraph ends, and logs why: whoever runs it
+	// Without its main process simgraph ends, and logs why: its supervisor
 	// starts it again.
 	if err := syscall.Kill(server, syscall.SIGKILL); err != nil {
 		t.Fatal(err)

@@ -9,20 +9,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"simgraph/db/dbtest"
-	"simgraph/db/pg"
 )
 
 const (
 	radiusSecret   = "testing-secret-0" // of testdata/freeradius.conf, as nas-secret
-	radiusSessions = 100
-	radiusReports  = 10
+	radiusSessions = 1_000
+	radiusReports  = 20 // after the Start of each
+	radiusKills    = 5
 )
 
 // needPrograms skips the test where programs of Debian are missing; CI has them.
@@ -32,7 +29,7 @@ func needPrograms(t *testing.T, names ...string) {
 		if _, err := exec.LookPath(name); err != nil && os.Getenv("CI") == "true" {
 			t.Fatal(err)
 		} else if err != nil {
-			t.Skipf("%v: apt-get install freeradius freeradius-utils", err)
+			t.Skipf("%v: apt-get install freeradius freeradius-utils tshark", err)
 		}
 	}
 }
@@ -99,46 +96,55 @@ Acct-Delay-Time = %d
 `, status, session, imsi, seconds, uint32(originated), originated>>32, uint32(terminated), terminated>>32, at.Unix(), int(now.Sub(at)/time.Second)+delay)
 }
 
-// A gateway behind FreeRADIUS reports sessions, of which reports are lost, repeated
-// and out of order, while simgraph is killed: the ledger has the highest of each.
-func TestAccountingThroughFreeRADIUSIsExact(t *testing.T) {
-	needPrograms(t, "freeradius", "radclient")
-	url, port := dbtest.URL(t), freePort(t)
-	n := startNode(t, url, "--radius-addr", fmt.Sprintf("127.0.0.1:%d", port))
-	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte(radiusSecret), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	run(t, "radius", "client", "add", "freeradius", "--network", "127.0.0.1", "--secret-file", secret, "--database-url", url, "--data-dir", n.launch.dataDir)
-	imsis := regexp.MustCompile(`"imsi":"(\d+)"`).FindAllStringSubmatch(string(n.must("GET", "/subscribers?limit=100&filter=kind%20eq%20cellular", "")), -1)
-	random, now := rand.New(rand.NewPCG(18, 18)), time.Now()
+// accounted are the reports of a gateway, shuffled, with what the ledger must have.
+type accounted struct {
+	reports                []string
+	originated, terminated int64
+}
+
+// account makes up the reports of sessions: a tenth is lost, the others are sent one
+// to three times with another Acct-Delay-Time.
+func account(random *rand.Rand, now time.Time) *accounted {
 	began := now.Add(-2 * time.Hour).Truncate(time.Second)
-	var reports []string
-	var wantOriginated, wantTerminated int64
+	a := &accounted{reports: []string{"Acct-Status-Type = Tunnel-Start\nNAS-Identifier = \"pgw1\"\nAcct-Session-Id = \"poison\"\n"}}
 	for session := range radiusSessions {
-		originated, terminated, mostOriginated, mostTerminated := int64(0), int64(0), int64(0), int64(0)
-		for i := range radiusReports {
+		var originated, terminated, mostOriginated, mostTerminated int64
+		for i := range radiusReports + 1 {
 			if i == 0 || random.IntN(10) > 0 {
+				at := began.Add(time.Duration(i) * 5 * time.Minute)
 				for range 1 + random.IntN(3) {
-					reports = append(reports, accountingReport(imsis[session%len(imsis)][1], session, began.Add(time.Duration(i)*5*time.Minute), now, 300*i, originated, terminated, random.IntN(20)))
+					imsi := fmt.Sprintf("2341500000%05d", session%fleet)
+					a.reports = append(a.reports, accountingReport(imsi, session, at, now, 300*i, originated, terminated, random.IntN(20)))
 				}
 				mostOriginated, mostTerminated = originated, terminated
 			}
 			originated, terminated = originated+random.Int64N(1<<31), terminated+random.Int64N(1<<33)
 		}
-		wantOriginated, wantTerminated = wantOriginated+mostOriginated, wantTerminated+mostTerminated
+		a.originated, a.terminated = a.originated+mostOriginated, a.terminated+mostTerminated
 	}
-	reports = append(reports, "Acct-Status-Type = Tunnel-Start\nNAS-Identifier = \"pgw1\"\nAcct-Session-Id = \"poison\"\n")
-	random.Shuffle(len(reports), func(i, j int) { reports[i], reports[j] = reports[j], reports[i] })
-	sendThrough(t, n, startFreeRADIUS(t, port), reports)
-	pool, err := pg.Open(t.Context(), url, pg.Options{MaxConns: 1})
-	if err != nil {
+	random.Shuffle(len(a.reports), func(i, j int) { a.reports[i], a.reports[j] = a.reports[j], a.reports[i] })
+	return a
+}
+
+// A gateway behind FreeRADIUS reports sessions, of which reports are lost, repeated
+// and out of order, while simgraph and its database are killed: the ledger has the
+// highest of each, alerts fire once, and no answer is malformed.
+func TestAccountingThroughFreeRADIUSIsExact(t *testing.T) {
+	needPrograms(t, "freeradius", "radclient", "tshark")
+	d, port := newDatabase(t), freePort(t)
+	x := startTrial(t, launch{databaseURL: d.url(), dataDir: t.TempDir(), extra: []string{"--radius-addr", fmt.Sprintf("127.0.0.1:%d", port)}})
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte(radiusSecret), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	defer pool.Close()
+	run(t, "radius", "client", "add", "freeradius", "--network", "127.0.0.1", "--secret-file", secret, "--database-url", d.url(), "--data-dir", x.launch.dataDir)
+	a := account(rand.New(rand.NewPCG(18, 18)), time.Now())
+	captured := capture(t, port)
+	x.sendThrough(d, startFreeRADIUS(t, port), a.reports)
+	pool := d.open()
 	var got string
-	want := fmt.Sprintf("%d sessions, %d and %d bytes, 1 rejected", radiusSessions, wantOriginated, wantTerminated)
-	for deadline := time.Now().Add(3 * time.Minute); got != want && time.Now().Before(deadline); time.Sleep(time.Second) {
+	want := fmt.Sprintf("%d sessions, %d and %d bytes, 1 rejected", radiusSessions, a.originated, a.terminated)
+	for deadline := time.Now().Add(8 * time.Minute); got != want && time.Now().Before(deadline); time.Sleep(time.Second) {
 		if err := pool.Get(&got, `SELECT (SELECT count(*) FROM sessions) || ' sessions, ' || coalesce(sum(mobile_originated), 0) || ' and ' || coalesce(sum(mobile_terminated), 0) || ' bytes, ' ||
   (SELECT count(*) FROM feed_rejects) || ' rejected' FROM usage_records WHERE source = 'freeradius'`); err != nil {
 			t.Fatal(err)
@@ -147,27 +153,84 @@ func TestAccountingThroughFreeRADIUSIsExact(t *testing.T) {
 	if got != want {
 		t.Errorf("stored %s\nnot    %s", got, want)
 	}
-	if out := run(t, "rebuild", "--database-url", url); !strings.Contains(out, "all totals agree") {
-		t.Errorf("totals differ from the ledger: %s", out)
+	if fired := x.checkAlerts(pool); fired == 0 {
+		t.Error("no alert fired")
 	}
+	x.checkTotals([]string{"--database-url", d.url()})
+	captured()
 }
 
-// sendThrough sends the reports by radclient to FreeRADIUS, while simgraph is killed
-// and started again.
-func sendThrough(t *testing.T, n *node, proxy int, reports []string) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "reports")
+// sendThrough sends the reports by radclient to FreeRADIUS, while simgraph and its
+// database are killed and started again.
+func (x *trial) sendThrough(d *database, proxy int, reports []string) {
+	x.t.Helper()
+	file := filepath.Join(x.t.TempDir(), "reports")
 	if err := os.WriteFile(file, []byte(strings.Join(reports, "\n")), 0o600); err != nil {
-		t.Fatal(err)
+		x.t.Fatal(err)
 	}
-	sender := exec.Command("radclient", "-q", "-p", "30", "-r", "5", "-t", "3", "-f", file, fmt.Sprintf("127.0.0.1:%d", proxy), "acct", "nas-secret")
+	began := time.Now()
+	// As a gateway does, radclient repeats a report until it is answered.
+	sender := exec.Command("radclient", "-q", "-p", "50", "-n", "600", "-r", "30", "-t", "3", "-f", file, fmt.Sprintf("127.0.0.1:%d", proxy), "acct", "nas-secret")
 	sent := make(chan error, 1)
 	go func() { sent <- sender.Run() }()
-	for range 3 {
-		time.Sleep(2 * time.Second)
-		n.kill()
+	for n := range radiusKills {
+		time.Sleep(8 * time.Second)
+		x.simgraph.kill()
+		if n == radiusKills/2 {
+			d.crash(syscall.SIGKILL)
+			d.start()
+		}
 		time.Sleep(time.Second)
-		n.start()
+		x.simgraph = serve(x.t, x.launch)
 	}
-	t.Logf("radclient: %v", <-sent)
+	if err := <-sent; err != nil {
+		x.t.Errorf("radclient: %v: the proxy has not answered every report", err)
+	}
+	x.t.Logf("%d reports in %v", len(reports), time.Since(began).Round(time.Second))
+}
+
+// capture records the packets of a port until the function that it returns is called,
+// which demands that tshark finds answers, and none that is malformed.
+func capture(t *testing.T, port int) func() {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "packets.pcapng")
+	cmd := exec.Command("tshark", "-q", "-i", "lo", "-f", fmt.Sprintf("udp port %d", port), "-w", file)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	log := &transcript{}
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for deadline := time.Now().Add(patience); !strings.Contains(log.String(), "Capturing on"); time.Sleep(50 * time.Millisecond) {
+		select {
+		case err := <-ended:
+			t.Fatalf("tshark does not capture: %v: %s", err, log)
+		default:
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("tshark does not capture: %s", log)
+		}
+	}
+	return func() {
+		t.Helper()
+		time.Sleep(time.Second) // what was captured is written
+		_ = cmd.Process.Signal(syscall.SIGINT)
+		<-ended
+		decode := []string{"-r", file, "-d", fmt.Sprintf("udp.port==%d,radius", port)}
+		count := func(filter string) int {
+			out, err := exec.Command("tshark", append(decode, "-Y", filter, "-T", "fields", "-e", "frame.number")...).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.Count(string(out), "\n")
+		}
+		answers := count("radius.code == 5")
+		malformed := count("radius.code == 5 && (_ws.malformed || _ws.expert.severity >= 8388608)")
+		if others := count(fmt.Sprintf("udp.srcport == %d && !(radius.code == 5)", port)); answers < radiusSessions || malformed > 0 || others > 0 {
+			t.Errorf("of %d answers %d are malformed, and %d packets are no answers", answers, malformed, others)
+		}
+		t.Logf("tshark: %d answers", answers)
+	}
 }

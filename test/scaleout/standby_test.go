@@ -141,8 +141,8 @@ func TestCallersReadWhatTheyWrote(t *testing.T) {
 	})
 }
 
-// Under a delay of every write, who writes and reads at once never sees what was
-// before, whoever else reads from the standby meanwhile.
+// Under a delay of every write, a client that writes and reads at once never gets what was
+// before, also while others read from the standby.
 func TestNoReadIsStaleUnderADelay(t *testing.T) {
 	t.Parallel()
 	r := serveReplicated(t)

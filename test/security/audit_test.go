@@ -109,7 +109,7 @@ func (w *world) audited(t *testing.T, what, endpoint string, write func() answer
 	}
 }
 
-// The graph shows the log to whoever may see users, and its filters work.
+// The graph shows the log to users with the permission for users, and its filters work.
 func TestTheAuditLogIsRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

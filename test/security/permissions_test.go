@@ -190,3 +190,24 @@ func TestWithoutATokenNothingIsExecutedWhateverIsAccepted(t *testing.T) {
 		}
 	}
 }
+
+// The order of checks is the same at both endpoints: path, method, token (semantics §2).
+func TestAMethodThatIsNotServedIsNamedBeforeAMissingToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, c := range []struct {
+		method, path string
+		status       int
+	}{
+		{http.MethodPut, "/graphql", http.StatusMethodNotAllowed}, {http.MethodDelete, "/graphql", http.StatusMethodNotAllowed},
+		{http.MethodPost, "/graphql", http.StatusUnauthorized}, {http.MethodHead, "/graphql?query={viewer{email}}", http.StatusUnauthorized},
+		{http.MethodPut, "/subscribers", http.StatusMethodNotAllowed}, {http.MethodGet, "/subscribers", http.StatusUnauthorized},
+		{http.MethodPut, "/nowhere", http.StatusNotFound},
+	} {
+		recorder := httptest.NewRecorder()
+		w.handler.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), c.method, c.path, nil))
+		if recorder.Code != c.status || (c.status == http.StatusMethodNotAllowed) != (recorder.Header().Get("Allow") != "") {
+			t.Errorf("%s %s: %d, Allow %q, want %d", c.method, c.path, recorder.Code, recorder.Header().Get("Allow"), c.status)
+		}
+	}
+}

@@ -95,20 +95,21 @@ var attributes = map[string]func(part, values) any{
 	"contractLength": func(p part, _ values) any {
 		return number(p.contractLength())
 	},
-	"groupId":                   func(p part, _ values) any { return p.group },
-	"eid":                       func(p part, _ values) any { return p.mark + "-eid" },
-	"smdpProvider":              func(p part, _ values) any { return p.mark + "-smdp" },
-	"dataUsage":                 func(p part, _ values) any { return number(p.bytes(1)) },
-	"usage":                     func(p part, _ values) any { return number(p.bytes(1)) },
-	"related.parent.physicalId": func(p part, _ values) any { return p.physicalID(1) },
-	"tags":                      func(p part, _ values) any { return p.tag() },
-	"id":                        func(_ part, v values) any { return v[alertID] },
-	"alertId":                   func(_ part, v values) any { return v[alertID] },
-	"entryId":                   func(_ part, v values) any { return v["entryId"] },
-	"target":                    func(p part, _ values) any { return p.subscriberID(1) },
-	"lowerThreshold":            func(p part, _ values) any { return number(p.lowerThreshold(0)) },
-	"upperThreshold":            func(p part, _ values) any { return number(p.upperThreshold(0)) },
-	"threshold":                 func(p part, _ values) any { return number(p.lowerThreshold(0)) },
+	"groupId":                     func(p part, _ values) any { return p.group },
+	"eid":                         func(p part, _ values) any { return p.mark + "-eid" },
+	"smdpProvider":                func(p part, _ values) any { return p.mark + "-smdp" },
+	"dataUsage":                   func(p part, _ values) any { return number(p.bytes(1)) },
+	"usage":                       func(p part, _ values) any { return number(p.bytes(1)) },
+	"related.parent.physicalId":   func(p part, _ values) any { return p.physicalID(1) },
+	"related.profiles.physicalId": func(p part, _ values) any { return p.physicalID(2) },
+	"tags":                        func(p part, _ values) any { return p.tag() },
+	"id":                          func(_ part, v values) any { return v[alertID] },
+	"alertId":                     func(_ part, v values) any { return v[alertID] },
+	"entryId":                     func(_ part, v values) any { return v["entryId"] },
+	"target":                      func(p part, _ values) any { return p.subscriberID(1) },
+	"lowerThreshold":              func(p part, _ values) any { return number(p.lowerThreshold(0)) },
+	"upperThreshold":              func(p part, _ values) any { return number(p.upperThreshold(0)) },
+	"threshold":                   func(p part, _ values) any { return number(p.lowerThreshold(0)) },
 
 	"connectionDate": nil, "expiryDate": nil, "terminateDate": nil, "isBarred": nil, "isActive": nil, "subscriberType": nil, "kind": nil,
 	"networkState.isTransferring": nil, "networkState.isOnline": nil, "related.parent.isEnabledOnParent": nil,
@@ -117,6 +118,10 @@ var attributes = map[string]func(part, values) any{
 	"actor":       func(p part, _ values) any { return p.mark + "-admin@" + p.company + ".example" },
 	"accessKeyId": func(_ part, v values) any { return v[accessKeyID] },
 	"requestId":   func(p part, _ values) any { return p.mark + "-request" },
+
+	"source": func(p part, _ values) any { return p.source() }, "sessionId": func(p part, _ values) any { return p.counted() },
+	"isOpen": nil, "isTransferring": nil, "nas": nil, "beganAt": nil, "reportedAt": nil, "endedAt": nil, "cause": nil, "apn": nil, "ratType": nil,
+	"imei": nil, "visitedNetwork": nil, "total": nil,
 
 	"ruleType": nil, "dateCreated": nil, "limitBoundary": nil, "isLate": nil,
 }
@@ -132,7 +137,7 @@ func number(text string) int64 {
 // filtered are the fields of each filter, by input type, list or path.
 var filtered = map[string]query.Fields{
 	"SubscriberFilter": domain.SubscriberFields, "AlertFilter": domain.AlertFields, "AlertLogFilter": domain.AlertLogFields,
-	"AuditFilter":    domain.AuditFields,
+	"AuditFilter": domain.AuditFields, "SessionFilter": domain.SessionFields,
 	"subscriberList": domain.SubscriberFields, "alertList": domain.AlertFields, "alertLogList": domain.AlertLogFields,
 	"/subscribers": domain.SubscriberFields, "/alerts": domain.AlertFields, "/alerts/logs": domain.AlertLogFields,
 }
@@ -158,8 +163,12 @@ func (w *world) victim(t *testing.T, p part) values {
 		"AlertLogEntry": v["entryId"], "Recipient": v[recipientID], "Operator": p.operator(), "Tariff": p.tariff(),
 		"User": p.email(), "Viewer": p.email(), "AccessKey": v[accessKeyID],
 		// Numbers of entries are those of each company: none is another's alone.
-		"AuditEntry": 990_004,
-		"Company":    p.account(),
+		"AuditEntry":   990_004,
+		"Company":      p.account(),
+		"FeedElement":  p.account() + "\x1f", // sources are the company's
+		"FeedReject":   p.source() + "\x1f" + p.mark + "\x1f" + p.mark + "-reason",
+		"WaitingUsage": p.physicalID(unknown) + "\x1f\x1f\x1f" + p.source(),
+		"Session":      (&domain.Session{Identity: domain.IdentifySession(p.source(), p.physicalID(1), p.counted())}).ID(),
 	} {
 		v[nodeID+kind(node)] = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s:%v", node, id))
 	}

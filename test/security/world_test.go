@@ -68,7 +68,7 @@ func newWorld(t *testing.T) *world {
 	w.usage = usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
 	w.ports = resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
-		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), Alerts: db.NewAlerts(pool, clock), Sessions: feed.NewSessions(pool),
+		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), Alerts: db.NewAlerts(pool, clock), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		AlertLog: db.NewAlertLog(pool), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
 	}
 	w.load(t)
@@ -93,6 +93,10 @@ func (w *world) load(t *testing.T) {
 	})
 	if err != nil || counts.Failed() > 0 {
 		t.Fatalf("%v, %v", err, counts)
+	}
+	for _, p := range []part{own, others, rivals} {
+		w.pool.MustExecContext(t.Context(), `INSERT INTO feed_rejects VALUES ($1, $2, $3, $3 || '-reason', 1, now(), now(), $3)`,
+			w.company(t, p.company), p.source(), p.mark)
 	}
 	for _, email := range []string{"own-admin@acme.example", "own-vans@acme.example", "rvl-admin@rival.example"} {
 		company, _, err := w.access.FindUser(t.Context(), email)
@@ -200,6 +204,14 @@ func (p part) address() string             { return "10." + p.digits + ".66.7" }
 func (p part) recipient() string           { return p.mark + "-mail@" + p.company + ".example" }
 func (p part) email() string               { return p.mark + "-user@" + p.company + ".example" }
 
+// counted names the session that counters report of each of its subscribers.
+func (p part) counted() string {
+	return fmt.Sprintf("%s-counted-%d", p.mark, clock().Add(-time.Hour).Unix())
+}
+
+// unknown is the number of a subscriber that no part has: its usage waits.
+const unknown = 8
+
 // companyLines is the bundle of both. rival has, where that is allowed, the same
 // identifiers as acme beside those of its own.
 func companyLines() string {
@@ -248,6 +260,7 @@ func (p part) write(line func(string, ...any)) {
 	for n := range 3 {
 		p.use(line, n+1, clock().Add(-time.Hour), p)
 	}
+	p.use(line, unknown, clock().Add(-time.Hour), p)
 }
 
 func (p part) subscriber(line func(string, ...any), n int, rest string) {

@@ -215,22 +215,22 @@ func (c *Checker) bounded(f *faults, where *place, v any) {
 func number[T any](f *faults, where *place, v any, expected string, as func(any) (T, bool)) any {
 	n, ok := as(v)
 	if !ok {
-		f.add(where, "expected %s, got %s", expected, told(v))
+		f.add(where, "expected %s, got %s", expected, received(v))
 	}
 	return n
 }
 
-// longestTold is enough for a number that people write.
-const longestTold = 40
+// longestReceived is enough for a number that people write.
+const longestReceived = 40
 
-// told is the number where one was given, of another kind than expected, or else
+// received is the number where one was given, of another kind than expected, or else
 // what the value is.
-func told(v any) string {
+func received(v any) string {
 	what := kind(v)
 	if what != aNumber {
 		return what
 	}
-	if text := fmt.Sprint(v); len(text) <= longestTold {
+	if text := fmt.Sprint(v); len(text) <= longestReceived {
 		return text
 	}
 	return what

@@ -22,7 +22,7 @@ func WantsPage(r *http.Request) bool {
 }
 
 // Serves reports whether a Server answers requests of the method; others are
-// refused, whoever sends them.
+// refused.
 func Serves(method string) bool { return isGet(method) || method == http.MethodPost }
 
 // isGet reports whether the answer is that of GET, with or without its body.

@@ -81,11 +81,11 @@ func (s *Server) subscribe(ctx context.Context, c *call) (next graphql.ResponseH
 	if errs := graphql.GetErrors(start); len(errs) > 0 {
 		return nil, errs
 	}
-	told, within := false, withinRoot(ctx, c)
+	ended, within := false, withinRoot(ctx, c)
 	return func(context.Context) *graphql.Response {
 		resp := s.event(within(ctx), events)
-		if resp == nil && !told {
-			told = true
+		if resp == nil && !ended {
+			ended = true
 			resp = lastWords(ctx, start)
 		}
 		return resp

@@ -125,7 +125,7 @@ func TestErrorsNeitherEchoTheBodyNorNameGoTypes(t *testing.T) {
 		got := b.post(body)
 		for _, leak := range []string{"pass-word", "map[", "interface", "json.", "float64", "Go ", "struct"} {
 			if strings.Contains(got.body, leak) {
-				t.Errorf("%s tells %q: %s", body, leak, got.body)
+				t.Errorf("%s contains %q: %s", body, leak, got.body)
 			}
 		}
 	}

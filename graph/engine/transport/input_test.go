@@ -204,13 +204,13 @@ func TestAtMostTwentyFaultsOfVariablesAreNamed(t *testing.T) {
 func TestANumberThatDoesNotFitIsTold(t *testing.T) {
 	b := newBench(t, nil)
 	const query = `query($v:Int){integer(must:$v)}`
-	for given, told := range map[string]string{
+	for given, received := range map[string]string{
 		"2147483648":                  "got 2147483648",
 		"1.5":                         "got 1.5",
 		"1" + strings.Repeat("0", 50): "got a number",
 		`"1"`:                         "got a string",
 	} {
-		want := "$v: expected a whole number of 32 bits, " + told
+		want := "$v: expected a whole number of 32 bits, " + received
 		if got := b.query(query, `{"v":`+given+`}`); !strings.Contains(got.body, want) {
 			t.Errorf("%s: %s, want %s", given, got.body, want)
 		}

@@ -28,17 +28,17 @@ func (s *Server) begin(ctx context.Context, c *call) (context.Context, func(gqle
 	return s.cfg.Observe(ctx, Operation{Name: c.def.Name, Kind: c.def.Operation, Cost: c.cost})
 }
 
-// tellRefused reports an operation that does not run; op is nil where the
+// observeRefused reports an operation that does not run; op is nil where the
 // document did not name one.
-func (s *Server) tellRefused(ctx context.Context, op *operation, errs gqlerror.List) {
+func (s *Server) observeRefused(ctx context.Context, op *operation, errs gqlerror.List) {
 	if s.cfg.Observe == nil {
 		return
 	}
-	told := Operation{Refused: true}
+	refused := Operation{Refused: true}
 	if op != nil {
-		told.Name, told.Kind = op.def.Name, op.def.Operation
+		refused.Name, refused.Kind = op.def.Name, op.def.Operation
 	}
-	_, done := s.cfg.Observe(ctx, told)
+	_, done := s.cfg.Observe(ctx, refused)
 	done(errs)
 }
 

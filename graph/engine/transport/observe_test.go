@@ -16,14 +16,14 @@ import (
 	"simgraph/graph/engine/transport"
 )
 
-// told gathers what observers get of operations, in the order in which they end.
-type told struct {
+// observed gathers what observers get of operations, in the order in which they end.
+type observed struct {
 	mu    sync.Mutex
 	lines []string
 	open  atomic.Int32
 }
 
-func (o *told) observe(ctx context.Context, op transport.Operation) (context.Context, func(gqlerror.List)) {
+func (o *observed) observe(ctx context.Context, op transport.Operation) (context.Context, func(gqlerror.List)) {
 	o.open.Add(1)
 	return ctx, func(errs gqlerror.List) {
 		o.mu.Lock()
@@ -33,7 +33,7 @@ func (o *told) observe(ctx context.Context, op transport.Operation) (context.Con
 	}
 }
 
-func (o *told) take() string {
+func (o *observed) take() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	lines := strings.Join(o.lines, "; ")
@@ -41,8 +41,8 @@ func (o *told) take() string {
 	return lines
 }
 
-func TestEveryOperationIsToldOnce(t *testing.T) {
-	o := new(told)
+func TestEveryOperationIsObservedOnce(t *testing.T) {
+	o := new(observed)
 	b := newBench(t, func(c *transport.Config) { c.Observe = o.observe })
 	for _, c := range []struct{ query, want string }{
 		{"{hello}", "query  0 0"},
@@ -58,7 +58,7 @@ func TestEveryOperationIsToldOnce(t *testing.T) {
 		}
 		if c.want != "  0 1" && c.want != "query  0 0" { // over the stream too
 			b.events(c.query)
-			b.eventually("the operation is told", func() bool { return o.open.Load() == 0 })
+			b.eventually("the operation ends", func() bool { return o.open.Load() == 0 })
 			if got := o.take(); got != c.want {
 				t.Errorf("as events %s: got %q", c.query, got)
 			}

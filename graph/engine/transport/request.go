@@ -37,7 +37,7 @@ type call struct {
 func (s *Server) find(ctx context.Context, r *request) (*operation, gqlerror.List) {
 	op, errs := s.lookup(r)
 	if len(errs) > 0 {
-		s.tellRefused(ctx, nil, errs)
+		s.observeRefused(ctx, nil, errs)
 	}
 	return op, errs
 }
@@ -62,7 +62,7 @@ func (s *Server) lookup(r *request) (*operation, gqlerror.List) {
 func (s *Server) admit(ctx context.Context, op *operation, r *request, limit int) (*call, gqlerror.List) {
 	c, errs := s.check(ctx, op, r, limit)
 	if len(errs) > 0 {
-		s.tellRefused(ctx, op, errs)
+		s.observeRefused(ctx, op, errs)
 	}
 	return c, errs
 }

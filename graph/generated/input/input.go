@@ -374,6 +374,103 @@ func (e OrderDirection) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
+// What sessions can be ordered by.
+type SessionOrderField string
+
+const (
+	// Open or ended.
+	SessionOrderFieldIsOpen SessionOrderField = "IS_OPEN"
+	// Transferring or not.
+	SessionOrderFieldIsTransferring SessionOrderField = "IS_TRANSFERRING"
+	// The physicalId of the subscriber.
+	SessionOrderFieldPhysicalID SessionOrderField = "PHYSICAL_ID"
+	// The source.
+	SessionOrderFieldSource SessionOrderField = "SOURCE"
+	// The network element.
+	SessionOrderFieldNas SessionOrderField = "NAS"
+	// What the source calls it.
+	SessionOrderFieldSessionID SessionOrderField = "SESSION_ID"
+	// When it began.
+	SessionOrderFieldBeganAt SessionOrderField = "BEGAN_AT"
+	// When it was reported last.
+	SessionOrderFieldReportedAt SessionOrderField = "REPORTED_AT"
+	// When it ended.
+	SessionOrderFieldEndedAt SessionOrderField = "ENDED_AT"
+	// Why it ended.
+	SessionOrderFieldCause SessionOrderField = "CAUSE"
+	// The access point.
+	SessionOrderFieldApn SessionOrderField = "APN"
+	// The radio access.
+	SessionOrderFieldRatType SessionOrderField = "RAT_TYPE"
+	// The IMEI.
+	SessionOrderFieldImei SessionOrderField = "IMEI"
+	// MCC and MNC.
+	SessionOrderFieldVisitedNetwork SessionOrderField = "VISITED_NETWORK"
+	// Bytes in both directions.
+	SessionOrderFieldTotal SessionOrderField = "TOTAL"
+)
+
+var AllSessionOrderField = []SessionOrderField{
+	SessionOrderFieldIsOpen,
+	SessionOrderFieldIsTransferring,
+	SessionOrderFieldPhysicalID,
+	SessionOrderFieldSource,
+	SessionOrderFieldNas,
+	SessionOrderFieldSessionID,
+	SessionOrderFieldBeganAt,
+	SessionOrderFieldReportedAt,
+	SessionOrderFieldEndedAt,
+	SessionOrderFieldCause,
+	SessionOrderFieldApn,
+	SessionOrderFieldRatType,
+	SessionOrderFieldImei,
+	SessionOrderFieldVisitedNetwork,
+	SessionOrderFieldTotal,
+}
+
+func (e SessionOrderField) IsValid() bool {
+	switch e {
+	case SessionOrderFieldIsOpen, SessionOrderFieldIsTransferring, SessionOrderFieldPhysicalID, SessionOrderFieldSource, SessionOrderFieldNas, SessionOrderFieldSessionID, SessionOrderFieldBeganAt, SessionOrderFieldReportedAt, SessionOrderFieldEndedAt, SessionOrderFieldCause, SessionOrderFieldApn, SessionOrderFieldRatType, SessionOrderFieldImei, SessionOrderFieldVisitedNetwork, SessionOrderFieldTotal:
+		return true
+	}
+	return false
+}
+
+func (e SessionOrderField) String() string {
+	return string(e)
+}
+
+func (e *SessionOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = SessionOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid SessionOrderField", str)
+	}
+	return nil
+}
+
+func (e SessionOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *SessionOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e SessionOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
 // What subscribers can be ordered by.
 type SubscriberOrderField string
 

@@ -1,0 +1,72 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/url"
+	"os"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db/pg"
+)
+
+// citusWanted is the variable that has tests run on Citus of one node.
+const citusWanted = "SIMGRAPH_TEST_CITUS"
+
+// onCitus are the settings of a server with the extension. Few shards make
+// databases that are cloned soon.
+var onCitus = func() map[string]string {
+	settings := maps.Clone(throwaway)
+	settings["shared_preload_libraries"] = "citus"
+	settings["citus.shard_count"] = "2"
+	settings["citus.enable_statistics_collection"] = "off"
+	settings["max_prepared_transactions"] = "100"
+	settings["max_locks_per_transaction"] = "1024"
+	return settings
+}()
+
+// usualSettings are those of the server of a test binary.
+func usualSettings() map[string]string {
+	if os.Getenv(citusWanted) != "" {
+		return onCitus
+	}
+	return throwaway
+}
+
+const (
+	addCitus   = `CREATE EXTENSION citus`
+	letIn      = `INSERT INTO pg_dist_authinfo (nodeid, rolename, authinfo) VALUES (0, current_user, 'password=' || $1)`
+	nameItself = `SELECT citus_set_coordinator_host($1, current_setting('port')::int)`
+	takeShards = `SELECT citus_set_node_property($1, current_setting('port')::int, 'shouldhaveshards', true)`
+)
+
+// distribute makes the database one of Citus, of which the server is the only
+// node; where no Citus is wanted it does nothing.
+func (s *server) distribute(ctx context.Context, database string) error {
+	if os.Getenv(citusWanted) == "" {
+		return nil
+	}
+	pool, err := pg.Open(ctx, s.url(database), pg.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.addCitus(ctx, pool), pool.Close())
+}
+
+func (s *server) addCitus(ctx context.Context, pool *sqlx.DB) error {
+	password, _ := s.address.User.Password()
+	host := socketOf(s.address)
+	for _, step := range []struct {
+		sql  string
+		args []any
+	}{{addCitus, nil}, {letIn, []any{password}}, {nameItself, []any{host}}, {takeShards, []any{host}}} {
+		if _, err := pool.ExecContext(ctx, step.sql, step.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func socketOf(address *url.URL) string { return address.Query().Get("host") }

@@ -1,0 +1,76 @@
+package db_test
+
+import (
+	"testing"
+	"time"
+
+	"simgraph/db/feed"
+	"simgraph/domain"
+)
+
+// Sessions are kept as long as the ledger: those that ended, or were reported last, in
+// a month that is dropped go with it, and no other.
+func TestSessionsAreDroppedWithTheMonthOfTheirEnd(t *testing.T) {
+	t.Parallel()
+	f := newLedgerFleet(t)
+	day := func(month time.Month, day int) time.Time { return time.Date(2026, month, day, 12, 0, 0, 0, time.UTC) }
+	const hour = 60
+	for _, r := range []domain.UsageRecord{
+		readingOf("s1", "a", day(time.April, 3), hour, 10, 0), readingOf("s1", "b", day(time.July, 31), 2*hour, 10, 0),
+		readingOf("s1", "c", day(time.July, 31), 13*hour, 10, 0), readingOf("s2", "d", day(time.July, 20), 20*24*hour, 10, 0),
+		readingOf("s2", "e", day(time.October, 20), hour, 10, 0), readingOf("nobody", "f", day(time.May, 20), hour, 10, 0),
+		readingOf("nobody", "g", day(time.September, 20), hour, 10, 0), readingOf("s2", "h", day(time.April, 20), hour, 10, 0),
+	} {
+		if r.SessionID < "c" {
+			r.Report.Event = domain.SessionStopped
+		}
+		f.record(r)
+	}
+	sessions := feed.NewSessions(f.pool)
+	left := func() string {
+		slice, err := sessions.List(t.Context(), f.scope, sessionsLike(t, "", "sessionId"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sessionIDs(slice.Items)
+	}
+	if got := left(); got != "abcdefgh" {
+		t.Errorf("before: %s", got)
+	}
+	f.keep(3, 16)
+	f.mustBeStored(time.August, time.September, time.October, time.November)
+	if got := left(); got != "cdeg" {
+		t.Errorf("when the months to July are dropped, %s are left", got)
+	}
+	f.mustAgree()
+}
+
+// The number of a generation does not come again when those before are gone: its
+// records would be taken for those of the other.
+func TestAGenerationAfterOnesThatAreGoneHasANumberOfItsOwn(t *testing.T) {
+	t.Parallel()
+	f := newLedgerFleet(t)
+	began := time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)
+	restart := func(n int) domain.UsageRecord {
+		return readingOf("s1", "same", began.Add(time.Duration(n)*2*time.Hour), 60, 10, 0)
+	}
+	booked := func() (n int64) {
+		if err := f.pool.Get(&n, bookedBytes, f.scope.Company); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := booked()
+	f.record(restart(0))
+	f.record(restart(1))
+	f.pool.MustExec(`DELETE FROM sessions WHERE company_id = $1 AND generation = 0`, f.scope.Company)
+	f.record(restart(2))
+	var generations string
+	if err := f.pool.Get(&generations, `SELECT string_agg(generation::text, ' ' ORDER BY generation) FROM sessions WHERE company_id = $1`, f.scope.Company); err != nil {
+		t.Fatal(err)
+	}
+	if n := booked() - before; generations != "1 2" || n != 30_000 {
+		t.Errorf("the generations are %s, booked are %d", generations, n)
+	}
+	f.mustAgree()
+}

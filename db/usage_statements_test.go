@@ -1,0 +1,149 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"simgraph/db"
+	"simgraph/db/dbtest"
+	"simgraph/db/pg"
+	"simgraph/db/usage"
+	"simgraph/domain"
+)
+
+// newWatchedFleet is a fleet with alerts that are evaluated, on one connection that
+// counts its statements.
+func newWatchedFleet(t *testing.T) (*usageFleet, *atomic.Int64) {
+	statements := new(atomic.Int64)
+	pool, err := pg.Open(t.Context(), dbtest.URL(t), pg.Options{MaxConns: 1, Observe: func(context.Context, string) { statements.Add(1) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	f := newUsageFleetOn(t, pool, "acme", 3)
+	now := func() time.Time { return usageNow }
+	f.usage = usage.New(pool, db.NewAlertEvaluator(now), usage.Options{Now: now})
+	pool.MustExec(`INSERT INTO alerts (company_id, rule_type, date_created) VALUES ($1, 'company', '2026-01-01')`, f.scope.Company)
+	pool.MustExec(`INSERT INTO alert_thresholds
+SELECT company_id, alert_id, 'lower', 'company', 0, 1000000, 1 FROM alerts WHERE company_id = $1`, f.scope.Company)
+	return f, statements
+}
+
+// A single record of a known subscriber takes four statements, or three where nobody
+// watches the company, and the begin and commit of their transaction.
+func TestARecordTakesFourStatements(t *testing.T) {
+	t.Parallel()
+	f, statements := newWatchedFleet(t)
+	known := usageOf("s1", "first", usageNow.Add(-time.Hour))
+	f.record(known) // reads months and protocols
+	known.RecordID, known.Sequence = "second", 1
+	for name, record := range map[string]domain.UsageRecord{
+		"in a group":          usageOf("s1", "grouped", usageNow.Add(-time.Hour)),
+		"in no group":         usageOf("s0", "alone", usageNow.Add(-time.Hour)),
+		"late":                usageOf("s1", "late", usageNow.Add(-50*24*time.Hour)),
+		"in a known session":  known,
+		"outside of sessions": {Source: "pgw", PhysicalID: "s2", StartedAt: usageNow, EndedAt: usageNow, MobileOriginated: 1, Protocol: "TCP"},
+	} {
+		f.record(usageOf("s2", "month of "+name, record.StartedAt)) // creates the month
+		before := statements.Load()
+		if got := f.statuses(record); got != "accepted" {
+			t.Fatalf("%s: %s", name, got)
+		}
+		if got := statements.Load() - before; got != 4 {
+			t.Errorf("%s: %d statements, want 4", name, got)
+		}
+	}
+	f.pool.MustExec(`DELETE FROM alerts WHERE company_id = $1`, f.scope.Company)
+	before := statements.Load()
+	f.record(usageOf("s1", "unwatched", usageNow.Add(-time.Hour)))
+	if got := statements.Load() - before; got != 3 {
+		t.Errorf("without alerts and followers: %d statements, want 3", got)
+	}
+	f.mustAgree()
+}
+
+// PostgreSQL keeps the plans of the statements of a single record.
+func TestTheStatementsOfARecordKeepTheirPlans(t *testing.T) {
+	t.Parallel()
+	f, _ := newWatchedFleet(t)
+	f.pool.MustExec("ANALYZE")
+	for n := range 12 {
+		f.record(usageOf("s1", fmt.Sprint(n), usageNow.Add(-time.Hour)))
+	}
+	type plans struct {
+		Statement     string
+		Generic, Made int
+	}
+	kept, err := pg.SelectAll[plans](t.Context(), f.pool, `SELECT statement, generic_plans AS generic, custom_plans AS made
+FROM pg_prepared_statements WHERE generic_plans + custom_plans >= 10`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(kept) != 4 {
+		t.Errorf("%d statements ran often, want 4", len(kept))
+	}
+	for _, p := range kept {
+		if p.Generic == 0 {
+			t.Errorf("planned %d times: %s", p.Made, p.Statement)
+		}
+	}
+}
+
+// What the lock on the company protects is read after it was waited for.
+func TestARecordIsBookedByWhatChangedWhileItWaited(t *testing.T) {
+	t.Parallel()
+	f := newUsageFleet(t, 2)
+	started := usageNow.Add(-time.Hour)
+	f.record(usageOf("s1", "first", started))
+	change := f.pool.MustBegin()
+	defer func() { _ = change.Rollback() }()
+	if _, err := usage.Lock(t.Context(), change, f.scope.Company); err != nil {
+		t.Fatal(err)
+	}
+	change.MustExec(`UPDATE companies SET billing_day = 17, time_zone = 'Asia/Tokyo' WHERE company_id = $1`, f.scope.Company)
+	change.MustExec(`UPDATE group_memberships SET group_id = 2 WHERE company_id = $1 AND subscriber_key = $2`, f.scope.Company, f.keys["s1"])
+	change.MustExec(`DELETE FROM subscriber_periods WHERE company_id = $1`, f.scope.Company)
+	booked := make(chan error, 1)
+	go func() {
+		_, err := f.usage.Record(t.Context(), f.scope, []domain.UsageRecord{usageOf("s1", "second", started)})
+		booked <- err
+	}()
+	f.awaitLock()
+	if err := change.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-booked; err != nil {
+		t.Fatal(err)
+	}
+	billing, err := domain.NewBilling(17, "Asia/Tokyo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := billing.PeriodAt(started).Start
+	if n := f.int(`SELECT count(*) FROM subscriber_periods WHERE company_id = $1 AND period_start = $2 AND mobile_originated = 10`, start); n != 1 {
+		t.Errorf("%d totals in the period from %v, want 1", n, start)
+	}
+	if n := f.int(`SELECT coalesce(sum(mobile_originated), 0) FROM group_hours WHERE company_id = $1 AND group_id = 2`); n != 10 {
+		t.Errorf("the new group has %d bytes, want 10", n)
+	}
+}
+
+// awaitLock waits until a backend waits for a lock of another.
+func (f *usageFleet) awaitLock() {
+	f.Helper()
+	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(5 * time.Millisecond) {
+		var waiting []string
+		err := f.pool.Select(&waiting, `SELECT query FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if len(waiting) > 0 && strings.Contains(waiting[0], "usage_ids") {
+			return
+		}
+	}
+	f.Fatal("no record waits for the company")
+}

@@ -1,0 +1,135 @@
+package bundle_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"simgraph/db/companies"
+	"simgraph/domain"
+)
+
+// report stores what a network element reports of a session of the subscriber of acme
+// that has the IMSI 2341.
+func (d *database) report(session string, minutes int, bytes int64, event domain.SessionEvent) domain.UsageStatus {
+	d.Helper()
+	company, err := companies.New(d.pool).FindExternal(d.Context(), "acme")
+	if err != nil {
+		d.Fatal(err)
+	}
+	began := now.Add(-3 * time.Hour).Truncate(time.Second)
+	results, err := stores(d.pool).Usage.Record(d.Context(), domain.Whole(company.CompanyID), []domain.UsageRecord{{
+		Source: "pgw-1", SessionID: session, StartedAt: began, EndedAt: began.Add(time.Duration(minutes) * time.Minute), MobileOriginated: bytes, Protocol: "IP",
+		Report: &domain.SessionReport{Event: event, IMSI: "2341", NAS: "pgw-london", APN: "iot.example", VisitedNetwork: "23415", Cause: "User-Request"},
+	}})
+	if err != nil || results[0].Err != nil {
+		d.Fatal(results, err)
+	}
+	return results[0].Status
+}
+
+const ofCounters = `SELECT coalesce(sum(mobile_originated), 0) FROM usage_records WHERE session_id <> 's-1'`
+
+// A restored company goes on where the counters of its sessions were: what comes
+// again books nothing, and what comes then books the difference.
+func TestSessionsAreRestoredWithTheirCounters(t *testing.T) {
+	t.Parallel()
+	from, to := newDatabase(t), newDatabase(t)
+	from.load(append(acme, replace(goodSession, `"generation":1`, `"generation":0`))...)
+	from.report("open", 10, 700, domain.SessionUpdated)
+	from.report("ended", 20, 40, domain.SessionStopped)
+	exported := from.export("acme")
+	if n := strings.Count(exported, `"type":"session"`); n != 3 {
+		t.Fatalf("%d sessions in %s", n, exported)
+	}
+	lines := strings.Split(strings.TrimSpace(exported), "\n")
+	to.load(lines...)
+	if again := to.export("acme"); to.bad != nil || again != exported {
+		t.Errorf("exported\n%s\nrestored\n%s\n%v", exported, again, to.bad)
+	}
+	if got := to.load(lines...); strings.ContainsAny(got, "+~!") {
+		t.Errorf("the same import again: %s", got)
+	}
+	for i, step := range []struct {
+		minutes int
+		bytes   int64
+		want    domain.UsageStatus
+		booked  string
+	}{{10, 700, domain.UsageDuplicate, "740"}, {5, 300, domain.UsageDuplicate, "740"}, {30, 1000, domain.UsageAccepted, "1040"}} {
+		status := to.report("open", step.minutes, step.bytes, domain.SessionUpdated)
+		if booked := to.get(ofCounters); status != step.want || booked != step.booked {
+			t.Errorf("%d: %s, %s bytes", i, status, booked)
+		}
+	}
+	// The subscriber is online by its session, and has what the import brings no more.
+	if online := to.get(`SELECT is_online || ' ' || has_feed FROM subscribers WHERE physical_id = '8944'`); online != "true true" {
+		t.Error(online)
+	}
+}
+
+// What is stored of a session is replaced by what is known beyond it, and by nothing else.
+func TestASessionIsNeverSetBack(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	d.load(acme...)
+	for i, step := range []struct{ line, want, stored string }{
+		{goodSession, "session +1", "4 reports, 88000"},
+		{replace(replace(goodSession, `"reports":4`, `"reports":3`), "88000", "77000"), "session =1", "4 reports, 88000"},
+		{replace(replace(goodSession, `"reports":4`, `"reports":5`), "88000", "99000"), "session ~1", "5 reports, 99000"},
+		{goodSession, "session =1", "5 reports, 99000"},
+		{replace(goodSession, `"reports":4`, `"reports":9`), "session =1", "5 reports, 99000"},
+		{replace(goodSession, `"subscriber":"8944"`, `"subscriber":"nobody"`), "session !1", "5 reports, 99000"},
+		{replace(replace(goodSession, `"subscriber":"8944"`, `"subscriber":null`), `"generation":1`, `"generation":2`), "session +1", "4 reports, 88000"},
+	} {
+		got := d.load(step.line)
+		stored := d.get(`SELECT reports || ' reports, ' || mobile_terminated FROM sessions ORDER BY generation DESC LIMIT 1`)
+		if got != step.want || stored != step.stored {
+			t.Errorf("%d: %s, %s stored; %v", i, got, stored, d.bad)
+		}
+	}
+	if n := d.get(`SELECT count(*) FROM audit_log WHERE action = 'import.sessions'`); n != "3" {
+		t.Errorf("%s entries of the audit log", n)
+	}
+}
+
+// A bundle may have a session twice, and one whose subscriber was not known where it
+// was exported.
+func TestASessionThatComesTwiceKeepsWhatIsKnownOfIt(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	d.load(acme...)
+	more := replace(replace(goodSession, `"reports":4`, `"reports":6`), "88000", "99000")
+	if got := d.load(goodSession, replace(more, `"subscriber":"8944"`, `"subscriber":null`), goodSession); d.bad != nil || got != "session +1 ~1 =1" {
+		t.Errorf("%s, %v", got, d.bad)
+	}
+	stored := d.get(`SELECT n.reports || ' reports, ' || n.mobile_terminated || ' of ' || s.physical_id
+FROM sessions n JOIN subscribers s ON s.key = n.subscriber_key`)
+	if stored != "6 reports, 99000 of 8944" {
+		t.Error(stored)
+	}
+}
+
+func TestBadLinesOfSessionsAreReported(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	d.load(acme...)
+	for old, bad := range map[string][2]string{
+		`"sessionId":"s-9"`:                {`"sessionId":""`, "a session needs a sessionId"},
+		`"generation":1`:                   {`"generation":-1`, "generation must be 0 to 1000000, not -1"},
+		`"asOf":"2026-11-01T10:20:00Z"`:    {`"asOf":"2026-11-01T10:00:00Z"`, "asOf is before beganAt"},
+		`"reports":4`:                      {`"reports":0`, "a session has at least one report, not 0"},
+		`"records":3`:                      {`"records":-3`, "records must be 0 to"},
+		`"mobileTerminated":88000`:         {`"mobileTerminated":-1`, "mobileTerminated must be 0 to"},
+		`"ipAddress":"10.20.0.7"`:          {`"ipAddress":"10.20"`, "ipAddress must be an IPv4 or IPv6 address"},
+		`"ipv6Prefix":"2001:db8::/64"`:     {`"ipv6Prefix":"2001:db8::1/64"`, "ipv6Prefix must be a prefix"},
+		`"endedAt":"2026-11-01T10:20:00Z"`: {`"endedAt":"2026-11-01T10:00:00Z"`, "endedAt is before beganAt"},
+		`"apn":"iot.example"`:              {fmt.Sprintf(`"apn":%q`, strings.Repeat("x", 200)), "apn must have 0 to 128 characters"},
+		`"source":"pgw-1",`:                {``, "source is missing"},
+		`"intervalSeconds":300`:            {`"intervalSeconds":-1`, "intervalSeconds must be 0 to"},
+	} {
+		if got := d.load(replace(goodSession, old, bad[0])); got != "session !1" || len(d.bad) != 1 || !strings.Contains(d.bad[0], bad[1]) {
+			t.Errorf("%s: %s, %v", bad[0], got, d.bad)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package resolvers
+
+import (
+	"context"
+
+	"simgraph/domain"
+	"simgraph/graph/model"
+)
+
+func (c companyResolver) FeedElements(ctx context.Context, of *domain.Company, first *int32, after *string, last *int32, before *string) (*model.FeedElementConnection, error) {
+	return companyPage(ctx, of, elementsOfCompany, first, after, last, before)
+}
+
+func (c companyResolver) FeedRejects(ctx context.Context, of *domain.Company, first *int32, after *string, last *int32, before *string) (*model.FeedRejectConnection, error) {
+	return companyPage(ctx, of, rejectsOfCompany, first, after, last, before)
+}
+
+func (c companyResolver) WaitingUsage(ctx context.Context, of *domain.Company, first *int32, after *string, last *int32, before *string) (*model.WaitingUsageConnection, error) {
+	return companyPage(ctx, of, waitingOfCompany, first, after, last, before)
+}
+
+func (e feedElementResolver) ID(_ context.Context, of *model.FeedElement) (string, error) {
+	return globalID("FeedElement", of.Identity), nil
+}
+
+func (r feedRejectResolver) ID(_ context.Context, of *model.FeedReject) (string, error) {
+	return globalID("FeedReject", of.FeedReject.ID()), nil
+}
+
+func (w waitingUsageResolver) ID(_ context.Context, of *model.WaitingUsage) (string, error) {
+	return globalID("WaitingUsage", of.WaitingUsage.ID()), nil
+}
+
+func (e feedElementResolver) OpenSessions(ctx context.Context, of *model.FeedElement) (*int32, error) {
+	return number(openSessionsOfElement.of(ctx, of))
+}
+
+// companyPage is a page of a list of the company: one for all places of a response.
+func companyPage[T any](
+	ctx context.Context, of *domain.Company, pages *relation[*domain.Company, domain.Page, none, *model.Connection[T]],
+	first *int32, after *string, last *int32, before *string,
+) (*model.Connection[T], error) {
+	page, err := connectionPage(first, after, last, before)
+	if err != nil {
+		return nil, err
+	}
+	return pages.with(ctx, of, page)
+}
+
+// connectionArguments reads the arguments of a page by their names.
+func connectionArguments[O any](_ context.Context, _ O, args arguments) (domain.Page, error) {
+	return connectionPage(argument[*int32](args, "first"), argument[*string](args, "after"), argument[*int32](args, "last"), argument[*string](args, "before"))
+}
+
+// listingPages returns a source of the pages of a list, with its count.
+func listingPages[T, S any](
+	list func(*Graph) func(context.Context, domain.Scope, domain.Page) (domain.Slice[T], error), show func(T) S,
+	count func(*Graph) func(context.Context, domain.Scope) (int, error),
+) *source[domain.Page, none, *model.Connection[S]] {
+	totals := loadingBy(func(ctx context.Context, l *loaders, _ []none, _ none) (map[none]int, error) {
+		n, err := count(l.graph)(ctx, l.scope)
+		return map[none]int{{}: n}, err
+	})
+	return loadingBy(func(ctx context.Context, l *loaders, _ []none, page domain.Page) (map[none]*model.Connection[S], error) {
+		slice, err := list(l.graph)(ctx, l.scope, page)
+		if err != nil {
+			return nil, err
+		}
+		total := func(ctx context.Context) (int, error) { return totals.in(ctx).value(ctx, none{}, none{}) }
+		return map[none]*model.Connection[S]{{}: connection(shownSlice(slice, show), total)}, nil
+	})
+}
+
+// shownSlice is a part of a list as the graph shows its items.
+func shownSlice[T, S any](slice domain.Slice[T], show func(T) S) domain.Slice[S] {
+	return domain.Slice[S]{Items: each(slice.Items, show), Cursor: slice.Cursor, HasNext: slice.HasNext, HasPrevious: slice.HasPrevious}
+}
+
+func (g *Graph) elementNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Feed.FindElements(ctx, scope, ids)
+	return shownNodes(found, model.NewFeedElement), err
+}
+
+func (g *Graph) rejectNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Feed.FindRejects(ctx, scope, ids)
+	return shownNodes(found, model.NewFeedReject), err
+}
+
+func (g *Graph) waitingNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Feed.FindWaiting(ctx, scope, ids)
+	return shownNodes(found, model.NewWaitingUsage), err
+}
+
+// shownNodes are objects by their ids, as the graph shows them.
+func shownNodes[T, S any](found map[string]T, show func(T) S) map[string]model.Node {
+	nodes := make(map[string]model.Node, len(found))
+	for id, of := range found {
+		nodes[id] = show(of)
+	}
+	return nodes
+}

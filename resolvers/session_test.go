@@ -1,0 +1,83 @@
+package resolvers_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"simgraph/domain"
+)
+
+// report stores what a network element reports of a session of the subscriber.
+func (s *stack) report(t *testing.T, physicalID, session, network string, event domain.SessionEvent) {
+	t.Helper()
+	results, err := s.ports.Usage.Record(t.Context(), s.caller.Scope, []domain.UsageRecord{{
+		Source: "pgw", PhysicalID: physicalID, SessionID: session, StartedAt: now.Add(-time.Hour), EndedAt: now, MobileOriginated: 7, Protocol: "IP",
+		Report: &domain.SessionReport{Event: event, NAS: "pgw1", APN: "iot.example", VisitedNetwork: network},
+	}})
+	if err != nil || results[0].Err != nil {
+		t.Fatal(results, err)
+	}
+}
+
+func TestSessionsOfTheCompanyHaveTheirSubscriberAndCountry(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	id := fmt.Sprint(s.mustAsk(t, `{subscribers(first: 1) {nodes {physicalId}}}`).at("subscribers", "nodes", 0, "physicalId"))
+	s.report(t, id, "a", "23415", domain.SessionUpdated)
+	s.report(t, id, "b", "90199", domain.SessionStopped)
+	s.report(t, id, "c", "", domain.SessionUpdated)
+	s.report(t, "8944110000000099999", "d", "26201", domain.SessionUpdated)
+	const question = `query ($filter: SessionFilter) {company {sessions(filter: $filter, orderBy: [{field: SESSION_ID}]) {
+  totalCount nodes {id sessionId subscriber {physicalId} visitedNetwork {code country {code name}}}}}}`
+	a := s.mustAsk(t, question)
+	if got := a.at("company", "sessions", "totalCount"); got != 4.0 {
+		t.Errorf("%v sessions", got)
+	}
+	for i, want := range []string{
+		fmt.Sprintf("map[code:23415 country:map[code:GB name:United Kingdom]] map[physicalId:%s]", id),
+		fmt.Sprintf("map[code:90199 country:<nil>] map[physicalId:%s]", id), fmt.Sprintf("<nil> map[physicalId:%s]", id),
+		"map[code:26201 country:map[code:DE name:Germany]] <nil>",
+	} {
+		node := []any{"company", "sessions", "nodes", i}
+		if got := fmt.Sprint(a.at(append(node, "visitedNetwork")...), " ", a.at(append(node, "subscriber")...)); got != want {
+			t.Errorf("%d: %s, not %s", i, got, want)
+		}
+	}
+	open := s.mustAsk(t, question, "filter", map[string]any{"isOpen": map[string]any{"eq": true}, "apn": map[string]any{"eq": "iot.example"}})
+	if got := open.at("company", "sessions", "totalCount"); got != 3.0 {
+		t.Errorf("%v are open", got)
+	}
+	found := s.mustAsk(t, `query ($id: ID!) {node(id: $id) {... on Session {sessionId subscriber {physicalId}}}}`, "id", a.at("company", "sessions", "nodes", 0, "id"))
+	if found.at("node", "sessionId") != "a" {
+		t.Errorf("by its id: %v", found.at("node"))
+	}
+}
+
+// A page of sessions is one statement, its subscribers another and its count a
+// third, however often they are selected.
+func TestAPageOfSessionsIsReadOnce(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	for i, of := range s.mustAsk(t, `{subscribers(first: 9) {nodes {physicalId}}}`).at("subscribers", "nodes").([]any) {
+		s.report(t, fmt.Sprint(of.(map[string]any)["physicalId"]), fmt.Sprint(i), "23415", domain.SessionUpdated)
+	}
+	const page = `sessions(first: 5) {totalCount pageInfo {hasNextPage} nodes {subscriber {nickname}}}`
+	a := s.mustAsk(t, `{company {`+page+` again: `+page+`}}`)
+	if a.Statements != 3 || a.at("company", "sessions", "pageInfo", "hasNextPage") != true {
+		t.Errorf("%d statements, %v", a.Statements, a.Data)
+	}
+	for query, want := range map[string]string{
+		`{company {sessions(first: 101) {totalCount}}}`:            "INVALID_PARAMETER",
+		`{company {sessions(after: "x") {totalCount nodes {id}}}}`: "INVALID_PARAMETER",
+		`{company {sessions(filter: {apn: {}}) {totalCount}}}`:     "INVALID_PARAMETER",
+	} {
+		if a := s.ask(t, query); a.code() != want {
+			t.Errorf("%s: %v", query, a.Errors)
+		}
+	}
+	s.caller = with(s.caller, []domain.Permission{domain.ViewSubscriber})
+	if a := s.ask(t, `{company {sessions {totalCount}}}`); a.code() != "FORBIDDEN" {
+		t.Errorf("without the permission: %v", a.Errors)
+	}
+}
