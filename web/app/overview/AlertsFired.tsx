@@ -1,6 +1,5 @@
-import { useEffect, useState, useSyncExternalStore } from 'react';
-import { subscribe } from '../graph/client';
-import { Problem } from '../graph/problem';
+import { useState } from 'react';
+import { type Live, useLive } from '../graph/live';
 import { useAsk } from '../graph/use';
 import { ago, momentInZone } from '../format/time';
 import { bytes, useSystem } from '../format/units';
@@ -28,13 +27,16 @@ const subscription = `subscription AlertTriggered { alertTriggered { ${entry} } 
 export function AlertsFired() {
   const may = useMay('VIEW_MONITORING_ALERTS');
   const asked = useAsk<{ alertLog: { nodes: Entry[] } | null }>(may ? query : null);
-  const live = useLive(may);
+  const [fresh, setFresh] = useState<Entry[]>([]);
+  const live = useLive<{ alertTriggered: Entry | null }>(may ? subscription : null, {
+    next: ({ alertTriggered }) => alertTriggered && setFresh((before) => merge([alertTriggered], before)),
+  });
   useSystem();
   return (
     <Panel id="fired" title="Alerts fired lately" aside={may && <LiveMark {...live} />}>
       {may ? (
         <Answered asked={asked} of={({ alertLog }) => alertLog} label="Reading the alert log">
-          {({ nodes }) => <Entries entries={merge(live.entries, nodes)} />}
+          {({ nodes }) => <Entries entries={merge(fresh, nodes)} />}
         </Answered>
       ) : (
         <Empty>You need the permission View Monitoring Alerts to see these.</Empty>
@@ -48,38 +50,6 @@ const merge = (fresh: Entry[], read: Entry[]) => {
   return [...fresh, ...read.filter(({ id }) => !seen.has(id))].slice(0, 8);
 };
 
-interface Live {
-  entries: Entry[];
-  state: 'connecting' | 'live' | 'ended';
-  /** Why the stream ended. */
-  problem: Problem | null;
-  reconnect: () => void;
-}
-
-/** Alerts that fire while the page is looked at: a browser has few connections for all tabs of a server. */
-function useLive(may: boolean): Live {
-  const [entries, setEntries] = useState<Entry[]>([]);
-  const [{ state, problem }, setState] = useState<Pick<Live, 'state' | 'problem'>>({ state: 'connecting', problem: null });
-  const [turn, setTurn] = useState(0);
-  const visible = useVisible();
-  useEffect(() => {
-    if (!may || !visible) return;
-    const end = (problem: Problem | null) => setState({ state: 'ended', problem });
-    let refused: Problem | null = null;
-    setState({ state: 'connecting', problem: null });
-    return subscribe<{ alertTriggered: Entry | null }>({ query: subscription }, {
-      connected: () => setState({ state: 'live', problem: null }),
-      next: ({ data, errors }) => {
-        if (data?.alertTriggered) setEntries((before) => merge([data.alertTriggered!], before));
-        if (errors?.length) refused = Problem.of(errors[0]!);
-      },
-      error: end,
-      complete: () => end(refused),
-    });
-  }, [may, visible, turn]);
-  return { entries, state, problem, reconnect: () => setTurn((n) => n + 1) };
-}
-
 /** Whether new alerts appear by themselves. */
 function LiveMark({ state, problem, reconnect }: Live) {
   if (state === 'live') return <span className="live" title="New alerts appear by themselves">live</span>;
@@ -89,16 +59,6 @@ function LiveMark({ state, problem, reconnect }: Live) {
       <span className="hint" role="status" title={problem?.message}>not live{problem && `: ${problem.message}`}</span>
       <button type="button" className="quiet" onClick={reconnect}>Connect again</button>
     </span>
-  );
-}
-
-function useVisible(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      document.addEventListener('visibilitychange', listener);
-      return () => document.removeEventListener('visibilitychange', listener);
-    },
-    () => document.visibilityState === 'visible',
   );
 }
 

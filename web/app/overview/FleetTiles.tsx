@@ -1,7 +1,9 @@
+import { useLive, useSoon } from '../graph/live';
 import { useAsk } from '../graph/use';
 import { count, short } from '../format/units';
 import { Failure } from '../shell/parts';
 import { toSubscribers } from '../shell/route';
+import { useMay } from '../shell/viewer';
 
 interface Fleet {
   total: number;
@@ -20,9 +22,13 @@ const tiles: { key: keyof Fleet; name: string; state: string }[] = [
   { key: 'barred', name: 'Barred', state: 'barred' },
 ];
 
-/** How many subscribers are in which state; each tile leads to them. */
+const subscription = 'subscription FleetChanged { subscriberChanged { physicalId } }';
+
+/** How many subscribers are in which state, counted again when some have changed; each tile leads to them. */
 export function FleetTiles() {
   const { data, problem, reload } = useAsk<{ company: { fleet: Fleet | null } | null }>(query);
+  const soon = useSoon(reload, 3_000);
+  useLive(useMay('VIEW_SUBSCRIBER') ? subscription : null, { next: soon, connected: soon });
   if (problem) return <Failure problem={problem} retry={reload} />;
   const fleet = data?.company?.fleet;
   return (

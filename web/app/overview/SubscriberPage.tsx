@@ -5,6 +5,7 @@ import { Alerts } from './Alerts';
 import { Facts } from './Facts';
 import { Nickname } from './Nickname';
 import { States } from './States';
+import { SubscriberSessions } from './SubscriberSessions';
 import { SubscriberTags } from './SubscriberTags';
 import { SubscriberUsage } from './SubscriberUsage';
 import type { Subscriber } from './subscriber';
@@ -42,6 +43,7 @@ export function SubscriberPage({ physicalId }: { physicalId: string }) {
       </div>
       {problem && <Failure problem={problem} retry={problem.code === 'FORBIDDEN' ? undefined : reload} />}
       <SubscriberUsage subscriber={subscriber} />
+      <SubscriberSessions physicalId={physicalId} changed={reload} />
       <div className="columns wide-left">
         <Alerts subscriber={subscriber} />
         <div className="stack">

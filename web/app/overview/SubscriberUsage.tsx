@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react';
+import { Bars } from '../chart/Bars';
 import { Plot } from '../chart/Plot';
 import { lastDays, lastHours, lastMonths, type Span } from '../format/span';
 import { bytes, count, useSystem } from '../format/units';
@@ -12,10 +13,18 @@ import { type Point, past, point, rowsOf, stacked, timesOf, type Totals, totals 
 interface Usage {
   totals: Totals | null;
   series: Point[] | null;
+  breakdown: Share[] | null;
+}
+
+interface Share {
+  value: string | null;
+  mobileOriginated: string;
+  mobileTerminated: string;
+  total: string;
 }
 
 const query = `query UsageOfSubscriber($physicalId: String!, $start: DateTime, $end: DateTime, $interval: UsageInterval!) {
-  subscriber(physicalId: $physicalId) { usage(start: $start, end: $end) { totals { ${totals} } series(interval: $interval) { ${point} } } }
+  subscriber(physicalId: $physicalId) { usage(start: $start, end: $end) { totals { ${totals} } series(interval: $interval) { ${point} } breakdown(by: PROTOCOL) { value mobileOriginated mobileTerminated total } } }
 }`;
 
 interface Answer {
@@ -83,6 +92,15 @@ function Chart({ usage, span }: { usage: Usage; span: string }) {
         </p>
       )}
       {usage.series && <Plot label={`Usage over ${span}: ${sum}. The CSV has the numbers.`} times={times} series={series} bytes timeZone={timeZone} height={220} />}
+      {usage.breakdown && usage.breakdown.length > 0 && (
+        <>
+          <p className="hint">By protocol</p>
+          <Bars
+            label={`Usage by protocol over ${span}`}
+            bars={usage.breakdown.map(({ value, mobileOriginated, mobileTerminated, total }) => ({ label: value, values: [Number(mobileTerminated), Number(mobileOriginated)], text: bytes(total) }))}
+          />
+        </>
+      )}
     </>
   );
 }

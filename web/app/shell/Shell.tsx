@@ -3,6 +3,7 @@ import { Overview } from '../overview/Overview';
 import { SubscriberPage } from '../overview/SubscriberPage';
 import { Subscribers } from '../overview/Subscribers';
 import { useSession } from '../session';
+import { Sources } from '../sources/Sources';
 import { Bar } from './Bar';
 import { Boundary } from './Boundary';
 import { OfferedSession } from './OfferedSession';
@@ -36,7 +37,7 @@ export function Shell() {
   );
 }
 
-const placeOf = { overview: 'Overview', subscribers: 'Subscribers', subscriber: 'Subscribers', explore: 'Explore', unknown: null };
+const placeOf = { overview: 'Overview', subscribers: 'Subscribers', subscriber: 'Subscribers', sources: 'Sources', explore: 'Explore', unknown: null };
 
 /** Holds the view. It gets the focus when another view is shown, as a new document would. */
 function Main({ route, children }: { route: Route; children: ReactNode }) {
@@ -79,6 +80,8 @@ function View({ route }: { route: Route }) {
       return <Subscribers params={route.params} />;
     case 'subscriber':
       return <SubscriberPage physicalId={route.physicalId} />;
+    case 'sources':
+      return <Sources />;
     case 'overview':
       return <Overview />;
     default:
@@ -94,7 +97,7 @@ const Unknown = () => (
   </div>
 );
 
-const titles = { overview: 'Overview', subscribers: 'Subscribers', explore: 'Explore', unknown: 'Not found' };
+const titles = { overview: 'Overview', subscribers: 'Subscribers', sources: 'Sources', explore: 'Explore', unknown: 'Not found' };
 const titleOf = (route: Route) => (route.view === 'subscriber' ? `Subscriber ${route.physicalId}` : titles[route.view]);
 
 function useTitle(title: string) {

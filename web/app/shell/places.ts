@@ -3,6 +3,7 @@ import type { Place } from './Bar';
 const places = [
   { name: 'Overview', href: '/#/' },
   { name: 'Subscribers', href: '/#/subscribers' },
+  { name: 'Sources', href: '/#/sources' },
   { name: 'Explore', href: '/#/explore' },
   { name: 'REST', href: '/docs' },
   { name: 'Clients', href: '/docs/clients' },

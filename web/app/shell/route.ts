@@ -1,9 +1,9 @@
 // Places of the page stand in the fragment, which never leaves the browser:
-// #/, #/subscribers?…, #/subscribers/ID, #/explore?…. Any other is unknown.
+// #/, #/subscribers?…, #/subscribers/ID, #/sources, #/explore?…. Any other is unknown.
 import { useSyncExternalStore } from 'react';
 
 export interface Route {
-  view: 'overview' | 'subscribers' | 'subscriber' | 'explore' | 'unknown';
+  view: 'overview' | 'subscribers' | 'subscriber' | 'sources' | 'explore' | 'unknown';
   physicalId: string;
   params: URLSearchParams;
 }
@@ -20,7 +20,7 @@ function read(): Route {
   }
   if (second !== undefined) return to('unknown');
   if (first === '') return to(location.pathname === '/graphql' ? 'explore' : 'overview');
-  return to(first === 'subscribers' || first === 'explore' ? first : 'unknown');
+  return to(first === 'subscribers' || first === 'sources' || first === 'explore' ? first : 'unknown');
 }
 
 /** The text of a part of the address, or null when its percent-encoding is damaged. */
@@ -32,7 +32,7 @@ function decoded(part: string): string | null {
   }
 }
 
-let key = '';
+let key = location.hash;
 let route = read();
 
 function snapshot(): Route {

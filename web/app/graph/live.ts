@@ -1,0 +1,67 @@
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { subscribe } from './client';
+import { Problem } from './problem';
+
+export interface Live {
+  state: 'connecting' | 'live' | 'ended';
+  /** Why the stream ended. */
+  problem: Problem | null;
+  reconnect: () => void;
+}
+
+/**
+ * Runs a subscription while the page is looked at: a browser has few connections for
+ * all tabs of a server. A null query is not sent. What happened before the stream was
+ * connected is not in it: connected is for reading again.
+ */
+export function useLive<T>(query: string | null, { next, connected, variables }: { next: (data: T) => void; connected?: () => void; variables?: Record<string, unknown> }): Live {
+  const [{ state, problem }, setState] = useState<Pick<Live, 'state' | 'problem'>>({ state: 'connecting', problem: null });
+  const [turn, setTurn] = useState(0);
+  const visible = useVisible();
+  const latest = useRef({ next, connected });
+  latest.current = { next, connected };
+  const key = JSON.stringify(variables ?? {});
+  useEffect(() => {
+    if (query === null || !visible) return;
+    const end = (problem: Problem | null) => setState({ state: 'ended', problem });
+    let refused: Problem | null = null;
+    setState({ state: 'connecting', problem: null });
+    return subscribe<T>({ query, variables: JSON.parse(key) }, {
+      connected: () => {
+        setState({ state: 'live', problem: null });
+        latest.current.connected?.();
+      },
+      next: ({ data, errors }) => {
+        if (data) latest.current.next(data);
+        if (errors?.length) refused = Problem.of(errors[0]!);
+      },
+      error: end,
+      complete: () => end(refused),
+    });
+  }, [query, key, visible, turn]);
+  return { state, problem, reconnect: () => setTurn((n) => n + 1) };
+}
+
+/** Calls the function soon after the first of several calls, so that it runs at most once in that time. */
+export function useSoon(run: () => void, milliseconds: number): () => void {
+  const latest = useRef(run);
+  latest.current = run;
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return useCallback(() => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      latest.current();
+    }, milliseconds);
+  }, [milliseconds]);
+}
+
+function useVisible(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      document.addEventListener('visibilitychange', listener);
+      return () => document.removeEventListener('visibilitychange', listener);
+    },
+    () => document.visibilityState === 'visible',
+  );
+}

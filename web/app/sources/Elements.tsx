@@ -1,0 +1,60 @@
+import { ago, momentInZone } from '../format/time';
+import { count } from '../format/units';
+import { useMay, useZone } from '../shell/viewer';
+import { type Connection, PagedPanel, pageArguments, pageFields, pageVariables } from './PagedPanel';
+
+type Result = 'BOOKED' | 'NOTHING_NEW' | 'QUARANTINED' | 'RESTARTED' | 'UNUSABLE';
+
+interface Element {
+  id: string;
+  source: string;
+  nas: string | null;
+  completeUntil: string | null;
+  lastPacketAt: string | null;
+  packets: { result: Result; packets: string }[];
+  openSessions?: number | null;
+}
+
+const query = `query FeedElements(${pageVariables}, $sessions: Boolean!) {
+  company { feedElements(${pageArguments}) {
+    nodes { id source nas completeUntil lastPacketAt packets { result packets } openSessions @include(if: $sessions) }
+    ${pageFields}
+  } }
+}`;
+
+const results: Record<Result, string> = {
+  BOOKED: 'booked', NOTHING_NEW: 'nothing new', QUARANTINED: 'subscriber unknown', RESTARTED: 'restarts', UNUSABLE: 'unusable',
+};
+
+/** The sources and the network elements below them. */
+export function Elements() {
+  const timeZone = useZone();
+  const sessions = useMay('VIEW_SUBSCRIBER');
+  return (
+    <PagedPanel<{ company: { feedElements: Connection<Element> | null } | null }, Element>
+      id="elements" title="Sources and network elements" query={query} variables={{ sessions }} refreshed={10} of={(data) => data.company?.feedElements}
+      empty="No usage has come yet. Send records to POST /usage/records, or report sessions by RADIUS accounting."
+      columns={<><th scope="col">Source</th><th scope="col">Complete until</th><th scope="col">Last packet</th><th scope="col">Packets by result</th><th scope="col" className="number">Open sessions</th></>}
+      row={(of) => (
+        <tr key={of.id}>
+          <td>{of.nas === null ? <strong>{of.source}</strong> : <span>{of.nas}</span>}{of.nas !== null && <span className="hint">of {of.source}</span>}</td>
+          <td className="time"><Time at={of.completeUntil} timeZone={timeZone} /></td>
+          <td className="time"><Time at={of.lastPacketAt} timeZone={timeZone} /></td>
+          <td><Packets of={of.packets} /></td>
+          <td className="number">{of.openSessions == null ? '–' : count(of.openSessions)}</td>
+        </tr>
+      )}
+    />
+  );
+}
+
+export const Time = ({ at, timeZone }: { at: string | null; timeZone: string }) =>
+  at === null ? <span>–</span> : <time dateTime={at} title={momentInZone(at, timeZone)}>{ago(at)}</time>;
+
+const Packets = ({ of }: { of: Element['packets'] }) => of.length === 0 ? <span>–</span> : (
+  <span className="states">
+    {of.map(({ result, packets }) => (
+      <span key={result} className={result === 'UNUSABLE' || result === 'QUARANTINED' ? 'badge upper' : 'badge'}>{count(packets)} {results[result]}</span>
+    ))}
+  </span>
+);

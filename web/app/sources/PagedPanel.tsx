@@ -1,0 +1,68 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { type Asked, useAsk } from '../graph/use';
+import { count } from '../format/units';
+import { Answered, Empty, Panel } from '../shell/parts';
+
+/** What is read of a connection. */
+export interface Connection<T> {
+  nodes: T[];
+  totalCount: number | null;
+  pageInfo: { startCursor: string | null; endCursor: string | null; hasNextPage: boolean; hasPreviousPage: boolean };
+}
+
+/** The page of a connection that variables of these names select. */
+export const pageVariables = '$first: Int, $after: String, $last: Int, $before: String';
+export const pageArguments = 'first: $first, after: $after, last: $last, before: $before';
+export const pageFields = 'totalCount pageInfo { startCursor endCursor hasNextPage hasPreviousPage }';
+
+const pageLength = 25;
+interface PagedPanelProps<D, T> {
+  id: string;
+  title: string;
+  query: string;
+  /** Those beside the page. */
+  variables?: Record<string, unknown>;
+  of: (data: D) => Connection<T> | null | undefined;
+  columns: ReactNode;
+  row: (item: T) => ReactNode;
+  empty: ReactNode;
+  /** After how many seconds the list is read again while it is looked at. */
+  refreshed: number;
+}
+
+/** A table of a connection, page by page. */
+export function PagedPanel<D, T>({ id, title, query, variables, of, columns, row, empty, refreshed }: PagedPanelProps<D, T>) {
+  const [part, setPart] = useState<Record<string, unknown>>({ first: pageLength });
+  const asked = useAsk<D>(query, { ...variables, ...part });
+  useRefreshed(asked, refreshed);
+  const page = asked.data === undefined ? undefined : of(asked.data);
+  const total = page?.totalCount;
+  return (
+    <Panel id={id} title={title} aside={typeof total === 'number' && <span className="hint">{count(total)}</span>}>
+      <Answered asked={asked} of={of} label={`Reading ${title.toLowerCase()}`}>
+        {({ nodes, pageInfo }) => nodes.length === 0 ? <Empty>{pageInfo.hasPreviousPage ? 'Nothing is left on this page.' : empty}</Empty> : (
+          <div className="table-scroll" role="region" aria-label={`Table of ${title.toLowerCase()}`} tabIndex={0}>
+            <table className="rows">
+              <thead><tr>{columns}</tr></thead>
+              <tbody>{nodes.map(row)}</tbody>
+            </table>
+          </div>
+        )}
+      </Answered>
+      {page && (page.pageInfo.hasPreviousPage || page.pageInfo.hasNextPage) && (
+        <nav className="pager" aria-label={`Pages of ${title.toLowerCase()}`}>
+          <button type="button" disabled={!page.pageInfo.hasPreviousPage} onClick={() => setPart({ last: pageLength, before: page.pageInfo.startCursor })}>Previous</button>
+          <button type="button" disabled={!page.pageInfo.hasNextPage} onClick={() => setPart({ first: pageLength, after: page.pageInfo.endCursor })}>Next</button>
+        </nav>
+      )}
+    </Panel>
+  );
+}
+
+/** Reads the answer again now and then, while the page can be seen. */
+function useRefreshed({ reload }: Asked<unknown>, seconds: number) {
+  useEffect(() => {
+    const timer = setInterval(() => document.visibilityState === 'visible' && reload(), seconds * 1_000);
+    return () => clearInterval(timer);
+  }, [reload, seconds]);
+}
