@@ -8,12 +8,9 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { graph } from './browser.js';
+import { accessKey, modules, root, shell } from './programs.js';
 
-const here = dirname(fileURLToPath(import.meta.url));
-const root = join(here, '../..');
-const modules = join(here, 'clients/node_modules');
 const sections = read(await readFile(join(root, 'docs/clients.md'), 'utf8'));
 
 /** The sections of the page that have commands: their files, commands and outputs, in order. */
@@ -27,9 +24,7 @@ function read(text) {
 let key;
 
 before(async () => {
-  const { viewer } = await graph('{ viewer { email } }');
-  const { createAccessKey } = await graph('mutation($input: CreateAccessKeyInput!) { createAccessKey(input: $input) { secret accessKey { accessKeyId } } }', { input: { userEmail: viewer.email, lifetimeDays: 1 } });
-  key = { SIMGRAPH_KEY: createAccessKey.accessKey.accessKeyId, SIMGRAPH_SECRET: createAccessKey.secret };
+  key = await accessKey();
   reporting = report();
 });
 
@@ -65,7 +60,7 @@ describe('the page "Clients"', { concurrency: 2 }, () => {
       await prepare(folder, blocks);
       for (const [i, { kind, body }] of blocks.entries()) {
         if (kind !== 'sh') continue;
-        const printed = await shell(folder, withoutInstalls(body));
+        const printed = await shell(folder, withoutInstalls(body), key);
         // What caches of clients warn of is a fault of the configuration.
         assert.doesNotMatch(printed.stderr, /Graphcache|Invalid key|Cache data may be lost/);
         const expected = blocks[i + 1]?.kind === 'text' ? blocks[i + 1].body.trim() : null;
@@ -82,7 +77,7 @@ const runs = (command) => new Promise((resolve) => execFile('sh', ['-c', `comman
 async function prepare(folder, blocks) {
   await symlink(modules, join(folder, 'node_modules'));
   await writeFile(join(folder, 'package.json'), '{"type":"module"}\n');
-  if (blocks.some(({ body }) => body.includes('schema.graphql'))) await shell(folder, 'simgraph schema > schema.graphql');
+  if (blocks.some(({ body }) => body.includes('schema.graphql'))) await shell(folder, 'simgraph schema > schema.graphql', key);
   for (const { name, body } of blocks) {
     if (!name) continue;
     await mkdir(dirname(join(folder, name)), { recursive: true });
@@ -97,11 +92,4 @@ function withoutInstalls(text) {
     for (const name of names?.split(' ') ?? []) assert.ok(existsSync(join(modules, name)), `${name} is not among the packages of test/e2e/clients`);
     return names === undefined;
   }).join('\n');
-}
-
-function shell(folder, script) {
-  const env = { ...process.env, ...key, SIMGRAPH: process.env.SIMGRAPH_BASE, PATH: `${root}:${process.env.PATH}`, GOFLAGS: '-mod=mod' };
-  return new Promise((resolve, reject) =>
-    execFile('bash', ['--norc', '-eo', 'pipefail', '-c', script], { cwd: folder, env, maxBuffer: 1 << 24 }, (error, stdout, stderr) =>
-      error ? reject(new Error(`${script}\n${stdout}\n${stderr}`)) : resolve({ stdout, stderr })));
 }

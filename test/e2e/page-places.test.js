@@ -1,9 +1,16 @@
 // Places of the page: addresses, Back, the focus, deleting and undoing.
 import assert from 'node:assert/strict';
-import { base, enter, graph } from './browser.js';
+import { base, enter, graph, token } from './browser.js';
 import { focused, oneSubscriber, pageTests } from './tab.js';
 
 const inTab = pageTests();
+
+inTab('the address that the server prints opens the overview', async (tab) => {
+  await tab.goto(`${base}/#token=${token}`);
+  await tab.locator('.tile').first().waitFor();
+  assert.equal(new URL(tab.url()).hash, '');
+  assert.equal(await tab.getByRole('heading', { name: 'There is no such place' }).count(), 0);
+});
 
 inTab('an address that leads nowhere says so', async (tab) => {
   await enter(tab);

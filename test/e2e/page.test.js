@@ -1,11 +1,8 @@
 // The page for people, as they use it.
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { base, enter, graph, openTab, token } from './browser.js';
-import { browserOf, downloaded, example, focused, oneSubscriber, pageTests } from './tab.js';
+import { accessible, browserOf, downloaded, example, focused, oneSubscriber, pageTests } from './tab.js';
 
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const inTab = pageTests();
 
 inTab('a visitor opens the demo company without reading anything', async (tab) => {
@@ -32,8 +29,10 @@ inTab('an access key signs in, a wrong secret is explained in words, and revokin
   await tab.locator('.account-button').waitFor();
   await graph('mutation($id: String!) { revokeAccessKey(input: {accessKeyId: $id}) { accessKey { revokedAt } } }', { id: accessKeyId });
   await new Promise((resolve) => setTimeout(resolve, 5_500));
-  await tab.getByRole('link', { name: 'Subscribers', exact: true }).first().click();
-  await tab.getByText('The session has ended').waitFor();
+  // What is read next ends the session: the list, or the counts of a fleet that has changed meanwhile.
+  const ended = tab.getByText('The session has ended');
+  if (!(await ended.isVisible())) await tab.getByRole('link', { name: 'Subscribers', exact: true }).first().click({ timeout: 5_000 }).catch(() => undefined);
+  await ended.waitFor();
 }, { expected: [/console: Failed to load resource.*401/] });
 
 inTab('a token in the address is taken once and kept in the session alone', async (tab) => {
@@ -212,33 +211,25 @@ for (const colorScheme of ['light', 'dark']) {
     const { physicalId } = await oneSubscriber();
     await tab.goto(base);
     await tab.getByRole('button', { name: 'Sign in' }).waitFor();
-    await check(tab, 'signing in');
+    await accessible(tab, 'signing in');
     await enter(tab);
     await tab.locator('.plot canvas').waitFor();
     await tab.locator('.bars li').first().waitFor();
-    await check(tab, 'the overview');
+    await accessible(tab, 'the overview');
     await tab.goto(`${base}/#/subscribers`);
     await tab.locator('table.rows tr').nth(3).waitFor();
-    await check(tab, 'the list');
+    await accessible(tab, 'the list');
     await tab.goto(`${base}/#/subscribers/${physicalId}`);
     await tab.locator('.plot canvas').waitFor();
     await tab.getByRole('button', { name: 'Set an alert' }).click();
-    await check(tab, 'a subscriber');
+    await accessible(tab, 'a subscriber');
     await tab.goto(`${base}/#/explore`);
     await example(tab, /^Top talkers/);
-    await check(tab, 'the editor', ['.monaco-editor', '.graphiql-container > .graphiql-main .graphiql-tabs']);
+    await accessible(tab, 'the editor', ['.monaco-editor', '.graphiql-container > .graphiql-main .graphiql-tabs']);
     await tab.goto(`${base}/docs/clients`);
     await tab.getByRole('heading', { level: 1 }).waitFor();
-    await check(tab, 'the page about clients');
+    await accessible(tab, 'the page about clients');
   }, { colorScheme });
-}
-
-/** Runs axe over the page; what belongs to the editor's makers is left out by name. */
-async function check(tab, place, without = []) {
-  await tab.evaluate(axe);
-  const { violations } = await tab.evaluate((exclude) => globalThis.axe.run({ exclude }, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }), without);
-  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join(' | ')}`);
-  assert.deepEqual(found, [], place);
 }
 
 inTab('nothing is cut off on a phone', async (tab) => {

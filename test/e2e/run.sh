@@ -20,7 +20,9 @@ fi
 npm ci --no-audit --no-fund --silent
 (cd clients && npm ci --no-audit --no-fund --silent)
 
-../../simgraph serve --demo --demo-feed off --addr 127.0.0.1:0 --data-dir "$data" >"$data/out" &
+# A free port, for a network element of the tests.
+radius=127.0.0.1:$(node -e 'const s = require("dgram").createSocket("udp4"); s.bind(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
+../../simgraph serve --demo --demo-feed off --radius-addr "$radius" --addr 127.0.0.1:0 --data-dir "$data" >"$data/out" &
 server=$!
 for _ in $(seq 600); do
 	grep -q 'Bearer' "$data/out" && break
@@ -28,8 +30,13 @@ for _ in $(seq 600); do
 	sleep 0.1
 done
 base=$(grep -om1 'http://[0-9.:]*' "$data/out")
+# A session as a gateway reports it, which ended some minutes ago.
+at() { node -p "new Date(Date.now() - $1 * 60_000).toISOString()"; }
+session=$(printf '{"type":"session","company":"demo","subscriber":"89441000000000000000","physicalId":"89441000000000000000","source":"pgw-berlin","sessionId":"e2e","beganAt":"%s","asOf":"%s","reportedAt":"%s","endedAt":"%s",' "$(at 90)" "$(at 30)" "$(at 30)" "$(at 30)"
+	printf '%s' '"cause":"User-Request","intervalSeconds":300,"mobileOriginated":1200000,"mobileTerminated":300000,"reports":4,"records":0,"apn":"iot.example","ipAddress":"10.98.0.7","imei":"35693803564380901","ratType":"EUTRAN","visitedNetwork":"26201"}')
 printf '%s\n' '{"type":"recipient","company":"demo","email":"refused@demo.example"}' \
-	'{"type":"suppression","company":"demo","email":"refused@demo.example","since":"2026-10-02T08:00:00Z","reason":"refused","detail":"550 5.1.1 no such user"}' \
+	'{"type":"suppression","company":"demo","email":"refused@demo.example","since":"2026-10-02T08:00:00Z","reason":"refused","detail":"550 5.1.1 no such user"}' "$session" \
 	| ../../simgraph import --data-dir "$data" - >/dev/null
-SIMGRAPH_URL="$base/graphql" SIMGRAPH_BASE="$base" \
+SIMGRAPH_URL="$base/graphql" SIMGRAPH_BASE="$base" SIMGRAPH_RADIUS="$radius" \
+	SIMGRAPH_RADIUS_SECRET=$(../../simgraph radius client add e2e --network 127.0.0.1/32 --company demo --data-dir "$data") \
 	SIMGRAPH_TOKEN=$(sed -n "s/.*Bearer \([^']*\).*/\1/p" "$data/out" | head -n 1) npm test

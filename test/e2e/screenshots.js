@@ -4,7 +4,11 @@ import { mkdir } from 'node:fs/promises';
 import { enter, graph, launch, openTab } from './browser.js';
 
 const folder = process.argv[2] ?? '../../docs/screenshots';
-const { subscribers: { nodes: [{ physicalId }] } } = await graph('{ subscribers(first: 1, orderBy: [{ field: DATA_USAGE, direction: DESC }]) { nodes { physicalId } } }');
+const { company: { sessions }, subscribers } = await graph(`{
+  company { sessions(first: 1) { nodes { subscriber { physicalId } } } }
+  subscribers(first: 1, orderBy: [{ field: DATA_USAGE, direction: DESC }]) { nodes { physicalId } }
+}`);
+const { physicalId } = sessions.nodes[0]?.subscriber ?? subscribers.nodes[0];
 const sizes = { 1440: { width: 1440, height: 900 }, 390: { width: 390, height: 844 } };
 
 const drawn = (tab) => tab.locator('.plot canvas, .bars li').first().waitFor();
@@ -15,6 +19,7 @@ const views = {
     await tab.getByRole('button', { name: 'Set an alert' }).click();
     await tab.getByText(/would (not )?have fired/).waitFor();
   }],
+  sources: ['#/sources', (tab) => tab.locator('table.rows tbody tr').first().waitFor()],
   explore: ['#/explore', async (tab) => {
     await tab.locator('.monaco-editor').first().waitFor();
     await tab.getByRole('button', { name: /^Usage over time/ }).click();

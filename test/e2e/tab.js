@@ -1,6 +1,7 @@
 // Tests of the page in tabs of one browser.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import { graph, launch, openTab } from './browser.js';
 
@@ -71,3 +72,13 @@ export const failOperation = (tab, name) =>
 
 /** What has the focus, in words. */
 export const focused = (tab) => tab.evaluate(() => `${document.activeElement?.tagName.toLowerCase()} ${document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent}`.trim());
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Runs axe over the page; what belongs to the editor's makers is left out by name. */
+export async function accessible(tab, place, without = []) {
+  await tab.evaluate(axe);
+  const { violations } = await tab.evaluate((exclude) => globalThis.axe.run({ exclude }, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }), without);
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join(' | ')}`);
+  assert.deepEqual(found, [], place);
+}

@@ -1,0 +1,77 @@
+// Calls every operation of openapi.json by openapi-fetch, by the types that
+// openapi-typescript writes beside this file, and prints the operation and the
+// status of each.
+import createClient from 'openapi-fetch';
+import type { operations, paths } from './simgraph.js';
+
+const { SIMGRAPH, SIMGRAPH_KEY, SIMGRAPH_SECRET } = process.env;
+const api = createClient<paths>({ baseUrl: SIMGRAPH });
+
+/** Prints an answer, and returns its body. An answer that is none of success ends the program. */
+async function report<T>(operation: keyof operations, answer: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<NonNullable<T>> {
+  const { data, error, response } = await answer;
+  console.log(operation, response.status);
+  if (!response.ok) throw new Error(`${operation}: ${JSON.stringify(error)}`);
+  return data as NonNullable<T>;
+}
+
+const token = await report('exchangeKey', api.POST('/oauth/token', {
+  body: { grant_type: 'client_credentials', client_id: SIMGRAPH_KEY, client_secret: SIMGRAPH_SECRET },
+  headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+}));
+api.use({
+  onRequest({ request }) {
+    request.headers.set('Authorization', `Bearer ${token.access_token}`);
+  },
+});
+
+const { content: [{ physicalId, subscriberId }] } = await report('listSubscribers', api.GET('/subscribers', {
+  params: { query: { limit: 1, offset: 0, filter: 'kind eq cellular and groupId ne null', orderBy: 'connectionDate DESC' } },
+}));
+const path = { physicalId };
+
+const { content: one } = await report('findSubscriber', api.GET('/subscribers/{physicalId}', { params: { path } }));
+await report('editSubscriber', api.PATCH('/subscribers/{physicalId}', { params: { path }, body: { nickname: one.nickname } }));
+
+const tagName = 'openapi fetch/1';
+await report('attachTag', api.POST('/subscribers/{physicalId}', { params: { path }, body: { tagName } }));
+await report('listTags', api.GET('/tags', { params: { query: { limit: 100 } } }));
+await report('listTagsOfSubscriber', api.GET('/subscribers/{physicalId}/tags', { params: { path } }));
+const tagged = await report('listSubscribersOfTag', api.GET('/{tagName}/subscribers', { params: { path: { tagName } } }));
+if (tagged.content.length !== 1) throw new Error(`${tagged.content.length} subscribers carry the tag`);
+await report('detachTag', api.DELETE('/{tagName}/subscribers/{physicalId}', { params: { path: { tagName, physicalId } } }));
+
+const { content: [group] } = await report('listGroups', api.GET('/subscriber-groups'));
+await report('editGroup', api.PATCH('/subscriber-groups/{subscriberGroupId}', { params: { path: { subscriberGroupId: group.id } }, body: { name: group.name } }));
+
+const now = new Date().toISOString();
+await report('recordUsage', api.POST('/usage/records', {
+  body: { source: 'openapi-fetch', recordId: now, physicalId, startedAt: now, endedAt: now, mobileOriginated: 1, mobileTerminated: 2, protocol: 'TCP' },
+  bodySerializer: (record) => `${JSON.stringify(record)}\n`,
+  headers: { 'Content-Type': 'application/x-ndjson' },
+  parseAs: 'text',
+}));
+
+const { contents: [alert] } = await report('createAlert', api.POST('/alerts', {
+  body: { ruleType: 'sim', target: subscriberId, lowerThreshold: 2 ** 52, upperThreshold: 2 ** 53 - 1 },
+}));
+await report('listAlerts', api.GET('/alerts', { params: { query: { filter: `id eq ${alert.id}` } } }));
+const { contents: [edited] } = await report('editAlert', api.PATCH('/alerts/{id}', { params: { path: { id: alert.id } }, body: { lowerThreshold: 0 } }));
+if (edited.lowerThreshold !== 0) throw new Error(`the threshold is ${edited.lowerThreshold}`);
+await report('listAlertLog', api.GET('/alerts/logs', { params: { query: { limit: 1 } } }));
+await report('deleteAlert', api.DELETE('/alerts/{id}', { params: { path: { id: alert.id } } }));
+
+const { contents: [recipient] } = await report('createRecipient', api.POST('/alerts/recipients', { body: { email: 'openapi-fetch@demo.example' } }));
+await report('listRecipients', api.GET('/alerts/recipients'));
+await report('editRecipient', api.PATCH('/alerts/recipients/{id}', { params: { path: { id: recipient.id } }, body: { email: 'openapi-fetch-2@demo.example' } }));
+await report('deleteRecipient', api.DELETE('/alerts/recipients/{id}', { params: { path: { id: recipient.id } } }));
+
+const query = { startDate: new Date(Date.now() - 172_800_000).toISOString(), endDate: now.slice(0, 10) };
+await report('dataUsage', api.GET('/analytics/data-usage', { params: { query } }));
+await report('dataUsageBySubscriber', api.GET('/analytics/data-usage-by-subscriber', { params: { query } }));
+await report('dataUsageByIpAddress', api.GET('/analytics/data-usage-ip-address', { params: { query } }));
+await report('dataUsageByNetworkProtocol', api.GET('/analytics/data-usage-network-protocol', { params: { query } }));
+await report('sessionCount', api.GET('/analytics/session-count', { params: { query } }));
+await report('dataUsageOfSubscriber', api.GET('/analytics/data-usage/{physicalId}', { params: { path, query } }));
+await report('dataUsageByIpAddressOfSubscriber', api.GET('/analytics/data-usage-ip-address/{physicalId}', { params: { path, query } }));
+await report('sessionCountOfSubscriber', api.GET('/analytics/session-count/{physicalId}', { params: { path, query } }));
