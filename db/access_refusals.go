@@ -3,6 +3,7 @@ package db
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -156,20 +157,21 @@ func (a *Access) NoteRefusals(ctx context.Context) error {
 	byCompany := func(a, b refusedKey) int {
 		return cmp.Or(cmp.Compare(a.company, b.company), strings.Compare(a.id, b.id))
 	}
+	var failures []error
 	for _, key := range slices.SortedFunc(maps.Keys(taken), byCompany) {
 		err := pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
 			return audit.Record(ctx, tx, domain.Whole(key.company), taken[key].entry(key))
 		})
-		if err != nil {
-			a.refused.putBack(taken)
-			return err
+		if err == nil {
+			delete(taken, key)
 		}
-		delete(taken, key)
+		failures = append(failures, err)
 	}
-	return nil
+	a.refused.putBack(taken)
+	return errors.Join(failures...)
 }
 
-const knownCompanies = `SELECT company_id FROM companies WHERE company_id = ANY($1)`
+const knownCompanies = `SELECT company_id FROM company_lookup WHERE company_id = ANY($1)`
 
 // assign gives what claims a company that there is not to the installation.
 func (a *Access) assign(ctx context.Context, taken map[refusedKey]*refused) error {

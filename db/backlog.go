@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
 
+	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -20,13 +22,17 @@ func NewBacklog(pool *sqlx.DB) *Backlog { return &Backlog{pool} }
 
 const (
 	queuedMails = `
-SELECT count(*) AS waiting, min(created_at) AS oldest FROM mails WHERE state = 'queued'`
+SELECT count(*) AS waiting, min(m.created_at) AS oldest FROM mails m
+WHERE ($1::bigint[] IS NULL OR m.company_id = ANY($1)) AND m.state = 'queued'`
 	waitingDeliveries = `
-SELECT count(*) AS waiting, min(created_at) AS oldest FROM alert_deliveries WHERE mail_id IS NULL AND NOT suppressed`
+SELECT count(*) AS waiting, min(d.created_at) AS oldest FROM alert_deliveries d
+WHERE ($1::bigint[] IS NULL OR d.company_id = ANY($1)) AND d.mail_id IS NULL AND NOT d.suppressed`
 	quarantinedUsage = `
-SELECT count(*) AS waiting, NULL::timestamptz AS oldest FROM usage_quarantine`
+SELECT count(*) AS waiting, NULL::timestamptz AS oldest FROM usage_quarantine q
+WHERE $1::bigint[] IS NULL OR q.company_id = ANY($1)`
 	usageWatermark = `
-SELECT 0 AS waiting, max(complete_until) AS oldest FROM usage_sources`
+SELECT 0 AS waiting, max(s.complete_until) AS oldest FROM usage_sources s
+WHERE $1::bigint[] IS NULL OR s.company_id = ANY($1)`
 	announcedMonths = `
 SELECT count(*) AS waiting, NULL::timestamptz AS oldest FROM usage_ledger_months WHERE detached_at IS NULL`
 	detachedMonths = `
@@ -38,24 +44,44 @@ SELECT 0 AS waiting, max(first_month) FILTER (WHERE first_month > to_timestamp(0
 // Read returns how much waits at this moment.
 func (b *Backlog) Read(ctx context.Context) (domain.Backlog, error) {
 	var read domain.Backlog
-	err := errors.Join(
-		b.queue(ctx, queuedMails, &read.Mails, &read.OldestMail),
-		b.queue(ctx, waitingDeliveries, &read.Deliveries, &read.OldestDelivery),
-		b.queue(ctx, quarantinedUsage, &read.Quarantined, new(time.Time)),
-		b.queue(ctx, usageWatermark, new(int), &read.Watermark),
+	months := errors.Join(
 		b.queue(ctx, announcedMonths, &read.AnnouncedMonths, new(time.Time)),
 		b.queue(ctx, detachedMonths, &read.DetachedMonths, new(time.Time)),
 		b.queue(ctx, firstMonth, new(int), &read.FirstMonth),
 	)
+	if months != nil {
+		return read, months
+	}
+	answered := false
+	err := companies.EachNode(ctx, b.pool, func(of pq.Int64Array) error {
+		here, err := b.readNode(ctx, of)
+		if err == nil {
+			answered = true
+			read.Add(here)
+		}
+		return err
+	})
+	read.Partial = err != nil && answered
 	return read, err
 }
 
-func (b *Backlog) queue(ctx context.Context, query string, waiting *int, oldest *time.Time) error {
+// readNode returns what waits for the companies of a node.
+func (b *Backlog) readNode(ctx context.Context, of pq.Int64Array) (read domain.Backlog, err error) {
+	err = errors.Join(
+		b.queue(ctx, queuedMails, &read.Mails, &read.OldestMail, of),
+		b.queue(ctx, waitingDeliveries, &read.Deliveries, &read.OldestDelivery, of),
+		b.queue(ctx, quarantinedUsage, &read.Quarantined, new(time.Time), of),
+		b.queue(ctx, usageWatermark, new(int), &read.Watermark, of),
+	)
+	return read, err
+}
+
+func (b *Backlog) queue(ctx context.Context, query string, waiting *int, oldest *time.Time, args ...any) error {
 	var row struct {
 		Waiting int
 		Oldest  sql.NullTime
 	}
-	err := b.pool.GetContext(ctx, &row, query)
+	err := b.pool.GetContext(ctx, &row, query, args...)
 	*waiting, *oldest = row.Waiting, row.Oldest.Time
 	return pg.Translate(err)
 }
@@ -66,11 +92,16 @@ SELECT COALESCE(sum(fired.n), 0)
 FROM companies c
 CROSS JOIN LATERAL (
   SELECT count(*) AS n FROM alert_log l
-  WHERE l.company_id = c.company_id AND l.date_created > $1 AND l.date_created <= $2
-) fired`
+  WHERE l.company_id = c.company_id AND ($1::bigint[] IS NULL OR l.company_id = ANY($1)) AND l.date_created > $2 AND l.date_created <= $3
+) fired
+WHERE $1::bigint[] IS NULL OR c.company_id = ANY($1)`
 
 // Fired returns how many thresholds were logged after since, up to until.
 func (b *Backlog) Fired(ctx context.Context, since, until time.Time) (n int, err error) {
-	err = b.pool.GetContext(ctx, &n, alertsFired, since, until)
-	return n, pg.Translate(err)
+	err = companies.EachNode(ctx, b.pool, func(of pq.Int64Array) error {
+		here, err := pg.Count(ctx, b.pool, alertsFired, of, since, until)
+		n += here
+		return err
+	})
+	return n, err
 }

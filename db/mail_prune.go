@@ -2,8 +2,10 @@ package db
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -12,9 +14,14 @@ import (
 // time. $3 bounds how many go at once.
 const (
 	prunableMails = `
-SELECT company_id FROM mails WHERE state <> 'queued' AND created_at < $1
-UNION
-SELECT company_id FROM alert_deliveries WHERE mail_id IS NULL AND suppressed AND created_at < $1`
+SELECT u.company_id
+FROM (
+  SELECT m.company_id FROM mails m
+  WHERE ($1::bigint[] IS NULL OR m.company_id = ANY($1)) AND m.state <> 'queued' AND m.created_at < $2
+  UNION
+  SELECT d.company_id FROM alert_deliveries d
+  WHERE ($1::bigint[] IS NULL OR d.company_id = ANY($1)) AND d.mail_id IS NULL AND d.suppressed AND d.created_at < $2
+) AS u`
 	pruneMails = `
 WITH old AS (
   SELECT mail_id FROM mails
@@ -41,22 +48,17 @@ WHERE d.company_id = $1 AND d.notification_id = old.notification_id AND d.recipi
 // which notifications they contained, and returns how many. The log of alerts
 // stays, and so does who unsubscribed; so does mail that waits.
 func (o *Outbox) Prune(ctx context.Context, before time.Time) (int, error) {
-	var companies []domain.CompanyID
-	if err := o.pool.SelectContext(ctx, &companies, prunableMails, before); err != nil {
-		return 0, pg.Translate(err)
-	}
 	pruned := 0
-	for _, company := range companies {
+	prunable, lost := companies.With(ctx, o.pool, prunableMails, before)
+	err := domain.TryCompanies(ctx, prunable, func(company domain.CompanyID) error {
 		mails, err := o.prune(ctx, pruneMails, company, before)
 		pruned += mails
-		if err != nil {
-			return pruned, err
+		if err == nil {
+			_, err = o.prune(ctx, pruneSuppressed, company, before)
 		}
-		if _, err := o.prune(ctx, pruneSuppressed, company, before); err != nil {
-			return pruned, err
-		}
-	}
-	return pruned, nil
+		return err
+	})
+	return pruned, errors.Join(lost, err)
 }
 
 func (o *Outbox) prune(ctx context.Context, sql string, company domain.CompanyID, before time.Time) (int, error) {

@@ -30,19 +30,22 @@ func NewOutbox(pool *sqlx.DB, now func() time.Time) *Outbox { return &Outbox{poo
 // that was set back since: it is due now.
 const putOff = 2 * time.Hour
 
+// pendingCompanies has its union in a sub-select, which Citus leaves to the nodes.
 const pendingCompanies = `
-SELECT m.company_id FROM mails m
-WHERE m.state = 'queued' AND (m.due_at <= $1 OR m.due_at > $3)
-UNION
-SELECT d.company_id FROM alert_deliveries d
-WHERE d.mail_id IS NULL AND NOT d.suppressed AND (d.created_at <= $2 OR d.created_at > $4)
+SELECT u.company_id
+FROM (
+  SELECT m.company_id FROM mails m
+  WHERE ($1::bigint[] IS NULL OR m.company_id = ANY($1)) AND m.state = 'queued' AND (m.due_at <= $2 OR m.due_at > $4)
+  UNION
+  SELECT d.company_id FROM alert_deliveries d
+  WHERE ($1::bigint[] IS NULL OR d.company_id = ANY($1)) AND d.mail_id IS NULL AND NOT d.suppressed AND (d.created_at <= $3 OR d.created_at > $5)
+) AS u
 LIMIT 1000`
 
 // Pending implements domain.Outbox.
-func (o *Outbox) Pending(ctx context.Context, digest domain.Digest) (companies []domain.CompanyID, err error) {
+func (o *Outbox) Pending(ctx context.Context, digest domain.Digest) ([]domain.CompanyID, error) {
 	at := o.now()
-	err = o.pool.SelectContext(ctx, &companies, pendingCompanies, at, at.Add(-digest.Wait), at.Add(putOff), at.Add(digest.Wait))
-	return companies, pg.Translate(err)
+	return companies.With(ctx, o.pool, pendingCompanies, at, at.Add(-digest.Wait), at.Add(putOff), at.Add(digest.Wait))
 }
 
 // readyRecipient is the condition that what waits for the recipient r has

@@ -109,7 +109,8 @@ type Digest struct {
 // Outbox hands mails to the workers that send them. Several workers, also of
 // several processes, share one outbox.
 type Outbox interface {
-	// Pending returns the companies with mail to gather or to send.
+	// Pending returns the companies with mail to gather or to send. Beside an error
+	// it returns those that could be found.
 	Pending(ctx context.Context, digest Digest) ([]CompanyID, error)
 	// Gather makes mails of what waits in the company.
 	Gather(ctx context.Context, company CompanyID, digest Digest) error

@@ -2,10 +2,12 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
+	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -22,7 +24,11 @@ const (
 const prunableAudit = `
 SELECT h.company_id
 FROM audit_heads h
-WHERE (SELECT l.at FROM audit_log l WHERE l.company_id = h.company_id ORDER BY l.sequence LIMIT 1) < $1
+WHERE ($1::bigint[] IS NULL OR h.company_id = ANY($1)) AND (
+  SELECT l.at FROM audit_log l
+  WHERE l.company_id = h.company_id AND ($1::bigint[] IS NULL OR l.company_id = ANY($1))
+  ORDER BY l.sequence
+  LIMIT 1) < $2
 ORDER BY h.company_id`
 
 // pruneAudit removes entries from the oldest on, up to the first that is to be
@@ -48,24 +54,18 @@ RETURNING sequence, encode(hash, 'hex') AS hash`
 // returns how many. Each part that it removes has an entry that holds the last
 // hash, so that what is left verifies. One that cannot be alone does nothing.
 func (a *Log) Prune(ctx context.Context, before time.Time, by *domain.Actor) (int, error) {
-	var companies []domain.CompanyID
-	if err := a.pool.SelectContext(ctx, &companies, prunableAudit, before); err != nil {
-		return 0, pg.Translate(err)
-	}
 	pruned := 0
-	for _, company := range companies {
+	prunable, lost := companies.With(ctx, a.pool, prunableAudit, before)
+	err := domain.TryCompanies(ctx, prunable, func(company domain.CompanyID) error {
 		for {
 			n, err := a.prune(ctx, domain.Whole(company).By(by), before)
-			if err != nil {
-				return pruned, err
-			}
-			if n == 0 {
-				break
+			if err != nil || n == 0 {
+				return err
 			}
 			pruned += n
 		}
-	}
-	return pruned, nil
+	})
+	return pruned, errors.Join(lost, err)
 }
 
 func (a *Log) prune(ctx context.Context, scope domain.Scope, before time.Time) (int, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db"
+	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -225,28 +226,35 @@ const (
 	// declareFollowing counts a process as following for a minute.
 	declareFollowing = `
 INSERT INTO live_followers (company_id, lease, expires_at)
-SELECT company_id, $2, now() + interval '1 minute' FROM unnest($1::bigint[]) AS c(company_id)
+SELECT own.company_id, $2, now() + interval '1 minute' FROM companies own WHERE own.company_id = ANY($1)
 ON CONFLICT (company_id, lease) DO UPDATE SET expires_at = excluded.expires_at`
 	forgetFollowers = `DELETE FROM live_followers WHERE company_id = ANY($1) AND expires_at < now()`
 )
 
 // declare has changes of the companies announced to this process.
-func (l *Store) declare(ctx context.Context, companies ...domain.CompanyID) error {
-	if _, err := l.pool.ExecContext(ctx, declareFollowing, pq.Array(companies), l.lease); err != nil {
+func (l *Store) declare(ctx context.Context, followed ...domain.CompanyID) error {
+	if _, err := l.pool.ExecContext(ctx, declareFollowing, pq.Array(followed), l.lease); err != nil {
 		return pg.Translate(err)
 	}
-	_, err := l.pool.ExecContext(ctx, forgetFollowers, pq.Array(companies))
+	_, err := l.pool.ExecContext(ctx, forgetFollowers, pq.Array(followed))
 	return pg.Translate(err)
 }
 
 // renew keeps changes announced to the streams that are still followed.
 func (l *Store) renew(ctx context.Context) {
-	companies := append(l.hub.usage.companies(), l.hub.changes.companies()...)
-	if len(companies) == 0 {
+	followed := append(l.hub.usage.companies(), l.hub.changes.companies()...)
+	if len(followed) == 0 {
 		return
 	}
-	slices.Sort(companies)
-	if err := l.declare(ctx, slices.Compact(companies)...); err != nil && ctx.Err() == nil {
+	slices.Sort(followed)
+	followed = slices.Compact(followed)
+	err := companies.EachNode(ctx, l.pool, func(of pq.Int64Array) error {
+		here := slices.DeleteFunc(slices.Clone(followed), func(company domain.CompanyID) bool {
+			return of != nil && !slices.Contains(of, int64(company))
+		})
+		return l.declare(ctx, here...)
+	})
+	if err != nil && ctx.Err() == nil {
 		l.log.Warn("live events: changes cannot be followed", "error", err)
 	}
 }

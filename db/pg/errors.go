@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/lib/pq"
@@ -44,6 +45,17 @@ func stopped(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
+// lostNode are parts of libpq's messages for a connection that ended. The
+// coordinator of Citus passes them on as internal errors (XX000), when a node ends
+// in the middle of a statement.
+var lostNode = []string{
+	"server closed the connection unexpectedly", "SSL SYSCALL error", "SSL error: unexpected eof", "SSL connection has been closed unexpectedly",
+	"could not receive data from server", "could not send data to server", "could not send SSL negotiation packet",
+	"no connection to the server", "connection not open", "connection is not open", "lost connection", "failure on connection marked as essential",
+	"connection to the remote node", "could not establish any connections to the node", "could not connect to server",
+	"terminating connection due to", "the database system is",
+}
+
 // unreachable reports whether the server is gone, going, not yet there, or out of
 // a resource, which another attempt may find otherwise.
 func unreachable(err error) bool {
@@ -53,6 +65,8 @@ func unreachable(err error) bool {
 			return true
 		case pqerror.ClassOperatorIntervention:
 			return strings.HasPrefix(string(refused.Code), "57P0")
+		case pqerror.ClassInternalError:
+			return slices.ContainsFunc(lostNode, func(text string) bool { return strings.Contains(refused.Message, text) })
 		}
 		return false
 	}

@@ -154,18 +154,22 @@ func place(cfg pq.Config) string {
 	return net.JoinHostPort(host, strconv.Itoa(int(cfg.Port)))
 }
 
-// reach waits for the server and refuses one that is too old.
+// reach waits for the server and refuses one that is too old, or a worker of Citus.
 func reach(ctx context.Context, pool *sqlx.DB) error {
 	began := time.Now()
 	var last error // of the attempt before
 	for {
 		var number int
-		err := pool.QueryRowContext(ctx, "SELECT current_setting('server_version_num')::int").Scan(&number)
+		var citus bool
+		err := pool.QueryRowContext(ctx, "SELECT current_setting('server_version_num')::int, "+hasCitus).Scan(&number, &citus)
 		if err != nil && last != nil && over(ctx) {
 			return fmt.Errorf("%w: %w", context.DeadlineExceeded, last)
 		}
 		if err == nil && number < oldestServer*10000 {
 			return fmt.Errorf("PostgreSQL %d is too old: simgraph needs %d or newer", number/10000, oldestServer)
+		}
+		if err == nil && citus {
+			err = refuseWorker(ctx, pool)
 		}
 		if err == nil || time.Since(began) > patienceFor(err) {
 			return err

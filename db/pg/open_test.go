@@ -246,6 +246,9 @@ func TestTranslatedErrors(t *testing.T) {
 		{"a read-only database", failure(time.Minute, "SET transaction_read_only = on; CREATE TABLE written (n int)"), domain.KindUnavailable, nil},
 		{"shutting down", &pq.Error{Code: "57P01"}, domain.KindUnavailable, nil},
 		{"connection lost", &pq.Error{Code: "08006"}, domain.KindUnavailable, nil},
+		{"a node that ends", &pq.Error{Code: "XX000", Message: "SSL SYSCALL error: EOF detected"}, domain.KindUnavailable, nil},
+		{"a node that is killed", &pq.Error{Code: "XX000", Message: "server closed the connection unexpectedly"}, domain.KindUnavailable, nil},
+		{"a node that is away", &pq.Error{Code: "XX000", Message: "failure on connection marked as essential: 127.0.0.1:9701"}, domain.KindUnavailable, nil},
 		{"bad connection", driver.ErrBadConn, domain.KindUnavailable, driver.ErrBadConn},
 		{"cut off", fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), domain.KindUnavailable, io.ErrUnexpectedEOF},
 		{"no network", &net.OpError{Op: "dial", Err: errors.New("no route")}, domain.KindUnavailable, nil},
@@ -261,7 +264,8 @@ func TestTranslatedErrors(t *testing.T) {
 		})
 	}
 	divided := failure(time.Minute, "SELECT 1 / $1::int", 0)
-	for _, err := range []error{nil, divided, domain.NotFound("id", "group", "7")} {
+	corrupt := &pq.Error{Code: "XX000", Message: "cache lookup failed for relation 7"}
+	for _, err := range []error{nil, divided, corrupt, domain.NotFound("id", "group", "7")} {
 		if got := pg.Translate(err); !errors.Is(got, err) {
 			t.Fatalf("%v became %v", err, got)
 		}

@@ -34,7 +34,7 @@ func (l *Ledger) finishDrops(ctx context.Context) error {
 	return nil
 }
 
-const allCompanies = `SELECT company_id FROM companies ORDER BY company_id`
+const allCompanies = `SELECT company_id FROM company_lookup ORDER BY company_id`
 
 // finishDrop deletes a month, with what only its records needed, before them.
 func (l *Ledger) finishDrop(ctx context.Context, month time.Time) error {
@@ -46,13 +46,14 @@ func (l *Ledger) finishDrop(ctx context.Context, month time.Time) error {
 	if err != nil {
 		return err
 	}
-	for _, company := range companies {
+	err = domain.TryCompanies(ctx, companies, func(company domain.CompanyID) error {
 		if err := l.dropIdentities(ctx, company, month); err != nil {
 			return err
 		}
-		if err := l.forgetOld(ctx, company, month.AddDate(0, 1, 0), ledger.Retention); err != nil {
-			return err
-		}
+		return l.forgetOld(ctx, company, month.AddDate(0, 1, 0), ledger.Retention)
+	})
+	if err != nil {
+		return err
 	}
 	_, err = pg.Affected(ctx, l.pool, "DROP TABLE IF EXISTS "+partitionName(month))
 	return err

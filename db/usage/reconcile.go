@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"simgraph/db/pg"
+	"simgraph/db/companies"
 	"simgraph/domain"
 )
 
@@ -21,23 +21,24 @@ func (u *Store) Reconcile(ctx context.Context, companies []domain.CompanyID) err
 // unreconciled are the companies for which there is something to do; in
 // usage_moves are the moves that instances of the version before note.
 const unreconciled = `
-SELECT q.company_id
-FROM usage_quarantine q
-JOIN subscribers s ON s.company_id = q.company_id AND (s.physical_id = q.physical_id
-  OR s.imsi = q.imsi AND s.imsi <> '' OR s.subscriber_id = q.msisdn AND q.msisdn <> '')
-WHERE q.started_at >= (SELECT l.first_month FROM usage_ledger l)
-UNION
-SELECT company_id FROM company_moves
-UNION
-SELECT company_id FROM usage_moves
-ORDER BY company_id`
+SELECT u.company_id
+FROM (
+  SELECT q.company_id
+  FROM usage_ledger l
+  JOIN usage_quarantine q ON q.started_at >= l.first_month
+  JOIN subscribers s ON s.company_id = q.company_id AND (s.physical_id = q.physical_id
+    OR s.imsi = q.imsi AND s.imsi <> '' OR s.subscriber_id = q.msisdn AND q.msisdn <> '')
+  WHERE $1::bigint[] IS NULL OR q.company_id = ANY($1) AND s.company_id = ANY($1)
+  UNION
+  SELECT m.company_id FROM company_moves m WHERE $1::bigint[] IS NULL OR m.company_id = ANY($1)
+  UNION
+  SELECT m.company_id FROM usage_moves m WHERE $1::bigint[] IS NULL OR m.company_id = ANY($1)
+) AS u
+ORDER BY u.company_id`
 
 // ReconcileAll reconciles every company. Serve calls it now and then, for what
 // no import has finished.
 func (u *Store) ReconcileAll(ctx context.Context) error {
-	var companies []domain.CompanyID
-	if err := u.pool.SelectContext(ctx, &companies, unreconciled); err != nil {
-		return pg.Translate(err)
-	}
-	return u.Reconcile(ctx, companies)
+	behind, lost := companies.With(ctx, u.pool, unreconciled)
+	return errors.Join(lost, u.Reconcile(ctx, behind))
 }

@@ -2,10 +2,12 @@ package usage
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
+	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -24,7 +26,9 @@ const (
 	openCompanies = `
 SELECT c.company_id
 FROM companies c
-WHERE EXISTS (SELECT FROM sessions n WHERE n.company_id = c.company_id AND n.ended_at IS NULL)
+WHERE ($1::bigint[] IS NULL OR c.company_id = ANY($1)) AND EXISTS (
+  SELECT FROM sessions n
+  WHERE n.company_id = c.company_id AND ($1::bigint[] IS NULL OR n.company_id = ANY($1)) AND n.ended_at IS NULL)
 ORDER BY c.company_id`
 	// silentElements are the network elements with sessions of which nothing was
 	// reported for too long, and the interval of reports that is expected: what holds
@@ -74,11 +78,8 @@ type silentElement struct {
 // domain.IntervalsMissed intervals. The interval of a network element is learned
 // from its reports; bound is the longest that is waited for.
 func (u *Store) EndSilent(ctx context.Context, bound time.Duration) error {
-	companies, err := pg.SelectValues[domain.CompanyID](ctx, u.pool, openCompanies)
-	if err != nil {
-		return err
-	}
-	return domain.TryCompanies(ctx, companies, func(company domain.CompanyID) error {
+	open, lost := companies.With(ctx, u.pool, openCompanies)
+	return errors.Join(lost, domain.TryCompanies(ctx, open, func(company domain.CompanyID) error {
 		args := []any{u.now(), domain.IntervalsMissed, domain.IntervalsTransferring}
 		silent, err := pg.SelectAll[silentElement](ctx, u.pool, silentElements,
 			append(append([]any{company}, args...), int(bound/time.Second), int(domain.MinInterval/time.Second))...)
@@ -88,7 +89,7 @@ func (u *Store) EndSilent(ctx context.Context, bound time.Duration) error {
 		return u.endSessions(ctx, company, endSilent, append(args,
 			textArray(silent, func(e *silentElement) string { return e.Source }), textArray(silent, func(e *silentElement) string { return e.NAS }),
 			intArray(silent, func(e *silentElement) int64 { return e.Seconds }))...)
-	})
+	}))
 }
 
 // endSessions runs a statement that ends sessions, under the lock of the company

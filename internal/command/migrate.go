@@ -13,9 +13,10 @@ import (
 
 // Migrate groups the commands about the schema.
 type Migrate struct {
-	Up     MigrateUp     `cmd:"" help:"Apply all pending migrations."`
-	Status MigrateStatus `cmd:"" help:"Show which migrations are applied."`
-	Down   MigrateDown   `cmd:"" help:"Undo the newest migration, or all after one, with the data that only they hold."`
+	Up         MigrateUp         `cmd:"" help:"Apply all pending migrations."`
+	Status     MigrateStatus     `cmd:"" help:"Show which migrations are applied, and whether the database is distributed."`
+	Distribute MigrateDistribute `cmd:"" help:"Distribute the database by company over the nodes of Citus. No server may run meanwhile."`
+	Down       MigrateDown       `cmd:"" help:"Undo the newest migration, or all after one, with the data that only they hold."`
 }
 
 // MigrateUp applies migrations.
@@ -57,7 +58,10 @@ func (MigrateStatus) Run(ctx context.Context, env *Env) error {
 			}
 			_, _ = fmt.Fprintf(table, "%s\t%s\n", one.Source.Path, applied)
 		}
-		return table.Flush()
+		if err := table.Flush(); err != nil {
+			return err
+		}
+		return printDistribution(ctx, env, pool)
 	})
 }
 

@@ -38,6 +38,13 @@ func (s *Serve) openReplicas(ctx context.Context, env *Env, v *service, pool *sq
 	if len(s.DatabaseReplicaURL) == 0 {
 		return nil
 	}
+	distributed, err := pg.HasCitus(ctx, pool)
+	if err != nil {
+		return err
+	}
+	if distributed {
+		return errors.New("--database-replica-url: the database is distributed by Citus; the position of its coordinator says nothing about standbys of its workers")
+	}
 	cluster, err := pg.Cluster(ctx, pool)
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ var (
 	detachedDesc    = described("ledger_detached_months", "Months of the usage ledger that are detached: they are dropped unless they are restored.")
 	firstMonthDesc  = described("ledger_first_month_timestamp_seconds", "First month of the usage ledger, in Unix time; 0 when no month was ever detached.")
 	firedDesc       = described("alerts_fired_total", "Thresholds that were crossed in the whole deployment since this instance started.")
-	upDesc          = described("backlog_up", "1 when the backlog could be read.")
+	upDesc          = described("backlog_up", "1 when the backlog of all companies could be read.")
 )
 
 // Describe implements prometheus.Collector.
@@ -87,9 +87,12 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 	if err != nil {
 		b.log.Warn("the backlog could not be read for the metrics", "error", err)
 		send(upDesc, prometheus.GaugeValue, 0)
-		return
+		if !read.Partial {
+			return
+		}
+	} else {
+		send(upDesc, prometheus.GaugeValue, 1)
 	}
-	send(upDesc, prometheus.GaugeValue, 1)
 	send(mailsDesc, prometheus.GaugeValue, float64(read.Mails))
 	send(mailAgeDesc, prometheus.GaugeValue, age(read.OldestMail, now))
 	send(deliveriesDesc, prometheus.GaugeValue, float64(read.Deliveries))

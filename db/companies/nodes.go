@@ -1,0 +1,40 @@
+package companies
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db/pg"
+	"simgraph/domain"
+)
+
+const byNode = `SELECT companies FROM simgraph_nodes()`
+
+// EachNode does something with the companies of each node of the database, in
+// turn: NULL, which stands for all, where there is but one. What fails on one node
+// does not stop the others: the error contains all failures.
+func EachNode(ctx context.Context, pool *sqlx.DB, do func(pq.Int64Array) error) error {
+	var nodes []pq.Int64Array
+	if err := pool.SelectContext(ctx, &nodes, byNode); err != nil {
+		return pg.Translate(err)
+	}
+	var failures []error
+	for _, companies := range nodes {
+		failures = append(failures, do(companies))
+	}
+	return errors.Join(failures...)
+}
+
+// With returns the companies that a query selects, of which $1 are those of a
+// node. It returns them beside the error where some nodes fail.
+func With(ctx context.Context, pool *sqlx.DB, query string, args ...any) (found []domain.CompanyID, err error) {
+	err = EachNode(ctx, pool, func(companies pq.Int64Array) error {
+		more, err := pg.SelectValues[domain.CompanyID](ctx, pool, query, append([]any{companies}, args...)...)
+		found = append(found, more...)
+		return err
+	})
+	return found, err
+}
