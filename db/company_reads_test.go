@@ -247,7 +247,10 @@ func (w *twins) aboutUsage() map[string]read {
 			return found(sessions.Count(ctx, s, listing))
 		},
 		"sessions of subscribers": func(ctx context.Context, s domain.Scope) (any, error) {
-			return pairs(sessions.OfSubscribers(ctx, s, keys, domain.Page{Limit: 5}))
+			return slicesOf(sessions.OfSubscribers(ctx, s, keys, listing))
+		},
+		"sessions of subscribers, counted": func(ctx context.Context, s domain.Scope) (any, error) {
+			return pairs(sessions.CountOfSubscribers(ctx, s, keys, listing))
 		},
 		"feed elements": func(ctx context.Context, s domain.Scope) (any, error) {
 			return items(state.Elements(ctx, s, domain.Page{Limit: 5}))

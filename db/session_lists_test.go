@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -115,6 +116,52 @@ func TestPagesOfSessionsAreTheWholeListByEachField(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The pages of several subscribers are what List has of each, to the end and back.
+func TestPagesOfSubscribersAreTheirPartsOfTheList(t *testing.T) {
+	t.Parallel()
+	f, sessions := newSessions(t)
+	keys := []int64{f.keys["s0"], f.keys["s1"], f.keys["s2"]}
+	for i, want := range []string{"a", "db", "c"} {
+		for name, c := range map[string]struct{ order, want string }{"newest first": {"", want}, "by total": {"total DESC", reversed(want)}} {
+			l := sessionsLike(t, "", c.order)
+			l.Page.Limit = 1
+			var got string
+			for more := true; more; {
+				slice := must[map[int64]domain.Slice[*domain.Session]](t)(sessions.OfSubscribers(t.Context(), f.scope, keys, l))[keys[i]]
+				got += sessionIDs(slice.Items)
+				if slice.HasPrevious != (l.Page.Cursor != "") || len(slice.Items) != 1 || len(got) > len(want) {
+					t.Fatalf("%s: %s, and before it %t", name, got, slice.HasPrevious)
+				}
+				l.Page.Cursor, more = slice.Cursor(0), slice.HasNext
+			}
+			if got != c.want {
+				t.Errorf("s%d, %s: %s, not %s", i, name, got, c.want)
+			}
+		}
+	}
+	open := sessionsLike(t, "isOpen eq true", "")
+	counts, err := sessions.CountOfSubscribers(t.Context(), f.scope, keys, open)
+	if got, want := fmt.Sprint(counts), fmt.Sprint(map[int64]int{keys[0]: 1, keys[1]: 1, keys[2]: 1}); err != nil || got != want {
+		t.Errorf("open: %s, %v", got, err)
+	}
+	counts, err = sessions.CountOfSubscribers(t.Context(), domain.Scope{Company: f.scope.Company, Groups: []int64{1}}, keys, sessionsLike(t, "", ""))
+	if got, want := fmt.Sprint(counts), fmt.Sprint(map[int64]int{keys[1]: 2}); err != nil || got != want {
+		t.Errorf("the group counts %s, %v", got, err)
+	}
+	l := sessionsLike(t, "", "")
+	l.Page.Cursor = "x"
+	var refused *domain.Error
+	if _, err := sessions.OfSubscribers(t.Context(), f.scope, keys, l); !errors.As(err, &refused) || refused.Kind != domain.KindInvalid {
+		t.Errorf("a forged cursor: %v", err)
+	}
+}
+
+func reversed(text string) string {
+	letters := []byte(text)
+	slices.Reverse(letters)
+	return string(letters)
 }
 
 // A user of a group sees the sessions of its subscribers, by whichever way.

@@ -96,9 +96,11 @@ type Sessions interface {
 	// FindMany returns the sessions by their IDs, without those that the scope does
 	// not show and what is no ID.
 	FindMany(ctx context.Context, scope Scope, ids []string) (map[string]*Session, error)
-	// OfSubscribers returns a page of the sessions of each subscriber, by its key, the
-	// newest first.
-	OfSubscribers(ctx context.Context, scope Scope, subscribers []int64, page Page) (map[int64][]*Session, error)
+	// OfSubscribers returns what List does of each subscriber, by its key.
+	OfSubscribers(ctx context.Context, scope Scope, subscribers []int64, listing Listing) (map[int64]Slice[*Session], error)
+	// CountOfSubscribers counts the sessions of each subscriber, by its key; one without
+	// sessions is missing from the map.
+	CountOfSubscribers(ctx context.Context, scope Scope, subscribers []int64, listing Listing) (map[int64]int, error)
 	// LastSeen returns when a session of each subscriber was reported last, by its key;
 	// one of which none was is missing from the map.
 	LastSeen(ctx context.Context, scope Scope, subscribers []int64) (map[int64]time.Time, error)

@@ -8,22 +8,22 @@ import (
 	"simgraph/graph/plan"
 )
 
-// partConnection is the connection of the subscribers of one parent, loaded with
-// those of all others.
-func partConnection[O any, P comparable](
+// partConnection is the connection of the items of one parent, loaded with those of
+// all others.
+func partConnection[O any, P comparable, T any](
 	ctx context.Context, of O, listing domain.Listing,
-	parts *relation[O, *domain.Listing, P, domain.Slice[*domain.Subscriber]], totals *source[*domain.Listing, P, int],
-) (*model.SubscriberConnection, error) {
+	parts *relation[O, *domain.Listing, P, domain.Slice[T]], totals *source[*domain.Listing, P, int],
+) (*model.Connection[T], error) {
 	part := loadersFrom(ctx).listing(listing)
 	slice, err := parts.with(ctx, of, part)
 	if err != nil {
 		return nil, err
 	}
 	parent, _ := parts.key(of)
-	return &model.SubscriberConnection{Slice: slice, Total: partTotal[P]{totals, parent, part}}, nil
+	return &model.Connection[T]{Slice: slice, Total: partTotal[P]{totals, parent, part}}, nil
 }
 
-// partTotal counts the subscribers of one parent together with those of others.
+// partTotal counts the items of one parent together with those of others.
 type partTotal[P comparable] struct {
 	totals *source[*domain.Listing, P, int]
 	parent P
@@ -41,18 +41,18 @@ func (t partTotal[P]) queue(ctx context.Context, level *plan.Level) {
 
 // totalsRelation is the relation of what counts itself together with others. The
 // total of a root field is not among that.
-type totalsRelation struct{}
+type totalsRelation[T any] struct{}
 
-func relateTotals(f field) plan.Relation { //nolint:unparam // a row of the table is declared by a variable
-	r := totalsRelation{}
+func relateTotals[T any](f field) plan.Relation {
+	r := totalsRelation[T]{}
 	relations = append(relations, related{f, r})
 	return r
 }
 
 // Queue implements plan.Relation.
-func (totalsRelation) Queue(ctx context.Context, level *plan.Level, objects []any, _ map[string]any) {
+func (totalsRelation[T]) Queue(ctx context.Context, level *plan.Level, objects []any, _ map[string]any) {
 	for _, object := range objects {
-		if total, ok := object.(*model.SubscriberConnection).Total.(interface {
+		if total, ok := object.(*model.Connection[T]).Total.(interface {
 			queue(context.Context, *plan.Level)
 		}); ok {
 			total.queue(ctx, level)

@@ -21,7 +21,7 @@ var (
 	relatedOfSubscriber  = relate(field{"Subscriber", "related", apart, "parentKey parentPhysicalId isEnabledOnParent withoutProfiles"}, profilesByParent, parentKey)
 	tagsOfSubscriber     = relateBy(field{"Subscriber", "tags", rides, "tags"}, tagsBySubscriber, subscriberKey, pageArguments).heldBy(
 		func(s *domain.Subscriber, page domain.Page) ([]domain.TagName, bool) { return s.Relations.TagsOn(page) })
-	sessionsOfSubscriber = relateBy(field{"Subscriber", "sessions", apart, ""}, sessionsBySubscriber, subscriberKey, pageArguments)
+	sessionsOfSubscriber = relateBy(field{"Subscriber", "sessions", apart, ""}, sessionsBySubscriber, subscriberKey, sessionArguments)
 	subscriberOfSession  = relate(field{"Session", "subscriber", rides, ""}, subscribersByKey,
 		func(s *model.Session) (int64, bool) { return optional(s.SubscriberKey) })
 	lastSeenOfSubscriber  = relate(field{"Subscriber", "lastSeen", apart, ""}, lastSeenBySubscriber, subscriberKey)
@@ -43,7 +43,8 @@ var (
 	groupsOfViewer     = relateGroups(field{"Viewer", "groups", apart, ""}, func(c *domain.Caller) []int64 { return c.Scope.Groups })
 	groupsOfUser       = relateGroups(field{"User", "groups", apart, ""}, func(u *domain.User) []int64 { return u.Groups })
 
-	_ = relateTotals(field{"SubscriberConnection", "totalCount", apart, ""})
+	_ = relateTotals[*domain.Subscriber](field{"SubscriberConnection", "totalCount", apart, ""})
+	_ = relateTotals[*model.Session](field{"SessionConnection", "totalCount", apart, ""})
 
 	countOfTag       = relate(field{"Tag", "numberOfSubscribers", apart, ""}, countsByTag, tagName)
 	subscribersOfTag = relateBy(field{"Tag", "subscribers", apart, ""}, subscribersByTag, tagName, listingArguments)

@@ -8,12 +8,12 @@ import (
 	"simgraph/graph/model"
 )
 
-func (s subscriberResolver) Sessions(ctx context.Context, of *domain.Subscriber, limit, offset *int32) ([]*model.Session, error) {
-	page, err := offsetPage(limit, offset)
+func (s subscriberResolver) Sessions(ctx context.Context, of *domain.Subscriber, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.SessionConnection, error) {
+	listing, err := sessionListing(first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
-	return items(sessionsOfSubscriber.with(ctx, of, page))
+	return partConnection(ctx, of, listing, sessionsOfSubscriber, sessionTotalsBySubscriber)
 }
 
 func (s subscriberResolver) LastSeen(ctx context.Context, of *domain.Subscriber) (*time.Time, error) {
@@ -55,7 +55,7 @@ func sessionListing(first *int32, after *string, last *int32, before *string, fi
 }
 
 // sessionArguments reads the same arguments by their names.
-func sessionArguments(ctx context.Context, _ *domain.Company, args arguments) (*domain.Listing, error) {
+func sessionArguments[O any](ctx context.Context, _ O, args arguments) (*domain.Listing, error) {
 	listing, err := sessionListing(argument[*int32](args, "first"), argument[*string](args, "after"),
 		argument[*int32](args, "last"), argument[*string](args, "before"),
 		argument[map[string]any](args, "filter"), argument[[]map[string]any](args, "orderBy"))
@@ -77,12 +77,12 @@ func (g *Graph) sessionNodes(ctx context.Context, scope domain.Scope, ids []stri
 	return shownNodes(found, model.NewSession), err
 }
 
-// shownSessions are sessions by subscriber, as the graph shows them.
-func shownSessions(ctx context.Context, l *loaders, subscribers []int64, page domain.Page) (map[int64][]*model.Session, error) {
-	sessions, err := l.graph.Sessions.OfSubscribers(ctx, l.scope, subscribers, page)
-	shown := make(map[int64][]*model.Session, len(sessions))
-	for key, of := range sessions {
-		shown[key] = each(of, model.NewSession)
+// sessionsOfEach are pages of sessions by subscriber, as the graph shows them.
+func sessionsOfEach(ctx context.Context, l *loaders, subscribers []int64, part *domain.Listing) (map[int64]domain.Slice[*model.Session], error) {
+	pages, err := l.graph.Ports.Sessions.OfSubscribers(ctx, l.scope, subscribers, *part)
+	shown := make(map[int64]domain.Slice[*model.Session], len(pages))
+	for key, page := range pages {
+		shown[key] = shownSlice(page, model.NewSession)
 	}
 	return shown, err
 }

@@ -2,6 +2,7 @@ package resolvers_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,5 +80,36 @@ func TestAPageOfSessionsIsReadOnce(t *testing.T) {
 	s.caller = with(s.caller, []domain.Permission{domain.ViewSubscriber})
 	if a := s.ask(t, `{company {sessions {totalCount}}}`); a.code() != "FORBIDDEN" {
 		t.Errorf("without the permission: %v", a.Errors)
+	}
+}
+
+// The sessions of several subscribers are one statement, their counts another.
+func TestSessionsOfSubscribersAreReadTogether(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	ids := s.mustAsk(t, `{subscribers(first: 3, orderBy: [{field: PHYSICAL_ID}]) {nodes {physicalId}}}`)
+	for i := range 3 {
+		id := fmt.Sprint(ids.at("subscribers", "nodes", i, "physicalId"))
+		for n := range i + 1 {
+			s.report(t, id, fmt.Sprint(n), "23415", domain.SessionUpdated)
+		}
+	}
+	a := s.mustAsk(t, `{subscribers(first: 3, orderBy: [{field: PHYSICAL_ID}]) {nodes {
+  sessions(first: 2) {totalCount pageInfo {hasNextPage endCursor} edges {cursor} nodes {sessionId}}}}}`)
+	if a.Statements != 3 {
+		t.Errorf("%d statements", a.Statements)
+	}
+	of := func(i int, path ...any) any {
+		return a.at(append([]any{"subscribers", "nodes", i, "sessions"}, path...)...)
+	}
+	for i := range 3 {
+		if of(i, "totalCount") != float64(i+1) || of(i, "pageInfo", "hasNextPage") != (i == 2) || len(of(i, "nodes").([]any)) != min(i+1, 2) {
+			t.Errorf("%d: %v", i, of(i))
+		}
+	}
+	next := s.mustAsk(t, `query ($id: String!, $after: String) {subscriber(physicalId: $id) {sessions(first: 2, after: $after) {pageInfo {hasNextPage hasPreviousPage} nodes {sessionId}}}}`,
+		"id", ids.at("subscribers", "nodes", 2, "physicalId"), "after", of(2, "pageInfo", "endCursor"))
+	if got := fmt.Sprint(next.at("subscriber", "sessions")); !strings.Contains(got, "hasNextPage:false hasPreviousPage:true") || len(next.at("subscriber", "sessions", "nodes").([]any)) != 1 {
+		t.Errorf("the last page: %s", got)
 	}
 }

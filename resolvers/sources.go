@@ -17,7 +17,9 @@ var (
 		return l.graph.Ports.Usage.CurrentOf(ctx, l.scope, l.periodStart, subscribers)
 	})
 
-	sessionsBySubscriber = loadingBy(shownSessions)
+	sessionsBySubscriber      = loadingBy(sessionsOfEach)
+	sessionTotalsBySubscriber = loadingPart(func(g *Graph) manyOf[int64, int, domain.Listing] { return g.Ports.Sessions.CountOfSubscribers })
+
 	sessionsByListing    = loadingBy(companySessions)
 	sessionTotals        = loadingBy(func(ctx context.Context, l *loaders, _ []none, listing *domain.Listing) (map[none]int, error) {
 		n, err := l.graph.Sessions.Count(ctx, l.scope, *listing)

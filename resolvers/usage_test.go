@@ -255,14 +255,14 @@ func TestCumulativeUsageIsBookedAboveTheHighest(t *testing.T) {
 	if rose := used() - before; rose != 100 {
 		t.Errorf("dataUsage rose by %d", rose)
 	}
-	of := s.mustAsk(t, `query ($id: String!) {subscriber(physicalId: $id) {lastSeen sessions(limit: 5) {source sessionId beganAt endedAt cause mobileOriginated total reports apn isIncomplete}}}`, "id", id)
-	if got, want := fmt.Sprint(of.at("subscriber", "sessions")), "[map[apn:<nil> beganAt:2026-11-20T10:00:00Z cause:<nil> endedAt:<nil> isIncomplete:false mobileOriginated:100 reports:4 sessionId:c source:pgw total:100]]"; got != want {
+	of := s.mustAsk(t, `query ($id: String!) {subscriber(physicalId: $id) {lastSeen sessions(first: 5) {nodes {source sessionId beganAt endedAt cause mobileOriginated total reports apn isIncomplete}}}}`, "id", id)
+	if got, want := fmt.Sprint(of.at("subscriber", "sessions", "nodes")), "[map[apn:<nil> beganAt:2026-11-20T10:00:00Z cause:<nil> endedAt:<nil> isIncomplete:false mobileOriginated:100 reports:4 sessionId:c source:pgw total:100]]"; got != want {
 		t.Errorf("the sessions are %s", got)
 	}
 	if of.at("subscriber", "lastSeen") == nil {
 		t.Error("it was never seen")
 	}
-	several := s.mustAsk(t, `{subscribers(first: 20) {nodes {physicalId lastSeen sessions {sessionId}}}}`)
+	several := s.mustAsk(t, `{subscribers(first: 20) {nodes {physicalId lastSeen sessions {nodes {sessionId}}}}}`)
 	if n := strings.Count(fmt.Sprint(several.at("subscribers", "nodes")), "sessionId:c"); n != 1 {
 		t.Errorf("%d of the subscribers have the session", n)
 	}

@@ -23,31 +23,6 @@ var _ domain.Sessions = (*Sessions)(nil)
 // NewSessions returns the store on the pool.
 func NewSessions(pool *sqlx.DB) *Sessions { return &Sessions{pool} }
 
-const sessionsOfSubscribers = `
-SELECT n.*
-FROM unnest($3::bigint[]) AS k(key)
-JOIN subscribers s ON s.company_id = $1 AND s.key = k.key AND ($2::bigint[] IS NULL OR s.group_id = ANY($2))
-CROSS JOIN LATERAL (
-  SELECT ` + usage.SessionColumns + `
-  FROM sessions n
-  WHERE n.company_id = $1 AND n.subscriber_key = k.key
-  ORDER BY n.began_at DESC, n.identity, n.generation
-  LIMIT $4 OFFSET $5
-) n`
-
-// OfSubscribers implements domain.Sessions.
-func (s *Sessions) OfSubscribers(ctx context.Context, scope domain.Scope, subscribers []int64, page domain.Page) (map[int64][]*domain.Session, error) {
-	rows, err := pg.SelectAll[usage.SessionRow](ctx, s.pool, sessionsOfSubscribers, scope.Company, pg.GroupsOf(scope), pq.Int64Array(subscribers), page.Limit, page.Offset)
-	if err != nil {
-		return nil, err
-	}
-	sessions := make(map[int64][]*domain.Session, len(subscribers))
-	for _, row := range rows {
-		sessions[*row.SubscriberKey] = append(sessions[*row.SubscriberKey], row.Read())
-	}
-	return sessions, nil
-}
-
 const (
 	// fromSessions are the sessions n with the subscriber s, where that is known.
 	fromSessions = `
@@ -78,9 +53,10 @@ var sessionColumns = map[string]keyset.Column{
 	"total":          {SQL: "(n.mobile_originated + n.mobile_terminated)"},
 }
 
-func newSessionList(scope domain.Scope) *keyset.List {
+// newSessionList takes the parameters that the statement has beside the scope.
+func newSessionList(scope domain.Scope, args ...any) *keyset.List {
 	return keyset.New(func(field string) keyset.Column { return sessionColumns[field] },
-		query.Field{Name: sessionKey, Type: query.Text}, scope.Company, pg.GroupsOf(scope))
+		query.Field{Name: sessionKey, Type: query.Text}, append([]any{scope.Company, pg.GroupsOf(scope)}, args...)...)
 }
 
 type listedSession struct {
@@ -90,13 +66,38 @@ type listedSession struct {
 
 func (r *listedSession) Keys() pg.NullableTexts { return r.CursorKeys }
 
-// List implements domain.Sessions.
-func (s *Sessions) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Session], error) {
+func (r *listedSession) session() *domain.Session { return r.Read() }
+
+const (
+	listSessions     = `SELECT ` + usage.SessionColumns + `, {cursor} AS cursor_keys` + fromSessions + ` WHERE ` + visibleSessions
+	sessionsOfParent = listSessions + ` AND n.subscriber_key = parent.key`
+)
+
+func ordered(listing domain.Listing) domain.Listing {
 	if len(listing.Order) == 0 {
 		listing.Order = domain.SessionOrder()
 	}
-	sql := `SELECT ` + usage.SessionColumns + `, {cursor} AS cursor_keys` + fromSessions + ` WHERE ` + visibleSessions
-	return keyset.Rows(ctx, s.pool, newSessionList(scope), sql, listing, func(row *listedSession) *domain.Session { return row.Read() })
+	return listing
+}
+
+// List implements domain.Sessions.
+func (s *Sessions) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Session], error) {
+	return keyset.Rows(ctx, s.pool, newSessionList(scope), listSessions, ordered(listing), (*listedSession).session)
+}
+
+// OfSubscribers implements domain.Sessions.
+func (s *Sessions) OfSubscribers(ctx context.Context, scope domain.Scope, subscribers []int64, listing domain.Listing) (map[int64]domain.Slice[*domain.Session], error) {
+	l := newSessionList(scope, pq.Int64Array(subscribers))
+	return keyset.RowsEach(ctx, s.pool, l, "unnest($3::bigint[]) AS parent(key)", sessionsOfParent, ordered(listing), subscribers,
+		func(row *listedSession) int64 { return *row.SubscriberKey }, (*listedSession).session)
+}
+
+// CountOfSubscribers implements domain.Sessions.
+func (s *Sessions) CountOfSubscribers(ctx context.Context, scope domain.Scope, subscribers []int64, listing domain.Listing) (map[int64]int, error) {
+	l := newSessionList(scope, pq.Int64Array(subscribers))
+	where := l.Filter(listing.Filter)
+	return pg.CountEach[int64](ctx, s.pool, `SELECT n.subscriber_key AS parent, count(*) AS number`+fromSessions+
+		` WHERE `+visibleSessions+` AND n.subscriber_key = ANY($3) AND `+where+` GROUP BY n.subscriber_key`, l.Args)
 }
 
 // Count implements domain.Sessions.

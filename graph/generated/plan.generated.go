@@ -4589,7 +4589,7 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.Subscriber)
-					return e.Resolvers.Subscriber().Sessions(ctx, obj, fc.Args["limit"].(*int32), fc.Args["offset"].(*int32))
+					return e.Resolvers.Subscriber().Sessions(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 				},
 				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
 					obj := of.(*domain.Subscriber)
@@ -4605,7 +4605,7 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.List[*model.Session](false, plan.Pointer[model.Session](true, "Session")),
+				Shape: plan.Pointer[model.Connection[*model.Session]](false, "SessionConnection"),
 			},
 			"lastSeen": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

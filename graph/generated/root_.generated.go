@@ -649,7 +649,7 @@ type ComplexityRoot struct {
 		Profiles       func(childComplexity int) int
 		Related        func(childComplexity int) int
 		SMDPProvider   func(childComplexity int) int
-		Sessions       func(childComplexity int, limit *int32, offset *int32) int
+		Sessions       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		SubscriberID   func(childComplexity int) int
 		SubscriberType func(childComplexity int) int
 		Tags           func(childComplexity int, limit *int32, offset *int32) int
@@ -3431,7 +3431,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Subscriber.Sessions(childComplexity, args["limit"].(*int32), args["offset"].(*int32)), true
+		return e.ComplexityRoot.Subscriber.Sessions(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Subscriber.subscriberId":
 		if e.ComplexityRoot.Subscriber.SubscriberID == nil {
 			break
@@ -5999,13 +5999,21 @@ input DateTimeFilter {
 }
 `, BuiltIn: false},
 	{Name: "../schema/session.graphqls", Input: `extend type Subscriber {
-  "Its sessions that were reported by counters, such as by RADIUS, the newest first."
+  "Its sessions that were reported by counters, such as by RADIUS, the newest first unless ordered otherwise."
   sessions(
-    "How many, at most 100. 25 when missing or 0."
-    limit: Int
-    "How many to skip."
-    offset: Int
-  ): [Session!] @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: SessionFilter
+    "In this order; the id breaks ties."
+    orderBy: [SessionOrder!]
+  ): SessionConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
   "When one of its sessions was reported last; null when none was."
   lastSeen: DateTime
 }
@@ -6081,7 +6089,7 @@ type Session implements Node {
 type VisitedNetwork {
   "MCC and MNC, such as 23415."
   code: String!
-  "The country of the MCC, by ITU-T E.212; null where the MCC is no country's, such as 901."
+  "The country of the MCC, by ITU-T E.212; null where the MCC is no country's, such as 901. Of territories that share an MCC it is one: 340 gives Guadeloupe, 362 Curaçao, 647 Réunion."
   country: Country
 }
 

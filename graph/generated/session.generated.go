@@ -1526,25 +1526,6 @@ func (ec *executionContext) marshalOCountry2ᚖsimgraphᚋdomainᚐCountry(ctx c
 	return ec._Country(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOSession2ᚕᚖsimgraphᚋgraphᚋmodelᚐSessionᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Session) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNSession2ᚖsimgraphᚋgraphᚋmodelᚐSession(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalOSessionConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.Session]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null

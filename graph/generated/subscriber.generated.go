@@ -40,7 +40,7 @@ type SubscriberResolver interface {
 	Tags(ctx context.Context, obj *domain.Subscriber, limit *int32, offset *int32) ([]domain.TagName, error)
 	NumberOfTags(ctx context.Context, obj *domain.Subscriber) (*int32, error)
 	Alerts(ctx context.Context, obj *domain.Subscriber) ([]*domain.AlertState, error)
-	Sessions(ctx context.Context, obj *domain.Subscriber, limit *int32, offset *int32) ([]*model.Session, error)
+	Sessions(ctx context.Context, obj *domain.Subscriber, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*model.Session], error)
 	LastSeen(ctx context.Context, obj *domain.Subscriber) (*time.Time, error)
 	Usage(ctx context.Context, obj *domain.Subscriber, start *time.Time, end *time.Time) (*model.Usage, error)
 }
@@ -52,22 +52,54 @@ type SubscriberResolver interface {
 func (ec *executionContext) field_Subscriber_sessions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "limit",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int32, error) {
 			return ec.unmarshalOInt2ᚖint32(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["limit"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int32, error) {
 			return ec.unmarshalOInt2ᚖint32(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg1
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (map[string]any, error) {
+			return ec.unmarshalOSessionFilter2map(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]map[string]any, error) {
+			return ec.unmarshalOSessionOrder2ᚕmapᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg5
 	return args, nil
 }
 
@@ -1196,7 +1228,7 @@ func (ec *executionContext) _Subscriber_sessions(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Subscriber().Sessions(ctx, obj, fc.Args["limit"].(*int32), fc.Args["offset"].(*int32))
+			return ec.Resolvers.Subscriber().Sessions(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -1204,11 +1236,11 @@ func (ec *executionContext) _Subscriber_sessions(ctx context.Context, field grap
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_STATISTICS_OVERVIEW", "VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal []*model.Session
+					var zeroVal *model.Connection[*model.Session]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal []*model.Session
+					var zeroVal *model.Connection[*model.Session]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, obj, directive0, permissions)
@@ -1217,8 +1249,8 @@ func (ec *executionContext) _Subscriber_sessions(ctx context.Context, field grap
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Session) graphql.Marshaler {
-			return ec.marshalOSession2ᚕᚖsimgraphᚋgraphᚋmodelᚐSessionᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Session]) graphql.Marshaler {
+			return ec.marshalOSessionConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
 		false,
@@ -1231,7 +1263,7 @@ func (ec *executionContext) fieldContext_Subscriber_sessions(ctx context.Context
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Session(ctx, field)
+			return ec.childFields_SessionConnection(ctx, field)
 		},
 	}
 	defer func() {

@@ -10,8 +10,8 @@ const online = async () => (await graph('{ company { fleet { online } } }')).com
 
 /** A subscriber that is offline and of which no session was reported. */
 async function silent() {
-  const { subscribers } = await graph(`{ subscribers(last: 100, filter: { kind: { eq: "cellular" }, isActive: { eq: true }, networkState: { isOnline: { eq: false } } }) { nodes { physicalId imsi sessions(limit: 1) { id } } } }`);
-  return subscribers.nodes.find(({ sessions }) => sessions.length === 0);
+  const { subscribers } = await graph(`{ subscribers(last: 100, filter: { kind: { eq: "cellular" }, isActive: { eq: true }, networkState: { isOnline: { eq: false } } }) { nodes { physicalId imsi sessions(first: 1) { nodes { id } } } } }`);
+  return subscribers.nodes.find(({ sessions }) => sessions.nodes.length === 0);
 }
 
 inTab('a session that begins moves the counts of the overview', async (tab) => {
@@ -42,6 +42,26 @@ inTab('the page of a subscriber shows its sessions, and follows them', async (ta
   await panel.getByText(/^8(\.00)?\sMB$/).waitFor();
   await tab.locator('.heading .badge').getByText('offline').waitFor();
   assert.equal(await panel.getByRole('listitem').count(), 1);
+});
+
+inTab('sessions beyond the newest ten are on pages of their own', async (tab) => {
+  const { physicalId, imsi } = await silent();
+  for (let n = 0; n < 12; n++) {
+    await account(stop, { session: `paged-${n}-${imsi}`, imsi, address: `10.99.1.${n}`, seconds: (12 - n) * 60, sent: 0 });
+  }
+  await enter(tab, `#/subscribers/${physicalId}`);
+  const panel = tab.getByRole('region', { name: 'Sessions' });
+  const shown = (n) => panel.getByText(new RegExp(`^10\\.99\\.1\\.${n} · `));
+  await shown(11).waitFor();
+  assert.equal(await panel.getByRole('listitem').count(), 10);
+  assert.equal(await panel.getByRole('button', { name: 'Newer' }).isDisabled(), true);
+  await panel.getByRole('button', { name: 'Older' }).click();
+  await shown(0).waitFor();
+  assert.equal(await panel.getByRole('listitem').count(), 2);
+  assert.equal(await panel.getByRole('button', { name: 'Older' }).isDisabled(), true);
+  await panel.getByRole('button', { name: 'Newer' }).click();
+  await shown(11).waitFor();
+  assert.equal(await shown(0).count(), 0);
 });
 
 inTab('the usage of a subscriber is split by protocol', async (tab) => {

@@ -61,7 +61,7 @@ func (f *fedNode) shown(physicalID string) (state networkState, texts string) {
 		Subscriber struct {
 			NetworkState networkState
 			LastSeen     *time.Time
-			Sessions     []struct{ Cause string }
+			Sessions     struct{ Nodes []struct{ Cause string } }
 		}
 		Online, Last struct{ Nodes []struct{ PhysicalID string } }
 		Company      struct {
@@ -69,7 +69,7 @@ func (f *fedNode) shown(physicalID string) (state networkState, texts string) {
 		}
 	}
 	f.graph(fmt.Sprintf(`{
-  subscriber(physicalId: %q) {networkState {isOnline isTransferring} lastSeen sessions {cause}}
+  subscriber(physicalId: %q) {networkState {isOnline isTransferring} lastSeen sessions {nodes {cause}}}
   online: subscribers(filter: {networkState: {isOnline: {eq: true}}, physicalId: {eq: %[1]q}}) {nodes {physicalId}}
   last: subscribers(orderBy: [{field: NETWORK_STATE_IS_ONLINE, direction: DESC}, {field: NETWORK_STATE_IS_TRANSFERRING, direction: DESC}], first: 1, filter: {physicalId: {eq: %[1]q}}) {nodes {physicalId}}
   company {fleet {online transferring}}}`, physicalID), &data)
@@ -89,7 +89,7 @@ func (f *fedNode) shown(physicalID string) (state networkState, texts string) {
 		f.Errorf("the endpoints differ: %+v, %+v, %+v", data, rest, list)
 	}
 	var causes []string
-	for _, session := range data.Subscriber.Sessions {
+	for _, session := range data.Subscriber.Sessions.Nodes {
 		causes = append(causes, session.Cause)
 	}
 	return state, fmt.Sprintf("%t %d %d %v", data.Subscriber.LastSeen != nil, data.Company.Fleet.Online, data.Company.Fleet.Transferring, causes)

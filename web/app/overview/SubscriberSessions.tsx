@@ -1,8 +1,10 @@
+import { useState } from 'react';
 import { useLive, useSoon } from '../graph/live';
 import { useAsk } from '../graph/use';
 import { ago, moment, momentInZone } from '../format/time';
 import { bytes, useSystem } from '../format/units';
 import { Answered, Empty, Panel } from '../shell/parts';
+import { type Connection, pageArguments, pageFields, Pager, pageVariables } from '../sources/PagedPanel';
 import { useMay, useZone } from '../shell/viewer';
 
 interface Session {
@@ -23,25 +25,30 @@ interface Session {
 
 interface Reported {
   lastSeen: string | null;
-  sessions: Session[] | null;
+  sessions: Connection<Session> | null;
 }
 
-const query = `query Sessions($physicalId: String!) {
+const pageLength = 10;
+const query = `query Sessions($physicalId: String!, ${pageVariables}) {
   subscriber(physicalId: $physicalId) {
     lastSeen
-    sessions(limit: 10) {
-      id beganAt reportedAt endedAt cause isTransferring total apn ipAddress ipv6Prefix ratType imei
-      visitedNetwork { code country { name } }
+    sessions(${pageArguments}) {
+      ${pageFields}
+      nodes {
+        id beganAt reportedAt endedAt cause isTransferring total apn ipAddress ipv6Prefix ratType imei
+        visitedNetwork { code country { name } }
+      }
     }
   }
 }`;
 const state = 'subscription StateChanged($physicalIds: [String!]) { subscriberChanged(physicalIds: $physicalIds) { physicalId } }';
 const usage = 'subscription UsageRecorded($physicalIds: [String!]) { usageRecorded(physicalIds: $physicalIds) { bytes } }';
 
-/** The newest sessions of a subscriber on a common axis, up to now; they follow what the network reports. */
+/** The sessions of a subscriber, the newest first, page by page on a common axis; they follow what the network reports. */
 export function SubscriberSessions({ physicalId, changed }: { physicalId: string; changed: () => void }) {
   const may = useMay('VIEW_STATISTICS_OVERVIEW', 'VIEW_SUBSCRIBER');
-  const asked = useAsk<{ subscriber: Reported | null }>(may ? query : null, { physicalId });
+  const [part, setPart] = useState<Record<string, unknown>>({ first: pageLength });
+  const asked = useAsk<{ subscriber: Reported | null }>(may ? query : null, { physicalId, ...part });
   const reload = useSoon(asked.reload, 2_000);
   const reloadAll = useSoon(() => { asked.reload(); changed(); }, 2_000);
   const variables = { physicalIds: [physicalId] };
@@ -51,29 +58,33 @@ export function SubscriberSessions({ physicalId, changed }: { physicalId: string
   useSystem();
   if (!may) return null;
   const seen = asked.data?.subscriber?.lastSeen;
+  const page = asked.data?.subscriber?.sessions?.pageInfo;
   return (
     <Panel id="sessions" title="Sessions" aside={seen && <time className="hint" dateTime={seen} title={momentInZone(seen, timeZone)}>last seen {ago(seen)}</time>}>
       <Answered asked={asked} of={({ subscriber }) => subscriber?.sessions} label="Reading the sessions">
-        {(sessions) => (sessions.length === 0 ? <Empty>No network element has reported a session.</Empty> : <Timeline sessions={sessions} />)}
+        {({ nodes, pageInfo }) => (nodes.length === 0 ? <Empty>No network element has reported a session.</Empty> : <Timeline sessions={nodes} toNow={!pageInfo.hasPreviousPage} />)}
       </Answered>
+      {page && <Pager of="sessions" page={page} length={pageLength} words={['Newer', 'Older']} turn={setPart} />}
     </Panel>
   );
 }
 
-function Timeline({ sessions }: { sessions: Session[] }) {
+/** The axis of the newest sessions ends now, and that of older ones when the last of them ended. */
+function Timeline({ sessions, toNow }: { sessions: Session[]; toNow: boolean }) {
   const now = Date.now();
   const from = Math.min(...sessions.map(({ beganAt }) => Date.parse(beganAt)));
+  const to = toNow ? now : Math.max(...sessions.map(({ endedAt }) => (endedAt ? Date.parse(endedAt) : now)));
   return (
-    <ol className="sessions" aria-label="The newest sessions">
-      {sessions.map((one) => <Row key={one.id} session={one} from={from} now={Math.max(now, from + 1)} />)}
+    <ol className="sessions" aria-label="Sessions, the newest first">
+      {sessions.map((one) => <Row key={one.id} session={one} from={from} to={Math.max(to, from + 1)} />)}
     </ol>
   );
 }
 
-function Row({ session, from, now }: { session: Session; from: number; now: number }) {
+function Row({ session, from, to }: { session: Session; from: number; to: number }) {
   const timeZone = useZone();
   const { beganAt, endedAt, reportedAt, isTransferring, total, cause } = session;
-  const place = (at: string | null) => ((Math.min(at ? Date.parse(at) : now, now) - from) / (now - from)) * 100;
+  const place = (at: string | null) => ((Math.min(at ? Date.parse(at) : to, to) - from) / (to - from)) * 100;
   const [left, right] = [place(beganAt), place(endedAt)];
   return (
     <li className={endedAt ? undefined : 'open'}>

@@ -49,13 +49,30 @@ export function PagedPanel<D, T>({ id, title, query, variables, of, columns, row
           </div>
         )}
       </Answered>
-      {page && (page.pageInfo.hasPreviousPage || page.pageInfo.hasNextPage) && (
-        <nav className="pager" aria-label={`Pages of ${title.toLowerCase()}`}>
-          <button type="button" disabled={!page.pageInfo.hasPreviousPage} onClick={() => setPart({ last: pageLength, before: page.pageInfo.startCursor })}>Previous</button>
-          <button type="button" disabled={!page.pageInfo.hasNextPage} onClick={() => setPart({ first: pageLength, after: page.pageInfo.endCursor })}>Next</button>
-        </nav>
-      )}
+      {page && <Pager of={title.toLowerCase()} page={page.pageInfo} length={pageLength} words={['Previous', 'Next']} turn={setPart} />}
     </Panel>
+  );
+}
+
+interface PagerProps {
+  /** What is listed. */
+  of: string;
+  page: Connection<unknown>['pageInfo'];
+  length: number;
+  /** Those of the buttons. */
+  words: [before: string, after: string];
+  /** Takes the arguments of another page. */
+  turn: (part: Record<string, unknown>) => void;
+}
+
+/** Leads to the pages before and after, where there are any. */
+export function Pager({ of, page, length, words: [before, after], turn }: PagerProps) {
+  if (!page.hasPreviousPage && !page.hasNextPage) return null;
+  return (
+    <nav className="pager" aria-label={`Pages of ${of}`}>
+      <button type="button" disabled={!page.hasPreviousPage} onClick={() => turn({ last: length, before: page.startCursor })}>{before}</button>
+      <button type="button" disabled={!page.hasNextPage} onClick={() => turn({ first: length, after: page.endCursor })}>{after}</button>
+    </nav>
   );
 }
 
