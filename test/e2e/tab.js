@@ -70,6 +70,15 @@ export const failOperation = (tab, name) =>
       ? route.fulfill({ status: 200, contentType: 'application/json', body: JSON.stringify({ data: null, errors: [{ message: 'try again soon', extensions: { code: 'UNAVAILABLE' } }] }) })
       : route.fallback());
 
+/** Scrolls a list on, which reads further rows, until a row stands in it. */
+export async function scrollToRow(tab, list, row) {
+  for (let i = 0; !(await tab.locator(`tr[aria-rowindex="${row + 1}"]`).count()); i++) {
+    assert.ok(i < 200, `row ${row} does not come`);
+    await list.evaluate((element, top) => element.scrollTo(0, top), row * 45 - 200);
+    await tab.waitForTimeout(50);
+  }
+}
+
 /** What has the focus, in words. */
 export const focused = (tab) => tab.evaluate(() => `${document.activeElement?.tagName.toLowerCase()} ${document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent}`.trim());
 

@@ -5,8 +5,15 @@ import type { Sheet } from './sheet';
 export function csv(sheet: Sheet): string {
   const lines = [sheet.columns.map((column) => cell(column.key))];
   for (const row of sheet.rows) lines.push(sheet.columns.map((column) => cell(row[column.key], column.type === 'number')));
-  return lines.map((line) => `${line.join(',')}\r\n`).join('');
+  return textOf(lines);
 }
+
+export type CellValue = string | number | null;
+
+/** Lines of values as CSV, with the same guard. */
+export const csvOf = (lines: CellValue[][]): string => textOf(lines.map((line) => line.map((value) => cell(value, typeof value === 'number'))));
+
+const textOf = (lines: string[][]): string => lines.map((line) => `${line.join(',')}\r\n`).join('');
 
 function cell(value: unknown, isNumber = false): string {
   let text = value === null || value === undefined ? '' : String(value);

@@ -1,6 +1,28 @@
+// What the page has read is cached by operation and variables. A view shows what is
+// cached at once and reads it again; after each change everything shown is read again.
+import { keepPreviousData, QueryClient, useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { send } from './client';
+import { token, watch } from '../session';
+import { ask, send } from './client';
+import type { ResultOf, VariablesOf } from './graphql';
 import { Problem, problemOf } from './problem';
+
+const retention = 5 * 60_000;
+
+/** The answers of this session. An answer is kept for some minutes after it was last shown. */
+export const answers = new QueryClient({
+  defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false, networkMode: 'always', gcTime: retention } },
+});
+
+let owner = token();
+watch(() => {
+  if (token() === owner) return;
+  owner = token();
+  answers.clear();
+});
+
+/** Reads everything again that is shown, such as after a change. */
+export const refresh = () => answers.invalidateQueries();
 
 export interface Asked<T> {
   /** The answer to the present question. Fields that failed are null in it, and problem is then what failed first. */
@@ -12,48 +34,37 @@ export interface Asked<T> {
   reload: () => void;
 }
 
-interface State<T> {
-  /** The question that data and problem answer. */
-  question?: string;
-  data?: T;
-  problem?: Problem;
-  loading: boolean;
-}
-
-async function answerTo<T>(query: string, key: string, signal: AbortSignal): Promise<State<T>> {
-  const { data, errors } = await send<T>({ query, variables: JSON.parse(key) }, { signal });
-  const problem = errors?.length ? Problem.of(errors[0]!) : undefined;
-  return { data: data ?? undefined, problem, loading: false };
-}
-
 /** Sends the query whenever the variables change. A null query is not sent. */
-export function useAsk<T>(query: string | null, variables?: Record<string, unknown>): Asked<T> {
-  const [state, setState] = useState<State<T>>({ loading: query !== null });
-  const [turn, setTurn] = useState(0);
-  const key = JSON.stringify(variables ?? {});
-  const question = `${query}${key}`;
-  useEffect(() => {
-    if (query === null) {
-      setState({ loading: false });
-      return;
-    }
-    const abort = new AbortController();
-    setState((before) => ({ ...before, loading: true }));
-    answerTo<T>(query, key, abort.signal).then(
-      (next) => abort.signal.aborted || setState({ ...next, question }),
-      (error) => abort.signal.aborted || setState({ question, problem: problemOf(error), loading: false }),
-    );
-    return () => abort.abort();
-  }, [query, key, question, turn]);
-  const reload = useCallback(() => setTurn((n) => n + 1), []);
-  const current = state.question === question;
+export function useAsk<D>(query: D | null, variables?: VariablesOf<D>): Asked<ResultOf<D>>;
+export function useAsk<T>(query: string | null, variables?: Record<string, unknown>): Asked<T>;
+export function useAsk(query: unknown, variables: unknown = {}): Asked<unknown> {
+  const { data, error, isFetching, isPlaceholderData, refetch } = useQuery(
+    {
+      queryKey: [query, variables],
+      enabled: query !== null,
+      placeholderData: query === null ? undefined : keepPreviousData,
+      queryFn: async ({ signal }) => {
+        const { data, errors } = await send({ query: query as string, variables: variables as Record<string, unknown> }, { signal });
+        return { data: data ?? undefined, problem: errors?.length ? Problem.of(errors[0]!) : undefined };
+      },
+    },
+    answers,
+  );
+  const reload = useCallback(() => void refetch(), [refetch]);
   return {
-    data: current ? state.data : undefined,
-    former: current ? undefined : state.data,
-    problem: current ? state.problem : undefined,
-    loading: state.loading || (!current && query !== null),
+    data: isPlaceholderData || error ? undefined : data?.data,
+    former: isPlaceholderData ? data?.data : undefined,
+    problem: error ? problemOf(error) : isPlaceholderData ? undefined : data?.problem,
+    loading: isFetching,
     reload,
   };
+}
+
+/** Sends a mutation, and reads everything again that is shown. */
+export async function mutate<D>(mutation: D, variables: VariablesOf<D>, options?: { keepalive?: boolean }): Promise<ResultOf<D>> {
+  const answer = await ask<ResultOf<D>>(mutation as string, variables as Record<string, unknown>, options);
+  void refresh();
+  return answer;
 }
 
 export interface Doing<A extends unknown[]> {

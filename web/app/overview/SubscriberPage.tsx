@@ -22,7 +22,7 @@ const query = `query Subscriber($physicalId: String!) {
 }`;
 
 /** Everything of one subscriber, with what can be changed in place. */
-export function SubscriberPage({ physicalId }: { physicalId: string }) {
+export default function SubscriberPage({ id: physicalId }: { id: string }) {
   const { data, problem, reload } = useAsk<{ subscriber: Subscriber | null }>(query, { physicalId });
   const subscriber = data?.subscriber;
   if (!subscriber)

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { ago } from '../format/time';
 import { setSystem, useSystem } from '../format/units';
 import { signOut } from '../session';
-import { Mark, Moon, Person, Sun } from './icons';
+import { Mark, Menu, Moon, Person, Sun } from './icons';
 import { turnTheme, useTheme } from './theme';
 import type { Viewer } from './viewer';
 
@@ -21,19 +21,34 @@ export function Bar({ places, viewer }: { places: Place[]; viewer: Viewer | null
         <Mark />
         <span>simgraph</span>
       </a>
-      <nav aria-label="Places">
-        {places.map((place) => (
-          <a key={place.name} href={place.href} aria-current={place.current ? 'page' : undefined}>
-            {place.name}
-          </a>
-        ))}
-      </nav>
+      <Places places={places} />
       <span className="grow" />
       <button type="button" className="icon" onClick={turnTheme} aria-label={theme === 'dark' ? 'Light colours' : 'Dark colours'} title={theme === 'dark' ? 'Light colours' : 'Dark colours'}>
         {theme === 'dark' ? <Sun /> : <Moon />}
       </button>
       {viewer && <Account viewer={viewer} />}
     </header>
+  );
+}
+
+/** The places of the page; where the window is narrow, behind a button. */
+function Places({ places }: { places: Place[] }) {
+  const [open, setOpen] = useState(false);
+  const current = places.find((place) => place.current);
+  return (
+    <>
+      <button type="button" className="places-button" aria-expanded={open} aria-controls="places" onClick={() => setOpen(!open)}>
+        <Menu />
+        {current?.name ?? 'Places'}
+      </button>
+      <nav id="places" aria-label="Places" className={open ? 'open' : undefined} onClick={() => setOpen(false)} onKeyDown={(event) => event.key === 'Escape' && setOpen(false)}>
+        {places.map((place) => (
+          <a key={place.name} href={place.href} aria-current={place.current ? 'page' : undefined}>
+            {place.name}
+          </a>
+        ))}
+      </nav>
+    </>
   );
 }
 

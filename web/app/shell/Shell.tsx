@@ -1,20 +1,32 @@
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { type ComponentType, lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { Overview } from '../overview/Overview';
-import { SubscriberPage } from '../overview/SubscriberPage';
-import { Subscribers } from '../overview/Subscribers';
 import { useSession } from '../session';
-import { Sources } from '../sources/Sources';
 import { Bar } from './Bar';
 import { Boundary } from './Boundary';
 import { OfferedSession } from './OfferedSession';
 import { Loading } from './parts';
 import { placesAt } from './places';
-import { type Route, useRoute } from './route';
+import { type Route, useRoute, type View as ViewName } from './route';
 import { SignIn } from './SignIn';
 import { UndoBar } from './UndoBar';
 import { SignedIn } from './viewer';
 
 const Explore = lazy(() => import('../explore/Explore'));
+
+interface Shown {
+  title: string | ((id: string) => string);
+  /** The place of the bar. */
+  place: string;
+  view: ComponentType<{ id: string; params: URLSearchParams }>;
+}
+
+// What the overview does not need is loaded when it is opened.
+const views: Record<Exclude<ViewName, 'explore'>, Shown> = {
+  overview: { title: 'Overview', place: 'Overview', view: Overview },
+  subscribers: { title: 'Subscribers', place: 'Subscribers', view: lazy(() => import('../subscribers/Subscribers')) },
+  subscriber: { title: (id) => `Subscriber ${id}`, place: 'Subscribers', view: lazy(() => import('../overview/SubscriberPage')) },
+  sources: { title: 'Sources', place: 'Sources', view: lazy(() => import('../sources/Sources')) },
+};
 
 /** The page: a bar, and the view that the address names. */
 export function Shell() {
@@ -27,7 +39,7 @@ export function Shell() {
     <SignedIn key={token}>
       {(viewer) => (
         <>
-          <Bar places={placesAt(placeOf[route.view])} viewer={viewer} />
+          <Bar places={placesAt(placeOf(route))} viewer={viewer} />
           {viewer && <Main route={route}><Views route={route} /></Main>}
           {viewer && <UndoBar />}
           {viewer && offered !== null && <OfferedSession token={offered} email={viewer.email} />}
@@ -37,12 +49,12 @@ export function Shell() {
   );
 }
 
-const placeOf = { overview: 'Overview', subscribers: 'Subscribers', subscriber: 'Subscribers', sources: 'Sources', explore: 'Explore', unknown: null };
+const placeOf = ({ view }: Route) => (view === 'explore' ? 'Explore' : view === 'unknown' ? null : views[view].place);
 
 /** Holds the view. It gets the focus when another view is shown, as a new document would. */
 function Main({ route, children }: { route: Route; children: ReactNode }) {
   const main = useRef<HTMLElement>(null);
-  const place = `${route.view}/${route.physicalId}`;
+  const place = `${route.view}/${route.id}`;
   const shown = useRef(place);
   useEffect(() => {
     if (shown.current === place) return;
@@ -69,24 +81,19 @@ function Views({ route }: { route: Route }) {
           </Suspense>
         </Boundary>
       )}
-      {!exploring && <Boundary key={`${route.view}/${route.physicalId}`}><View route={route} /></Boundary>}
+      {!exploring && (
+        <Boundary key={`${route.view}/${route.id}`}>
+          <Suspense fallback={<div className="page"><Loading label="Opening" /></div>}><View route={route} /></Suspense>
+        </Boundary>
+      )}
     </>
   );
 }
 
-function View({ route }: { route: Route }) {
-  switch (route.view) {
-    case 'subscribers':
-      return <Subscribers params={route.params} />;
-    case 'subscriber':
-      return <SubscriberPage physicalId={route.physicalId} />;
-    case 'sources':
-      return <Sources />;
-    case 'overview':
-      return <Overview />;
-    default:
-      return <Unknown />;
-  }
+function View({ route: { view, id, params } }: { route: Route }) {
+  if (view === 'unknown' || view === 'explore') return <Unknown />;
+  const { view: Shown } = views[view];
+  return <Shown id={id} params={params} />;
 }
 
 /** Shown at an address that leads nowhere. */
@@ -97,8 +104,12 @@ const Unknown = () => (
   </div>
 );
 
-const titles = { overview: 'Overview', subscribers: 'Subscribers', sources: 'Sources', explore: 'Explore', unknown: 'Not found' };
-const titleOf = (route: Route) => (route.view === 'subscriber' ? `Subscriber ${route.physicalId}` : titles[route.view]);
+function titleOf({ view, id }: Route): string {
+  if (view === 'unknown') return 'Not found';
+  if (view === 'explore') return 'Explore';
+  const { title } = views[view];
+  return typeof title === 'string' ? title : title(id);
+}
 
 function useTitle(title: string) {
   useEffect(() => {

@@ -10,6 +10,7 @@ export const Sun = () => icon(<><circle cx="12" cy="12" r="4" /><path d="M12 2v2
 export const Moon = () => icon(<path d="M20 14.5A8.5 8.5 0 1 1 9.5 4a7 7 0 0 0 10.5 10.5Z" />);
 export const Search = () => icon(<><circle cx="11" cy="11" r="7" /><path d="m20 20-4-4" /></>);
 export const Bell = () => icon(<><path d="M6 9a6 6 0 1 1 12 0c0 6 2 7 2 7H4s2-1 2-7" /><path d="M10 20a2 2 0 0 0 4 0" /></>);
+export const Menu = () => icon(<path d="M4 7h16M4 12h16M4 17h16" />);
 export const Close = () => icon(<path d="m6 6 12 12M18 6 6 18" />);
 export const Pencil = () => icon(<path d="M4 20h4L19 9l-4-4L4 16Zm9-13 4 4" />);
 export const Link = () => icon(<path d="M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1m2 4a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1" />);

@@ -1,27 +1,36 @@
-// Places of the page stand in the fragment, which never leaves the browser:
-// #/, #/subscribers?…, #/subscribers/ID, #/sources, #/explore?…. Any other is unknown.
+// Places of the page stand in the fragment, which never leaves the browser, such as
+// #/subscribers?…, #/subscribers/ID or #/alerts/log. Any other is unknown.
 import { useSyncExternalStore } from 'react';
 
+// A colon stands for an identifier. The first that fits counts.
+const places = {
+  overview: '',
+  subscribers: 'subscribers',
+  subscriber: 'subscribers/:',
+  sources: 'sources',
+  explore: 'explore',
+} as const;
+
+export type View = keyof typeof places;
+
 export interface Route {
-  view: 'overview' | 'subscribers' | 'subscriber' | 'sources' | 'explore' | 'unknown';
-  physicalId: string;
+  view: View | 'unknown';
+  /** What the address names, such as a physicalId. */
+  id: string;
   params: URLSearchParams;
 }
 
 function read(): Route {
-  const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?', 2);
-  const params = new URLSearchParams(query);
-  const to = (view: Route['view'], physicalId = ''): Route => ({ view, physicalId, params });
-  const [first, second, ...more] = path.replace(/\/$/, '').split('/');
-  if (more.length > 0) return to('unknown');
-  if (first === 'subscribers' && second !== undefined) {
-    const physicalId = decoded(second);
-    return physicalId ? to('subscriber', physicalId) : to('unknown');
-  }
-  if (second !== undefined) return to('unknown');
-  if (first === '') return to(location.pathname === '/graphql' ? 'explore' : 'overview');
-  return to(first === 'subscribers' || first === 'sources' || first === 'explore' ? first : 'unknown');
+  const [path = '', ...query] = location.hash.replace(/^#\/?/, '').split('?');
+  const params = new URLSearchParams(query.join('?'));
+  const parts = path.replace(/\/$/, '').split('/').map(decoded);
+  if (parts[0] === '' && parts.length === 1 && location.pathname === '/graphql') return { view: 'explore', id: '', params };
+  const found = (Object.keys(places) as View[]).find((view) => fits(places[view].split('/'), parts));
+  return { view: found ?? 'unknown', id: (found && parts[places[found].split('/').indexOf(':')]) || '', params };
 }
+
+const fits = (pattern: string[], parts: (string | null)[]) =>
+  pattern.length === parts.length && pattern.every((part, i) => (part === ':' ? Boolean(parts[i]) : part === parts[i]));
 
 /** The text of a part of the address, or null when its percent-encoding is damaged. */
 function decoded(part: string): string | null {
@@ -49,11 +58,25 @@ export const useRoute = (): Route =>
     return () => removeEventListener('hashchange', listener);
   }, snapshot);
 
-export const toSubscriber = (physicalId: string) => `#/subscribers/${encodeURIComponent(physicalId)}`;
-export const toSubscribers = (params: Record<string, string> = {}) => {
+export type Params = Record<string, string> | URLSearchParams;
+
+/** The address of a view; of one that names something, with its identifier. */
+export function to(view: View, params: Params = {}, id = ''): string {
   const query = new URLSearchParams(params).toString();
-  return `#/subscribers${query && `?${query}`}`;
-};
+  return `#/${places[view].replace(':', encodeURIComponent(id))}${query && `?${query}`}`;
+}
+
+export const toSubscriber = (physicalId: string) => to('subscriber', {}, physicalId);
+export const toSubscribers = (params: Params = {}) => to('subscribers', params);
+
+/** The parameters with some changed. Another filter or order begins a list anew: a cursor belongs to its list. */
+export function changed(params: URLSearchParams, changes: Record<string, string | string[] | null>): URLSearchParams {
+  const next = new URLSearchParams(params);
+  for (const key of ['after', 'from', ...Object.keys(changes)]) next.delete(key);
+  for (const [key, value] of Object.entries(changes)) for (const one of [value ?? []].flat()) if (one) next.append(key, one);
+  return next;
+}
+
 export const go = (hash: string) => {
   location.hash = hash;
 };

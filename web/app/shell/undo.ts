@@ -2,6 +2,7 @@
 // deleting an alert, runs only when that time is over.
 import { useSyncExternalStore } from 'react';
 import { type Problem, problemOf } from '../graph/problem';
+import { refresh } from '../graph/use';
 import { onSignOut } from '../session';
 
 export interface Undoable {
@@ -10,9 +11,9 @@ export interface Undoable {
   /** What has happened, in words for people. */
   text: string;
   /** Makes the change for good, when the time is over or the page is left. */
-  commit?: () => Promise<void>;
+  commit?: () => Promise<unknown>;
   /** Takes the change back. */
-  undo?: () => Promise<void>;
+  undo?: () => Promise<unknown>;
 }
 
 interface State {
@@ -45,7 +46,7 @@ const commit = () => finish((pending) => pending.commit, false);
 /** Takes back the change that is offered. */
 export const undo = () => finish((pending) => pending.undo, true);
 
-async function finish(stepOf: (pending: Undoable) => (() => Promise<void>) | undefined, reveals: boolean) {
+async function finish(stepOf: (pending: Undoable) => (() => Promise<unknown>) | undefined, reveals: boolean) {
   clearTimeout(timer);
   const { pending } = state;
   if (pending === null) return;
@@ -53,6 +54,9 @@ async function finish(stepOf: (pending: Undoable) => (() => Promise<void>) | und
   show({ pending: null, ...(reveals && { hidden: visible() }) });
   try {
     await stepOf(pending)?.();
+    // What the list shows without the deleted is read before it may show it again.
+    await refresh();
+    show({ hidden: visible() });
   } catch (error) {
     show({ problem: problemOf(error), hidden: visible() });
   }

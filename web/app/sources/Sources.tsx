@@ -5,7 +5,7 @@ import { Rejects } from './Rejects';
 import { Waiting } from './Waiting';
 
 /** Where usage comes from, and what became of it. */
-export function Sources() {
+export default function Sources() {
   const { isRestricted } = useViewer();
   const may = useMay('VIEW_STATISTICS_OVERVIEW');
   return (

@@ -1,0 +1,173 @@
+// The list of subscribers as a tool: filters, columns, order, choosing, files.
+import assert from 'node:assert/strict';
+import { base, enter, graph } from './browser.js';
+import { accessible, downloaded, failOperation, pageTests, scrollToRow } from './tab.js';
+
+const inTab = pageTests();
+const counted = async (filter) => (await graph('query($filter: SubscriberFilter) { subscribers(first: 0, filter: $filter) { totalCount } }', { filter })).subscribers.totalCount;
+const heading = (tab, n) => tab.getByRole('heading', { level: 2, name: `${n.toLocaleString('en')} subscriber${n === 1 ? '' : 's'}`, exact: true });
+const rows = (tab) => tab.locator('table.rows tbody tr[aria-rowindex]');
+
+/** Adds a filter as a person does. */
+async function filter(tab, field, condition, value) {
+  await tab.getByRole('button', { name: 'Add a filter' }).click();
+  const form = tab.getByRole('dialog', { name: 'Add a filter' });
+  await form.getByLabel('Field').selectOption({ label: field });
+  await form.getByLabel('Condition').selectOption({ label: condition });
+  if (value !== undefined) {
+    const input = form.getByLabel('Value');
+    if ((await input.evaluate((element) => element.tagName)) === 'SELECT') await input.selectOption({ label: value });
+    else await input.fill(value);
+  }
+  await form.getByRole('button', { name: 'Apply' }).click();
+}
+
+inTab('filters of every kind select what the graph selects, and stand in the address', async (tab) => {
+  await enter(tab, '#/subscribers');
+  await rows(tab).first().waitFor();
+  const { groups } = await graph('{ groups(first: 1) { nodes { groupId name } } }');
+  const cases = [
+    ['Nickname', 'contains', 'van', { nickname: { like: 'van' } }],
+    ['Usage this period', 'is above', '5 MB', { dataUsage: { gt: 5_000_000 } }],
+    ['Group', 'is', groups.nodes[0].name, { groupId: { eq: groups.nodes[0].groupId } }],
+    ['Online', 'yes', undefined, { networkState: { isOnline: { eq: true } } }],
+    ['Contract ends', 'is on or after', '2027-06-01', { expiryDate: { ge: '2027-05-31T22:00:00Z' } }],
+  ];
+  const all = [];
+  for (const [field, condition, value, part] of cases) {
+    await filter(tab, field, condition, value);
+    all.push(part);
+    await heading(tab, await counted({ and: all })).waitFor();
+  }
+  assert.equal(new URL(tab.url()).hash.match(/where=/g).length, cases.length);
+  const address = tab.url();
+  await tab.reload();
+  await heading(tab, await counted({ and: all })).waitFor();
+  await tab.getByRole('button', { name: 'Remove the filter Online: yes' }).click();
+  await heading(tab, await counted({ and: all.filter((part) => !part.networkState) })).waitFor();
+  await tab.goBack();
+  await tab.waitForURL(address);
+  await tab.getByRole('link', { name: 'Remove all' }).click();
+  await heading(tab, await counted()).waitFor();
+});
+
+inTab('a value that does not fit is explained, and a filter is changed in place', async (tab) => {
+  await enter(tab, '#/subscribers');
+  await rows(tab).first().waitFor();
+  await filter(tab, 'Usage this period', 'is above', 'much');
+  const form = tab.getByRole('dialog', { name: 'Add a filter' });
+  await form.getByText('Write a volume such as 500 MB or 1.5 GB.').waitFor();
+  await form.getByLabel('Value').fill('1 GB');
+  await tab.keyboard.press('Enter');
+  await tab.getByRole('button', { name: 'Usage this period is above 1 GB', exact: true }).click();
+  await tab.getByRole('dialog', { name: 'Change the filter' }).getByLabel('Value').fill('1 MB');
+  await tab.keyboard.press('Enter');
+  await heading(tab, await counted({ dataUsage: { gt: 1_000_000 } })).waitFor();
+  await filter(tab, 'Nickname', 'is', 'nobody is called so');
+  await tab.getByText('No subscriber fits.').waitFor();
+  await tab.getByRole('link', { name: 'Show all subscribers' }).click();
+  await heading(tab, await counted()).waitFor();
+});
+
+inTab('columns are chosen and ordered, rows follow the scroll bar, and the file has exactly this list', async (tab) => {
+  const name = '=1+1, "quoted"';
+  const { subscribers } = await graph('{ subscribers(first: 1, filter: { tags: { eq: "meter" } }, orderBy: [{ field: DATA_USAGE, direction: DESC }]) { totalCount nodes { physicalId nickname } } }');
+  const [{ physicalId, nickname }] = subscribers.nodes;
+  const rename = (nickname) => graph('mutation($input: EditSubscriberInput!) { editSubscriber(input: $input) { subscriber { nickname } } }', { input: { physicalId, nickname } });
+  await rename(name);
+  try {
+    await enter(tab, '#/subscribers?tag=meter');
+    await rows(tab).first().waitFor();
+    await tab.getByRole('button', { name: 'Columns' }).click();
+    for (const column of ['IMSI', 'Tags']) await tab.getByRole('dialog', { name: 'Columns' }).getByLabel(column, { exact: true }).check();
+    for (const column of ['Number', 'Group']) await tab.getByRole('dialog', { name: 'Columns' }).getByLabel(column, { exact: true }).uncheck();
+    await tab.keyboard.press('Escape');
+    await tab.getByRole('columnheader', { name: 'IMSI' }).waitFor();
+    assert.equal(await tab.getByRole('columnheader', { name: 'Number' }).count(), 0);
+    await tab.getByRole('link', { name: 'This period' }).click();
+    await tab.locator('th[aria-sort="descending"]').getByText('This period').waitFor();
+    await rows(tab).first().getByText(name).waitFor();
+    await scrollToRow(tab, tab.getByRole('region', { name: 'Table of subscribers' }), subscribers.totalCount);
+    await tab.getByText(`–${subscribers.totalCount.toLocaleString('en')} of ${subscribers.totalCount.toLocaleString('en')}`).waitFor();
+    assert.ok((await rows(tab).count()) < 60);
+    const file = await downloaded(tab, () => tab.getByRole('button', { name: 'Download Subscribers as CSV' }).click());
+    const lines = file.text.trimEnd().split('\r\n');
+    assert.equal(lines[0], 'nickname,states,usage,physicalId,tags,operatorName,tariffName,imsi');
+    assert.equal(lines.length, subscribers.totalCount + 1);
+    assert.ok(lines[1].startsWith(`"'=1+1, ""quoted""",`), lines[1]);
+    const usage = lines.slice(2).map((line) => Number(/,(\d+),\d+,/.exec(line)[1]));
+    assert.deepEqual(usage, [...usage].sort((a, b) => b - a));
+  } finally {
+    await rename(nickname);
+  }
+});
+
+inTab('a tag is put on the chosen rows, and taken off again by undo', async (tab) => {
+  await enter(tab, '#/subscribers?columns=tags');
+  await rows(tab).first().waitFor();
+  const boxes = tab.locator('tbody input[type="checkbox"]');
+  await boxes.nth(1).click();
+  await boxes.nth(4).click({ modifiers: ['Shift'] });
+  const bar = tab.getByRole('region', { name: 'Chosen subscribers' });
+  await bar.getByText('4 chosen').waitFor();
+  await bar.getByLabel('Tag').fill('chosen by e2e');
+  await bar.getByRole('button', { name: 'Put on 4' }).click();
+  await tab.getByText('The tag chosen by e2e is on 4 more.').waitFor();
+  assert.equal(await counted({ tags: { eq: 'chosen by e2e' } }), 4);
+  await tab.locator('tbody').getByText('chosen by e2e').first().waitFor();
+  await tab.getByRole('button', { name: 'Undo' }).click();
+  await tab.locator('tbody').getByText('chosen by e2e').first().waitFor({ state: 'detached' });
+  assert.equal(await counted({ tags: { eq: 'chosen by e2e' } }), 0);
+  await tab.getByLabel('Select all rows shown').check();
+  await bar.getByRole('button', { name: /^Choose all/ }).click();
+  await bar.getByText(`${(await counted()).toLocaleString('en')} chosen`).waitFor();
+  await bar.getByText('at most 100 subscribers at once').waitFor();
+});
+
+inTab('a link opens a tab that is signed in', async (tab) => {
+  await enter(tab, '#/subscribers');
+  await rows(tab).first().waitFor();
+  const link = rows(tab).first().getByRole('link').first();
+  const name = await link.textContent();
+  const [other] = await Promise.all([tab.context().waitForEvent('page'), link.click({ modifiers: ['Control'] })]);
+  await other.getByRole('heading', { level: 1, name }).waitFor();
+});
+
+inTab('a list that cannot be read says so, and reads again', async (tab) => {
+  await enter(tab);
+  await tab.locator('.tile').first().waitFor();
+  await failOperation(tab, 'SubscriberList');
+  await tab.goto(`${base}/#/subscribers`);
+  await tab.getByText('Busy right now').waitFor();
+  await tab.unroute('**/graphql');
+  await tab.getByRole('button', { name: 'Try again' }).click();
+  await rows(tab).first().waitFor();
+});
+
+for (const colorScheme of ['light', 'dark'])
+  inTab(`the list is used without seeing or pointing, in ${colorScheme} colours`, async (tab) => {
+    await enter(tab, '#/subscribers?where=nickname.like.van');
+    await rows(tab).first().waitFor();
+    await accessible(tab, 'the list');
+    await tab.getByRole('button', { name: 'Add a filter' }).focus();
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('dialog', { name: 'Add a filter' }).waitFor();
+    await accessible(tab, 'the filter');
+    await tab.keyboard.press('Escape');
+    assert.equal(await tab.evaluate(() => document.activeElement.textContent), 'Add a filter');
+    await tab.getByRole('button', { name: 'Columns' }).press('Enter');
+    await accessible(tab, 'the columns');
+    await tab.keyboard.press('Escape');
+    await tab.locator('tbody input[type="checkbox"]').first().press('Space');
+    await accessible(tab, 'the chosen');
+  }, { colorScheme });
+
+inTab('the list fits on a phone', async (tab) => {
+  await enter(tab, '#/subscribers?where=nickname.like.van&tag=fleet');
+  await rows(tab).first().waitFor();
+  await tab.locator('tbody input[type="checkbox"]').first().check();
+  assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), 390);
+  await tab.getByRole('button', { name: 'Subscribers', exact: true }).click();
+  await tab.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Overview' }).click();
+  await tab.locator('.tile').first().waitFor();
+}, { viewport: { width: 390, height: 844 } });

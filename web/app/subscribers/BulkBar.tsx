@@ -1,0 +1,68 @@
+import { useState } from 'react';
+import { count } from '../format/units';
+import { graphql } from '../graph/graphql';
+import { mutate, useAsk, useDo } from '../graph/use';
+import { Failure } from '../shell/parts';
+import { offerUndo } from '../shell/undo';
+import { useMay } from '../shell/viewer';
+import type { Chosen } from './selected';
+
+const attach = graphql('mutation AttachTagToMany($input: AttachTagInput!) { attachTag(input: $input) { attached } }');
+const detach = graphql('mutation DetachTagFromMany($input: DetachTagInput!) { detachTag(input: $input) { subscribers { physicalId } } }');
+const carried = graphql('query TagsOfChosen($filter: SubscriberFilter) { subscribers(first: 100, filter: $filter) { nodes { physicalId tags(limit: 100) { name } } } }');
+const known = graphql('query TagsToChoose { tags(first: 100) { nodes { name } } }');
+
+/** How many subscribers one step changes. */
+export const most = 100;
+
+interface Props {
+  chosen: Chosen;
+  shown: number;
+  total: number | undefined;
+}
+
+/** What can be done with the chosen subscribers: putting tags on, and taking them off. */
+export function BulkBar({ chosen: { ids, matching, chooseMatching, clear }, shown, total }: Props) {
+  const may = useMay('VIEW_SUBSCRIBER', 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER');
+  const number = matching ? (total ?? ids.size) : ids.size;
+  const further = !matching && total !== undefined && total > shown && ids.size >= shown;
+  return (
+    <section className="bulk" aria-label="Chosen subscribers">
+      <p role="status"><strong>{count(number)}</strong> chosen</p>
+      {further && <button type="button" className="quiet" onClick={chooseMatching}>Choose all {count(total)} that match</button>}
+      <button type="button" className="quiet" onClick={clear}>Choose none</button>
+      <span className="grow" />
+      {!may ? <span className="hint">You need the permission Update the Details of a Subscriber to tag them.</span>
+        : number > most || (matching && ids.size < number) ? <span className="hint">Tags are put on at most {most} subscribers at once. Choose fewer, or filter the list.</span>
+        : <TagForm ids={[...ids]} />}
+    </section>
+  );
+}
+
+function TagForm({ ids }: { ids: string[] }) {
+  const [name, setName] = useState('');
+  const filter = { physicalId: { in: ids } };
+  const all = useAsk(known).data?.tags?.nodes ?? [];
+  const read = useAsk(carried, { filter }).data?.subscribers?.nodes ?? [];
+  const tagName = name.trim();
+  const without = read.filter(({ tags }) => tags && !tags.some((tag) => tag.name === tagName)).map(({ physicalId }) => physicalId);
+  const withTag = read.filter(({ tags }) => tags?.some((tag) => tag.name === tagName)).map(({ physicalId }) => physicalId);
+  const put = useDo(async () => {
+    await mutate(attach, { input: { tagName, physicalIds: without } });
+    offerUndo({ text: `The tag ${tagName} is on ${count(without.length)} more.`, undo: () => mutate(detach, { input: { tagName, physicalIds: without } }) });
+  });
+  const take = useDo(async () => {
+    await mutate(detach, { input: { tagName, physicalIds: withTag } });
+    offerUndo({ text: `The tag ${tagName} is taken off ${count(withTag.length)}.`, undo: () => mutate(attach, { input: { tagName, physicalIds: withTag } }) });
+  });
+  const problem = put.problem ?? take.problem;
+  return (
+    <form className="row" onSubmit={(event) => { event.preventDefault(); if (without.length > 0 && tagName) void put.run(); }}>
+      <input aria-label="Tag" placeholder="Tag" list="bulk-tags" maxLength={255} value={name} onChange={(event) => setName(event.target.value)} />
+      <datalist id="bulk-tags">{all.map(({ name }) => <option key={name} value={name} />)}</datalist>
+      <button type="submit" className="primary" disabled={tagName === '' || put.busy || without.length === 0}>Put on{tagName && ` ${count(without.length)}`}</button>
+      <button type="button" disabled={tagName === '' || take.busy || withTag.length === 0} onClick={() => void take.run()}>Take off{tagName && ` ${count(withTag.length)}`}</button>
+      {problem && <Failure problem={problem} />}
+    </form>
+  );
+}

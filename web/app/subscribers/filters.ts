@@ -1,0 +1,104 @@
+// The conditions of the list of subscribers: in the address, in words, and as the
+// graph takes them. In the address each is where=FIELD.OPERATOR.VALUE.
+import { startOfDay } from '../format/time';
+import { parseBytes } from '../format/units';
+import type { VariablesOf } from '../graph/graphql';
+import { changed } from '../shell/route';
+import type { query } from './columns';
+import { type Field, fieldOf, operatorsOf } from './fields';
+
+export interface Condition {
+  field: string;
+  operator: string;
+  value: string;
+}
+
+export type Filter = NonNullable<VariablesOf<typeof query>['filter']>;
+
+/** The states that one click chooses. */
+export const states: Record<string, { name: string; filter: Filter }> = {
+  active: { name: 'Active', filter: { isActive: { eq: true } } },
+  online: { name: 'Online', filter: { networkState: { isOnline: { eq: true } } } },
+  transferring: { name: 'Transferring', filter: { networkState: { isTransferring: { eq: true } } } },
+  barred: { name: 'Barred', filter: { isBarred: { eq: true } } },
+};
+
+const searched = ['physicalId', 'subscriberId', 'nickname', 'imsi'] as const;
+
+/** Separates the values of a list. */
+const comma = /\s*,\s*/;
+
+/** The conditions in the address. What it does not say in full is left out. */
+export function conditionsOf(params: URLSearchParams): Condition[] {
+  const short = [['search', 'search', 'like'], ['tag', 'tags', 'eq'], ['group', 'groupId', 'eq']].flatMap(([key, field, operator]) =>
+    params.getAll(key!).filter(Boolean).map((value) => ({ field: field!, operator: operator!, value })));
+  return [...short, ...params.getAll('where').flatMap(conditionOf)];
+}
+
+function conditionOf(text: string): Condition[] {
+  const [, key = '', operator = '', value = ''] = /^([^.]*)\.([^.]*)\.?([^]*)$/.exec(text) ?? [];
+  const field = fieldOf(key);
+  const known = field && operatorsOf(field).find((one) => one.key === operator);
+  return known && (known.bare || value !== '') ? [{ field: key, operator, value: known.bare ? '' : value }] : [];
+}
+
+/** The address with these conditions. */
+export function withConditions(params: URLSearchParams, conditions: Condition[]): URLSearchParams {
+  const search = conditions.filter(({ field }) => field === 'search').map(({ value }) => value);
+  const where = conditions.filter(({ field }) => field !== 'search').map(({ field, operator, value }) => [field, operator, ...(value === '' ? [] : [value])].join('.'));
+  return changed(params, { search, where, tag: null, group: null });
+}
+
+/** Why a value cannot be compared with, or null. */
+export function faultOf({ kind }: Field, value: string): string | null {
+  if (kind === 'bytes' && parseBytes(value) === null) return 'Write a volume such as 500 MB or 1.5 GB.';
+  if (kind === 'number' && !/^\s*-?\d{1,18}\s*$/.test(value)) return 'Write a whole number.';
+  if (kind === 'group' && !/^\d{1,9}$/.test(value)) return 'Choose a group.';
+  if (kind === 'date' && !/^\d{4}-\d\d-\d\d$/.test(value)) return 'Choose a day.';
+  return value.trim() === '' ? 'Write what to compare with.' : null;
+}
+
+/** The state and the conditions as the graph takes them; all must hold. */
+export function filterOf(params: URLSearchParams, timeZone: string): Filter | undefined {
+  const state = states[params.get('state') ?? ''];
+  const all = conditionsOf(params).flatMap((condition) => partOf(condition, timeZone));
+  if (state) all.unshift(state.filter);
+  return all.length > 0 ? { and: all } : undefined;
+}
+
+function partOf({ field: key, operator, value }: Condition, timeZone: string): Filter[] {
+  if (key === 'search') return [{ or: searched.map((name) => ({ [name]: { like: value } })) }];
+  const field = fieldOf(key);
+  if (!field) return [];
+  const comparison = comparisonOf(field, operator, value, timeZone);
+  // What does not fit its field selects nothing, rather than everything.
+  return [comparison === null ? { or: [] } : field.path.reduceRight<object>((inner, name) => ({ [name]: inner }), comparison)];
+}
+
+function comparisonOf(field: Field, operator: string, value: string, timeZone: string): object | null {
+  if (operator === 'none') return { eq: null };
+  if (operator === 'some') return { ne: null };
+  if (field.kind === 'flag') return { eq: operator === 'yes' };
+  if (faultOf(field, value) !== null) return null;
+  if (field.kind === 'bytes') return { [operator]: parseBytes(value) };
+  if (field.kind === 'date') return datesOf(operator, value, timeZone);
+  return { [operator]: operator === 'in' ? value.split(comma).filter(Boolean) : value.trim() };
+}
+
+/** A day of the company's zone. */
+function datesOf(operator: string, value: string, timeZone: string): object {
+  const noon = Date.parse(`${value}T12:00:00Z`);
+  const start = (days: number) => new Date(startOfDay(noon, timeZone, { days })).toISOString();
+  return operator === 'on' ? { ge: start(0), lt: start(1) } : { [operator]: start(0) };
+}
+
+/** A condition as people read it. */
+export function wordsOf({ field: key, operator, value }: Condition, groups: ReadonlyMap<string, string> = new Map()): string {
+  if (key === 'search') return `Search: ${value}`;
+  const field = fieldOf(key)!;
+  const { name, bare } = operatorsOf(field).find((one) => one.key === operator)!;
+  if (field.kind === 'flag') return `${field.name}: ${name}`;
+  if (bare) return `${field.name} ${name}`;
+  const shown = field.choices?.find(([choice]) => choice === value)?.[1] ?? (field.kind === 'group' ? (groups.get(value) ?? value) : value);
+  return `${field.name} ${name} ${shown}`;
+}
