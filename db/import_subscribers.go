@@ -144,15 +144,40 @@ func (i *Importer) subscribers(ctx context.Context, scope domain.Scope, items []
 			return nil, err
 		}
 		maps.Copy(verdicts, found)
-		moved := movedBy(found)
-		if err := usage.NoteMoves(ctx, tx, scope.Company, moved, slices.Repeat([]time.Time{now}, len(moved))); err != nil {
-			return nil, err
-		}
-		if err := fireMoved(ctx, tx, scope.Company, moved, now); err != nil {
-			return nil, err
-		}
-		return tally(found, others), announceImported(ctx, tx, scope.Company, found)
+		return tally(found, others), stored(ctx, tx, scope, now, found)
 	})
+}
+
+// stored notes the moves among subscribers that were written, evaluates the alerts of
+// their new groups and announces the changes.
+func stored(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, now time.Time, found map[string]string) error {
+	if err := Moved(ctx, tx, scope.Company, movedBy(found), now); err != nil {
+		return err
+	}
+	return announceImported(ctx, tx, scope.Company, found)
+}
+
+// Moved is for the transaction, under the lock of the company, that put subscribers
+// into other groups: their usage from then on counts for these, and alerts on the
+// members of these may fire.
+func Moved(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physicalIDs []string, at time.Time) error {
+	if err := usage.NoteMoves(ctx, tx, company, physicalIDs, slices.Repeat([]time.Time{at}, len(physicalIDs))); err != nil {
+		return err
+	}
+	return fireMoved(ctx, tx, company, physicalIDs, at)
+}
+
+// StoreSubscriber writes a checked record in a transaction under the lock of the
+// company, by the rules of an import, but for the audit log.
+func StoreSubscriber(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, s *domain.Subscriber, now time.Time) error {
+	found := map[string]string{}
+	if err := judge(ctx, tx, found, importSubscribers, subscriberArrays(scope, now, []*domain.Subscriber{s}, true)...); err != nil {
+		return err
+	}
+	if outcome := found[s.PhysicalID]; outcomes[outcome] == 0 {
+		return refuseSubscriber(s, outcome)
+	}
+	return stored(ctx, tx, scope, now, found)
 }
 
 // postponed stores what the second connection left: moves stand and fall with

@@ -111,6 +111,26 @@ func storeUsers(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, lines []us
 	return nil
 }
 
+// StoreUser writes a checked account in a transaction under the lock of the company,
+// by the rules of an import, but for the audit log, and returns what it did.
+func StoreUser(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, u *domain.User) (domain.Outcome, error) {
+	lines, verdicts := []userLine{newUserLine(&domain.UserImport{User: *u})}, map[string]string{}
+	emails, permissions, groups, disabled, keep := userArrays(lines)
+	if err := judge(ctx, tx, verdicts, checkUsers, scope.Company, emails, permissions, groups, disabled, keep); err != nil {
+		return 0, err
+	}
+	if verdict := verdicts[lines[0].email]; verdict == "created" || verdict == "updated" {
+		if err := storeUsers(ctx, tx, scope, lines, verdicts); err != nil {
+			return 0, err
+		}
+	}
+	verdict := verdicts[lines[0].email]
+	if outcomes[verdict] == 0 {
+		return 0, refuseUser(&domain.UserImport{User: *u}, verdict)
+	}
+	return outcomes[verdict], nil
+}
+
 // userLine is a user as the statements take it: the address in lower case, sets
 // in order and joined by commas.
 type userLine struct {

@@ -95,6 +95,12 @@ func (c *Catalogue) FindTariffs(ctx context.Context, scope domain.Scope, names [
 	return pg.Keyed(rows, func(of *domain.Tariff) string { return of.Name }), nil
 }
 
+// TariffShown reports whether Tariffs lists the tariff.
+func TariffShown(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, name string) (bool, error) {
+	n, err := pg.Returned(ctx, in, findVisibleTariffs, scope.Company, pg.GroupsOf(scope), pq.Int64Array(scope.Masked), pq.StringArray{name})
+	return n > 0, err
+}
+
 const findTariffs = `
 SELECT t.name, t.line_rental, t.currency
 FROM tariffs t

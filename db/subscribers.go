@@ -246,3 +246,22 @@ func (s *Subscribers) EditNickname(ctx context.Context, scope domain.Scope, phys
 	}
 	return s.Find(ctx, scope, physicalID, domain.Projection{Fields: domain.AllFields})
 }
+
+// LockSubscriber locks the subscriber, where the scope shows it, and returns its
+// whole record, also what the scope hides.
+func LockSubscriber(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, physicalID string) (*domain.Subscriber, error) {
+	type row struct{ Key int64 }
+	l := newSubscriberList(scope, pg.NoPeriod, physicalID)
+	locked, err := pg.GetOne[row](ctx, tx, domain.NotFound("physicalId", "subscriber", physicalID),
+		"SELECT s.key FROM subscribers s WHERE "+l.visible+" AND s.physical_id = $2 FOR NO KEY UPDATE", l.Args...)
+	if err != nil {
+		return nil, err
+	}
+	all := newSubscriberList(domain.Whole(scope.Company), pg.NoPeriod, locked.Key)
+	read, err := pg.GetOne[subscriberRow](ctx, tx, nil,
+		"SELECT "+all.sel(domain.AllFields, 0)+"\n"+all.from()+"\nWHERE "+all.visible+" AND s.key = $2", all.Args...)
+	if err != nil {
+		return nil, err
+	}
+	return read.subscriber(domain.AllFields), nil
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
 	"simgraph/db/keyset"
@@ -83,7 +84,12 @@ func noUser(email string) error { return domain.NotFound("userEmail", "user", em
 const findCompanyUser = `SELECT ` + userColumns + ` FROM users u WHERE u.company_id = $1 AND u.email = $2`
 
 func (a *Access) companyUser(ctx context.Context, scope domain.Scope, email string) (*domain.User, error) {
-	row, err := pg.GetOne[userRow](ctx, a.pool, noUser(email), findCompanyUser, scope.Company, strings.ToLower(email))
+	return CompanyUser(ctx, a.pool, scope, email)
+}
+
+// CompanyUser finds a user of the company by e-mail, case-insensitively.
+func CompanyUser(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, email string) (*domain.User, error) {
+	row, err := pg.GetOne[userRow](ctx, in, noUser(email), findCompanyUser, scope.Company, strings.ToLower(email))
 	if err != nil {
 		return nil, err
 	}

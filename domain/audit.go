@@ -15,7 +15,15 @@ import (
 // action per type: import.subscribers.
 const (
 	AuditSubscriberEdit   = "subscriber.edit"
+	AuditSubscriberCreate = "subscriber.create"
 	AuditGroupEdit        = "group.edit"
+	AuditGroupCreate      = "group.create"
+	AuditGroupRemove      = "group.remove"
+	AuditTariffCreate     = "tariff.create"
+	AuditTariffEdit       = "tariff.edit"
+	AuditTariffRemove     = "tariff.remove"
+	AuditUserCreate       = "user.create"
+	AuditUserEdit         = "user.edit"
 	AuditTagAttach        = "tag.attach"
 	AuditTagDetach        = "tag.detach"
 	AuditAlertCreate      = "alert.create"

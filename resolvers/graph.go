@@ -9,6 +9,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"simgraph/domain"
+	"simgraph/domain/inventory"
 	"simgraph/graph/generated"
 )
 
@@ -28,6 +29,8 @@ type Ports struct {
 	Recipients  domain.Recipients
 	Live        domain.Live
 	Audit       domain.AuditLog
+	Inventory   inventory.Inventory
+	Users       inventory.Users
 }
 
 // Graph is the root of the resolvers.

@@ -4,8 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 )
+
+// sample is a subscriber without what it names.
+const sample = `physicalId: "8944000000000000009", subscriberId: "447700900999", contractLength: 12,
+  connectionDate: "2026-01-01T00:00:00Z", expiryDate: "2028-01-01T00:00:00Z", `
 
 // unknown are inputs with an identifier of nothing, or a value that is refused,
 // and the field at fault.
@@ -28,6 +33,31 @@ var unknown = map[string][][2]string{
 	"createAccessKey":  {{`userEmail: "nobody@acme.example"`, "userEmail"}},
 	"revokeAccessKey":  {{`accessKeyId: "none"`, "accessKeyId"}},
 	"recordUsage":      {{`records: []`, "records"}},
+	"createSubscriber": {
+		{sample + `operatorCode: "none", tariffName: "none"`, "operatorCode"}, {sample + `operatorCode: "23415", tariffName: "none"`, "tariffName"},
+		{sample + `operatorCode: " ", tariffName: "none"`, "operatorCode"},
+	},
+	"editSubscriberInventory": {
+		{`physicalId: "nobody"`, "physicalId"}, {`physicalId: "{sim}", tariffName: "none"`, "tariffName"}, {`physicalId: "{sim}", operatorCode: null`, "operatorCode"},
+		{`physicalId: "{sim}", expiryDate: "1999-01-01T00:00:00Z"`, "expiryDate"}, {`physicalId: "{sim}", parent: {physicalId: "nobody", isEnabledOnParent: true}`, "parent"},
+	},
+	"moveSubscriber":      {{`physicalId: "nobody"`, "physicalId"}, {`physicalId: "{sim}", groupId: 999`, "groupId"}, {`physicalId: "{sim}", groupId: 0`, "groupId"}},
+	"barSubscriber":       {{`physicalId: "nobody"`, "physicalId"}},
+	"unbarSubscriber":     {{`physicalId: ""`, "physicalId"}},
+	"terminateSubscriber": {{`physicalId: "nobody"`, "physicalId"}, {`physicalId: "{sim}", terminateDate: "2999-01-01T00:00:00Z"`, "terminateDate"}},
+	"createGroup":         {{`groupId: 0, name: "x"`, "groupId"}, {`groupId: {group}, name: "x"`, "groupId"}, {`name: " "`, "name"}},
+	"editGroupInventory":  {{`groupId: 999`, "groupId"}, {`groupId: {group}, name: null`, "name"}, {`groupId: {group}, hideTariffDetails: null`, "hideTariffDetails"}},
+	"removeGroup":         {{`groupId: 999`, "groupId"}, {`groupId: {group}`, "groupId"}},
+	"createTariff":        {{`name: "x", lineRental: -1, currency: "GBP"`, "lineRental"}, {`name: "x", lineRental: 1, currency: "gbp"`, "currency"}},
+	"editTariff":          {{`name: "none", lineRental: 1`, "name"}},
+	"removeTariff":        {{`name: "none"`, "name"}},
+	"createUser": {
+		{`email: "a", permissions: []`, "email"}, {`email: "admin@demo.example", permissions: []`, "email"}, {`email: "new@demo.example", permissions: [], groups: [999]`, "groups"},
+	},
+	"editUser": {
+		{`userEmail: "nobody@demo.example"`, "userEmail"}, {`userEmail: "admin@demo.example", groups: [999]`, "groups"}, {`userEmail: "admin@demo.example", disabled: null`, "disabled"},
+		{`userEmail: "admin@demo.example", permissions: null`, "permissions"},
+	},
 }
 
 // An error names the field of the input that is at fault, as the schema spells it.
@@ -39,10 +69,12 @@ func TestErrorsOfMutationsNameTheFieldOfTheInput(t *testing.T) {
 			t.Errorf("%s: no wrong input is listed", mutation.Name)
 		}
 	}
+	found := s.mustAsk(t, `{subscribers(first: 1) {nodes {physicalId}} groups(first: 1) {nodes {groupId}}}`)
+	own := strings.NewReplacer("{sim}", fmt.Sprint(found.at("subscribers", "nodes", 0, "physicalId")), "{group}", fmt.Sprint(found.at("groups", "nodes", 0, "groupId")))
 	for _, name := range slices.Sorted(maps.Keys(unknown)) {
 		input := schemaOf().Types[mutations.ForName(name).Arguments.ForName("input").Type.Name()]
 		for _, c := range unknown[name] {
-			a := s.ask(t, fmt.Sprintf(`mutation {%s(input: {%s}) {__typename}}`, name, c[0]))
+			a := s.ask(t, fmt.Sprintf(`mutation {%s(input: {%s}) {__typename}}`, name, own.Replace(c[0])))
 			if len(a.Errors) != 1 || a.Errors[0].Extensions["field"] != c[1] || input.Fields.ForName(c[1]) == nil {
 				t.Errorf("%s(%s): got %v, want an error of %s", name, c[0], a.Errors, c[1])
 			}

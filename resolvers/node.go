@@ -32,7 +32,7 @@ type nodeType struct {
 
 // What the root fields of the types require.
 var (
-	inventory  = []domain.Permission{domain.ViewSubscriber}
+	fleet      = []domain.Permission{domain.ViewSubscriber}
 	monitoring = []domain.Permission{domain.ViewMonitoringAlerts, domain.ViewUserDetails}
 	people     = []domain.Permission{domain.ViewUserDetails}
 	keys       = []domain.Permission{domain.ManageAccessKeys}
@@ -41,18 +41,18 @@ var (
 )
 
 var nodeTypes = map[string]nodeType{
-	"Subscriber":    {inventory, (*Graph).subscriberNodes},
+	"Subscriber":    {fleet, (*Graph).subscriberNodes},
 	"FeedElement":   {statistics[:1], (*Graph).elementNodes},
 	"FeedReject":    {statistics[:1], (*Graph).rejectNodes},
 	"WaitingUsage":  {statistics[:1], (*Graph).waitingNodes},
 	"Session":       {statistics, (*Graph).sessionNodes},
-	"Group":         {inventory, (*Graph).groupNodes},
-	"Tag":           {inventory, (*Graph).tagNodes},
+	"Group":         {fleet, (*Graph).groupNodes},
+	"Tag":           {fleet, (*Graph).tagNodes},
 	"Alert":         {monitoring, (*Graph).alertNodes},
 	"AlertLogEntry": {monitoring[:1], (*Graph).alertLogNodes},
 	"Recipient":     {monitoring, (*Graph).recipientNodes},
-	"Operator":      {inventory, (*Graph).operatorNodes},
-	"Tariff":        {inventory, (*Graph).tariffNodes},
+	"Operator":      {fleet, (*Graph).operatorNodes},
+	"Tariff":        {fleet, (*Graph).tariffNodes},
 	"User":          {people, (*Graph).userNodes},
 	"AuditEntry":    {people, (*Graph).auditNodes},
 	"AccessKey":     {keys, (*Graph).accessKeyNodes},

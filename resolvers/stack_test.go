@@ -18,6 +18,7 @@ import (
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
 	"simgraph/db/feed"
+	"simgraph/db/inventory"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
@@ -64,6 +65,7 @@ func newStack(t testing.TB) *stack {
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool),
 		Catalogue: db.NewCatalogue(pool), Access: access, Usage: records, Analytics: usage.NewAnalytics(records), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		Alerts: alerts, AlertLog: db.NewAlertLog(pool), Recipients: recipients, Audit: audit.NewLog(pool),
+		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock),
 	}
 	s.engine = engineOn(s.ports, transport.Config{})
 	s.caller = callerNamed(t, access, "admin@demo.example")

@@ -113,6 +113,70 @@ func (ec *executionContext) field_Group_usage_args(ctx context.Context, rawArgs 
 
 // region    **************************** field.gotpl *****************************
 
+func (ec *executionContext) _CreateGroupPayload_group(ctx context.Context, field graphql.CollectedField, obj *model.CreateGroupPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CreateGroupPayload_group(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Group, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Group) graphql.Marshaler {
+			return ec.marshalNGroup2ᚖsimgraphᚋdomainᚐGroup(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CreateGroupPayload_group(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CreateGroupPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Group(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _EditGroupInventoryPayload_group(ctx context.Context, field graphql.CollectedField, obj *model.EditGroupInventoryPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EditGroupInventoryPayload_group(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Group, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Group) graphql.Marshaler {
+			return ec.marshalNGroup2ᚖsimgraphᚋdomainᚐGroup(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EditGroupInventoryPayload_group(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "EditGroupInventoryPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Group(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _EditGroupPayload_group(ctx context.Context, field graphql.CollectedField, obj *model.EditGroupPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -668,9 +732,89 @@ func (ec *executionContext) fieldContext_GroupList_totalCount(_ context.Context,
 	return graphql.NewScalarFieldContext("GroupList", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _RemoveGroupPayload_group(ctx context.Context, field graphql.CollectedField, obj *model.RemoveGroupPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RemoveGroupPayload_group(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Group, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Group) graphql.Marshaler {
+			return ec.marshalNGroup2ᚖsimgraphᚋdomainᚐGroup(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RemoveGroupPayload_group(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RemoveGroupPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Group(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
+
+func (ec *executionContext) unmarshalInputCreateGroupInput(ctx context.Context, obj any) (input.CreateGroupInput, error) {
+	var it input.CreateGroupInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["hideTariffDetails"]; !present {
+		asMap["hideTariffDetails"] = false
+	}
+
+	fieldsInOrder := [...]string{"groupId", "name", "hideTariffDetails"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "groupId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupId"))
+			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GroupID = graphql.OmittableOf(data)
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "hideTariffDetails":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hideTariffDetails"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HideTariffDetails = data
+		}
+	}
+	return it, nil
+}
 
 func (ec *executionContext) unmarshalInputEditGroupInput(ctx context.Context, obj any) (input.EditGroupInput, error) {
 	var it input.EditGroupInput
@@ -709,6 +853,80 @@ func (ec *executionContext) unmarshalInputEditGroupInput(ctx context.Context, ob
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputEditGroupInventoryInput(ctx context.Context, obj any) (input.EditGroupInventoryInput, error) {
+	var it input.EditGroupInventoryInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"groupId", "name", "hideTariffDetails"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "groupId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupId"))
+			data, err := ec.unmarshalNInt2int32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GroupID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = graphql.OmittableOf(data)
+		case "hideTariffDetails":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hideTariffDetails"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HideTariffDetails = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRemoveGroupInput(ctx context.Context, obj any) (input.RemoveGroupInput, error) {
+	var it input.RemoveGroupInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"groupId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "groupId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupId"))
+			data, err := ec.unmarshalNInt2int32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GroupID = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -716,6 +934,82 @@ func (ec *executionContext) unmarshalInputEditGroupInput(ctx context.Context, ob
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var createGroupPayloadImplementors = []string{"CreateGroupPayload"}
+
+func (ec *executionContext) _CreateGroupPayload(ctx context.Context, sel ast.SelectionSet, obj *model.CreateGroupPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, createGroupPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CreateGroupPayload")
+		case "group":
+			out.Values[i] = ec._CreateGroupPayload_group(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var editGroupInventoryPayloadImplementors = []string{"EditGroupInventoryPayload"}
+
+func (ec *executionContext) _EditGroupInventoryPayload(ctx context.Context, sel ast.SelectionSet, obj *model.EditGroupInventoryPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, editGroupInventoryPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("EditGroupInventoryPayload")
+		case "group":
+			out.Values[i] = ec._EditGroupInventoryPayload_group(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
 
 var editGroupPayloadImplementors = []string{"EditGroupPayload"}
 
@@ -1236,12 +1530,60 @@ func (ec *executionContext) _GroupList(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
+var removeGroupPayloadImplementors = []string{"RemoveGroupPayload"}
+
+func (ec *executionContext) _RemoveGroupPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RemoveGroupPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, removeGroupPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RemoveGroupPayload")
+		case "group":
+			out.Values[i] = ec._RemoveGroupPayload_group(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
 
+func (ec *executionContext) unmarshalNCreateGroupInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCreateGroupInput(ctx context.Context, v any) (input.CreateGroupInput, error) {
+	res, err := ec.unmarshalInputCreateGroupInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNEditGroupInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditGroupInput(ctx context.Context, v any) (input.EditGroupInput, error) {
 	res, err := ec.unmarshalInputEditGroupInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNEditGroupInventoryInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditGroupInventoryInput(ctx context.Context, v any) (input.EditGroupInventoryInput, error) {
+	res, err := ec.unmarshalInputEditGroupInventoryInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1291,6 +1633,25 @@ func (ec *executionContext) marshalNGroupEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdge
 	return ret
 }
 
+func (ec *executionContext) unmarshalNRemoveGroupInput2simgraphᚋgraphᚋgeneratedᚋinputᚐRemoveGroupInput(ctx context.Context, v any) (input.RemoveGroupInput, error) {
+	res, err := ec.unmarshalInputRemoveGroupInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOCreateGroupPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateGroupPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateGroupPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateGroupPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOEditGroupInventoryPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditGroupInventoryPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditGroupInventoryPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._EditGroupInventoryPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOEditGroupPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditGroupPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditGroupPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -1336,6 +1697,13 @@ func (ec *executionContext) marshalOGroupList2ᚖsimgraphᚋgraphᚋmodelᚐList
 		return graphql.Null
 	}
 	return ec._GroupList(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORemoveGroupPayload2ᚖsimgraphᚋgraphᚋmodelᚐRemoveGroupPayload(ctx context.Context, sel ast.SelectionSet, v *model.RemoveGroupPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RemoveGroupPayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

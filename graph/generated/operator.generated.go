@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"simgraph/domain"
+	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 	"strconv"
 	"sync/atomic"
@@ -31,6 +32,70 @@ type TariffResolver interface {
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func (ec *executionContext) _CreateTariffPayload_tariff(ctx context.Context, field graphql.CollectedField, obj *model.CreateTariffPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CreateTariffPayload_tariff(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Tariff, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Tariff) graphql.Marshaler {
+			return ec.marshalNTariff2ᚖsimgraphᚋdomainᚐTariff(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CreateTariffPayload_tariff(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CreateTariffPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Tariff(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _EditTariffPayload_tariff(ctx context.Context, field graphql.CollectedField, obj *model.EditTariffPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EditTariffPayload_tariff(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Tariff, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Tariff) graphql.Marshaler {
+			return ec.marshalNTariff2ᚖsimgraphᚋdomainᚐTariff(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EditTariffPayload_tariff(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "EditTariffPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Tariff(ctx, field)
+		},
+	}
+	return fc, nil
+}
 
 func (ec *executionContext) _Operator_id(ctx context.Context, field graphql.CollectedField, obj *domain.Operator) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -270,6 +335,38 @@ func (ec *executionContext) fieldContext_OperatorEdge_node(_ context.Context, fi
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Operator(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RemoveTariffPayload_tariff(ctx context.Context, field graphql.CollectedField, obj *model.RemoveTariffPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RemoveTariffPayload_tariff(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Tariff, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Tariff) graphql.Marshaler {
+			return ec.marshalNTariff2ᚖsimgraphᚋdomainᚐTariff(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RemoveTariffPayload_tariff(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RemoveTariffPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Tariff(ctx, field)
 		},
 	}
 	return fc, nil
@@ -545,6 +642,124 @@ func (ec *executionContext) fieldContext_TariffEdge_node(_ context.Context, fiel
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputCreateTariffInput(ctx context.Context, obj any) (input.CreateTariffInput, error) {
+	var it input.CreateTariffInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"name", "lineRental", "currency"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "lineRental":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lineRental"))
+			data, err := ec.unmarshalNInt2int32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LineRental = data
+		case "currency":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currency"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currency = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputEditTariffInput(ctx context.Context, obj any) (input.EditTariffInput, error) {
+	var it input.EditTariffInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"name", "lineRental", "currency"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "lineRental":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lineRental"))
+			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LineRental = graphql.OmittableOf(data)
+		case "currency":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currency"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currency = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRemoveTariffInput(ctx context.Context, obj any) (input.RemoveTariffInput, error) {
+	var it input.RemoveTariffInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"name"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -552,6 +767,82 @@ func (ec *executionContext) fieldContext_TariffEdge_node(_ context.Context, fiel
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var createTariffPayloadImplementors = []string{"CreateTariffPayload"}
+
+func (ec *executionContext) _CreateTariffPayload(ctx context.Context, sel ast.SelectionSet, obj *model.CreateTariffPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, createTariffPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CreateTariffPayload")
+		case "tariff":
+			out.Values[i] = ec._CreateTariffPayload_tariff(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var editTariffPayloadImplementors = []string{"EditTariffPayload"}
+
+func (ec *executionContext) _EditTariffPayload(ctx context.Context, sel ast.SelectionSet, obj *model.EditTariffPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, editTariffPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("EditTariffPayload")
+		case "tariff":
+			out.Values[i] = ec._EditTariffPayload_tariff(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
 
 var operatorImplementors = []string{"Operator", "Node"}
 
@@ -739,6 +1030,44 @@ func (ec *executionContext) _OperatorEdge(ctx context.Context, sel ast.Selection
 			}
 		case "node":
 			out.Values[i] = ec._OperatorEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var removeTariffPayloadImplementors = []string{"RemoveTariffPayload"}
+
+func (ec *executionContext) _RemoveTariffPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RemoveTariffPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, removeTariffPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RemoveTariffPayload")
+		case "tariff":
+			out.Values[i] = ec._RemoveTariffPayload_tariff(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -982,6 +1311,16 @@ func (ec *executionContext) _TariffEdge(ctx context.Context, sel ast.SelectionSe
 
 // region    ***************************** type.gotpl *****************************
 
+func (ec *executionContext) unmarshalNCreateTariffInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCreateTariffInput(ctx context.Context, v any) (input.CreateTariffInput, error) {
+	res, err := ec.unmarshalInputCreateTariffInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNEditTariffInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditTariffInput(ctx context.Context, v any) (input.EditTariffInput, error) {
+	res, err := ec.unmarshalInputEditTariffInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNOperator2ᚕᚖsimgraphᚋdomainᚐOperatorᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Operator) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -1026,6 +1365,11 @@ func (ec *executionContext) marshalNOperatorEdge2ᚕsimgraphᚋgraphᚋmodelᚐE
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNRemoveTariffInput2simgraphᚋgraphᚋgeneratedᚋinputᚐRemoveTariffInput(ctx context.Context, v any) (input.RemoveTariffInput, error) {
+	res, err := ec.unmarshalInputRemoveTariffInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNTariff2ᚕᚖsimgraphᚋdomainᚐTariffᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Tariff) graphql.Marshaler {
@@ -1074,11 +1418,32 @@ func (ec *executionContext) marshalNTariffEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdg
 	return ret
 }
 
+func (ec *executionContext) marshalOCreateTariffPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateTariffPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateTariffPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateTariffPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOEditTariffPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditTariffPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditTariffPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._EditTariffPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOOperatorConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Operator]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._OperatorConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORemoveTariffPayload2ᚖsimgraphᚋgraphᚋmodelᚐRemoveTariffPayload(ctx context.Context, sel ast.SelectionSet, v *model.RemoveTariffPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RemoveTariffPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOTariff2ᚖsimgraphᚋdomainᚐTariff(ctx context.Context, sel ast.SelectionSet, v *domain.Tariff) graphql.Marshaler {

@@ -23,21 +23,35 @@ func (e *executableSchema) Plan() *plan.Schema {
 	return &plan.Schema{
 		Roots: map[string]map[string]*plan.Shape{
 			"Mutation": {
-				"createAccessKey":  plan.Pointer[model.CreateAccessKeyPayload](false, "CreateAccessKeyPayload"),
-				"revokeAccessKey":  plan.Pointer[model.RevokeAccessKeyPayload](false, "RevokeAccessKeyPayload"),
-				"createAlert":      plan.Pointer[model.CreateAlertPayload](false, "CreateAlertPayload"),
-				"editAlert":        plan.Pointer[model.EditAlertPayload](false, "EditAlertPayload"),
-				"deleteAlert":      plan.Pointer[model.DeleteAlertPayload](false, "DeleteAlertPayload"),
-				"editGroup":        plan.Pointer[model.EditGroupPayload](false, "EditGroupPayload"),
-				"createRecipient":  plan.Pointer[model.CreateRecipientPayload](false, "CreateRecipientPayload"),
-				"editRecipient":    plan.Pointer[model.EditRecipientPayload](false, "EditRecipientPayload"),
-				"deleteRecipient":  plan.Pointer[model.DeleteRecipientPayload](false, "DeleteRecipientPayload"),
-				"restoreRecipient": plan.Pointer[domain.Restored](false, "RestoreRecipientPayload"),
-				"sendTestAlert":    plan.Pointer[model.SendTestAlertPayload](false, "SendTestAlertPayload"),
-				"editSubscriber":   plan.Pointer[model.EditSubscriberPayload](false, "EditSubscriberPayload"),
-				"attachTag":        plan.Pointer[model.AttachTagPayload](false, "AttachTagPayload"),
-				"detachTag":        plan.Pointer[model.DetachTagPayload](false, "DetachTagPayload"),
-				"recordUsage":      plan.Pointer[model.RecordUsagePayload](false, "RecordUsagePayload"),
+				"createUser":              plan.Pointer[model.CreateUserPayload](false, "CreateUserPayload"),
+				"editUser":                plan.Pointer[model.EditUserPayload](false, "EditUserPayload"),
+				"createAccessKey":         plan.Pointer[model.CreateAccessKeyPayload](false, "CreateAccessKeyPayload"),
+				"revokeAccessKey":         plan.Pointer[model.RevokeAccessKeyPayload](false, "RevokeAccessKeyPayload"),
+				"createAlert":             plan.Pointer[model.CreateAlertPayload](false, "CreateAlertPayload"),
+				"editAlert":               plan.Pointer[model.EditAlertPayload](false, "EditAlertPayload"),
+				"deleteAlert":             plan.Pointer[model.DeleteAlertPayload](false, "DeleteAlertPayload"),
+				"editGroup":               plan.Pointer[model.EditGroupPayload](false, "EditGroupPayload"),
+				"createGroup":             plan.Pointer[model.CreateGroupPayload](false, "CreateGroupPayload"),
+				"editGroupInventory":      plan.Pointer[model.EditGroupInventoryPayload](false, "EditGroupInventoryPayload"),
+				"removeGroup":             plan.Pointer[model.RemoveGroupPayload](false, "RemoveGroupPayload"),
+				"createTariff":            plan.Pointer[model.CreateTariffPayload](false, "CreateTariffPayload"),
+				"editTariff":              plan.Pointer[model.EditTariffPayload](false, "EditTariffPayload"),
+				"removeTariff":            plan.Pointer[model.RemoveTariffPayload](false, "RemoveTariffPayload"),
+				"createRecipient":         plan.Pointer[model.CreateRecipientPayload](false, "CreateRecipientPayload"),
+				"editRecipient":           plan.Pointer[model.EditRecipientPayload](false, "EditRecipientPayload"),
+				"deleteRecipient":         plan.Pointer[model.DeleteRecipientPayload](false, "DeleteRecipientPayload"),
+				"restoreRecipient":        plan.Pointer[domain.Restored](false, "RestoreRecipientPayload"),
+				"sendTestAlert":           plan.Pointer[model.SendTestAlertPayload](false, "SendTestAlertPayload"),
+				"editSubscriber":          plan.Pointer[model.EditSubscriberPayload](false, "EditSubscriberPayload"),
+				"createSubscriber":        plan.Pointer[model.CreateSubscriberPayload](false, "CreateSubscriberPayload"),
+				"editSubscriberInventory": plan.Pointer[model.EditSubscriberInventoryPayload](false, "EditSubscriberInventoryPayload"),
+				"moveSubscriber":          plan.Pointer[model.MoveSubscriberPayload](false, "MoveSubscriberPayload"),
+				"barSubscriber":           plan.Pointer[model.BarSubscriberPayload](false, "BarSubscriberPayload"),
+				"unbarSubscriber":         plan.Pointer[model.UnbarSubscriberPayload](false, "UnbarSubscriberPayload"),
+				"terminateSubscriber":     plan.Pointer[model.TerminateSubscriberPayload](false, "TerminateSubscriberPayload"),
+				"attachTag":               plan.Pointer[model.AttachTagPayload](false, "AttachTagPayload"),
+				"detachTag":               plan.Pointer[model.DetachTagPayload](false, "DetachTagPayload"),
+				"recordUsage":             plan.Pointer[model.RecordUsagePayload](false, "RecordUsagePayload"),
 			},
 			"Query": {
 				"node":                           plan.Abstract(false, objectsOfNode, objectOfNode),
@@ -79,105 +93,119 @@ func (e *executableSchema) Plan() *plan.Schema {
 			},
 		},
 		Objects: map[string]*plan.Object{
-			"AccessKey":                  e.planAccessKey(),
-			"AccessKeyConnection":        e.planAccessKeyConnection(),
-			"AccessKeyEdge":              e.planAccessKeyEdge(),
-			"Alert":                      e.planAlert(),
-			"AlertConnection":            e.planAlertConnection(),
-			"AlertDelivery":              e.planAlertDelivery(),
-			"AlertEdge":                  e.planAlertEdge(),
-			"AlertExplanation":           e.planAlertExplanation(),
-			"AlertFiring":                e.planAlertFiring(),
-			"AlertList":                  e.planAlertList(),
-			"AlertLogConnection":         e.planAlertLogConnection(),
-			"AlertLogEdge":               e.planAlertLogEdge(),
-			"AlertLogEntry":              e.planAlertLogEntry(),
-			"AlertLogList":               e.planAlertLogList(),
-			"AlertPreview":               e.planAlertPreview(),
-			"AlertState":                 e.planAlertState(),
-			"AttachTagPayload":           e.planAttachTagPayload(),
-			"AuditChange":                e.planAuditChange(),
-			"AuditConnection":            e.planAuditConnection(),
-			"AuditEdge":                  e.planAuditEdge(),
-			"AuditEntry":                 e.planAuditEntry(),
-			"BoundaryExplanation":        e.planBoundaryExplanation(),
-			"BoundaryState":              e.planBoundaryState(),
-			"Company":                    e.planCompany(),
-			"Country":                    e.planCountry(),
-			"CreateAccessKeyPayload":     e.planCreateAccessKeyPayload(),
-			"CreateAlertPayload":         e.planCreateAlertPayload(),
-			"CreateRecipientPayload":     e.planCreateRecipientPayload(),
-			"DataUsageByDirection":       e.planDataUsageByDirection(),
-			"DataUsageByIpAddress":       e.planDataUsageByIpAddress(),
-			"DataUsageByNetworkProtocol": e.planDataUsageByNetworkProtocol(),
-			"DataUsageBySubscriber":      e.planDataUsageBySubscriber(),
-			"DeleteAlertPayload":         e.planDeleteAlertPayload(),
-			"DeleteRecipientPayload":     e.planDeleteRecipientPayload(),
-			"DetachTagPayload":           e.planDetachTagPayload(),
-			"EditAlertPayload":           e.planEditAlertPayload(),
-			"EditGroupPayload":           e.planEditGroupPayload(),
-			"EditRecipientPayload":       e.planEditRecipientPayload(),
-			"EditSubscriberPayload":      e.planEditSubscriberPayload(),
-			"FeedElement":                e.planFeedElement(),
-			"FeedElementConnection":      e.planFeedElementConnection(),
-			"FeedElementEdge":            e.planFeedElementEdge(),
-			"FeedPackets":                e.planFeedPackets(),
-			"FeedReject":                 e.planFeedReject(),
-			"FeedRejectConnection":       e.planFeedRejectConnection(),
-			"FeedRejectEdge":             e.planFeedRejectEdge(),
-			"Fleet":                      e.planFleet(),
-			"Group":                      e.planGroup(),
-			"GroupConnection":            e.planGroupConnection(),
-			"GroupEdge":                  e.planGroupEdge(),
-			"GroupList":                  e.planGroupList(),
-			"Mail":                       e.planMail(),
-			"NetworkState":               e.planNetworkState(),
-			"Operator":                   e.planOperator(),
-			"OperatorConnection":         e.planOperatorConnection(),
-			"OperatorEdge":               e.planOperatorEdge(),
-			"PageInfo":                   e.planPageInfo(),
-			"ParentLink":                 e.planParentLink(),
-			"Period":                     e.planPeriod(),
-			"Recipient":                  e.planRecipient(),
-			"RecipientConnection":        e.planRecipientConnection(),
-			"RecipientEdge":              e.planRecipientEdge(),
-			"RecipientList":              e.planRecipientList(),
-			"RecordUsagePayload":         e.planRecordUsagePayload(),
-			"RecordedUsage":              e.planRecordedUsage(),
-			"RelatedItems":               e.planRelatedItems(),
-			"RestoreRecipientPayload":    e.planRestoreRecipientPayload(),
-			"RevokeAccessKeyPayload":     e.planRevokeAccessKeyPayload(),
-			"SendTestAlertPayload":       e.planSendTestAlertPayload(),
-			"Session":                    e.planSession(),
-			"SessionConnection":          e.planSessionConnection(),
-			"SessionCount":               e.planSessionCount(),
-			"SessionEdge":                e.planSessionEdge(),
-			"Subscriber":                 e.planSubscriber(),
-			"SubscriberConnection":       e.planSubscriberConnection(),
-			"SubscriberEdge":             e.planSubscriberEdge(),
-			"SubscriberList":             e.planSubscriberList(),
-			"SubscriberUsage":            e.planSubscriberUsage(),
-			"Tag":                        e.planTag(),
-			"TagConnection":              e.planTagConnection(),
-			"TagEdge":                    e.planTagEdge(),
-			"TagList":                    e.planTagList(),
-			"Tariff":                     e.planTariff(),
-			"TariffConnection":           e.planTariffConnection(),
-			"TariffEdge":                 e.planTariffEdge(),
-			"Usage":                      e.planUsage(),
-			"UsagePoint":                 e.planUsagePoint(),
-			"UsageRecorded":              e.planUsageRecorded(),
-			"UsageShare":                 e.planUsageShare(),
-			"UsageSource":                e.planUsageSource(),
-			"UsageTotals":                e.planUsageTotals(),
-			"User":                       e.planUser(),
-			"UserConnection":             e.planUserConnection(),
-			"UserEdge":                   e.planUserEdge(),
-			"Viewer":                     e.planViewer(),
-			"VisitedNetwork":             e.planVisitedNetwork(),
-			"WaitingUsage":               e.planWaitingUsage(),
-			"WaitingUsageConnection":     e.planWaitingUsageConnection(),
-			"WaitingUsageEdge":           e.planWaitingUsageEdge(),
+			"AccessKey":                      e.planAccessKey(),
+			"AccessKeyConnection":            e.planAccessKeyConnection(),
+			"AccessKeyEdge":                  e.planAccessKeyEdge(),
+			"Alert":                          e.planAlert(),
+			"AlertConnection":                e.planAlertConnection(),
+			"AlertDelivery":                  e.planAlertDelivery(),
+			"AlertEdge":                      e.planAlertEdge(),
+			"AlertExplanation":               e.planAlertExplanation(),
+			"AlertFiring":                    e.planAlertFiring(),
+			"AlertList":                      e.planAlertList(),
+			"AlertLogConnection":             e.planAlertLogConnection(),
+			"AlertLogEdge":                   e.planAlertLogEdge(),
+			"AlertLogEntry":                  e.planAlertLogEntry(),
+			"AlertLogList":                   e.planAlertLogList(),
+			"AlertPreview":                   e.planAlertPreview(),
+			"AlertState":                     e.planAlertState(),
+			"AttachTagPayload":               e.planAttachTagPayload(),
+			"AuditChange":                    e.planAuditChange(),
+			"AuditConnection":                e.planAuditConnection(),
+			"AuditEdge":                      e.planAuditEdge(),
+			"AuditEntry":                     e.planAuditEntry(),
+			"BarSubscriberPayload":           e.planBarSubscriberPayload(),
+			"BoundaryExplanation":            e.planBoundaryExplanation(),
+			"BoundaryState":                  e.planBoundaryState(),
+			"Company":                        e.planCompany(),
+			"Country":                        e.planCountry(),
+			"CreateAccessKeyPayload":         e.planCreateAccessKeyPayload(),
+			"CreateAlertPayload":             e.planCreateAlertPayload(),
+			"CreateGroupPayload":             e.planCreateGroupPayload(),
+			"CreateRecipientPayload":         e.planCreateRecipientPayload(),
+			"CreateSubscriberPayload":        e.planCreateSubscriberPayload(),
+			"CreateTariffPayload":            e.planCreateTariffPayload(),
+			"CreateUserPayload":              e.planCreateUserPayload(),
+			"DataUsageByDirection":           e.planDataUsageByDirection(),
+			"DataUsageByIpAddress":           e.planDataUsageByIpAddress(),
+			"DataUsageByNetworkProtocol":     e.planDataUsageByNetworkProtocol(),
+			"DataUsageBySubscriber":          e.planDataUsageBySubscriber(),
+			"DeleteAlertPayload":             e.planDeleteAlertPayload(),
+			"DeleteRecipientPayload":         e.planDeleteRecipientPayload(),
+			"DetachTagPayload":               e.planDetachTagPayload(),
+			"EditAlertPayload":               e.planEditAlertPayload(),
+			"EditGroupInventoryPayload":      e.planEditGroupInventoryPayload(),
+			"EditGroupPayload":               e.planEditGroupPayload(),
+			"EditRecipientPayload":           e.planEditRecipientPayload(),
+			"EditSubscriberInventoryPayload": e.planEditSubscriberInventoryPayload(),
+			"EditSubscriberPayload":          e.planEditSubscriberPayload(),
+			"EditTariffPayload":              e.planEditTariffPayload(),
+			"EditUserPayload":                e.planEditUserPayload(),
+			"FeedElement":                    e.planFeedElement(),
+			"FeedElementConnection":          e.planFeedElementConnection(),
+			"FeedElementEdge":                e.planFeedElementEdge(),
+			"FeedPackets":                    e.planFeedPackets(),
+			"FeedReject":                     e.planFeedReject(),
+			"FeedRejectConnection":           e.planFeedRejectConnection(),
+			"FeedRejectEdge":                 e.planFeedRejectEdge(),
+			"Fleet":                          e.planFleet(),
+			"Group":                          e.planGroup(),
+			"GroupConnection":                e.planGroupConnection(),
+			"GroupEdge":                      e.planGroupEdge(),
+			"GroupList":                      e.planGroupList(),
+			"Mail":                           e.planMail(),
+			"MoveSubscriberPayload":          e.planMoveSubscriberPayload(),
+			"NetworkState":                   e.planNetworkState(),
+			"Operator":                       e.planOperator(),
+			"OperatorConnection":             e.planOperatorConnection(),
+			"OperatorEdge":                   e.planOperatorEdge(),
+			"PageInfo":                       e.planPageInfo(),
+			"ParentLink":                     e.planParentLink(),
+			"Period":                         e.planPeriod(),
+			"Recipient":                      e.planRecipient(),
+			"RecipientConnection":            e.planRecipientConnection(),
+			"RecipientEdge":                  e.planRecipientEdge(),
+			"RecipientList":                  e.planRecipientList(),
+			"RecordUsagePayload":             e.planRecordUsagePayload(),
+			"RecordedUsage":                  e.planRecordedUsage(),
+			"RelatedItems":                   e.planRelatedItems(),
+			"RemoveGroupPayload":             e.planRemoveGroupPayload(),
+			"RemoveTariffPayload":            e.planRemoveTariffPayload(),
+			"RestoreRecipientPayload":        e.planRestoreRecipientPayload(),
+			"RevokeAccessKeyPayload":         e.planRevokeAccessKeyPayload(),
+			"SendTestAlertPayload":           e.planSendTestAlertPayload(),
+			"Session":                        e.planSession(),
+			"SessionConnection":              e.planSessionConnection(),
+			"SessionCount":                   e.planSessionCount(),
+			"SessionEdge":                    e.planSessionEdge(),
+			"Subscriber":                     e.planSubscriber(),
+			"SubscriberConnection":           e.planSubscriberConnection(),
+			"SubscriberEdge":                 e.planSubscriberEdge(),
+			"SubscriberList":                 e.planSubscriberList(),
+			"SubscriberUsage":                e.planSubscriberUsage(),
+			"Tag":                            e.planTag(),
+			"TagConnection":                  e.planTagConnection(),
+			"TagEdge":                        e.planTagEdge(),
+			"TagList":                        e.planTagList(),
+			"Tariff":                         e.planTariff(),
+			"TariffConnection":               e.planTariffConnection(),
+			"TariffEdge":                     e.planTariffEdge(),
+			"TerminateSubscriberPayload":     e.planTerminateSubscriberPayload(),
+			"UnbarSubscriberPayload":         e.planUnbarSubscriberPayload(),
+			"Usage":                          e.planUsage(),
+			"UsagePoint":                     e.planUsagePoint(),
+			"UsageRecorded":                  e.planUsageRecorded(),
+			"UsageShare":                     e.planUsageShare(),
+			"UsageSource":                    e.planUsageSource(),
+			"UsageTotals":                    e.planUsageTotals(),
+			"User":                           e.planUser(),
+			"UserConnection":                 e.planUserConnection(),
+			"UserEdge":                       e.planUserEdge(),
+			"Viewer":                         e.planViewer(),
+			"VisitedNetwork":                 e.planVisitedNetwork(),
+			"WaitingUsage":                   e.planWaitingUsage(),
+			"WaitingUsageConnection":         e.planWaitingUsageConnection(),
+			"WaitingUsageEdge":               e.planWaitingUsageEdge(),
 		},
 	}
 }
@@ -1725,6 +1753,25 @@ func (e *executableSchema) planAuditEntry() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planBarSubscriberPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: barSubscriberPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"subscriber": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_BarSubscriberPayload_subscriber(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.BarSubscriberPayload)
+					return obj.Subscriber, nil
+				},
+				Shape: plan.Pointer[domain.Subscriber](true, "Subscriber"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planBoundaryExplanation() *plan.Object {
 	return &plan.Object{
 		Satisfies: boundaryExplanationImplementors,
@@ -2194,6 +2241,25 @@ func (e *executableSchema) planCreateAlertPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planCreateGroupPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: createGroupPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"group": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CreateGroupPayload_group(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.CreateGroupPayload)
+					return obj.Group, nil
+				},
+				Shape: plan.Pointer[domain.Group](true, "Group"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planCreateRecipientPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: createRecipientPayloadImplementors,
@@ -2208,6 +2274,63 @@ func (e *executableSchema) planCreateRecipientPayload() *plan.Object {
 					return obj.Recipient, nil
 				},
 				Shape: plan.Pointer[domain.Recipient](true, "Recipient"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planCreateSubscriberPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: createSubscriberPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"subscriber": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CreateSubscriberPayload_subscriber(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.CreateSubscriberPayload)
+					return obj.Subscriber, nil
+				},
+				Shape: plan.Pointer[domain.Subscriber](true, "Subscriber"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planCreateTariffPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: createTariffPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"tariff": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CreateTariffPayload_tariff(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.CreateTariffPayload)
+					return obj.Tariff, nil
+				},
+				Shape: plan.Pointer[domain.Tariff](true, "Tariff"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planCreateUserPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: createUserPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"user": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CreateUserPayload_user(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.CreateUserPayload)
+					return obj.User, nil
+				},
+				Shape: plan.Pointer[domain.User](true, "User"),
 			},
 		},
 	}
@@ -2391,6 +2514,25 @@ func (e *executableSchema) planEditAlertPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planEditGroupInventoryPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: editGroupInventoryPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"group": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EditGroupInventoryPayload_group(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.EditGroupInventoryPayload)
+					return obj.Group, nil
+				},
+				Shape: plan.Pointer[domain.Group](true, "Group"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planEditGroupPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: editGroupPayloadImplementors,
@@ -2429,6 +2571,25 @@ func (e *executableSchema) planEditRecipientPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planEditSubscriberInventoryPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: editSubscriberInventoryPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"subscriber": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EditSubscriberInventoryPayload_subscriber(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.EditSubscriberInventoryPayload)
+					return obj.Subscriber, nil
+				},
+				Shape: plan.Pointer[domain.Subscriber](true, "Subscriber"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planEditSubscriberPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: editSubscriberPayloadImplementors,
@@ -2443,6 +2604,44 @@ func (e *executableSchema) planEditSubscriberPayload() *plan.Object {
 					return obj.Subscriber, nil
 				},
 				Shape: plan.Pointer[domain.Subscriber](true, "Subscriber"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planEditTariffPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: editTariffPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"tariff": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EditTariffPayload_tariff(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.EditTariffPayload)
+					return obj.Tariff, nil
+				},
+				Shape: plan.Pointer[domain.Tariff](true, "Tariff"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planEditUserPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: editUserPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"user": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EditUserPayload_user(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.EditUserPayload)
+					return obj.User, nil
+				},
+				Shape: plan.Pointer[domain.User](true, "User"),
 			},
 		},
 	}
@@ -3259,6 +3458,25 @@ func (e *executableSchema) planMail() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planMoveSubscriberPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: moveSubscriberPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"subscriber": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_MoveSubscriberPayload_subscriber(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.MoveSubscriberPayload)
+					return obj.Subscriber, nil
+				},
+				Shape: plan.Pointer[domain.Subscriber](true, "Subscriber"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planNetworkState() *plan.Object {
 	return &plan.Object{
 		Satisfies: networkStateImplementors,
@@ -3805,6 +4023,44 @@ func (e *executableSchema) planRelatedItems() *plan.Object {
 					return obj.Profiles, nil
 				},
 				Shape: plan.List[*domain.Subscriber](false, plan.Pointer[domain.Subscriber](true, "Subscriber")),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planRemoveGroupPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: removeGroupPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"group": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RemoveGroupPayload_group(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.RemoveGroupPayload)
+					return obj.Group, nil
+				},
+				Shape: plan.Pointer[domain.Group](true, "Group"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planRemoveTariffPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: removeTariffPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"tariff": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RemoveTariffPayload_tariff(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.RemoveTariffPayload)
+					return obj.Tariff, nil
+				},
+				Shape: plan.Pointer[domain.Tariff](true, "Tariff"),
 			},
 		},
 	}
@@ -5167,6 +5423,44 @@ func (e *executableSchema) planTariffEdge() *plan.Object {
 					return obj.Node, nil
 				},
 				Shape: plan.Pointer[domain.Tariff](true, "Tariff"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planTerminateSubscriberPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: terminateSubscriberPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"subscriber": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TerminateSubscriberPayload_subscriber(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.TerminateSubscriberPayload)
+					return obj.Subscriber, nil
+				},
+				Shape: plan.Pointer[domain.Subscriber](true, "Subscriber"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planUnbarSubscriberPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: unbarSubscriberPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"subscriber": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UnbarSubscriberPayload_subscriber(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.UnbarSubscriberPayload)
+					return obj.Subscriber, nil
+				},
+				Shape: plan.Pointer[domain.Subscriber](true, "Subscriber"),
 			},
 		},
 	}

@@ -231,6 +231,10 @@ type ComplexityRoot struct {
 		SubjectType func(childComplexity int) int
 	}
 
+	BarSubscriberPayload struct {
+		Subscriber func(childComplexity int) int
+	}
+
 	BoundaryExplanation struct {
 		Entry     func(childComplexity int) int
 		Reason    func(childComplexity int) int
@@ -277,8 +281,24 @@ type ComplexityRoot struct {
 		Alert func(childComplexity int) int
 	}
 
+	CreateGroupPayload struct {
+		Group func(childComplexity int) int
+	}
+
 	CreateRecipientPayload struct {
 		Recipient func(childComplexity int) int
+	}
+
+	CreateSubscriberPayload struct {
+		Subscriber func(childComplexity int) int
+	}
+
+	CreateTariffPayload struct {
+		Tariff func(childComplexity int) int
+	}
+
+	CreateUserPayload struct {
+		User func(childComplexity int) int
 	}
 
 	DataUsageByDirection struct {
@@ -316,6 +336,10 @@ type ComplexityRoot struct {
 		Alert func(childComplexity int) int
 	}
 
+	EditGroupInventoryPayload struct {
+		Group func(childComplexity int) int
+	}
+
 	EditGroupPayload struct {
 		Group func(childComplexity int) int
 	}
@@ -324,8 +348,20 @@ type ComplexityRoot struct {
 		Recipient func(childComplexity int) int
 	}
 
+	EditSubscriberInventoryPayload struct {
+		Subscriber func(childComplexity int) int
+	}
+
 	EditSubscriberPayload struct {
 		Subscriber func(childComplexity int) int
+	}
+
+	EditTariffPayload struct {
+		Tariff func(childComplexity int) int
+	}
+
+	EditUserPayload struct {
+		User func(childComplexity int) int
 	}
 
 	FeedElement struct {
@@ -427,22 +463,40 @@ type ComplexityRoot struct {
 		State      func(childComplexity int) int
 	}
 
+	MoveSubscriberPayload struct {
+		Subscriber func(childComplexity int) int
+	}
+
 	Mutation struct {
-		AttachTag        func(childComplexity int, input input.AttachTagInput) int
-		CreateAccessKey  func(childComplexity int, input input.CreateAccessKeyInput) int
-		CreateAlert      func(childComplexity int, input input.CreateAlertInput) int
-		CreateRecipient  func(childComplexity int, input input.CreateRecipientInput) int
-		DeleteAlert      func(childComplexity int, input input.DeleteAlertInput) int
-		DeleteRecipient  func(childComplexity int, input input.DeleteRecipientInput) int
-		DetachTag        func(childComplexity int, input input.DetachTagInput) int
-		EditAlert        func(childComplexity int, input input.EditAlertInput) int
-		EditGroup        func(childComplexity int, input input.EditGroupInput) int
-		EditRecipient    func(childComplexity int, input input.EditRecipientInput) int
-		EditSubscriber   func(childComplexity int, input input.EditSubscriberInput) int
-		RecordUsage      func(childComplexity int, input input.RecordUsageInput) int
-		RestoreRecipient func(childComplexity int, input input.RestoreRecipientInput) int
-		RevokeAccessKey  func(childComplexity int, input input.RevokeAccessKeyInput) int
-		SendTestAlert    func(childComplexity int, input input.SendTestAlertInput) int
+		AttachTag               func(childComplexity int, input input.AttachTagInput) int
+		BarSubscriber           func(childComplexity int, input input.BarSubscriberInput) int
+		CreateAccessKey         func(childComplexity int, input input.CreateAccessKeyInput) int
+		CreateAlert             func(childComplexity int, input input.CreateAlertInput) int
+		CreateGroup             func(childComplexity int, input input.CreateGroupInput) int
+		CreateRecipient         func(childComplexity int, input input.CreateRecipientInput) int
+		CreateSubscriber        func(childComplexity int, input input.CreateSubscriberInput) int
+		CreateTariff            func(childComplexity int, input input.CreateTariffInput) int
+		CreateUser              func(childComplexity int, input input.CreateUserInput) int
+		DeleteAlert             func(childComplexity int, input input.DeleteAlertInput) int
+		DeleteRecipient         func(childComplexity int, input input.DeleteRecipientInput) int
+		DetachTag               func(childComplexity int, input input.DetachTagInput) int
+		EditAlert               func(childComplexity int, input input.EditAlertInput) int
+		EditGroup               func(childComplexity int, input input.EditGroupInput) int
+		EditGroupInventory      func(childComplexity int, input input.EditGroupInventoryInput) int
+		EditRecipient           func(childComplexity int, input input.EditRecipientInput) int
+		EditSubscriber          func(childComplexity int, input input.EditSubscriberInput) int
+		EditSubscriberInventory func(childComplexity int, input input.EditSubscriberInventoryInput) int
+		EditTariff              func(childComplexity int, input input.EditTariffInput) int
+		EditUser                func(childComplexity int, input input.EditUserInput) int
+		MoveSubscriber          func(childComplexity int, input input.MoveSubscriberInput) int
+		RecordUsage             func(childComplexity int, input input.RecordUsageInput) int
+		RemoveGroup             func(childComplexity int, input input.RemoveGroupInput) int
+		RemoveTariff            func(childComplexity int, input input.RemoveTariffInput) int
+		RestoreRecipient        func(childComplexity int, input input.RestoreRecipientInput) int
+		RevokeAccessKey         func(childComplexity int, input input.RevokeAccessKeyInput) int
+		SendTestAlert           func(childComplexity int, input input.SendTestAlertInput) int
+		TerminateSubscriber     func(childComplexity int, input input.TerminateSubscriberInput) int
+		UnbarSubscriber         func(childComplexity int, input input.UnbarSubscriberInput) int
 	}
 
 	NetworkState struct {
@@ -565,6 +619,14 @@ type ComplexityRoot struct {
 	RelatedItems struct {
 		Parent   func(childComplexity int) int
 		Profiles func(childComplexity int) int
+	}
+
+	RemoveGroupPayload struct {
+		Group func(childComplexity int) int
+	}
+
+	RemoveTariffPayload struct {
+		Tariff func(childComplexity int) int
 	}
 
 	RestoreRecipientPayload struct {
@@ -732,6 +794,14 @@ type ComplexityRoot struct {
 	TariffEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	TerminateSubscriberPayload struct {
+		Subscriber func(childComplexity int) int
+	}
+
+	UnbarSubscriberPayload struct {
+		Subscriber func(childComplexity int) int
 	}
 
 	Usage struct {
@@ -1551,6 +1621,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AuditEntry.SubjectType(childComplexity), true
 
+	case "BarSubscriberPayload.subscriber":
+		if e.ComplexityRoot.BarSubscriberPayload.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BarSubscriberPayload.Subscriber(childComplexity), true
+
 	case "BoundaryExplanation.entry":
 		if e.ComplexityRoot.BoundaryExplanation.Entry == nil {
 			break
@@ -1750,12 +1827,40 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CreateAlertPayload.Alert(childComplexity), true
 
+	case "CreateGroupPayload.group":
+		if e.ComplexityRoot.CreateGroupPayload.Group == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateGroupPayload.Group(childComplexity), true
+
 	case "CreateRecipientPayload.recipient":
 		if e.ComplexityRoot.CreateRecipientPayload.Recipient == nil {
 			break
 		}
 
 		return e.ComplexityRoot.CreateRecipientPayload.Recipient(childComplexity), true
+
+	case "CreateSubscriberPayload.subscriber":
+		if e.ComplexityRoot.CreateSubscriberPayload.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateSubscriberPayload.Subscriber(childComplexity), true
+
+	case "CreateTariffPayload.tariff":
+		if e.ComplexityRoot.CreateTariffPayload.Tariff == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateTariffPayload.Tariff(childComplexity), true
+
+	case "CreateUserPayload.user":
+		if e.ComplexityRoot.CreateUserPayload.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateUserPayload.User(childComplexity), true
 
 	case "DataUsageByDirection.mobileOriginated":
 		if e.ComplexityRoot.DataUsageByDirection.MobileOriginated == nil {
@@ -1831,6 +1936,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.EditAlertPayload.Alert(childComplexity), true
 
+	case "EditGroupInventoryPayload.group":
+		if e.ComplexityRoot.EditGroupInventoryPayload.Group == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EditGroupInventoryPayload.Group(childComplexity), true
+
 	case "EditGroupPayload.group":
 		if e.ComplexityRoot.EditGroupPayload.Group == nil {
 			break
@@ -1845,12 +1957,33 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.EditRecipientPayload.Recipient(childComplexity), true
 
+	case "EditSubscriberInventoryPayload.subscriber":
+		if e.ComplexityRoot.EditSubscriberInventoryPayload.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EditSubscriberInventoryPayload.Subscriber(childComplexity), true
+
 	case "EditSubscriberPayload.subscriber":
 		if e.ComplexityRoot.EditSubscriberPayload.Subscriber == nil {
 			break
 		}
 
 		return e.ComplexityRoot.EditSubscriberPayload.Subscriber(childComplexity), true
+
+	case "EditTariffPayload.tariff":
+		if e.ComplexityRoot.EditTariffPayload.Tariff == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EditTariffPayload.Tariff(childComplexity), true
+
+	case "EditUserPayload.user":
+		if e.ComplexityRoot.EditUserPayload.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EditUserPayload.User(childComplexity), true
 
 	case "FeedElement.completeUntil":
 		if e.ComplexityRoot.FeedElement.CompleteUntil == nil {
@@ -2235,6 +2368,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Mail.State(childComplexity), true
 
+	case "MoveSubscriberPayload.subscriber":
+		if e.ComplexityRoot.MoveSubscriberPayload.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MoveSubscriberPayload.Subscriber(childComplexity), true
+
 	case "Mutation.attachTag":
 		if e.ComplexityRoot.Mutation.AttachTag == nil {
 			break
@@ -2246,6 +2386,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.AttachTag(childComplexity, args["input"].(input.AttachTagInput)), true
+	case "Mutation.barSubscriber":
+		if e.ComplexityRoot.Mutation.BarSubscriber == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_barSubscriber_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.BarSubscriber(childComplexity, args["input"].(input.BarSubscriberInput)), true
 	case "Mutation.createAccessKey":
 		if e.ComplexityRoot.Mutation.CreateAccessKey == nil {
 			break
@@ -2268,6 +2419,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateAlert(childComplexity, args["input"].(input.CreateAlertInput)), true
+	case "Mutation.createGroup":
+		if e.ComplexityRoot.Mutation.CreateGroup == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createGroup_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateGroup(childComplexity, args["input"].(input.CreateGroupInput)), true
 	case "Mutation.createRecipient":
 		if e.ComplexityRoot.Mutation.CreateRecipient == nil {
 			break
@@ -2279,6 +2441,39 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateRecipient(childComplexity, args["input"].(input.CreateRecipientInput)), true
+	case "Mutation.createSubscriber":
+		if e.ComplexityRoot.Mutation.CreateSubscriber == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createSubscriber_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateSubscriber(childComplexity, args["input"].(input.CreateSubscriberInput)), true
+	case "Mutation.createTariff":
+		if e.ComplexityRoot.Mutation.CreateTariff == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createTariff_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateTariff(childComplexity, args["input"].(input.CreateTariffInput)), true
+	case "Mutation.createUser":
+		if e.ComplexityRoot.Mutation.CreateUser == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createUser_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateUser(childComplexity, args["input"].(input.CreateUserInput)), true
 	case "Mutation.deleteAlert":
 		if e.ComplexityRoot.Mutation.DeleteAlert == nil {
 			break
@@ -2334,6 +2529,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EditGroup(childComplexity, args["input"].(input.EditGroupInput)), true
+	case "Mutation.editGroupInventory":
+		if e.ComplexityRoot.Mutation.EditGroupInventory == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_editGroupInventory_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EditGroupInventory(childComplexity, args["input"].(input.EditGroupInventoryInput)), true
 	case "Mutation.editRecipient":
 		if e.ComplexityRoot.Mutation.EditRecipient == nil {
 			break
@@ -2356,6 +2562,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EditSubscriber(childComplexity, args["input"].(input.EditSubscriberInput)), true
+	case "Mutation.editSubscriberInventory":
+		if e.ComplexityRoot.Mutation.EditSubscriberInventory == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_editSubscriberInventory_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EditSubscriberInventory(childComplexity, args["input"].(input.EditSubscriberInventoryInput)), true
+	case "Mutation.editTariff":
+		if e.ComplexityRoot.Mutation.EditTariff == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_editTariff_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EditTariff(childComplexity, args["input"].(input.EditTariffInput)), true
+	case "Mutation.editUser":
+		if e.ComplexityRoot.Mutation.EditUser == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_editUser_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EditUser(childComplexity, args["input"].(input.EditUserInput)), true
+	case "Mutation.moveSubscriber":
+		if e.ComplexityRoot.Mutation.MoveSubscriber == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_moveSubscriber_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.MoveSubscriber(childComplexity, args["input"].(input.MoveSubscriberInput)), true
 	case "Mutation.recordUsage":
 		if e.ComplexityRoot.Mutation.RecordUsage == nil {
 			break
@@ -2367,6 +2617,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RecordUsage(childComplexity, args["input"].(input.RecordUsageInput)), true
+	case "Mutation.removeGroup":
+		if e.ComplexityRoot.Mutation.RemoveGroup == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeGroup_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveGroup(childComplexity, args["input"].(input.RemoveGroupInput)), true
+	case "Mutation.removeTariff":
+		if e.ComplexityRoot.Mutation.RemoveTariff == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeTariff_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveTariff(childComplexity, args["input"].(input.RemoveTariffInput)), true
 	case "Mutation.restoreRecipient":
 		if e.ComplexityRoot.Mutation.RestoreRecipient == nil {
 			break
@@ -2400,6 +2672,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.SendTestAlert(childComplexity, args["input"].(input.SendTestAlertInput)), true
+	case "Mutation.terminateSubscriber":
+		if e.ComplexityRoot.Mutation.TerminateSubscriber == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_terminateSubscriber_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.TerminateSubscriber(childComplexity, args["input"].(input.TerminateSubscriberInput)), true
+	case "Mutation.unbarSubscriber":
+		if e.ComplexityRoot.Mutation.UnbarSubscriber == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_unbarSubscriber_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UnbarSubscriber(childComplexity, args["input"].(input.UnbarSubscriberInput)), true
 
 	case "NetworkState.isOnline":
 		if e.ComplexityRoot.NetworkState.IsOnline == nil {
@@ -3053,6 +3347,20 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RelatedItems.Profiles(childComplexity), true
+
+	case "RemoveGroupPayload.group":
+		if e.ComplexityRoot.RemoveGroupPayload.Group == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RemoveGroupPayload.Group(childComplexity), true
+
+	case "RemoveTariffPayload.tariff":
+		if e.ComplexityRoot.RemoveTariffPayload.Tariff == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RemoveTariffPayload.Tariff(childComplexity), true
 
 	case "RestoreRecipientPayload.alerts":
 		if e.ComplexityRoot.RestoreRecipientPayload.Alerts == nil {
@@ -3751,6 +4059,20 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.TariffEdge.Node(childComplexity), true
 
+	case "TerminateSubscriberPayload.subscriber":
+		if e.ComplexityRoot.TerminateSubscriberPayload.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TerminateSubscriberPayload.Subscriber(childComplexity), true
+
+	case "UnbarSubscriberPayload.subscriber":
+		if e.ComplexityRoot.UnbarSubscriberPayload.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnbarSubscriberPayload.Subscriber(childComplexity), true
+
 	case "Usage.breakdown":
 		if e.ComplexityRoot.Usage.Breakdown == nil {
 			break
@@ -4202,24 +4524,37 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAlertOrder,
 		ec.unmarshalInputAttachTagInput,
 		ec.unmarshalInputAuditFilter,
+		ec.unmarshalInputBarSubscriberInput,
 		ec.unmarshalInputBooleanFilter,
 		ec.unmarshalInputCreateAccessKeyInput,
 		ec.unmarshalInputCreateAlertInput,
+		ec.unmarshalInputCreateGroupInput,
 		ec.unmarshalInputCreateRecipientInput,
+		ec.unmarshalInputCreateSubscriberInput,
+		ec.unmarshalInputCreateTariffInput,
+		ec.unmarshalInputCreateUserInput,
 		ec.unmarshalInputDateTimeFilter,
 		ec.unmarshalInputDeleteAlertInput,
 		ec.unmarshalInputDeleteRecipientInput,
 		ec.unmarshalInputDetachTagInput,
 		ec.unmarshalInputEditAlertInput,
 		ec.unmarshalInputEditGroupInput,
+		ec.unmarshalInputEditGroupInventoryInput,
 		ec.unmarshalInputEditRecipientInput,
 		ec.unmarshalInputEditSubscriberInput,
+		ec.unmarshalInputEditSubscriberInventoryInput,
+		ec.unmarshalInputEditTariffInput,
+		ec.unmarshalInputEditUserInput,
 		ec.unmarshalInputIntFilter,
+		ec.unmarshalInputMoveSubscriberInput,
 		ec.unmarshalInputNetworkStateFilter,
 		ec.unmarshalInputParentFilter,
+		ec.unmarshalInputParentInput,
 		ec.unmarshalInputProfilesFilter,
 		ec.unmarshalInputRecordUsageInput,
 		ec.unmarshalInputRelatedItemsFilter,
+		ec.unmarshalInputRemoveGroupInput,
+		ec.unmarshalInputRemoveTariffInput,
 		ec.unmarshalInputRestoreRecipientInput,
 		ec.unmarshalInputRevokeAccessKeyInput,
 		ec.unmarshalInputSendTestAlertInput,
@@ -4230,6 +4565,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputSubscriberFilter,
 		ec.unmarshalInputSubscriberOrder,
 		ec.unmarshalInputTagsFilter,
+		ec.unmarshalInputTerminateSubscriberInput,
+		ec.unmarshalInputUnbarSubscriberInput,
 		ec.unmarshalInputUsageRecordInput,
 	)
 	first := true
@@ -4349,6 +4686,16 @@ var sources = []*ast.Source{
 }
 
 extend type Mutation {
+  """
+  Adds a user account. The caller needs every permission that it gives. FORBIDDEN for users of groups.
+  """
+  createUser(input: CreateUserInput!): CreateUserPayload @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
+  """
+  Changes a user account, within five seconds for its tokens too. The caller needs every permission that the account has
+  before and after. The last administrator of a company (enabled, in no group, with "View a User's Details") stays one.
+  FORBIDDEN for users of groups.
+  """
+  editUser(input: EditUserInput!): EditUserPayload @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Makes an access key of a user. The secret is shown in this answer only."
   createAccessKey(input: CreateAccessKeyInput!): CreateAccessKeyPayload @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
   "Ends an access key and all tokens made with it, within five seconds."
@@ -4457,6 +4804,42 @@ type CreateAccessKeyPayload {
 type RevokeAccessKeyPayload {
   "The key as it is now."
   accessKey: AccessKey!
+}
+
+"A new user account. It has no credentials: createAccessKey makes some."
+input CreateUserInput {
+  "The e-mail address, unique over the whole service; in lower case."
+  email: String!
+  "The permissions of the account."
+  permissions: [Permission!]!
+  "The groups that the user is attached to; none for a user of the whole company. At most 1000."
+  groups: [Int!]! = []
+  "Whether the account is disabled."
+  disabled: Boolean! = false
+}
+
+"What adding a user gave."
+type CreateUserPayload {
+  "The user."
+  user: User!
+}
+
+"Which user to edit, and what changes. Fields that are left out stay as they are."
+input EditUserInput {
+  "The e-mail address of a user of the company."
+  userEmail: String!
+  "All permissions that the account has from now on."
+  permissions: [Permission!]
+  "All groups that the user is attached to from now on; an empty list for a user of the whole company. At most 1000."
+  groups: [Int!]
+  "Whether the account is disabled."
+  disabled: Boolean
+}
+
+"What editing a user gave."
+type EditUserPayload {
+  "The user as it is now."
+  user: User!
 }
 `, BuiltIn: false},
 	{Name: "../schema/alert.graphqls", Input: `extend type Query {
@@ -5505,6 +5888,15 @@ type WaitingUsageEdge {
 extend type Mutation {
   "Gives a group another name."
   editGroup(input: EditGroupInput!): EditGroupPayload @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER]) @semanticNonNull
+  "Adds a group. FORBIDDEN for users of groups."
+  createGroup(input: CreateGroupInput!): CreateGroupPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  "Changes a group, also what its users see. FORBIDDEN for users of groups."
+  editGroupInventory(input: EditGroupInventoryInput!): EditGroupInventoryPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  """
+  Removes a group that has no subscribers, users and alerts, and never had a subscriber: past usage counts for the group of
+  its time. FORBIDDEN for users of groups.
+  """
+  removeGroup(input: RemoveGroupInput!): RemoveGroupPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
 }
 
 "A set of subscribers that users can be restricted to."
@@ -5579,6 +5971,50 @@ type EditGroupPayload {
   "The group as it is now."
   group: Group!
 }
+
+"A new group."
+input CreateGroupInput {
+  "The identifier of the group, which no other has; the one after the highest when missing."
+  groupId: Int
+  "The name, 1 to 256 characters."
+  name: String!
+  "Whether users in the group cannot see billing information about its subscribers."
+  hideTariffDetails: Boolean! = false
+}
+
+"What adding a group gave."
+type CreateGroupPayload {
+  "The group."
+  group: Group!
+}
+
+"Which group to edit, and what changes. Fields that are left out stay as they are."
+input EditGroupInventoryInput {
+  "The identifier of the group."
+  groupId: Int!
+  "The new name, 1 to 256 characters."
+  name: String
+  "Whether users in the group cannot see billing information about its subscribers."
+  hideTariffDetails: Boolean
+}
+
+"What editing the inventory gave."
+type EditGroupInventoryPayload {
+  "The group as it is now."
+  group: Group!
+}
+
+"Which group to remove."
+input RemoveGroupInput {
+  "The identifier of the group."
+  groupId: Int!
+}
+
+"What removing gave."
+type RemoveGroupPayload {
+  "The group as it was."
+  group: Group!
+}
 `, BuiltIn: false},
 	{Name: "../schema/live.graphqls", Input: `type Subscription {
   "Each log entry of an alert that fires from now on. An entry may come twice after a failure."
@@ -5630,6 +6066,15 @@ type UsageRecorded {
     "Go back before this cursor."
     before: String
   ): TariffConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+}
+
+extend type Mutation {
+  "Adds a tariff. FORBIDDEN for users of groups."
+  createTariff(input: CreateTariffInput!): CreateTariffPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  "Changes what a tariff costs. FORBIDDEN for users of groups."
+  editTariff(input: EditTariffInput!): EditTariffPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  "Removes a tariff that no subscriber has. FORBIDDEN for users of groups."
+  removeTariff(input: RemoveTariffInput!): RemoveTariffPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
 }
 
 "A network operator."
@@ -5692,6 +6137,50 @@ type TariffEdge {
   cursor: String!
   "The tariff."
   node: Tariff!
+}
+
+"A new tariff."
+input CreateTariffInput {
+  "The name, 1 to 256 characters, which no other tariff of the company has."
+  name: String!
+  "The recurring line rental in the smallest unit of the currency (pence)."
+  lineRental: Int!
+  "The ISO 4217 code of the currency."
+  currency: String!
+}
+
+"What adding a tariff gave."
+type CreateTariffPayload {
+  "The tariff."
+  tariff: Tariff!
+}
+
+"Which tariff to edit, and what changes. Fields that are left out stay as they are."
+input EditTariffInput {
+  "The name; it does not change."
+  name: String!
+  "The recurring line rental in the smallest unit of the currency (pence)."
+  lineRental: Int
+  "The ISO 4217 code of the currency."
+  currency: String
+}
+
+"What editing a tariff gave."
+type EditTariffPayload {
+  "The tariff as it is now."
+  tariff: Tariff!
+}
+
+"Which tariff to remove."
+input RemoveTariffInput {
+  "The name."
+  name: String!
+}
+
+"What removing gave."
+type RemoveTariffPayload {
+  "The tariff as it was."
+  tariff: Tariff!
 }
 `, BuiltIn: false},
 	{Name: "../schema/recipient.graphqls", Input: `extend type Query {
@@ -6237,6 +6726,24 @@ enum SessionOrderField {
 extend type Mutation {
   "Gives a subscriber another nickname."
   editSubscriber(input: EditSubscriberInput!): EditSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER]) @semanticNonNull
+  "Adds a subscriber. Usage that waits for it is booked within a minute. FORBIDDEN for users of groups."
+  createSubscriber(input: CreateSubscriberInput!): CreateSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  "Changes what the inventory records of a subscriber, its tariff too. Fields that are left out stay as they are."
+  editSubscriberInventory(input: EditSubscriberInventoryInput!): EditSubscriberInventoryPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  """
+  Moves a subscriber into a group, or out of its group. Usage counts for the new group from now on. FORBIDDEN for users of
+  groups where they would not see the subscriber any more, or would see tariff details that its group hides.
+  """
+  moveSubscriber(input: MoveSubscriberInput!): MoveSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  "Marks a subscriber as barred. This changes the inventory only: nothing is sent to the network."
+  barSubscriber(input: BarSubscriberInput!): BarSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  "Marks a subscriber as not barred. This changes the inventory only: nothing is sent to the network."
+  unbarSubscriber(input: UnbarSubscriberInput!): UnbarSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  """
+  Records that the contract of a subscriber was terminated, and that it is not active any more. This changes the inventory
+  only: nothing is sent to the network. editSubscriberInventory takes it back.
+  """
+  terminateSubscriber(input: TerminateSubscriberInput!): TerminateSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
 }
 
 "A physical device or virtual profile that is subscribed to the network."
@@ -6563,6 +7070,154 @@ input EditSubscriberInput {
 "What editing a subscriber gave."
 type EditSubscriberPayload {
   "The subscriber as it is now."
+  subscriber: Subscriber!
+}
+
+"A new subscriber. The rules are those of bundles."
+input CreateSubscriberInput {
+  "How it reaches the network."
+  kind: SubscriberKind! = CELLULAR
+  "ICCID, device EUI or IMEI, 1 to 25 characters; unique within the company."
+  physicalId: String!
+  "MSISDN, device EUI or subscription ID."
+  subscriberId: String!
+  "The circuit switched data number."
+  dataNumber: String
+  "The IMSI; empty for what has none."
+  imsi: String! = ""
+  "The nickname, 0 to 256 characters."
+  nickname: String! = ""
+  "The code of an operator of the service."
+  operatorCode: String!
+  "The name of a tariff of the company."
+  tariffName: String!
+  "The length of its contract in months."
+  contractLength: Int!
+  "The start of its contract."
+  connectionDate: DateTime!
+  "The end of its contract, not before its start."
+  expiryDate: DateTime!
+  "Whether it is barred."
+  isBarred: Boolean! = false
+  "Whether it is active."
+  isActive: Boolean! = true
+  "The group that it is in; none when missing."
+  groupId: Int
+  "Whether it is a physical SIM or device or a virtual profile."
+  subscriberType: SubscriberType! = PHYSICAL
+  "The EID of an eUICC."
+  eid: String
+  "The SM-DP+ provider of an eUICC or eSIM profile."
+  smdpProvider: String
+  "The eUICC that it is a profile on."
+  parent: ParentInput
+}
+
+"Where a profile is attached."
+input ParentInput {
+  "The physical id of the eUICC, which is no profile itself."
+  physicalId: String!
+  "Whether the profile is the one that is enabled on it."
+  isEnabledOnParent: Boolean!
+}
+
+"What adding a subscriber gave."
+type CreateSubscriberPayload {
+  "The subscriber."
+  subscriber: Subscriber!
+}
+
+"Which subscriber to edit, and what changes. Null removes what can be missing, and is refused elsewhere."
+input EditSubscriberInventoryInput {
+  "ICCID, device EUI or IMEI; it does not change."
+  physicalId: String!
+  "How it reaches the network."
+  kind: SubscriberKind
+  "MSISDN, device EUI or subscription ID."
+  subscriberId: String
+  "The circuit switched data number; null for none."
+  dataNumber: String
+  "The IMSI; empty for what has none."
+  imsi: String
+  "The code of an operator of the service."
+  operatorCode: String
+  "The name of a tariff of the company. FORBIDDEN where the caller's group hides tariff details."
+  tariffName: String
+  "The length of its contract in months. FORBIDDEN where the caller's group hides tariff details."
+  contractLength: Int
+  "The start of its contract."
+  connectionDate: DateTime
+  "The end of its contract, not before its start."
+  expiryDate: DateTime
+  "When its contract was terminated; null while it runs."
+  terminateDate: DateTime
+  "Whether it is active."
+  isActive: Boolean
+  "Whether it is a physical SIM or device or a virtual profile."
+  subscriberType: SubscriberType
+  "The EID of an eUICC; null for none."
+  eid: String
+  "The SM-DP+ provider of an eUICC or eSIM profile; null for none."
+  smdpProvider: String
+  "The eUICC that it is a profile on; null for none. FORBIDDEN for users of groups."
+  parent: ParentInput
+}
+
+"What editing the inventory gave."
+type EditSubscriberInventoryPayload {
+  "The subscriber as it is now."
+  subscriber: Subscriber!
+}
+
+"Which subscriber to move, and where."
+input MoveSubscriberInput {
+  "ICCID, device EUI or IMEI."
+  physicalId: String!
+  "The group that it is in from now on; in none when null or missing."
+  groupId: Int
+}
+
+"What moving gave."
+type MoveSubscriberPayload {
+  "The subscriber as it is now."
+  subscriber: Subscriber!
+}
+
+"Which subscriber to bar."
+input BarSubscriberInput {
+  "ICCID, device EUI or IMEI."
+  physicalId: String!
+}
+
+"What barring gave."
+type BarSubscriberPayload {
+  "The subscriber as the inventory has it now. Nothing was sent to the network."
+  subscriber: Subscriber!
+}
+
+"Which subscriber not to bar any more."
+input UnbarSubscriberInput {
+  "ICCID, device EUI or IMEI."
+  physicalId: String!
+}
+
+"What unbarring gave."
+type UnbarSubscriberPayload {
+  "The subscriber as the inventory has it now. Nothing was sent to the network."
+  subscriber: Subscriber!
+}
+
+"Which contract was terminated, and when."
+input TerminateSubscriberInput {
+  "ICCID, device EUI or IMEI."
+  physicalId: String!
+  "When, not in the future and not before the start of the contract; now when missing."
+  terminateDate: DateTime
+}
+
+"What terminating gave."
+type TerminateSubscriberPayload {
+  "The subscriber as the inventory has it now. Nothing was sent to the network."
   subscriber: Subscriber!
 }
 `, BuiltIn: false},
@@ -7311,6 +7966,14 @@ func (ec *executionContext) childFields_AuditEntry(ctx context.Context, field gr
 	return nil, fmt.Errorf("no field named %q was found under type AuditEntry", field.Name)
 }
 
+func (ec *executionContext) childFields_BarSubscriberPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subscriber":
+		return ec.fieldContext_BarSubscriberPayload_subscriber(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BarSubscriberPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_BoundaryExplanation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "state":
@@ -7403,12 +8066,44 @@ func (ec *executionContext) childFields_CreateAlertPayload(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type CreateAlertPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_CreateGroupPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "group":
+		return ec.fieldContext_CreateGroupPayload_group(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateGroupPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_CreateRecipientPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "recipient":
 		return ec.fieldContext_CreateRecipientPayload_recipient(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CreateRecipientPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CreateSubscriberPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subscriber":
+		return ec.fieldContext_CreateSubscriberPayload_subscriber(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateSubscriberPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CreateTariffPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "tariff":
+		return ec.fieldContext_CreateTariffPayload_tariff(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateTariffPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CreateUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_CreateUserPayload_user(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateUserPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_DataUsageByDirection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7481,6 +8176,14 @@ func (ec *executionContext) childFields_EditAlertPayload(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type EditAlertPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_EditGroupInventoryPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "group":
+		return ec.fieldContext_EditGroupInventoryPayload_group(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EditGroupInventoryPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_EditGroupPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "group":
@@ -7497,12 +8200,36 @@ func (ec *executionContext) childFields_EditRecipientPayload(ctx context.Context
 	return nil, fmt.Errorf("no field named %q was found under type EditRecipientPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_EditSubscriberInventoryPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subscriber":
+		return ec.fieldContext_EditSubscriberInventoryPayload_subscriber(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EditSubscriberInventoryPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_EditSubscriberPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "subscriber":
 		return ec.fieldContext_EditSubscriberPayload_subscriber(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EditSubscriberPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_EditTariffPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "tariff":
+		return ec.fieldContext_EditTariffPayload_tariff(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EditTariffPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_EditUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_EditUserPayload_user(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EditUserPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_FeedElement(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7703,6 +8430,14 @@ func (ec *executionContext) childFields_Mail(ctx context.Context, field graphql.
 	return nil, fmt.Errorf("no field named %q was found under type Mail", field.Name)
 }
 
+func (ec *executionContext) childFields_MoveSubscriberPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subscriber":
+		return ec.fieldContext_MoveSubscriberPayload_subscriber(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MoveSubscriberPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_NetworkState(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "isTransferring":
@@ -7867,6 +8602,22 @@ func (ec *executionContext) childFields_RelatedItems(ctx context.Context, field 
 		return ec.fieldContext_RelatedItems_profiles(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RelatedItems", field.Name)
+}
+
+func (ec *executionContext) childFields_RemoveGroupPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "group":
+		return ec.fieldContext_RemoveGroupPayload_group(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RemoveGroupPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RemoveTariffPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "tariff":
+		return ec.fieldContext_RemoveTariffPayload_tariff(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RemoveTariffPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_RestoreRecipientPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8189,6 +8940,22 @@ func (ec *executionContext) childFields_TariffEdge(ctx context.Context, field gr
 		return ec.fieldContext_TariffEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TariffEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_TerminateSubscriberPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subscriber":
+		return ec.fieldContext_TerminateSubscriberPayload_subscriber(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TerminateSubscriberPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UnbarSubscriberPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subscriber":
+		return ec.fieldContext_UnbarSubscriberPayload_subscriber(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UnbarSubscriberPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -151,6 +151,102 @@ func (ec *executionContext) field_Subscriber_usage_args(ctx context.Context, raw
 
 // region    **************************** field.gotpl *****************************
 
+func (ec *executionContext) _BarSubscriberPayload_subscriber(ctx context.Context, field graphql.CollectedField, obj *model.BarSubscriberPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BarSubscriberPayload_subscriber(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Subscriber, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Subscriber) graphql.Marshaler {
+			return ec.marshalNSubscriber2ᚖsimgraphᚋdomainᚐSubscriber(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BarSubscriberPayload_subscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "BarSubscriberPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Subscriber(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CreateSubscriberPayload_subscriber(ctx context.Context, field graphql.CollectedField, obj *model.CreateSubscriberPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CreateSubscriberPayload_subscriber(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Subscriber, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Subscriber) graphql.Marshaler {
+			return ec.marshalNSubscriber2ᚖsimgraphᚋdomainᚐSubscriber(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CreateSubscriberPayload_subscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CreateSubscriberPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Subscriber(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _EditSubscriberInventoryPayload_subscriber(ctx context.Context, field graphql.CollectedField, obj *model.EditSubscriberInventoryPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EditSubscriberInventoryPayload_subscriber(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Subscriber, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Subscriber) graphql.Marshaler {
+			return ec.marshalNSubscriber2ᚖsimgraphᚋdomainᚐSubscriber(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EditSubscriberInventoryPayload_subscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "EditSubscriberInventoryPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Subscriber(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _EditSubscriberPayload_subscriber(ctx context.Context, field graphql.CollectedField, obj *model.EditSubscriberPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -173,6 +269,38 @@ func (ec *executionContext) _EditSubscriberPayload_subscriber(ctx context.Contex
 func (ec *executionContext) fieldContext_EditSubscriberPayload_subscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "EditSubscriberPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Subscriber(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MoveSubscriberPayload_subscriber(ctx context.Context, field graphql.CollectedField, obj *model.MoveSubscriberPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MoveSubscriberPayload_subscriber(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Subscriber, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Subscriber) graphql.Marshaler {
+			return ec.marshalNSubscriber2ᚖsimgraphᚋdomainᚐSubscriber(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MoveSubscriberPayload_subscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MoveSubscriberPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -1594,9 +1722,271 @@ func (ec *executionContext) fieldContext_SubscriberList_totalCount(_ context.Con
 	return graphql.NewScalarFieldContext("SubscriberList", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _TerminateSubscriberPayload_subscriber(ctx context.Context, field graphql.CollectedField, obj *model.TerminateSubscriberPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TerminateSubscriberPayload_subscriber(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Subscriber, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Subscriber) graphql.Marshaler {
+			return ec.marshalNSubscriber2ᚖsimgraphᚋdomainᚐSubscriber(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TerminateSubscriberPayload_subscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "TerminateSubscriberPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Subscriber(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UnbarSubscriberPayload_subscriber(ctx context.Context, field graphql.CollectedField, obj *model.UnbarSubscriberPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UnbarSubscriberPayload_subscriber(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Subscriber, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Subscriber) graphql.Marshaler {
+			return ec.marshalNSubscriber2ᚖsimgraphᚋdomainᚐSubscriber(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UnbarSubscriberPayload_subscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UnbarSubscriberPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Subscriber(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
+
+func (ec *executionContext) unmarshalInputBarSubscriberInput(ctx context.Context, obj any) (input.BarSubscriberInput, error) {
+	var it input.BarSubscriberInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"physicalId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "physicalId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PhysicalID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCreateSubscriberInput(ctx context.Context, obj any) (input.CreateSubscriberInput, error) {
+	var it input.CreateSubscriberInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["kind"]; !present {
+		asMap["kind"] = "CELLULAR"
+	}
+	if _, present := asMap["imsi"]; !present {
+		asMap["imsi"] = ""
+	}
+	if _, present := asMap["nickname"]; !present {
+		asMap["nickname"] = ""
+	}
+	if _, present := asMap["isBarred"]; !present {
+		asMap["isBarred"] = false
+	}
+	if _, present := asMap["isActive"]; !present {
+		asMap["isActive"] = true
+	}
+	if _, present := asMap["subscriberType"]; !present {
+		asMap["subscriberType"] = "PHYSICAL"
+	}
+
+	fieldsInOrder := [...]string{"kind", "physicalId", "subscriberId", "dataNumber", "imsi", "nickname", "operatorCode", "tariffName", "contractLength", "connectionDate", "expiryDate", "isBarred", "isActive", "groupId", "subscriberType", "eid", "smdpProvider", "parent"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalNSubscriberKind2simgraphᚋdomainᚐKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Kind = data
+		case "physicalId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PhysicalID = data
+		case "subscriberId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subscriberId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubscriberID = data
+		case "dataNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataNumber"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DataNumber = graphql.OmittableOf(data)
+		case "imsi":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("imsi"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Imsi = data
+		case "nickname":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nickname"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Nickname = data
+		case "operatorCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operatorCode"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OperatorCode = data
+		case "tariffName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tariffName"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TariffName = data
+		case "contractLength":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contractLength"))
+			data, err := ec.unmarshalNInt2int32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContractLength = data
+		case "connectionDate":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("connectionDate"))
+			data, err := ec.unmarshalNDateTime2timeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConnectionDate = data
+		case "expiryDate":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiryDate"))
+			data, err := ec.unmarshalNDateTime2timeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiryDate = data
+		case "isBarred":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isBarred"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsBarred = data
+		case "isActive":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isActive"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsActive = data
+		case "groupId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupId"))
+			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GroupID = graphql.OmittableOf(data)
+		case "subscriberType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subscriberType"))
+			data, err := ec.unmarshalNSubscriberType2simgraphᚋdomainᚐSubscriberType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubscriberType = data
+		case "eid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eid"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Eid = graphql.OmittableOf(data)
+		case "smdpProvider":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("smdpProvider"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SmdpProvider = graphql.OmittableOf(data)
+		case "parent":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
+			data, err := ec.unmarshalOParentInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐParentInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Parent = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
 
 func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Context, obj any) (input.EditSubscriberInput, error) {
 	var it input.EditSubscriberInput
@@ -1630,6 +2020,178 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 				return it, err
 			}
 			it.Nickname = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputEditSubscriberInventoryInput(ctx context.Context, obj any) (input.EditSubscriberInventoryInput, error) {
+	var it input.EditSubscriberInventoryInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"physicalId", "kind", "subscriberId", "dataNumber", "imsi", "operatorCode", "tariffName", "contractLength", "connectionDate", "expiryDate", "terminateDate", "isActive", "subscriberType", "eid", "smdpProvider", "parent"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "physicalId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PhysicalID = data
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalOSubscriberKind2ᚖsimgraphᚋdomainᚐKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Kind = graphql.OmittableOf(data)
+		case "subscriberId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subscriberId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubscriberID = graphql.OmittableOf(data)
+		case "dataNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataNumber"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DataNumber = graphql.OmittableOf(data)
+		case "imsi":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("imsi"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Imsi = graphql.OmittableOf(data)
+		case "operatorCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operatorCode"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OperatorCode = graphql.OmittableOf(data)
+		case "tariffName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tariffName"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TariffName = graphql.OmittableOf(data)
+		case "contractLength":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contractLength"))
+			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContractLength = graphql.OmittableOf(data)
+		case "connectionDate":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("connectionDate"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConnectionDate = graphql.OmittableOf(data)
+		case "expiryDate":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiryDate"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiryDate = graphql.OmittableOf(data)
+		case "terminateDate":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("terminateDate"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TerminateDate = graphql.OmittableOf(data)
+		case "isActive":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isActive"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsActive = graphql.OmittableOf(data)
+		case "subscriberType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subscriberType"))
+			data, err := ec.unmarshalOSubscriberType2ᚖsimgraphᚋdomainᚐSubscriberType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubscriberType = graphql.OmittableOf(data)
+		case "eid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eid"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Eid = graphql.OmittableOf(data)
+		case "smdpProvider":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("smdpProvider"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SmdpProvider = graphql.OmittableOf(data)
+		case "parent":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
+			data, err := ec.unmarshalOParentInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐParentInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Parent = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputMoveSubscriberInput(ctx context.Context, obj any) (input.MoveSubscriberInput, error) {
+	var it input.MoveSubscriberInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"physicalId", "groupId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "physicalId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PhysicalID = data
+		case "groupId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupId"))
+			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GroupID = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -1706,6 +2268,43 @@ func (ec *executionContext) unmarshalInputParentFilter(ctx context.Context, obj 
 				return it, err
 			}
 			it["isEnabledOnParent"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputParentInput(ctx context.Context, obj any) (input.ParentInput, error) {
+	var it input.ParentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"physicalId", "isEnabledOnParent"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "physicalId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PhysicalID = data
+		case "isEnabledOnParent":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isEnabledOnParent"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsEnabledOnParent = data
 		}
 	}
 	return it, nil
@@ -2125,6 +2724,73 @@ func (ec *executionContext) unmarshalInputTagsFilter(ctx context.Context, obj an
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputTerminateSubscriberInput(ctx context.Context, obj any) (input.TerminateSubscriberInput, error) {
+	var it input.TerminateSubscriberInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"physicalId", "terminateDate"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "physicalId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PhysicalID = data
+		case "terminateDate":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("terminateDate"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TerminateDate = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUnbarSubscriberInput(ctx context.Context, obj any) (input.UnbarSubscriberInput, error) {
+	var it input.UnbarSubscriberInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"physicalId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "physicalId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PhysicalID = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -2132,6 +2798,120 @@ func (ec *executionContext) unmarshalInputTagsFilter(ctx context.Context, obj an
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var barSubscriberPayloadImplementors = []string{"BarSubscriberPayload"}
+
+func (ec *executionContext) _BarSubscriberPayload(ctx context.Context, sel ast.SelectionSet, obj *model.BarSubscriberPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, barSubscriberPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("BarSubscriberPayload")
+		case "subscriber":
+			out.Values[i] = ec._BarSubscriberPayload_subscriber(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var createSubscriberPayloadImplementors = []string{"CreateSubscriberPayload"}
+
+func (ec *executionContext) _CreateSubscriberPayload(ctx context.Context, sel ast.SelectionSet, obj *model.CreateSubscriberPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, createSubscriberPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CreateSubscriberPayload")
+		case "subscriber":
+			out.Values[i] = ec._CreateSubscriberPayload_subscriber(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var editSubscriberInventoryPayloadImplementors = []string{"EditSubscriberInventoryPayload"}
+
+func (ec *executionContext) _EditSubscriberInventoryPayload(ctx context.Context, sel ast.SelectionSet, obj *model.EditSubscriberInventoryPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, editSubscriberInventoryPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("EditSubscriberInventoryPayload")
+		case "subscriber":
+			out.Values[i] = ec._EditSubscriberInventoryPayload_subscriber(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
 
 var editSubscriberPayloadImplementors = []string{"EditSubscriberPayload"}
 
@@ -2147,6 +2927,44 @@ func (ec *executionContext) _EditSubscriberPayload(ctx context.Context, sel ast.
 			out.Values[i] = graphql.MarshalString("EditSubscriberPayload")
 		case "subscriber":
 			out.Values[i] = ec._EditSubscriberPayload_subscriber(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var moveSubscriberPayloadImplementors = []string{"MoveSubscriberPayload"}
+
+func (ec *executionContext) _MoveSubscriberPayload(ctx context.Context, sel ast.SelectionSet, obj *model.MoveSubscriberPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, moveSubscriberPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("MoveSubscriberPayload")
+		case "subscriber":
+			out.Values[i] = ec._MoveSubscriberPayload_subscriber(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -3246,12 +4064,108 @@ func (ec *executionContext) _SubscriberList(ctx context.Context, sel ast.Selecti
 	return out
 }
 
+var terminateSubscriberPayloadImplementors = []string{"TerminateSubscriberPayload"}
+
+func (ec *executionContext) _TerminateSubscriberPayload(ctx context.Context, sel ast.SelectionSet, obj *model.TerminateSubscriberPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, terminateSubscriberPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TerminateSubscriberPayload")
+		case "subscriber":
+			out.Values[i] = ec._TerminateSubscriberPayload_subscriber(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var unbarSubscriberPayloadImplementors = []string{"UnbarSubscriberPayload"}
+
+func (ec *executionContext) _UnbarSubscriberPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UnbarSubscriberPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, unbarSubscriberPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UnbarSubscriberPayload")
+		case "subscriber":
+			out.Values[i] = ec._UnbarSubscriberPayload_subscriber(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
 
+func (ec *executionContext) unmarshalNBarSubscriberInput2simgraphᚋgraphᚋgeneratedᚋinputᚐBarSubscriberInput(ctx context.Context, v any) (input.BarSubscriberInput, error) {
+	res, err := ec.unmarshalInputBarSubscriberInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCreateSubscriberInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCreateSubscriberInput(ctx context.Context, v any) (input.CreateSubscriberInput, error) {
+	res, err := ec.unmarshalInputCreateSubscriberInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNEditSubscriberInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditSubscriberInput(ctx context.Context, v any) (input.EditSubscriberInput, error) {
 	res, err := ec.unmarshalInputEditSubscriberInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNEditSubscriberInventoryInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditSubscriberInventoryInput(ctx context.Context, v any) (input.EditSubscriberInventoryInput, error) {
+	res, err := ec.unmarshalInputEditSubscriberInventoryInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNMoveSubscriberInput2simgraphᚋgraphᚋgeneratedᚋinputᚐMoveSubscriberInput(ctx context.Context, v any) (input.MoveSubscriberInput, error) {
+	res, err := ec.unmarshalInputMoveSubscriberInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -3389,11 +4303,49 @@ var (
 	}
 )
 
+func (ec *executionContext) unmarshalNTerminateSubscriberInput2simgraphᚋgraphᚋgeneratedᚋinputᚐTerminateSubscriberInput(ctx context.Context, v any) (input.TerminateSubscriberInput, error) {
+	res, err := ec.unmarshalInputTerminateSubscriberInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUnbarSubscriberInput2simgraphᚋgraphᚋgeneratedᚋinputᚐUnbarSubscriberInput(ctx context.Context, v any) (input.UnbarSubscriberInput, error) {
+	res, err := ec.unmarshalInputUnbarSubscriberInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOBarSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐBarSubscriberPayload(ctx context.Context, sel ast.SelectionSet, v *model.BarSubscriberPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._BarSubscriberPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCreateSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateSubscriberPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateSubscriberPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateSubscriberPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOEditSubscriberInventoryPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditSubscriberInventoryPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditSubscriberInventoryPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._EditSubscriberInventoryPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOEditSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditSubscriberPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditSubscriberPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._EditSubscriberPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOMoveSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐMoveSubscriberPayload(ctx context.Context, sel ast.SelectionSet, v *model.MoveSubscriberPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._MoveSubscriberPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalONetworkStateFilter2map(ctx context.Context, v any) (map[string]any, error) {
@@ -3410,6 +4362,14 @@ func (ec *executionContext) unmarshalOParentFilter2map(ctx context.Context, v an
 	}
 	res, err := ec.unmarshalInputParentFilter(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOParentInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐParentInput(ctx context.Context, v any) (*input.ParentInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputParentInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOParentLink2ᚖsimgraphᚋgraphᚋmodelᚐParentLink(ctx context.Context, sel ast.SelectionSet, v *model.ParentLink) graphql.Marshaler {
@@ -3508,6 +4468,38 @@ func (ec *executionContext) unmarshalOSubscriberFilter2ᚕmapᚄ(ctx context.Con
 	return res, nil
 }
 
+func (ec *executionContext) unmarshalOSubscriberKind2ᚖsimgraphᚋdomainᚐKind(ctx context.Context, v any) (*domain.Kind, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOSubscriberKind2ᚖsimgraphᚋdomainᚐKind[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOSubscriberKind2ᚖsimgraphᚋdomainᚐKind(ctx context.Context, sel ast.SelectionSet, v *domain.Kind) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOSubscriberKind2ᚖsimgraphᚋdomainᚐKind[*v])
+	return res
+}
+
+var (
+	unmarshalOSubscriberKind2ᚖsimgraphᚋdomainᚐKind = map[string]domain.Kind{
+		"CELLULAR":  domain.Cellular,
+		"NON_IP":    domain.NonIP,
+		"SATELLITE": domain.Satellite,
+	}
+	marshalOSubscriberKind2ᚖsimgraphᚋdomainᚐKind = map[domain.Kind]string{
+		domain.Cellular:  "CELLULAR",
+		domain.NonIP:     "NON_IP",
+		domain.Satellite: "SATELLITE",
+	}
+)
+
 func (ec *executionContext) marshalOSubscriberList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[*domain.Subscriber]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -3532,12 +4524,56 @@ func (ec *executionContext) unmarshalOSubscriberOrder2ᚕmapᚄ(ctx context.Cont
 	return res, nil
 }
 
+func (ec *executionContext) unmarshalOSubscriberType2ᚖsimgraphᚋdomainᚐSubscriberType(ctx context.Context, v any) (*domain.SubscriberType, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOSubscriberType2ᚖsimgraphᚋdomainᚐSubscriberType[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOSubscriberType2ᚖsimgraphᚋdomainᚐSubscriberType(ctx context.Context, sel ast.SelectionSet, v *domain.SubscriberType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOSubscriberType2ᚖsimgraphᚋdomainᚐSubscriberType[*v])
+	return res
+}
+
+var (
+	unmarshalOSubscriberType2ᚖsimgraphᚋdomainᚐSubscriberType = map[string]domain.SubscriberType{
+		"PHYSICAL": domain.Physical,
+		"VIRTUAL":  domain.Virtual,
+	}
+	marshalOSubscriberType2ᚖsimgraphᚋdomainᚐSubscriberType = map[domain.SubscriberType]string{
+		domain.Physical: "PHYSICAL",
+		domain.Virtual:  "VIRTUAL",
+	}
+)
+
 func (ec *executionContext) unmarshalOTagsFilter2map(ctx context.Context, v any) (map[string]any, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputTagsFilter(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOTerminateSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐTerminateSubscriberPayload(ctx context.Context, sel ast.SelectionSet, v *model.TerminateSubscriberPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._TerminateSubscriberPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUnbarSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐUnbarSubscriberPayload(ctx context.Context, sel ast.SelectionSet, v *model.UnbarSubscriberPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UnbarSubscriberPayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

@@ -12,6 +12,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/audit"
 	"simgraph/db/feed"
+	"simgraph/db/inventory"
 	"simgraph/db/live"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
@@ -95,6 +96,7 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 }
 
 func (v *service) newGraph(pool *sqlx.DB, access *db.Access, store *usage.Store) *resolvers.Graph {
+	records := inventory.New(pool, time.Now)
 	return resolvers.New(resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool),
 		Groups:      db.NewGroups(pool),
@@ -110,6 +112,8 @@ func (v *service) newGraph(pool *sqlx.DB, access *db.Access, store *usage.Store)
 		Recipients:  db.NewRecipients(pool, time.Now),
 		Live:        v.live,
 		Audit:       audit.NewLog(pool),
+		Inventory:   records,
+		Users:       records,
 	}, time.Now)
 }
 

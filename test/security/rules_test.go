@@ -11,6 +11,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"simgraph/db"
 	"simgraph/domain"
 	"simgraph/domain/query"
 )
@@ -38,7 +39,13 @@ const (
 	nodeID      kind = "node"
 	sourceName  kind = "source"
 	recordID    kind = "recordId"
-	sessionID   kind = "sessionId"
+	tariffName  kind = "tariffName"
+	// unused are a group and a tariff that nothing names.
+	unusedGroup  kind = "unusedGroup"
+	unusedTariff kind = "unusedTariff"
+	// spareUser is one whose rights no test needs.
+	spareUser kind = "spareUser"
+	sessionID kind = "sessionId"
 )
 
 // leaves are the rules by name, or by owner and name where a name means
@@ -57,18 +64,31 @@ var leaves = map[string]kind{
 	"nickname": harmless, "EditGroupInput.name": harmless, "/subscriber-groups/{subscriberGroupId}.name": harmless,
 	"ruleType": harmless, "lowerThreshold": harmless, "upperThreshold": harmless, "lifetimeDays": harmless, "scopes": harmless,
 
+	// What a new record is called is no identifier yet, and operators are shared by all companies.
+	"CreateSubscriberInput.physicalId": harmless, "CreateGroupInput.groupId": harmless, "CreateTariffInput.name": harmless, "operatorCode": harmless,
+	"tariffName": tariffName, "EditTariffInput.name": tariffName, "RemoveTariffInput.name": unusedTariff, "RemoveGroupInput.groupId": unusedGroup, "groups": groupID,
+	"CreateGroupInput.name": harmless, "EditGroupInventoryInput.name": harmless, "subscriberId": harmless, "dataNumber": harmless, "imsi": harmless,
+	"contractLength": harmless, "connectionDate": harmless, "expiryDate": harmless, "terminateDate": harmless, "isBarred": harmless, "isActive": harmless,
+	"eid": harmless, "smdpProvider": harmless, "isEnabledOnParent": harmless, "hideTariffDetails": harmless, "lineRental": harmless, "currency": harmless,
+	"kind": harmless, "subscriberType": harmless, "EditUserInput.userEmail": spareUser,
+	"permissions": harmless, "disabled": harmless,
+
 	"source": sourceName, "recordId": recordID, "sessionId": sessionID, "sequence": harmless, "startedAt": harmless, "endedAt": harmless,
 	"mobileOriginated": harmless, "mobileTerminated": harmless, "protocol": harmless, "ipAddress": harmless, "counters": harmless,
 }
 
 // given are optional leaves without which a field makes no sense.
-var given = map[string]bool{"explainAlert.groupId": true, "CreateAlertInput.target": true, "EditAlertInput.upperThreshold": true, "/alerts.target": true, "/alerts/{id}.upperThreshold": true}
+var given = map[string]bool{"explainAlert.groupId": true, "CreateAlertInput.target": true, "EditAlertInput.upperThreshold": true, "/alerts.target": true,
+	"EditSubscriberInventoryInput.imsi": true, "EditGroupInventoryInput.hideTariffDetails": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
+	"/alerts/{id}.upperThreshold": true}
 
 // samples are values of what identifies nothing, by name, else by type.
 var samples = map[string]any{
 	"startDate": "2026-06-01", "endDate": "2026-06-15", "lowerThreshold": 5, "upperThreshold": int64(1) << 52, "sequence": 0,
 	"ruleType": "GROUPPR", "/alerts.ruleType": "grouppr", "protocol": "TCP", "nickname": "new", "name": "new",
 	"startedAt": "2026-06-15T11:00:00Z", "endedAt": "2026-06-15T11:15:00Z", "limit": 20, "first": 20, "lifetimeDays": 1,
+	"CreateSubscriberInput.physicalId": "8944500000000000001", "subscriberId": "447700000001", "operatorCode": own.operator(), "contractLength": 12,
+	"connectionDate": "2026-01-01T00:00:00Z", "expiryDate": "2028-01-01T00:00:00Z", "imsi": "234150000000001", "currency": "GBP", "Permission": "VIEW_SUBSCRIBER",
 	"mobileOriginated": 1, "mobileTerminated": 1, "Int": 1, "BigInt": 1, "String": "text", "Boolean": true, "DateTime": "2026-06-01T00:00:00Z",
 }
 
@@ -152,8 +172,9 @@ func (w *world) victim(t *testing.T, p part) values {
 	v := values{
 		physicalID: p.physicalID(1), groupID: p.group, userEmail: p.email(), newEmail: p.recipient(), tagName: p.tag(),
 		target: strconv.Itoa(p.group), sourceName: p.source(), sessionID: p.mark + "-session",
-		recordID: fmt.Sprintf("%s-record-1-%d", p.mark, clock().Add(-time.Hour).Unix()),
-		alertID:  990_001, recipientID: 990_002, "entryId": 990_003, accessKeyID: "sgk_1_AAAAAAAAAAAAAAAA",
+		recordID:   fmt.Sprintf("%s-record-1-%d", p.mark, clock().Add(-time.Hour).Unix()),
+		tariffName: p.tariff(), unusedTariff: p.tariff(), unusedGroup: p.group, spareUser: p.email(),
+		alertID: 990_001, recipientID: 990_002, "entryId": 990_003, accessKeyID: "sgk_1_AAAAAAAAAAAAAAAA",
 	}
 	if p != nobody {
 		w.look(t, p, v)
@@ -229,6 +250,20 @@ func (w *world) fresh(t *testing.T) values {
 	}
 	v[alertID], v[recipientID], v[accessKeyID] = int(alert.AlertID), int(recipient.RecipientID), key.AccessKeyID
 	v[newEmail] = unusedEmail()
+	group, err := w.ports.Inventory.CreateGroup(t.Context(), scope, domain.Group{Name: "unused"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tariff, err := w.ports.Inventory.CreateTariff(t.Context(), scope, domain.Tariff{Name: unusedEmail(), Currency: "GBP"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v[spareUser] = "spare-" + unusedEmail()
+	created := domain.UserImport{User: domain.User{Email: v[spareUser].(string), Permissions: []domain.Permission{domain.RecordUsage}}}
+	if _, err := db.NewImporter(w.pool).Users(t.Context(), scope, []*domain.UserImport{&created}); err != nil {
+		t.Fatal(err)
+	}
+	v[unusedGroup], v[unusedTariff] = int(group.GroupID), tariff.Name
 	return v
 }
 

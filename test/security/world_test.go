@@ -24,6 +24,7 @@ import (
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
 	"simgraph/db/feed"
+	"simgraph/db/inventory"
 	"simgraph/db/live"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
@@ -70,6 +71,7 @@ func newWorld(t *testing.T) *world {
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
 		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), Alerts: db.NewAlerts(pool, clock), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		AlertLog: db.NewAlertLog(pool), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
+		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock),
 	}
 	w.load(t)
 	w.open(t, log)

@@ -21,6 +21,12 @@ type AttachTagInput struct {
 	PhysicalIds []string `json:"physicalIds"`
 }
 
+// Which subscriber to bar.
+type BarSubscriberInput struct {
+	// ICCID, device EUI or IMEI.
+	PhysicalID string `json:"physicalId"`
+}
+
 // For whom a key is made, and what it may do.
 type CreateAccessKeyInput struct {
 	// The e-mail address of a user of the company.
@@ -43,10 +49,82 @@ type CreateAlertInput struct {
 	UpperThreshold int64 `json:"upperThreshold"`
 }
 
+// A new group.
+type CreateGroupInput struct {
+	// The identifier of the group, which no other has; the one after the highest when missing.
+	GroupID graphql.Omittable[*int32] `json:"groupId,omitempty"`
+	// The name, 1 to 256 characters.
+	Name string `json:"name"`
+	// Whether users in the group cannot see billing information about its subscribers.
+	HideTariffDetails bool `json:"hideTariffDetails"`
+}
+
 // Which recipient to add.
 type CreateRecipientInput struct {
 	// The e-mail address.
 	Email string `json:"email"`
+}
+
+// A new subscriber. The rules are those of bundles.
+type CreateSubscriberInput struct {
+	// How it reaches the network.
+	Kind domain.Kind `json:"kind"`
+	// ICCID, device EUI or IMEI, 1 to 25 characters; unique within the company.
+	PhysicalID string `json:"physicalId"`
+	// MSISDN, device EUI or subscription ID.
+	SubscriberID string `json:"subscriberId"`
+	// The circuit switched data number.
+	DataNumber graphql.Omittable[*string] `json:"dataNumber,omitempty"`
+	// The IMSI; empty for what has none.
+	Imsi string `json:"imsi"`
+	// The nickname, 0 to 256 characters.
+	Nickname string `json:"nickname"`
+	// The code of an operator of the service.
+	OperatorCode string `json:"operatorCode"`
+	// The name of a tariff of the company.
+	TariffName string `json:"tariffName"`
+	// The length of its contract in months.
+	ContractLength int32 `json:"contractLength"`
+	// The start of its contract.
+	ConnectionDate time.Time `json:"connectionDate"`
+	// The end of its contract, not before its start.
+	ExpiryDate time.Time `json:"expiryDate"`
+	// Whether it is barred.
+	IsBarred bool `json:"isBarred"`
+	// Whether it is active.
+	IsActive bool `json:"isActive"`
+	// The group that it is in; none when missing.
+	GroupID graphql.Omittable[*int32] `json:"groupId,omitempty"`
+	// Whether it is a physical SIM or device or a virtual profile.
+	SubscriberType domain.SubscriberType `json:"subscriberType"`
+	// The EID of an eUICC.
+	Eid graphql.Omittable[*string] `json:"eid,omitempty"`
+	// The SM-DP+ provider of an eUICC or eSIM profile.
+	SmdpProvider graphql.Omittable[*string] `json:"smdpProvider,omitempty"`
+	// The eUICC that it is a profile on.
+	Parent graphql.Omittable[*ParentInput] `json:"parent,omitempty"`
+}
+
+// A new tariff.
+type CreateTariffInput struct {
+	// The name, 1 to 256 characters, which no other tariff of the company has.
+	Name string `json:"name"`
+	// The recurring line rental in the smallest unit of the currency (pence).
+	LineRental int32 `json:"lineRental"`
+	// The ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+}
+
+// A new user account. It has no credentials: createAccessKey makes some.
+type CreateUserInput struct {
+	// The e-mail address, unique over the whole service; in lower case.
+	Email string `json:"email"`
+	// The permissions of the account.
+	Permissions []domain.Permission `json:"permissions"`
+	// The groups that the user is attached to; none for a user of the whole company. At most 1000.
+	Groups []int32 `json:"groups"`
+	// Whether the account is disabled.
+	Disabled bool `json:"disabled"`
 }
 
 // Which alert to delete.
@@ -87,6 +165,16 @@ type EditGroupInput struct {
 	Name string `json:"name"`
 }
 
+// Which group to edit, and what changes. Fields that are left out stay as they are.
+type EditGroupInventoryInput struct {
+	// The identifier of the group.
+	GroupID int32 `json:"groupId"`
+	// The new name, 1 to 256 characters.
+	Name graphql.Omittable[*string] `json:"name,omitempty"`
+	// Whether users in the group cannot see billing information about its subscribers.
+	HideTariffDetails graphql.Omittable[*bool] `json:"hideTariffDetails,omitempty"`
+}
+
 // Which recipient to edit, and how.
 type EditRecipientInput struct {
 	// The identifier of the recipient.
@@ -103,7 +191,81 @@ type EditSubscriberInput struct {
 	Nickname string `json:"nickname"`
 }
 
+// Which subscriber to edit, and what changes. Null removes what can be missing, and is refused elsewhere.
+type EditSubscriberInventoryInput struct {
+	// ICCID, device EUI or IMEI; it does not change.
+	PhysicalID string `json:"physicalId"`
+	// How it reaches the network.
+	Kind graphql.Omittable[*domain.Kind] `json:"kind,omitempty"`
+	// MSISDN, device EUI or subscription ID.
+	SubscriberID graphql.Omittable[*string] `json:"subscriberId,omitempty"`
+	// The circuit switched data number; null for none.
+	DataNumber graphql.Omittable[*string] `json:"dataNumber,omitempty"`
+	// The IMSI; empty for what has none.
+	Imsi graphql.Omittable[*string] `json:"imsi,omitempty"`
+	// The code of an operator of the service.
+	OperatorCode graphql.Omittable[*string] `json:"operatorCode,omitempty"`
+	// The name of a tariff of the company. FORBIDDEN where the caller's group hides tariff details.
+	TariffName graphql.Omittable[*string] `json:"tariffName,omitempty"`
+	// The length of its contract in months. FORBIDDEN where the caller's group hides tariff details.
+	ContractLength graphql.Omittable[*int32] `json:"contractLength,omitempty"`
+	// The start of its contract.
+	ConnectionDate graphql.Omittable[*time.Time] `json:"connectionDate,omitempty"`
+	// The end of its contract, not before its start.
+	ExpiryDate graphql.Omittable[*time.Time] `json:"expiryDate,omitempty"`
+	// When its contract was terminated; null while it runs.
+	TerminateDate graphql.Omittable[*time.Time] `json:"terminateDate,omitempty"`
+	// Whether it is active.
+	IsActive graphql.Omittable[*bool] `json:"isActive,omitempty"`
+	// Whether it is a physical SIM or device or a virtual profile.
+	SubscriberType graphql.Omittable[*domain.SubscriberType] `json:"subscriberType,omitempty"`
+	// The EID of an eUICC; null for none.
+	Eid graphql.Omittable[*string] `json:"eid,omitempty"`
+	// The SM-DP+ provider of an eUICC or eSIM profile; null for none.
+	SmdpProvider graphql.Omittable[*string] `json:"smdpProvider,omitempty"`
+	// The eUICC that it is a profile on; null for none. FORBIDDEN for users of groups.
+	Parent graphql.Omittable[*ParentInput] `json:"parent,omitempty"`
+}
+
+// Which tariff to edit, and what changes. Fields that are left out stay as they are.
+type EditTariffInput struct {
+	// The name; it does not change.
+	Name string `json:"name"`
+	// The recurring line rental in the smallest unit of the currency (pence).
+	LineRental graphql.Omittable[*int32] `json:"lineRental,omitempty"`
+	// The ISO 4217 code of the currency.
+	Currency graphql.Omittable[*string] `json:"currency,omitempty"`
+}
+
+// Which user to edit, and what changes. Fields that are left out stay as they are.
+type EditUserInput struct {
+	// The e-mail address of a user of the company.
+	UserEmail string `json:"userEmail"`
+	// All permissions that the account has from now on.
+	Permissions graphql.Omittable[[]domain.Permission] `json:"permissions,omitempty"`
+	// All groups that the user is attached to from now on; an empty list for a user of the whole company. At most 1000.
+	Groups graphql.Omittable[[]int32] `json:"groups,omitempty"`
+	// Whether the account is disabled.
+	Disabled graphql.Omittable[*bool] `json:"disabled,omitempty"`
+}
+
+// Which subscriber to move, and where.
+type MoveSubscriberInput struct {
+	// ICCID, device EUI or IMEI.
+	PhysicalID string `json:"physicalId"`
+	// The group that it is in from now on; in none when null or missing.
+	GroupID graphql.Omittable[*int32] `json:"groupId,omitempty"`
+}
+
 type Mutation struct {
+}
+
+// Where a profile is attached.
+type ParentInput struct {
+	// The physical id of the eUICC, which is no profile itself.
+	PhysicalID string `json:"physicalId"`
+	// Whether the profile is the one that is enabled on it.
+	IsEnabledOnParent bool `json:"isEnabledOnParent"`
 }
 
 type Query struct {
@@ -113,6 +275,18 @@ type Query struct {
 type RecordUsageInput struct {
 	// 1 to 1,000 records.
 	Records []*UsageRecordInput `json:"records"`
+}
+
+// Which group to remove.
+type RemoveGroupInput struct {
+	// The identifier of the group.
+	GroupID int32 `json:"groupId"`
+}
+
+// Which tariff to remove.
+type RemoveTariffInput struct {
+	// The name.
+	Name string `json:"name"`
 }
 
 // Which recipient to send mail to again.
@@ -134,6 +308,20 @@ type SendTestAlertInput struct {
 }
 
 type Subscription struct {
+}
+
+// Which contract was terminated, and when.
+type TerminateSubscriberInput struct {
+	// ICCID, device EUI or IMEI.
+	PhysicalID string `json:"physicalId"`
+	// When, not in the future and not before the start of the contract; now when missing.
+	TerminateDate graphql.Omittable[*time.Time] `json:"terminateDate,omitempty"`
+}
+
+// Which subscriber not to bar any more.
+type UnbarSubscriberInput struct {
+	// ICCID, device EUI or IMEI.
+	PhysicalID string `json:"physicalId"`
 }
 
 // What a network element reports of a session, since its last report or since the session began.

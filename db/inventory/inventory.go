@@ -1,0 +1,126 @@
+// Package inventory changes the records and the users of a company one by one, each
+// in a transaction under the lock of the company.
+package inventory
+
+import (
+	"context"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db"
+	"simgraph/db/audit"
+	"simgraph/db/pg"
+	"simgraph/db/usage"
+	"simgraph/domain"
+	"simgraph/domain/inventory"
+)
+
+// Store changes the inventory in PostgreSQL.
+type Store struct {
+	pool        *sqlx.DB
+	now         func() time.Time
+	subscribers *db.Subscribers
+	access      *db.Access
+}
+
+var (
+	_ inventory.Inventory = (*Store)(nil)
+	_ inventory.Users     = (*Store)(nil)
+)
+
+// New returns the store on the pool; now is the clock.
+func New(pool *sqlx.DB, now func() time.Time) *Store {
+	return &Store{pool, now, db.NewSubscribers(pool), db.NewAccess(pool)}
+}
+
+// write runs do in a transaction that no other change of the company's inventory and
+// no import runs beside, and notes its entry. No entry means that nothing changed.
+func (s *Store) write(ctx context.Context, scope domain.Scope, do func(tx *sqlx.Tx) (*domain.AuditEntry, error)) error {
+	return pg.Retry(ctx, func() error {
+		return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+			if _, err := usage.Lock(ctx, tx, scope.Company); err != nil {
+				return err
+			}
+			entry, err := do(tx)
+			if err != nil || entry == nil {
+				return err
+			}
+			return audit.Record(ctx, tx, scope, *entry)
+		})
+	})
+}
+
+// moment is the time of a change; the database keeps microseconds.
+func (s *Store) moment() time.Time { return s.now().UTC().Truncate(time.Microsecond) }
+
+const isSubscriber = `SELECT s.key FROM subscribers s WHERE s.company_id = $1 AND s.physical_id = $2`
+
+// CreateSubscriber implements inventory.Inventory.
+func (s *Store) CreateSubscriber(ctx context.Context, scope domain.Scope, of *domain.Subscriber) (*domain.Subscriber, error) {
+	if err := inventory.WholeCompany(scope, "new subscribers"); err != nil {
+		return nil, err
+	}
+	if err := of.Check(); err != nil {
+		return nil, err
+	}
+	err := s.write(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+		taken, err := pg.Returned(ctx, tx, isSubscriber, scope.Company, of.PhysicalID)
+		if err != nil {
+			return nil, err
+		}
+		if taken > 0 {
+			return nil, domain.Invalid("physicalId", "the company has a subscriber %q already", of.PhysicalID)
+		}
+		return &domain.AuditEntry{
+			Action: domain.AuditSubscriberCreate, SubjectType: "Subscriber", SubjectID: of.PhysicalID, Changes: inventory.Changes(nil, of),
+		}, db.StoreSubscriber(ctx, tx, scope, of, s.moment())
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.subscribers.Find(ctx, scope, of.PhysicalID, domain.Projection{Fields: domain.AllFields})
+}
+
+// EditSubscriber implements inventory.Inventory.
+func (s *Store) EditSubscriber(ctx context.Context, scope domain.Scope, physicalID string, edit func(*domain.Subscriber) error) (*domain.Subscriber, error) {
+	err := s.write(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+		before, err := db.LockSubscriber(ctx, tx, scope, physicalID)
+		if err != nil {
+			return nil, err
+		}
+		after := *before
+		if err := edit(&after); err != nil {
+			return nil, err
+		}
+		if err := inventory.CheckEdit(scope, before, &after); err != nil {
+			return nil, err
+		}
+		changes := inventory.Changes(before, &after)
+		if len(changes) == 0 {
+			return nil, nil
+		}
+		if err := s.checkTariff(ctx, tx, scope, before, &after); err != nil {
+			return nil, err
+		}
+		return &domain.AuditEntry{
+			Action: domain.AuditSubscriberEdit, SubjectType: "Subscriber", SubjectID: physicalID, Changes: changes,
+		}, db.StoreSubscriber(ctx, tx, scope, &after, s.moment())
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.subscribers.Find(ctx, scope, physicalID, domain.Projection{Fields: domain.AllFields})
+}
+
+// checkTariff returns NotFound for a new tariff that the scope does not show.
+func (s *Store) checkTariff(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, before, after *domain.Subscriber) error {
+	if !scope.Restricted() || *before.TariffName == *after.TariffName {
+		return nil
+	}
+	shown, err := db.TariffShown(ctx, tx, scope, *after.TariffName)
+	if err == nil && !shown {
+		err = domain.NotFound("tariffName", "tariff", *after.TariffName)
+	}
+	return err
+}

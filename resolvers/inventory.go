@@ -1,0 +1,257 @@
+package resolvers
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"simgraph/domain"
+	"simgraph/graph/generated/input"
+	"simgraph/graph/model"
+)
+
+// assign sets a field of a record where the input has it; null is no value of it.
+func assign[T any](name string, in graphql.Omittable[*T], to *T) error {
+	value, set := in.ValueOK()
+	switch {
+	case !set:
+		return nil
+	case value == nil:
+		return domain.Invalid(name, "%s must not be null; leave it out to keep it", name)
+	}
+	*to = *value
+	return nil
+}
+
+// assignNew is assign for a field that is there but can be hidden, by a new value.
+func assignNew[T, U any](name string, in graphql.Omittable[*T], to **U, read func(*T) *U) error {
+	value := new(T)
+	err := assign(name, in, value)
+	if in.IsSet() && err == nil {
+		*to = read(value)
+	}
+	return err
+}
+
+func same[T any](value *T) *T { return value }
+
+// replaced sets a field of a record that can be missing where the input has it.
+func replaced[T any](in graphql.Omittable[*T], to **T) {
+	if value, set := in.ValueOK(); set {
+		*to = value
+	}
+}
+
+// wide returns an integer of the graph in another width.
+func wide[T ~int | ~int64](n *int32) *T {
+	if n == nil {
+		return nil
+	}
+	v := T(*n)
+	return &v
+}
+
+func (m mutationResolver) CreateSubscriber(ctx context.Context, in input.CreateSubscriberInput) (*model.CreateSubscriberPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	nickname, err := domain.NewNickname(in.Nickname)
+	if err != nil {
+		return nil, err
+	}
+	of := &domain.Subscriber{
+		Kind: in.Kind, PhysicalID: in.PhysicalID, SubscriberID: in.SubscriberID, DataNumber: in.DataNumber.Value(), IMSI: in.Imsi, Nickname: nickname,
+		OperatorCode: in.OperatorCode, TariffName: &in.TariffName, ContractLength: wide[int](&in.ContractLength),
+		ConnectionDate: in.ConnectionDate, ExpiryDate: in.ExpiryDate, IsBarred: in.IsBarred, IsActive: in.IsActive,
+		GroupID: wide[int64](in.GroupID.Value()), SubscriberType: in.SubscriberType, EID: in.Eid.Value(), SMDPProvider: in.SmdpProvider.Value(),
+	}
+	setParent(of, in.Parent.Value())
+	created, err := m.Inventory.CreateSubscriber(ctx, scope, of)
+	return &model.CreateSubscriberPayload{Subscriber: created}, err
+}
+
+func setParent(of *domain.Subscriber, parent *input.ParentInput) {
+	of.ParentPhysicalID, of.IsEnabledOnParent = nil, nil
+	if parent != nil {
+		of.ParentPhysicalID, of.IsEnabledOnParent = &parent.PhysicalID, &parent.IsEnabledOnParent
+	}
+}
+
+// editInventory edits the subscriber.
+func (m mutationResolver) editInventory(ctx context.Context, physicalID string, edit func(*domain.Subscriber) error) (*domain.Subscriber, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := domain.CheckPhysicalID(physicalID); err != nil {
+		return nil, err
+	}
+	return m.Inventory.EditSubscriber(ctx, scope, physicalID, edit)
+}
+
+func (m mutationResolver) EditSubscriberInventory(ctx context.Context, in input.EditSubscriberInventoryInput) (*model.EditSubscriberInventoryPayload, error) {
+	edited, err := m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
+		replaced(in.DataNumber, &of.DataNumber)
+		replaced(in.TerminateDate, &of.TerminateDate)
+		replaced(in.Eid, &of.EID)
+		replaced(in.SmdpProvider, &of.SMDPProvider)
+		if parent, set := in.Parent.ValueOK(); set {
+			setParent(of, parent)
+		}
+		return cmp.Or(
+			assign("kind", in.Kind, &of.Kind), assign("subscriberId", in.SubscriberID, &of.SubscriberID), assign("imsi", in.Imsi, &of.IMSI),
+			assign("operatorCode", in.OperatorCode, &of.OperatorCode), assignNew("tariffName", in.TariffName, &of.TariffName, same),
+			assignNew("contractLength", in.ContractLength, &of.ContractLength, wide[int]), assign("connectionDate", in.ConnectionDate, &of.ConnectionDate),
+			assign("expiryDate", in.ExpiryDate, &of.ExpiryDate), assign("isActive", in.IsActive, &of.IsActive),
+			assign("subscriberType", in.SubscriberType, &of.SubscriberType))
+	})
+	return &model.EditSubscriberInventoryPayload{Subscriber: edited}, err
+}
+
+func (m mutationResolver) MoveSubscriber(ctx context.Context, in input.MoveSubscriberInput) (*model.MoveSubscriberPayload, error) {
+	edited, err := m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
+		of.GroupID = wide[int64](in.GroupID.Value())
+		return nil
+	})
+	return &model.MoveSubscriberPayload{Subscriber: edited}, err
+}
+
+func (m mutationResolver) BarSubscriber(ctx context.Context, in input.BarSubscriberInput) (*model.BarSubscriberPayload, error) {
+	edited, err := m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
+		of.IsBarred = true
+		return nil
+	})
+	return &model.BarSubscriberPayload{Subscriber: edited}, err
+}
+
+func (m mutationResolver) UnbarSubscriber(ctx context.Context, in input.UnbarSubscriberInput) (*model.UnbarSubscriberPayload, error) {
+	edited, err := m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
+		of.IsBarred = false
+		return nil
+	})
+	return &model.UnbarSubscriberPayload{Subscriber: edited}, err
+}
+
+func (m mutationResolver) TerminateSubscriber(ctx context.Context, in input.TerminateSubscriberInput) (*model.TerminateSubscriberPayload, error) {
+	now := m.now().UTC().Truncate(time.Second)
+	at := now
+	if wanted := in.TerminateDate.Value(); wanted != nil {
+		at = *wanted
+	}
+	edited, err := m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
+		switch {
+		case at.After(now.Add(domain.ClockTolerance)):
+			return domain.Invalid("terminateDate", "terminateDate is in the future")
+		case at.Before(of.ConnectionDate):
+			return domain.Invalid("terminateDate", "terminateDate must not be before connectionDate")
+		}
+		of.TerminateDate, of.IsActive = &at, false
+		return nil
+	})
+	return &model.TerminateSubscriberPayload{Subscriber: edited}, err
+}
+
+func (m mutationResolver) CreateGroup(ctx context.Context, in input.CreateGroupInput) (*model.CreateGroupPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g := domain.Group{Name: in.Name, HideTariffDetails: in.HideTariffDetails}
+	if id := in.GroupID.Value(); id != nil {
+		if err := domain.CheckGroupID(int64(*id)); err != nil {
+			return nil, err
+		}
+		g.GroupID = int64(*id)
+	}
+	created, err := m.Inventory.CreateGroup(ctx, scope, g)
+	return &model.CreateGroupPayload{Group: created}, err
+}
+
+func (m mutationResolver) EditGroupInventory(ctx context.Context, in input.EditGroupInventoryInput) (*model.EditGroupInventoryPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	edited, err := m.Inventory.EditGroup(ctx, scope, int64(in.GroupID), func(g *domain.Group) error {
+		return cmp.Or(assign("name", in.Name, &g.Name), assign("hideTariffDetails", in.HideTariffDetails, &g.HideTariffDetails))
+	})
+	return &model.EditGroupInventoryPayload{Group: edited}, err
+}
+
+func (m mutationResolver) RemoveGroup(ctx context.Context, in input.RemoveGroupInput) (*model.RemoveGroupPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := m.Inventory.RemoveGroup(ctx, scope, int64(in.GroupID))
+	return &model.RemoveGroupPayload{Group: removed}, err
+}
+
+func (m mutationResolver) CreateTariff(ctx context.Context, in input.CreateTariffInput) (*model.CreateTariffPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	created, err := m.Inventory.CreateTariff(ctx, scope, domain.Tariff{Name: in.Name, LineRental: int(in.LineRental), Currency: in.Currency})
+	return &model.CreateTariffPayload{Tariff: created}, err
+}
+
+func (m mutationResolver) EditTariff(ctx context.Context, in input.EditTariffInput) (*model.EditTariffPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	edited, err := m.Inventory.EditTariff(ctx, scope, in.Name, func(t *domain.Tariff) error {
+		rental := int32(t.LineRental)
+		err := cmp.Or(assign("lineRental", in.LineRental, &rental), assign("currency", in.Currency, &t.Currency))
+		t.LineRental = int(rental)
+		return err
+	})
+	return &model.EditTariffPayload{Tariff: edited}, err
+}
+
+func (m mutationResolver) RemoveTariff(ctx context.Context, in input.RemoveTariffInput) (*model.RemoveTariffPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := m.Inventory.RemoveTariff(ctx, scope, in.Name)
+	return &model.RemoveTariffPayload{Tariff: removed}, err
+}
+
+func (m mutationResolver) CreateUser(ctx context.Context, in input.CreateUserInput) (*model.CreateUserPayload, error) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	created, err := m.Ports.Users.CreateUser(ctx, caller, domain.User{
+		Email: in.Email, Permissions: in.Permissions, Groups: each(in.Groups, func(id int32) int64 { return int64(id) }), Disabled: in.Disabled,
+	})
+	return &model.CreateUserPayload{User: created}, err
+}
+
+func (m mutationResolver) EditUser(ctx context.Context, in input.EditUserInput) (*model.EditUserPayload, error) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	edited, err := m.Ports.Users.EditUser(ctx, caller, in.UserEmail, func(u *domain.User) error {
+		if permissions, set := in.Permissions.ValueOK(); set {
+			if permissions == nil {
+				return domain.Invalid("permissions", "permissions must not be null; leave it out to keep it")
+			}
+			u.Permissions = permissions
+		}
+		if groups, set := in.Groups.ValueOK(); set {
+			if groups == nil {
+				return domain.Invalid("groups", "groups must not be null; leave it out to keep it")
+			}
+			u.Groups = each(groups, func(id int32) int64 { return int64(id) })
+		}
+		return assign("disabled", in.Disabled, &u.Disabled)
+	})
+	return &model.EditUserPayload{User: edited}, err
+}
