@@ -40,6 +40,8 @@ type commandLine struct {
 	Restore   command.Restore   `cmd:"" help:"Restore a backup into an empty database, and verify it."`
 	Psql      command.Psql      `cmd:"" help:"Open PostgreSQL's shell on the database."`
 	Company   command.Company   `cmd:"" help:"Work on companies."`
+	User      command.User      `cmd:"" help:"Work on users."`
+	Operator  command.Operator  `cmd:"" help:"Work on network operators."`
 	Migrate   command.Migrate   `cmd:"" help:"Work on the schema of the database."`
 	Key       command.Key       `cmd:"" help:"Work on access keys."`
 	Token     command.Token     `cmd:"" help:"Print an access token of a user."`

@@ -13,7 +13,8 @@ import (
 
 // Company groups the commands about companies.
 type Company struct {
-	List CompanyList `cmd:"" help:"List the companies."`
+	Create CompanyCreate `cmd:"" help:"Add a company."`
+	List   CompanyList   `cmd:"" help:"List the companies."`
 }
 
 // CompanyList lists companies.

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -38,13 +37,9 @@ func (KeyCreate) Help() string {
 
 // Run makes the key.
 func (k *KeyCreate) Run(ctx context.Context, env *Env) error {
-	scopes := make([]domain.Permission, len(k.Scope))
-	for i, name := range k.Scope {
-		p, err := domain.ParsePermission(name)
-		if err != nil {
-			return err
-		}
-		scopes[i] = p
+	scopes, err := parsePermissions(k.Scope)
+	if err != nil {
+		return err
 	}
 	pool, done, err := env.Open(ctx, "key create")
 	if err != nil {
@@ -60,10 +55,7 @@ func (k *KeyCreate) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(env.Stdout).Encode(struct {
-		AccessKeyID string `json:"accessKeyId"`
-		Secret      string `json:"secret"`
-	}{key.AccessKeyID, string(secret)})
+	return printKey(env, key, secret)
 }
 
 // KeyList lists access keys.
