@@ -151,6 +151,14 @@ func TestAnalyticsAgreeWithTheRecords(t *testing.T) {
 	t.Parallel()
 	u := newUsageTruth(t)
 	rapid.Check(t, func(rt *rapid.T) {
+		if rapid.Bool().Draw(rt, "late") {
+			u.late(rapid.IntRange(0, 61*24-1).Draw(rt, "hour"), rapid.IntRange(0, 1).Draw(rt, "used"))
+		}
+		if rapid.Bool().Draw(rt, "summed") {
+			if err := u.usage.SumMonths(t.Context()); err != nil {
+				rt.Fatal(err)
+			}
+		}
 		q := u.draw(rt)
 		u.checkTotals(rt, q)
 		u.checkSeries(rt, q)
@@ -160,6 +168,17 @@ func TestAnalyticsAgreeWithTheRecords(t *testing.T) {
 		}
 		u.checkLists(rt, q)
 	})
+}
+
+// late books a record of September or October, which may have been added up.
+func (u *usageTruth) late(hour, used int) {
+	started := time.Date(2026, 9, 1, hour, 20, 0, 0, time.UTC)
+	r := domain.UsageRecord{
+		RecordID: fmt.Sprint("late", len(u.records)), Source: "pgw", PhysicalID: fmt.Sprintf("s%d", hour%12), SessionID: fmt.Sprint("late", len(u.records)),
+		StartedAt: started, EndedAt: started.Add(time.Minute), MobileOriginated: int64(used * 77), Protocol: "TCP", IPAddress: netip.AddrFrom4([4]byte{10, 0, 0, byte(hour % 7)}),
+	}
+	u.record(r)
+	u.records = append(u.records, r)
 }
 
 func mustGet[T any](value T, err error) func(*rapid.T) T {

@@ -112,7 +112,7 @@ func TestARecordIsBookedByWhatChangedWhileItWaited(t *testing.T) {
 		_, err := f.usage.Record(t.Context(), f.scope, []domain.UsageRecord{usageOf("s1", "second", started)})
 		booked <- err
 	}()
-	f.awaitLock()
+	f.awaitLock("usage_ids")
 	if err := change.Commit(); err != nil {
 		t.Fatal(err)
 	}
@@ -132,8 +132,8 @@ func TestARecordIsBookedByWhatChangedWhileItWaited(t *testing.T) {
 	}
 }
 
-// awaitLock waits until a backend waits for a lock of another.
-func (f *usageFleet) awaitLock() {
+// awaitLock waits until a statement on the table waits for a lock of another backend.
+func (f *usageFleet) awaitLock(table string) {
 	f.Helper()
 	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(5 * time.Millisecond) {
 		var waiting []string
@@ -141,9 +141,9 @@ func (f *usageFleet) awaitLock() {
 		if err != nil {
 			f.Fatal(err)
 		}
-		if len(waiting) > 0 && strings.Contains(waiting[0], "usage_ids") {
+		if len(waiting) > 0 && strings.Contains(waiting[0], table) {
 			return
 		}
 	}
-	f.Fatal("no record waits for the company")
+	f.Fatalf("nothing waits for a lock on %s", table)
 }

@@ -74,6 +74,12 @@ GROUP BY subject, u.ip_address
 HAVING sum(mobile_originated) > 0 OR sum(mobile_terminated) > 0
 ORDER BY subject, u.ip_address`
 
+const listDistinctAddresses = `
+SELECT subject, host(ip_address) AS ip_address, last_seen, mobile_originated, mobile_terminated
+FROM ({usage}) AS u
+WHERE mobile_originated > 0 OR mobile_terminated > 0
+ORDER BY subject, u.ip_address`
+
 // Addresses implements domain.Analytics.
 func (a *Analytics) Addresses(
 	ctx context.Context, scope domain.Scope, of []domain.Subject, span domain.Range, each func(domain.Subject, domain.AddressUsage) error,
@@ -86,11 +92,14 @@ func (a *Analytics) Addresses(
 		Subject int
 		domain.AddressUsage
 	}
-	ledger, err := a.usage.ledger(ctx)
+	parts, distinct, err := a.addresses(ctx, q)
 	if err != nil {
 		return err
 	}
-	sql := pg.Fill(listAddresses, "usage", q.addresses(ledger.Start()))
+	sql := pg.Fill(listAddresses, "usage", parts)
+	if distinct {
+		sql = pg.Fill(listDistinctAddresses, "usage", parts)
+	}
 	return eachEntry(ctx, a, q, sql, func(r row) error {
 		r.LastSeen = span.Within(r.LastSeen)
 		return each(of[r.Subject-1], r.AddressUsage)

@@ -36,34 +36,46 @@ func (a *Analytics) billingOf(ctx context.Context, q *usageQuery) (domain.Billin
 	return company.Billing(), nil
 }
 
-const sumBySubscriber = `
-SELECT subject, subscriber_key, sum(mobile_originated)::bigint AS mobile_originated, sum(mobile_terminated)::bigint AS mobile_terminated,
-  max(last_seen) AS last_seen
+const (
+	sumBySubscriber = `
+SELECT subject, subscriber_key, ` + volumeSums + `, max(last_seen) AS last_seen
 FROM ({usage}) AS v
 GROUP BY subject, subscriber_key
 HAVING sum(mobile_originated) > 0 OR sum(mobile_terminated) > 0`
+	// onceBySubscriber is of usage that has each subscriber once: to add it up costs as
+	// much as to read it.
+	onceBySubscriber = `
+SELECT subject, subscriber_key, mobile_originated, mobile_terminated, last_seen
+FROM ({usage}) AS v
+WHERE mobile_originated > 0 OR mobile_terminated > 0`
+)
 
 // bySubscriber selects subject, subscriber_key, volumes and last_seen.
 func (q *usageQuery) bySubscriber(billing *domain.Billing) string {
-	return pg.Fill(sumBySubscriber, "usage", q.shortVolumes(billing))
+	usage, once := q.shortVolumes(billing)
+	if once {
+		return pg.Fill(onceBySubscriber, "usage", usage)
+	}
+	return pg.Fill(sumBySubscriber, "usage", usage)
 }
 
 // shortVolumes is volumes from as few rows as can be: whole billing periods
-// stand ready. Their sessions are not known, nor their groups.
-func (q *usageQuery) shortVolumes(billing *domain.Billing) string {
+// stand ready. Their sessions are not known, nor their groups. It reports whether a
+// subject has each subscriber once.
+func (q *usageQuery) shortVolumes(billing *domain.Billing) (sql string, once bool) {
 	whole, rest := splitDays(q.span)
 	if billing == nil {
-		return q.volumes(whole, rest)
+		return q.volumes(whole, rest), false
 	}
 	periods, whole := splitPeriods(*billing, whole)
 	if len(periods) == 0 {
-		return q.volumes(whole, rest)
+		return q.volumes(whole, rest), false
 	}
 	sums := q.periods(periods)
 	if len(whole)+len(rest) == 0 {
-		return sums
+		return sums, len(periods) == 1
 	}
-	return q.volumes(whole, rest) + "\nUNION ALL" + sums
+	return q.volumes(whole, rest) + "\nUNION ALL" + sums, false
 }
 
 const (

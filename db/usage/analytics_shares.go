@@ -2,6 +2,7 @@ package usage
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/lib/pq"
@@ -16,15 +17,24 @@ func (a *Analytics) Breakdown(ctx context.Context, scope domain.Scope, of []doma
 		return nil, nil
 	}
 	q := newUsageQuery(scope, of, span)
-	parts, err := a.parts(ctx, scope, q, by)
+	parts, distinct, err := a.parts(ctx, scope, q, by)
 	if err != nil {
 		return nil, err
+	}
+	sql := pg.Fill(shares, "parts", parts)
+	if distinct {
+		sql = pg.Fill(distinctShares, "parts", parts)
+	}
+	if len(of) == 1 {
+		sql = pg.Fill(largestOfOne, "shares", sql, "text", shownValue(by), "first", q.arg(first, "bigint"))
+	} else {
+		sql = pg.Fill(largestShares, "shares", sql, "text", shownValue(by), "first", q.arg(first, "bigint"))
 	}
 	type row struct {
 		Subject int
 		domain.UsageShare
 	}
-	rows, err := pg.SelectAll[row](ctx, a.pool, pg.Fill(largestShares, "parts", parts, "first", q.arg(first, "bigint")), q.args...)
+	rows, err := pg.SelectAll[row](ctx, a.pool, sql, q.args...)
 	shares := make(map[domain.Subject][]domain.UsageShare, len(of))
 	for _, r := range rows {
 		if r.LastSeen != nil {
@@ -35,52 +45,72 @@ func (a *Analytics) Breakdown(ctx context.Context, scope domain.Scope, of []doma
 	return shares, err
 }
 
-const largestShares = `
-SELECT subject, value, label, last_seen, mobile_originated, mobile_terminated
-FROM (
-  SELECT *, row_number() OVER (PARTITION BY subject ORDER BY mobile_originated + mobile_terminated DESC, value NULLS LAST) AS place
-  FROM (
-    SELECT subject, value, max(label) AS label, max(last_seen) AS last_seen,
-      sum(mobile_originated)::bigint AS mobile_originated, sum(mobile_terminated)::bigint AS mobile_terminated
+// shownValue is the text of a value: addresses are added up as such, which costs less.
+func shownValue(by domain.Dimension) string {
+	if by == domain.ByIPAddress {
+		return "host(value)"
+	}
+	return "value"
+}
+
+const (
+	shares = `
+    SELECT subject, value, max(label) AS label, max(last_seen) AS last_seen, ` + volumeSums + `
     FROM ({parts}) AS p
     GROUP BY subject, value
-    HAVING sum(mobile_originated) > 0 OR sum(mobile_terminated) > 0
-  ) AS s
+    HAVING sum(mobile_originated) > 0 OR sum(mobile_terminated) > 0`
+	// distinctShares are of parts that have each value once.
+	distinctShares = `
+    SELECT * FROM ({parts}) AS p WHERE mobile_originated > 0 OR mobile_terminated > 0`
+	shownShares = `
+SELECT subject, {text} AS value, coalesce(label, {text}) AS label, last_seen, mobile_originated, mobile_terminated`
+	largestOfOne = shownShares + `
+FROM ({shares}) AS s
+ORDER BY mobile_originated + mobile_terminated DESC, value NULLS LAST
+LIMIT {first}`
+	largestShares = shownShares + `
+FROM (
+  SELECT *, row_number() OVER (PARTITION BY subject ORDER BY mobile_originated + mobile_terminated DESC, {text} NULLS LAST) AS place
+  FROM ({shares}) AS s
 ) AS s
 WHERE place <= {first}
 ORDER BY subject, place`
+)
 
-// parts selects subject, value, label, last_seen and volumes.
-func (a *Analytics) parts(ctx context.Context, scope domain.Scope, q *usageQuery, by domain.Dimension) (string, error) {
+// parts selects subject, value, label, last_seen and volumes, and reports whether each
+// value comes once.
+func (a *Analytics) parts(ctx context.Context, scope domain.Scope, q *usageQuery, by domain.Dimension) (sql string, distinct bool, err error) {
 	switch by {
 	case domain.ByProtocol:
 		return `
 SELECT subject, protocol AS value, protocol AS label, NULL::timestamptz AS last_seen, mobile_originated, mobile_terminated
-FROM (` + q.protocols() + `) AS u`, nil
+FROM (` + q.protocols() + `) AS u`, false, nil
 	case domain.ByIPAddress:
-		ledger, err := a.usage.ledger(ctx)
+		sql, distinct, err = a.addresses(ctx, q)
 		return `
-SELECT subject, host(ip_address) AS value, host(ip_address) AS label, last_seen, mobile_originated, mobile_terminated
-FROM (` + q.addresses(ledger.Start()) + `) AS u`, err
+SELECT subject, ip_address AS value, NULL::text AS label, last_seen, mobile_originated, mobile_terminated
+FROM (` + sql + `) AS u`, distinct, err
 	case domain.ByGroup:
-		return q.attributes(by, q.volumes(splitDays(q.span)), nil), nil
+		return q.attributes(by, pg.Fill(sumByGroup, "usage", q.volumes(splitDays(q.span))), nil), false, nil
 	}
 	billing, err := a.billing(ctx, q)
-	return q.attributes(by, q.shortVolumes(billing), scope.Masked), err
+	return q.attributes(by, q.bySubscriber(billing), scope.Masked), false, err
 }
+
+const sumByGroup = `
+SELECT subject, group_id, ` + volumeSums + `
+FROM ({usage}) AS v
+GROUP BY subject, group_id`
 
 // attributes joins attributes of subscribers to sums, not to days, where the
 // scope shows them: the usage of a group holds that of subscribers which have
 // left it since.
-func (q *usageQuery) attributes(by domain.Dimension, volumes string, masked []int64) string {
+func (q *usageQuery) attributes(by domain.Dimension, sums string, masked []int64) string {
 	tariffs := ""
 	if by == domain.ByTariff {
 		tariffs = q.arg(pq.Int64Array(masked), "bigint[]")
 	}
-	return q.fill(attributeParts[by], "masked", tariffs, "usage", `
-  SELECT subject, subscriber_key, group_id, sum(mobile_originated)::bigint AS mobile_originated, sum(mobile_terminated)::bigint AS mobile_terminated
-  FROM (`+volumes+`) AS u
-  GROUP BY subject, subscriber_key, group_id`)
+	return q.fill(attributeParts[by], "masked", tariffs, "usage", sums)
 }
 
 var attributeParts = map[domain.Dimension]string{
@@ -130,29 +160,50 @@ JOIN group_hours h ON h.company_id = {company} AND h.group_id = n.id AND h.hour 
 WHERE {shown}`
 )
 
-// addresses selects subject, ip_address, last_seen and volumes. Days that lie
-// partly in the span are read from the ledger, or count whole when they are from
-// before it.
-func (q *usageQuery) addresses(ledger time.Time) string {
+// addresses selects subject, ip_address, last_seen and volumes, and reports whether each
+// address comes once. Months that stand ready are read as such. Days that lie partly in
+// the span are read from the ledger, or count whole when they are from before it.
+func (a *Analytics) addresses(ctx context.Context, q *usageQuery) (sql string, distinct bool, err error) {
+	ledger, err := a.usage.ledger(ctx)
+	if err != nil {
+		return "", false, err
+	}
 	whole, rest := splitDays(q.span)
-	for len(rest) > 0 && rest[0].Before(ledger) {
+	for len(rest) > 0 && rest[0].Before(ledger.Start()) {
 		whole, rest = append(whole, rest[0]), rest[1:]
 	}
-	from, where := q.days("subscriber_days", whole)
-	sql := `
-SELECT m.subject, d.ip_address, d.ip_last_seen AS last_seen, d.ip_originated AS mobile_originated, d.ip_terminated AS mobile_terminated` +
-		from + "\nWHERE d.ip_address IS NOT NULL AND " + where
-	from, where = q.days("ip_days", whole)
-	sql += `
-UNION ALL
-SELECT m.subject, d.ip_address, d.last_seen, d.mobile_originated, d.mobile_terminated` + from + "\nWHERE " + where
-	if len(rest) == 0 {
-		return sql
+	months, whole, err := a.ready(ctx, q, whole)
+	if err != nil {
+		return "", false, err
 	}
-	return sql + `
-UNION ALL
-SELECT m.subject, r.ip_address, date_trunc('second', r.ended_at), r.mobile_originated, r.mobile_terminated` + q.records(rest)
+	var parts []string
+	if len(months) > 0 {
+		parts = append(parts, q.fill(addressesOfMonths, "months", q.arg(TimeArray(months), "date[]")))
+	}
+	if len(whole) > 0 || len(months)+len(rest) == 0 {
+		from, where := q.days("subscriber_days", whole)
+		parts = append(parts, firstAddresses+from+"\nWHERE d.ip_address IS NOT NULL AND "+where)
+		from, where = q.days("ip_days", whole)
+		parts = append(parts, otherAddresses+from+"\nWHERE "+where)
+	}
+	if len(rest) > 0 {
+		parts = append(parts, recordedAddresses+q.records(rest))
+	}
+	return strings.Join(parts, "\nUNION ALL"), len(parts) == 1 && len(months) == 1, nil
 }
+
+const (
+	addressesOfMonths = `
+SELECT 1::bigint AS subject, a.ip_address, a.last_seen, a.mobile_originated, a.mobile_terminated
+FROM ip_months a
+WHERE a.company_id = {company} AND a.month = ANY({months})`
+	firstAddresses = `
+SELECT m.subject, d.ip_address, d.ip_last_seen AS last_seen, d.ip_originated AS mobile_originated, d.ip_terminated AS mobile_terminated`
+	otherAddresses = `
+SELECT m.subject, d.ip_address, d.last_seen, d.mobile_originated, d.mobile_terminated`
+	recordedAddresses = `
+SELECT m.subject, r.ip_address, date_trunc('second', r.ended_at) AS last_seen, r.mobile_originated, r.mobile_terminated`
+)
 
 // records is over the ledger's records r on some days, within the span and with
 // an address.

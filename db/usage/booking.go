@@ -24,7 +24,8 @@ const (
 // microsecond here, and cheaper than extract.
 const (
 	booksOf = `
-SELECT g.keys, g.since, g.groups, b.places, b.began, b.opened, ` + isWatched + `
+SELECT g.keys, g.since, g.groups, b.places, b.began, b.opened, ` + isWatched + `,
+  (SELECT max(m.month) FROM usage_months m WHERE m.company_id = $1)
 FROM (
   SELECT coalesce(array_agg(m.subscriber_key), '{}') AS keys, coalesce(array_agg((date_part('epoch', m.since) * 1000000)::bigint), '{}') AS since,
     coalesce(array_agg(coalesce(m.group_id, 0)), '{}') AS groups
@@ -57,27 +58,26 @@ CROSS JOIN (
 )
 
 // newBooking returns what entries add to the totals of the company, which is locked,
-// and whether that is watched.
-func newBooking(ctx context.Context, tx *sqlx.Tx, company *domain.Company, entries []*usageEntry) (b *domain.Booking, watched bool, err error) {
+// and what was read for it.
+func newBooking(ctx context.Context, tx *sqlx.Tx, company *domain.Company, entries []*usageEntry) (b *domain.Booking, r bookRow, err error) {
 	starts := domain.SessionStarts{}
 	for _, e := range entries {
 		starts.Add(e.subscriber, &e.UsageRecord)
 	}
 	sessions, subscribers := ordered(starts, compareSessions), subscribersOf(entries)
-	var r bookRow
 	err = tx.QueryRowxContext(ctx, sized(max(len(subscribers), len(sessions)), readBook, readBooks), company.CompanyID, pq.Int64Array(subscribers),
 		intArray(sessions, func(k domain.SessionKey) int64 { return k.Subscriber }),
 		textArray(sessions, func(k domain.SessionKey) string { return k.Session }),
-	).Scan(&r.keys, &r.since, &r.groups, &r.places, &r.began, &r.opened, &watched)
+	).Scan(&r.keys, &r.since, &r.groups, &r.places, &r.began, &r.opened, &r.watched, &r.summed)
 	if err != nil {
-		return nil, false, err
+		return nil, r, err
 	}
 	b = domain.NewBooking(company.Billing(), r.histories())
 	for _, e := range entries {
 		b.Add(e.subscriber, &e.UsageRecord)
 	}
 	b.Begin(starts, r.known(sessions))
-	return b, watched, nil
+	return b, r, nil
 }
 
 // bookRow is the row of readBooks.
@@ -85,6 +85,9 @@ type bookRow struct {
 	keys, since, groups pq.Int64Array
 	places, began       pq.Int64Array
 	opened              pq.BoolArray
+	watched             bool
+	// summed is the last of the months that are being added up or are.
+	summed *time.Time
 }
 
 func (r *bookRow) histories() map[int64]domain.GroupHistory {

@@ -66,7 +66,7 @@ func (u *Store) ledger(ctx context.Context) (domain.Ledger, error) {
 	u.cache.mu.Lock()
 	ledger, at := u.cache.ledger, u.cache.at
 	u.cache.mu.Unlock()
-	if !at.IsZero() && time.Since(at) < ledgerFresh {
+	if age := u.now().Sub(at); !at.IsZero() && age >= 0 && age < ledgerFresh {
 		return ledger, nil
 	}
 	return u.ledgerNow(ctx)
@@ -74,7 +74,7 @@ func (u *Store) ledger(ctx context.Context) (domain.Ledger, error) {
 
 // ledgerNow returns what the database says of the ledger now.
 func (u *Store) ledgerNow(ctx context.Context) (domain.Ledger, error) {
-	at := time.Now()
+	at := u.now()
 	ledger, err := ReadLedger(ctx, u.pool)
 	if err == nil {
 		u.cache.mu.Lock()

@@ -310,6 +310,9 @@ func (u *Store) Rebuild(ctx context.Context, scope domain.Scope) ([]domain.Usage
 		err = r.days(ctx, from, to)
 	}
 	if err == nil {
+		err = r.months(ctx, from, to)
+	}
+	if err == nil {
 		err = r.periods(ctx, from, to)
 	}
 	return r.differences, r.count, err

@@ -18,13 +18,16 @@ func (u *Store) bookTotals(ctx context.Context, tx *sqlx.Tx, company *domain.Com
 	if len(entries) == 0 {
 		return nil
 	}
-	b, watched, err := newBooking(ctx, tx, company, entries)
+	b, read, err := newBooking(ctx, tx, company, entries)
 	if err != nil {
 		return err
 	}
 	w := totalsWriter{ctx, tx, company.CompanyID, protocols, b}
+	if err := w.reopenMonths(read.summed); err != nil {
+		return err
+	}
 	subscribers, groups, err := w.write()
-	if err != nil || u.observer == nil || !watched {
+	if err != nil || u.observer == nil || !read.watched {
 		return err
 	}
 	return u.observer.UsageBooked(ctx, tx, company, subscribers, groups)

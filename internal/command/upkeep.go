@@ -80,7 +80,7 @@ func wait(ctx context.Context, d time.Duration) {
 }
 
 // retain keeps the ledger, the audit log and the mails within what is kept, and
-// the coming months of the ledger ready.
+// the coming months of the ledger ready, and adds up the months that are over.
 func (v *service) retain(ctx context.Context) error {
 	err := v.upkeep.EnsurePartitions(ctx)
 	steps, ledgerErr := v.ledger.Upkeep(ctx, actor("serve"))
@@ -90,7 +90,7 @@ func (v *service) retain(ctx context.Context) error {
 	if ledgerErr == nil {
 		v.telemetry.Metrics.LedgerKept()
 	}
-	return errors.Join(err, ledgerErr, v.pruneOld(ctx))
+	return errors.Join(err, ledgerErr, v.upkeep.SumMonths(ctx), v.pruneOld(ctx))
 }
 
 // logStep writes what happened to a month of the ledger.

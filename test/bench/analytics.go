@@ -46,7 +46,7 @@ func (b *bench) analytics(ctx context.Context) error {
 
 const clearUsage = `
 TRUNCATE usage_ids, usage_records, usage_sources, usage_sessions, company_hours, company_sessions, group_hours, group_sessions,
-  subscriber_days, ip_days, subscriber_periods, group_periods, ids_alone, ledger_alone`
+  subscriber_days, ip_days, ip_months, usage_months, subscriber_periods, group_periods, ids_alone, ledger_alone`
 
 func (b *bench) questions() []question {
 	month := domain.Range{Start: b.month.Start, End: b.month.End, Offset: time.UTC}

@@ -141,6 +141,9 @@ func (b *bench) fill(ctx context.Context, usage *usage.Store, from, to int) erro
 	}
 	_, _, err := usage.Rebuild(ctx, b.scope)
 	if err == nil {
+		err = usage.SumMonths(ctx)
+	}
+	if err == nil {
 		_, err = b.pool.ExecContext(ctx, "VACUUM ANALYZE")
 	}
 	return err
