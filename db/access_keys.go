@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/credential"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -111,12 +112,12 @@ func (a *Access) CreateKey(ctx context.Context, scope domain.Scope, email string
 	}
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	key := &domain.AccessKey{
-		AccessKeyID: newCredential(keyPrefix, scope.Company, keyIDBytes), UserEmail: user.Email,
+		AccessKeyID: credential.New(credential.Key, scope.Company, credential.KeyIDBytes), UserEmail: user.Email,
 		Scopes: scopes, CreatedAt: now, ExpiresAt: now.Add(lifetime),
 	}
-	secret := newSecret()
+	secret := credential.NewSecret()
 	return key, secret, pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
-		if _, err := pg.Affected(ctx, tx, createKey, scope.Company, key.AccessKeyID, user.UserID, hash(secret), pq.Array(scopes), now, key.ExpiresAt); err != nil {
+		if _, err := pg.Affected(ctx, tx, createKey, scope.Company, key.AccessKeyID, user.UserID, credential.Hash(secret), pq.Array(scopes), now, key.ExpiresAt); err != nil {
 			return err
 		}
 		return auditKey(ctx, tx, scope, domain.AuditKeyCreate, key.AccessKeyID, grantChanges(user.Email, scopes, key.ExpiresAt)...)
@@ -164,7 +165,7 @@ func (a *Access) RevokeKey(ctx context.Context, scope domain.Scope, accessKeyID 
 
 // FindKey implements domain.Access.
 func (a *Access) FindKey(ctx context.Context, accessKeyID string) (domain.CompanyID, *domain.AccessKey, error) {
-	company, ok := companyOf(keyPrefix, accessKeyID)
+	company, ok := credential.CompanyOf(credential.Key, accessKeyID)
 	if !ok {
 		return 0, nil, noKey(accessKeyID)
 	}
@@ -184,7 +185,7 @@ func (a *Access) keyRow(ctx context.Context, company domain.CompanyID, id string
 // liveKey returns the key when id and secret are right and it may be used.
 func (a *Access) liveKey(ctx context.Context, from domain.Origin, id string, secret domain.Secret) (*keyRow, error) {
 	wrong := &domain.Error{Kind: domain.KindInvalidToken, Message: "the access key is unknown, expired or revoked, or its secret is wrong"}
-	company, ok := companyOf(keyPrefix, id)
+	company, ok := credential.CompanyOf(credential.Key, id)
 	if !ok {
 		a.refused.note(refusedKey{}, from, domain.RefusedUnknownKey)
 		return nil, wrong
@@ -204,12 +205,29 @@ func (a *Access) liveKey(ctx context.Context, from domain.Origin, id string, sec
 	return row, nil
 }
 
+// KeyHolder is an access key with whose it is.
+type KeyHolder struct {
+	Company domain.CompanyID
+	UserID  int64
+	Key     *domain.AccessKey
+}
+
+// CheckKey returns the key when id and secret are right and it may be used, else
+// InvalidToken, which is counted as a refusal.
+func (a *Access) CheckKey(ctx context.Context, from domain.Origin, id string, secret domain.Secret) (*KeyHolder, error) {
+	row, err := a.liveKey(ctx, from, id, secret)
+	if err != nil {
+		return nil, err
+	}
+	return &KeyHolder{row.CompanyID, row.UserID, row.key()}, nil
+}
+
 func (r *keyRow) refused() refusedKey { return refusedKey{r.CompanyID, r.AccessKeyID} }
 
 // refusal says why the key with that secret does not work, "" when it does.
 func (r *keyRow) refusal(secret domain.Secret, now time.Time) domain.Refusal {
 	switch {
-	case subtle.ConstantTimeCompare(r.SecretHash, hash(secret)) != 1:
+	case subtle.ConstantTimeCompare(r.SecretHash, credential.Hash(secret)) != 1:
 		return domain.RefusedWrongSecret
 	case r.RevokedAt != nil:
 		return domain.RefusedRevoked

@@ -15,6 +15,7 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/audit"
+	"simgraph/db/credential"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -143,7 +144,7 @@ func (r *refused) entry(key refusedKey) domain.AuditEntry {
 
 // Throttled implements domain.Access.
 func (a *Access) Throttled(from domain.Origin, accessKeyID string) {
-	company, _ := companyOf(keyPrefix, accessKeyID)
+	company, _ := credential.CompanyOf(credential.Key, accessKeyID)
 	a.refused.note(refusedKey{company: company}, from, domain.RefusedThrottled)
 }
 

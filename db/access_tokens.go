@@ -9,6 +9,7 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/audit"
+	"simgraph/db/credential"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -35,7 +36,7 @@ func (a *Access) Exchange(ctx context.Context, from domain.Origin, accessKeyID s
 	}
 	now := time.Now()
 	grant := &domain.Grant{
-		Token: domain.Secret(newCredential(tokenPrefix, key.CompanyID, secretBytes)), Scopes: scopes,
+		Token: domain.Secret(credential.New(credential.Token, key.CompanyID, credential.SecretBytes)), Scopes: scopes,
 		ExpiresAt: earlier(now.Add(domain.TokenLifetime), key.ExpiresAt),
 	}
 	return grant, pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
@@ -45,7 +46,7 @@ func (a *Access) Exchange(ctx context.Context, from domain.Origin, accessKeyID s
 		if _, err := pg.Affected(ctx, tx, touchKey, key.CompanyID, accessKeyID, now); err != nil {
 			return err
 		}
-		if _, err := pg.Affected(ctx, tx, insertToken, key.CompanyID, hash(grant.Token), key.UserID, accessKeyID, pq.Array(scopes), grant.ExpiresAt); err != nil {
+		if _, err := pg.Affected(ctx, tx, insertToken, key.CompanyID, credential.Hash(grant.Token), key.UserID, accessKeyID, pq.Array(scopes), grant.ExpiresAt); err != nil {
 			return err
 		}
 		return auditKey(ctx, tx, key.scope(from), domain.AuditKeyExchange, accessKeyID, grantChanges(key.Email, scopes, grant.ExpiresAt)...)
@@ -72,11 +73,11 @@ func (a *Access) Issue(ctx context.Context, scope domain.Scope, email string, li
 		return nil, domain.Invalid("user", "the user %s is disabled", user.Email)
 	}
 	grant := &domain.Grant{
-		Token: domain.Secret(newCredential(tokenPrefix, scope.Company, secretBytes)), Scopes: user.Permissions,
+		Token: domain.Secret(credential.New(credential.Token, scope.Company, credential.SecretBytes)), Scopes: user.Permissions,
 		ExpiresAt: time.Now().Add(lifetime),
 	}
 	return grant, pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
-		if _, err := pg.Affected(ctx, tx, insertToken, scope.Company, hash(grant.Token), user.UserID, nil, pq.Array(grant.Scopes), grant.ExpiresAt); err != nil {
+		if _, err := pg.Affected(ctx, tx, insertToken, scope.Company, credential.Hash(grant.Token), user.UserID, nil, pq.Array(grant.Scopes), grant.ExpiresAt); err != nil {
 			return err
 		}
 		return audit.Record(ctx, tx, scope, domain.AuditEntry{
@@ -97,7 +98,7 @@ func (a *Access) RevokeToken(ctx context.Context, from domain.Origin, accessKeyI
 		return err
 	}
 	return pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
-		n, err := pg.Affected(ctx, tx, revokeToken, key.CompanyID, hash(token), accessKeyID, time.Now())
+		n, err := pg.Affected(ctx, tx, revokeToken, key.CompanyID, credential.Hash(token), accessKeyID, time.Now())
 		if err != nil || n == 0 {
 			return err
 		}
@@ -118,7 +119,7 @@ func (a *Access) EndToken(ctx context.Context, from domain.Origin, token domain.
 	}
 	scope := domain.Whole(caller.Scope.Company).By(&domain.Actor{UserID: caller.UserID, Name: caller.Email, AccessKeyID: caller.AccessKeyID, Origin: from})
 	return pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
-		n, err := pg.Affected(ctx, tx, endToken, scope.Company, hash(token), time.Now())
+		n, err := pg.Affected(ctx, tx, endToken, scope.Company, credential.Hash(token), time.Now())
 		if err != nil || n == 0 {
 			return err
 		}
@@ -141,7 +142,8 @@ WHERE t.company_id = $1 AND t.token_hash = $2 AND t.expires_at > $3 AND t.revoke
   AND (t.access_key_id IS NULL OR (k.revoked_at IS NULL AND k.expires_at > $3))
 GROUP BY t.company_id, t.token_hash, u.company_id, u.user_id, c.company_id, k.company_id, k.access_key_id`
 
-type callerRow struct {
+// CallerRow is a caller as authenticating statements select it.
+type CallerRow struct {
 	UserID      int64
 	Email       string
 	Permissions pq.StringArray
@@ -157,19 +159,20 @@ type callerRow struct {
 // Authenticate implements domain.Access.
 func (a *Access) Authenticate(ctx context.Context, token domain.Secret) (*domain.Caller, error) {
 	bad := &domain.Error{Kind: domain.KindInvalidToken, Message: "the access token is unknown, expired or revoked"}
-	company, ok := companyOf(tokenPrefix, string(token))
+	company, ok := credential.CompanyOf(credential.Token, string(token))
 	if !ok {
 		return nil, bad
 	}
-	hashed := hash(token)
-	row, err := pg.GetOne[callerRow](ctx, a.pool, bad, authenticate, company, hashed, time.Now())
+	hashed := credential.Hash(token)
+	row, err := pg.GetOne[CallerRow](ctx, a.pool, bad, authenticate, company, hashed, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	return row.caller(hashed), nil
+	return row.Caller(hashed), nil
 }
 
-func (r *callerRow) caller(tokenHash []byte) *domain.Caller {
+// Caller is who holds the credential of that hash, with the rights that hold now.
+func (r *CallerRow) Caller(hash []byte) *domain.Caller {
 	held := permissionsOf(r.Permissions)
 	scopes := permissionsOf(r.Scopes)
 	passes := func(p domain.Permission) bool {
@@ -180,6 +183,6 @@ func (r *callerRow) caller(tokenHash []byte) *domain.Caller {
 	return &domain.Caller{
 		UserID: r.UserID, Email: r.Email, Company: &r.Company, Permissions: held,
 		Scope:       domain.Scope{Company: r.CompanyID, Groups: r.Groups, Masked: r.Masked, Billing: &billing},
-		AccessKeyID: r.AccessKeyID, Credential: formatHash(tokenHash), ExpiresAt: r.ExpiresAt,
+		AccessKeyID: r.AccessKeyID, Credential: credential.FormatHash(hash), ExpiresAt: r.ExpiresAt,
 	}
 }

@@ -43,6 +43,8 @@ const (
 	AuditRADIUSRemove     = "radiusClient.remove"
 	AuditTokenIssue       = "token.issue"
 	AuditTokenRevoke      = "token.revoke"
+	AuditSessionBegin     = "session.begin"
+	AuditSessionEnd       = "session.end"
 	AuditImport           = "import."
 	AuditUsageReplay      = "usage.replay"
 	AuditUsageRebuild     = "usage.rebuild"

@@ -34,6 +34,7 @@ type Serve struct {
 	Sealing
 	Retaining
 	Mailing
+	SigningIn
 	Replicas
 	Observation
 	LifeCycle
@@ -136,6 +137,7 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 		workerReconcile: every(reconcileEvery, v.upkeep.ReconcileAll),
 		workerRetain:    every(retainEvery, v.retain),
 		workerRefuse:    every(noteEvery, v.access.NoteRefusals),
+		workerRenew:     every(renewEvery, v.sessions.Renew),
 		workerWrites:    every(lookEvery, v.writes.work),
 		workerRADIUS:    v.listen,
 		workerDemo:      v.feedDemo,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -15,6 +16,7 @@ import (
 	"simgraph/db/inventory"
 	"simgraph/db/live"
 	"simgraph/db/pg"
+	"simgraph/db/signin"
 	"simgraph/db/usage"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
@@ -32,12 +34,14 @@ import (
 type service struct {
 	log    *slog.Logger
 	access *db.Access
-	usage  *usage.Store
-	live   *live.Store
-	mail   *mail.Worker
-	graph  *resolvers.Graph
-	engine *transport.Server
-	server *httpd.Server
+	// sessions are those of the page.
+	sessions *signin.Store
+	usage    *usage.Store
+	live     *live.Store
+	mail     *mail.Worker
+	graph    *resolvers.Graph
+	engine   *transport.Server
+	server   *httpd.Server
 	// upkeep is the ledger on connections whose statements have no time limit.
 	upkeep *usage.Store
 	// ledger announces, detaches and drops the months of it, by firstRetention
@@ -80,6 +84,7 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 		live: live.New(pool, direct, env.Log), mail: worker, telemetry: telemetry, limits: s.limits(telemetry.Metrics),
 		writes: &writes{pool: pool, log: env.Log},
 	}
+	v.sessions = s.store(pool, v.access)
 	v.schema = newSchemaGate(pool, !env.NoMigrate)
 	v.ledger, v.firstRetention = usage.NewLedger(upkeep, usage.LedgerOptions{Rules: s.ledgerRules()}), s.firstRetention()
 	v.outbox, v.mailDays = db.NewOutbox(upkeep, time.Now), int(s.MailRetention)
@@ -140,7 +145,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	paths, err := rest.New(rest.Config{
 		Schema:       schema.Schema(),
 		Prepare:      v.prepare,
-		Authenticate: gate.Admit,
+		Authenticate: gate.AdmitBrowser,
 		RequestID:    transport.RequestID,
 		Routed:       v.telemetry.Routed,
 		Log:          v.log,
@@ -152,7 +157,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }, ReadOnly: v.writes.look}
 	endpoints := httpd.Endpoints{
 		Graph: httpd.Graph(gate, v.engine, v.log), OAuth: access.NewOAuth(v.access, v.log), Health: health, REST: paths,
-		Others: append(httpd.Pages(page), httpd.Route{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams}),
+		Others: slices.Concat(httpd.Pages(page), s.signIn(v, gate), []httpd.Route{{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams}}),
 	}
 	v.telemetry.name(endpoints.Names())
 	if endpoints.Around, err = s.around(v); err != nil {

@@ -17,6 +17,8 @@ const (
 	retainEvery = time.Hour
 	// noteEvery is how often refused keys are written to the audit log.
 	noteEvery = time.Minute
+	// renewEvery is how often the use of sessions of the page is stored.
+	renewEvery = 10 * time.Second
 	// lookEvery is how soon the log says that the database refuses writes.
 	lookEvery = 5 * time.Second
 	// sweepEvery is the interval in which sessions are ended that are silent.
@@ -37,6 +39,7 @@ const (
 	workerReconcile = "settle" // the name that metrics have had since the first version
 	workerRetain    = "retain"
 	workerRefuse    = "refusals"
+	workerRenew     = "logins"
 	workerReplica   = "replicas"
 	workerWrites    = "writes"
 	workerRADIUS    = "radius"
@@ -45,7 +48,7 @@ const (
 	workerDemo      = "demo"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerReconcile, workerRetain, workerRefuse, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo}
+var workers = []string{workerAdmin, workerLive, workerMail, workerReconcile, workerRetain, workerRefuse, workerRenew, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.
@@ -146,10 +149,10 @@ func (v *service) pruneMails(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// noteRest writes to the audit log what was refused since the last time, when the
-// service ends.
+// noteRest stores what was refused since the last time, and which sessions were
+// used, when the service ends.
 func (v *service) noteRest(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer stop()
-	return v.access.NoteRefusals(ctx)
+	return errors.Join(v.access.NoteRefusals(ctx), v.sessions.Renew(ctx))
 }

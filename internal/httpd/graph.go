@@ -20,19 +20,25 @@ type graph struct {
 	log    *slog.Logger
 }
 
-// Graph returns an endpoint that lets callers with a good token through to the
-// engine, and requests with a method that it refuses. A WebSocket shows its token in connection_init; a browser that wants
-// the page needs none, so the engine must have an Explorer.
+// Graph returns an endpoint that lets callers with a good token or session through
+// to the engine, and requests with a method that it refuses. A WebSocket may show its
+// token in connection_init; a browser that wants the page needs none, so the engine
+// must have an Explorer.
 func Graph(gate *access.Gate, engine http.Handler, log *slog.Logger) Endpoint {
 	return &graph{gate, engine, log}
 }
 
 func (g *graph) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !transport.Serves(r.Method) || r.Header.Get("Authorization") == "" && (isWebSocket(r) || transport.WantsPage(r)) {
+	anonymous := r.Header.Get("Authorization") == ""
+	if !transport.Serves(r.Method) || anonymous && transport.WantsPage(r) {
 		g.engine.ServeHTTP(w, r)
 		return
 	}
-	ctx, err := g.gate.Admit(r)
+	ctx, err := g.gate.AdmitBrowser(r)
+	if err != nil && anonymous && isWebSocket(r) { // it may show a token in connection_init
+		g.engine.ServeHTTP(w, r)
+		return
+	}
 	if err != nil {
 		g.Refuse(w, r, err)
 		return

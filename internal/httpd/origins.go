@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"simgraph/domain"
+	"simgraph/internal/access"
 )
 
 // Origins are the sites whose pages may use this server from a browser, beside
 // its own.
 type Origins struct {
-	own     string
+	site    access.Site
 	all     bool
 	allowed map[string]bool
 }
@@ -20,10 +21,7 @@ type Origins struct {
 // NewOrigins reads origins such as https://app.example, or * for all. publicURL
 // is where people reach the server; "" leaves that to the Host of requests.
 func NewOrigins(list []string, publicURL string) (*Origins, error) {
-	o := &Origins{allowed: map[string]bool{}}
-	if at, err := url.Parse(publicURL); err == nil && at.Host != "" {
-		o.own = strings.ToLower(at.Scheme + "://" + at.Host)
-	}
+	o := &Origins{allowed: map[string]bool{}, site: access.NewSite(publicURL)}
 	for _, text := range list {
 		at, err := url.Parse(text)
 		switch {
@@ -39,12 +37,6 @@ func NewOrigins(list []string, publicURL string) (*Origins, error) {
 }
 
 func (o *Origins) allow(origin string) bool { return o.all || o.allowed[strings.ToLower(origin)] }
-
-// same reports whether the request is of a page of the server itself.
-func (o *Origins) same(r *http.Request, origin string) bool {
-	at, err := url.Parse(origin)
-	return err == nil && at.Host != "" && strings.EqualFold(at.Host, r.Host) || o.own != "" && strings.EqualFold(origin, o.own)
-}
 
 // What pages may send, and read beside the body.
 const (
@@ -64,7 +56,7 @@ func (o *Origins) Guard(next http.Handler) http.Handler {
 			h.Add("Vary", "Origin")
 		}
 		origin := r.Header.Get("Origin")
-		if origin == "" || o.same(r, origin) {
+		if origin == "" || o.site.Is(r, origin) {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -32,11 +32,21 @@ export async function openTab(browser, options = {}) {
   return { tab, faults, received, close: () => context.close() };
 }
 
+/** Begins a session of the browser with a token, and returns its cookie's value. */
+export async function beginSession(tab, bearer = token) {
+  const response = await tab.context().request.post(`${base}/session`, { data: { token: bearer }, headers: { origin: base } });
+  if (!response.ok()) throw new Error(`no session: ${response.status()} ${await response.text()}`);
+  return (await tab.context().cookies(base)).find(({ name }) => name.includes('simgraph')).value;
+}
+
 /** Opens the page signed in, at a place such as #/explore. */
 export async function enter(tab, place = '#/', bearer = token) {
-  await tab.goto(`${base}/#token=${bearer}`);
-  await tab.locator('.account-button').waitFor();
+  const open = tab.url().startsWith(base);
+  const session = await beginSession(tab, bearer);
   await tab.goto(`${base}/${place}`);
+  if (open) await tab.reload(); // a new fragment alone loads nothing
+  await tab.locator('.account-button').waitFor();
+  return session;
 }
 
 /** Sends an operation to the graph, beside the page. */

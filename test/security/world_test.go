@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ import (
 	"simgraph/db/inventory"
 	"simgraph/db/live"
 	"simgraph/db/pg"
+	store "simgraph/db/signin"
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/graph/engine/guard"
@@ -35,6 +37,7 @@ import (
 	"simgraph/internal/bundle"
 	"simgraph/internal/httpd"
 	"simgraph/internal/ingest"
+	"simgraph/internal/signin"
 	"simgraph/resolvers"
 	"simgraph/rest"
 )
@@ -50,10 +53,13 @@ type world struct {
 	handler http.Handler
 	schema  *ast.Schema
 	access  *db.Access
-	usage   *usage.Store
-	ports   resolvers.Ports
-	live    *live.Store
-	tokens  map[string]string
+	// sessions are those of browsers; ahead is by how much the gate's clock is.
+	sessions *store.Store
+	ahead    atomic.Int64
+	usage    *usage.Store
+	ports    resolvers.Ports
+	live     *live.Store
+	tokens   map[string]string
 }
 
 func newWorld(t *testing.T) *world {
@@ -66,6 +72,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { _ = pool.Close() })
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	w := &world{pool: pool, access: db.NewAccess(pool), live: live.New(pool, url, log), tokens: map[string]string{}}
+	w.sessions = store.New(pool, w.access, store.Options{Idle: time.Hour, Most: 10 * time.Hour})
 	w.usage = usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
 	w.ports = resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
@@ -126,6 +133,8 @@ const thePage = "<page>"
 func (w *world) open(t *testing.T, log *slog.Logger) {
 	t.Helper()
 	gate := access.NewGate(w.access, time.Now)
+	gate.Sessions = access.NewSessions(w.sessions, access.NewSite(""), func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) })
+	page := signin.New(signin.Config{Store: w.sessions, Sessions: gate.Sessions, Log: log}).Handlers()
 	graph := resolvers.New(w.ports, clock)
 	limits := transport.DefaultLimits()
 	limits.Limits = guard.Unlimited()
@@ -137,7 +146,7 @@ func (w *world) open(t *testing.T, log *slog.Logger) {
 	t.Cleanup(engine.Close)
 	w.schema = graph.Schema().Schema()
 	paths, err := rest.New(rest.Config{
-		Schema: w.schema, Authenticate: gate.Admit, RequestID: transport.RequestID, Log: log,
+		Schema: w.schema, Authenticate: gate.AdmitBrowser, RequestID: transport.RequestID, Log: log,
 		Prepare: func(document string) (rest.Run, error) {
 			prepared, err := engine.Prepare(document)
 			return func(ctx context.Context, variables map[string]any) *graphql.Response {
@@ -148,10 +157,11 @@ func (w *world) open(t *testing.T, log *slog.Logger) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	page["/openapi.json"] = http.HandlerFunc(paths.ServeContract)
 	w.handler = httpd.Handler(httpd.Endpoints{
 		Graph: httpd.Graph(gate, engine, log), OAuth: access.NewOAuth(w.access, log),
 		Health: &httpd.Health{Check: func(ctx context.Context) error { return w.pool.PingContext(ctx) }},
-		Others: append(httpd.Pages(map[string]http.Handler{"/openapi.json": http.HandlerFunc(paths.ServeContract)}), httpd.Route{
+		Others: append(httpd.Pages(page), httpd.Route{
 			Path: ingest.Path, Name: "usage", Endpoint: ingest.New(ingest.Config{Usage: w.usage, Admit: gate.Admit, StillValid: gate.StillValid, Log: log}),
 		}),
 		REST: paths,

@@ -4,5 +4,5 @@ import { Shell } from './shell/Shell';
 import './shell/theme';
 import './styles/page.css';
 
-begin();
+void begin();
 createRoot(document.getElementById('root')!).render(<Shell />);

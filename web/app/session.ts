@@ -1,69 +1,83 @@
-// The access token of this browser: in the session storage of each tab, so that
-// it ends with the last tab and is never part of an address. Tabs of the same
-// origin pass it to each other, and sign out together.
+// The session of this browser: a cookie that the page cannot read and all tabs
+// share. Tabs send each other when it begins and ends.
 import { useSyncExternalStore } from 'react';
 
-const key = 'simgraph:token';
 const noticeKey = 'simgraph:notice';
 const ownerKey = 'simgraph:owner';
 const draftsPrefix = 'simgraph:graphiql:';
 
 export interface Session {
-  token: string | null;
-  /** Why the last session ended, in words for people. */
+  /** Names the session without giving it away; null where nobody is signed in. */
+  id: string | null;
+  /** Why nobody is signed in, in words for people. */
   notice: string | null;
   /** A token out of an address, which may replace the session when the person agrees. */
   offered: string | null;
-  /** Whether an answer of other tabs is awaited. */
+  /** Whether it is not known yet who is signed in. */
   awaiting: boolean;
 }
 
-const kept = sessionStorage.getItem(key);
-let session: Session = { token: kept, notice: sessionStorage.getItem(noticeKey), offered: null, awaiting: false };
+/** What signs in: a key with its secret, or a token. */
+export type Credentials = { accessKeyId: string; secret: string } | { token: string };
+
+let session: Session = { id: null, notice: sessionStorage.getItem(noticeKey), offered: null, awaiting: true };
 sessionStorage.removeItem(noticeKey);
-// Whether the server has accepted the token before.
-let accepted = kept !== null;
 const listeners = new Set<() => void>();
 const beforeSignOut = new Set<() => Promise<unknown>>();
 
 function change(next: Partial<Session>) {
   session = { ...session, ...next };
-  if (session.token === null) sessionStorage.removeItem(key);
-  else sessionStorage.setItem(key, session.token);
   listeners.forEach((listener) => listener());
 }
 
-export const token = () => session.token;
+export const sessionId = () => session.id;
 
-/** Begins a session with a token. */
-export function signIn(token: string) {
-  accepted = false;
-  change({ token, notice: null, offered: null, awaiting: false });
+interface SessionAnswer {
+  session?: { id: string } | null;
+  error?: { message: string };
 }
 
-/** Records that the server accepted the token. */
-export function accept(used: string | null) {
-  if (used === session.token) accepted = true;
+const endpoint = '/session';
+
+/** Signs in. Throws what is wrong with the credentials, where the status has no text of its own. */
+export async function signIn(credentials: Credentials, refusal: string): Promise<void> {
+  const response = await fetch(endpoint, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(credentials) });
+  const answer = (await response.json().catch(() => ({}))) as SessionAnswer;
+  if (response.status === 401) throw new Error(refusal);
+  if (!response.ok || !answer.session) throw new Error(answer.error?.message ?? `The server answered ${response.status}. Try again.`);
+  tabs.postMessage({ session: answer.session.id } satisfies Message);
+  change({ id: answer.session.id, notice: null, offered: null });
 }
 
-/** Runs a function each time before the token is given up, such as to finish what waits. */
+/** Reads who is signed in from the server. */
+async function readSession(): Promise<string | null> {
+  const response = await fetch(endpoint);
+  const answer = (await response.json().catch(() => ({}))) as SessionAnswer;
+  return answer.session?.id ?? null;
+}
+
+/** Runs a function each time before the session is given up, such as to finish what waits. */
 export const onSignOut = (run: () => Promise<unknown>) => void beforeSignOut.add(run);
 
 const finish = () => Promise.allSettled([...beforeSignOut].map((run) => run()));
 
-/** Revokes the token, and removes what this browser keeps of the session: token, drafts, history, answers. */
+/** Ends the session, and removes what this browser keeps of it: drafts, history, answers. */
 export async function signOut() {
   await finish();
-  const used = session.token;
-  if (used !== null) {
-    await revoke(used).catch(() => undefined); // it ends by itself
-    tabs.postMessage({ ended: used } satisfies Message);
+  const ended = await end().catch(() => false);
+  if (!ended) {
+    // The cookie is still there: a page that looked signed out would deceive.
+    removeDrafts();
+    throw new Error('The server cannot be reached, so you are still signed in. Try again.');
   }
+  tabs.postMessage({ session: null } satisfies Message);
   leave('You have signed out.');
 }
 
-const revoke = (used: string) =>
-  fetch('/oauth/revoke', { method: 'POST', headers: { Authorization: `Bearer ${used}` }, body: new URLSearchParams({ token: used }), keepalive: true, signal: AbortSignal.timeout(3_000) });
+async function end(): Promise<boolean> {
+  const { ok } = await fetch(endpoint, { method: 'DELETE', keepalive: true, signal: AbortSignal.timeout(5_000) });
+  return ok;
+}
 
 /** Removes what is kept of the session. */
 function leave(notice: string) {
@@ -73,24 +87,18 @@ function leave(notice: string) {
   beginAnew(notice);
 }
 
-/**
- * Loads the page anew without a token: a new document has none of the answers in
- * memory. With a notice the sign-in page does not take over the session of another tab.
- */
-function beginAnew(notice: string) {
+/** Loads the page anew: a new document has none of the answers in memory. */
+function beginAnew(notice: string | null) {
   // Nothing is rendered in between: the editor cannot be closed while it works.
-  session = { ...session, token: null };
-  sessionStorage.removeItem(key);
-  sessionStorage.setItem(noticeKey, notice);
+  session = { ...session, id: null };
+  if (notice !== null) sessionStorage.setItem(noticeKey, notice);
   location.reload();
 }
 
-/** Ends the session that used the token, which the server refused; a newer one goes on. */
+/** Ends the session of a request that the server refused; a newer one goes on. */
 export function refuse(used: string | null) {
-  if (used === null || used !== session.token) return;
   // The drafts stay for the same user, see own.
-  if (accepted) beginAnew('The session has ended. Sign in again to go on.');
-  else change({ token: null, notice: notAccepted });
+  if (used !== null && used === session.id) beginAnew('The session has ended. Sign in again to go on.');
 }
 
 export const notAccepted = 'The server does not accept this access token: it is unknown, revoked or has expired.';
@@ -105,67 +113,79 @@ function removeDrafts() {
   Object.keys(localStorage).filter((name) => name.startsWith(draftsPrefix)).forEach((name) => localStorage.removeItem(name));
 }
 
-/** What tabs send to each other. */
+/** What tabs send to each other: the session that has begun, or null when it was signed out. */
 interface Message {
-  /** A new tab requests the session. */
-  requests?: true;
-  token?: string;
-  /** A session that was signed out. */
-  ended?: string;
+  session: string | null;
 }
 
 const tabs = new BroadcastChannel('simgraph:session');
 
 tabs.addEventListener('message', ({ data }: MessageEvent<Message>) => {
-  if (data.requests && session.token !== null && accepted) tabs.postMessage({ token: session.token } satisfies Message);
-  else if (data.token && session.awaiting) {
-    signIn(data.token);
-    accepted = true;
-  } else if (data.ended && data.ended === session.token) leave('You have signed out in another tab.');
+  if (data.session === null) {
+    if (session.id !== null) leave('You have signed out in another tab.');
+  } else if (data.session !== session.id) follow(data.session);
 });
 
-const longestWait = 200;
-
-/** Takes over the session of another tab, where one is signed in. */
-function requestSession() {
-  change({ awaiting: true });
-  tabs.postMessage({ requests: true } satisfies Message);
-  setTimeout(() => session.awaiting && change({ awaiting: false }), longestWait);
+/** Shows the session that another tab has begun. What another user was shown goes with the document. */
+function follow(id: string) {
+  if (session.id === null) change({ id, notice: null, awaiting: false });
+  else beginAnew(null);
 }
 
-/** Reads the token out of the address, or takes over the session of another tab. */
-export function begin() {
-  takeTokenFromAddress();
-  addEventListener('hashchange', takeTokenFromAddress);
-  if (session.token === null && session.notice === null) requestSession();
+/** Looks whether the session is another one than this tab shows, such as after it was out of sight. */
+async function lookAgain() {
+  if (document.visibilityState !== 'visible' || session.awaiting) return;
+  const id = await readSession().catch(() => session.id);
+  if (id === session.id || session.awaiting) return;
+  if (id === null) refuse(session.id);
+  else follow(id);
+}
+
+/** Reads who is signed in, and takes the token out of the address. */
+export async function begin() {
+  addEventListener('hashchange', () => void takeTokenFromAddress());
+  document.addEventListener('visibilitychange', () => void lookAgain());
   // The browser may show the page as it was before the session ended.
-  addEventListener('pageshow', ({ persisted }) => persisted && session.token !== sessionStorage.getItem(key) && location.reload());
+  addEventListener('pageshow', ({ persisted }) => persisted && void lookAgain());
+  const given = tokenOfAddress();
+  const id = await readSession().catch(() => null);
+  if (id !== null) change({ id, notice: null });
+  if (given !== null) await take(given);
+  change({ awaiting: false });
 }
 
-/** Takes `#token=…` out of the address and signs in with it. It does not replace another session unasked. */
-function takeTokenFromAddress() {
+/** Removes `#token=…` from the address and returns the token. */
+function tokenOfAddress(): string | null {
   const given = new URLSearchParams(location.hash.slice(1)).get('token');
-  if (given === null) return;
-  history.replaceState(null, '', location.pathname + location.search);
-  if (given === '' || given === session.token) return;
-  if (session.token === null) signIn(given);
-  else change({ offered: given });
+  if (given !== null) history.replaceState(null, '', location.pathname + location.search);
+  return given || null;
+}
+
+async function takeTokenFromAddress() {
+  const given = tokenOfAddress();
+  if (given !== null) await take(given);
+}
+
+/** Signs in with the token of a link. It does not replace another session unasked. */
+async function take(given: string) {
+  if (session.id !== null) return change({ offered: given });
+  await signIn({ token: given }, notAccepted).catch((error: Error) => change({ notice: error.message }));
 }
 
 /** Drops the token of the address. */
 export const declineOffer = () => change({ offered: null });
 
-/** Replaces the session by another, which the server has accepted. */
-export async function replaceSession(next: string) {
+/** Replaces the session by that of another token. */
+export async function replaceSession(token: string) {
   await finish();
-  signIn(next);
-  location.reload();
+  await signIn({ token }, notAccepted);
+  beginAnew(null);
 }
 
 /** Calls the listener whenever the session changes, until the function returned is called. */
-export function watch(listener: () => void): () => void {
+export const watch = (listener: () => void) => {
   listeners.add(listener);
   return () => void listeners.delete(listener);
-}
+};
 
 export const useSession = (): Session => useSyncExternalStore(watch, () => session);

@@ -1,6 +1,6 @@
 // GraphiQL keeps tabs and history here, under a prefix of our own: the origin
 // may serve other pages with a GraphiQL.
-import { token } from '../session';
+import { sessionId } from '../session';
 
 const prefix = 'simgraph:';
 
@@ -13,6 +13,6 @@ export const storage = {
   clear: () => own().forEach((key) => localStorage.removeItem(key)),
   getItem: (key: string) => localStorage.getItem(prefix + key),
   // The editor writes after a while: nothing is kept once the session has ended.
-  setItem: (key: string, value: string) => token() !== null && localStorage.setItem(prefix + key, value),
+  setItem: (key: string, value: string) => sessionId() !== null && localStorage.setItem(prefix + key, value),
   removeItem: (key: string) => localStorage.removeItem(prefix + key),
 };

@@ -1,7 +1,7 @@
 // The way to the graph: operations over POST, subscriptions over server-sent
-// events, which carry the bearer header that an EventSource cannot.
+// events. The cookie of the session goes with both.
 import { createClient } from 'graphql-sse';
-import { accept, refuse, token } from '../session';
+import { refuse, sessionId } from '../session';
 import { Problem } from './problem';
 
 export interface Params {
@@ -25,19 +25,14 @@ export interface Answer<T = unknown> {
 
 export const endpoint = '/graphql';
 
-function headers(used: string | null): Record<string, string> {
-  return used === null ? {} : { Authorization: `Bearer ${used}` };
-}
-
 /** Sends an operation; with keepalive also while the page is being left. Errors of the graph are in the answer; others are thrown as a Problem. */
 export async function send<T>(params: Params, { signal, keepalive }: { signal?: AbortSignal; keepalive?: boolean } = {}): Promise<Answer<T>> {
-  const used = token();
+  const used = sessionId();
   let response: Response;
   try {
     response = await fetch(endpoint, {
       method: 'POST',
       headers: {
-        ...headers(used),
         'Content-Type': 'application/json',
         Accept: 'application/graphql-response+json, application/json;q=0.9',
       },
@@ -50,7 +45,6 @@ export async function send<T>(params: Params, { signal, keepalive }: { signal?: 
     throw new Problem('UNREACHABLE', 'The server cannot be reached.');
   }
   if (response.status === 401) refuse(used);
-  else accept(used);
   const answer = (await response.json().catch(() => null)) as Answer<T> | null;
   if (answer === null) throw new Problem('INTERNAL_ERROR', `The server answered ${response.status} without a readable body.`);
   return answer;
@@ -73,8 +67,8 @@ export interface Listener<T> {
 
 /** Runs a subscription until it completes or the function returned is called. */
 export function subscribe<T>(params: Params, listener: Listener<T>): () => void {
-  const used = token();
-  const client = createClient({ url: new URL(endpoint, location.href).href, headers: headers(used), retryAttempts: 3, on: { connected: () => listener.connected?.() } });
+  const used = sessionId();
+  const client = createClient({ url: new URL(endpoint, location.href).href, retryAttempts: 3, on: { connected: () => listener.connected?.() } });
   const { query, variables, operationName } = params;
   return client.subscribe<T>(
     { query, variables: variables ?? undefined, operationName: operationName ?? undefined },

@@ -2,7 +2,7 @@
 // cached at once and reads it again; after each change everything shown is read again.
 import { keepPreviousData, QueryClient, useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { token, watch } from '../session';
+import { sessionId, watch } from '../session';
 import { ask, send } from './client';
 import type { ResultOf, VariablesOf } from './graphql';
 import { Problem, problemOf } from './problem';
@@ -14,10 +14,10 @@ export const answers = new QueryClient({
   defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false, networkMode: 'always', gcTime: retention } },
 });
 
-let owner = token();
+let owner = sessionId();
 watch(() => {
-  if (token() === owner) return;
-  owner = token();
+  if (sessionId() === owner) return;
+  owner = sessionId();
   answers.clear();
 });
 

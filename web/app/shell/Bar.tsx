@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
-import { ago } from '../format/time';
 import { setSystem, useSystem } from '../format/units';
+import { useDo } from '../graph/use';
 import { signOut } from '../session';
 import { Mark, Menu, Moon, Person, Sun } from './icons';
+import { Failure } from './parts';
 import { turnTheme, useTheme } from './theme';
 import type { Viewer } from './viewer';
 
@@ -54,6 +55,7 @@ function Places({ places }: { places: Place[] }) {
 
 function Account({ viewer }: { viewer: Viewer }) {
   const [open, setOpen] = useState(false);
+  const leave = useDo(signOut);
   const box = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {
@@ -85,10 +87,10 @@ function Account({ viewer }: { viewer: Viewer }) {
           <p className="hint">
             {viewer.isRestricted ? 'Sees the subscribers of its groups' : 'Sees the whole company'} · {viewer.permissions.length} permissions
           </p>
-          <p className="hint">The session ends {ago(viewer.tokenExpiresAt)}.</p>
           <UnitsSwitch />
           <p className="hint">Times are in {viewer.company.timeZone}, the zone of the company.</p>
-          <button type="button" onClick={() => void signOut()}>Sign out</button>
+          <button type="button" disabled={leave.busy} onClick={() => void leave.run()}>Sign out</button>
+          {leave.problem && <Failure problem={leave.problem} />}
         </div>
       )}
     </div>

@@ -1,18 +1,14 @@
 import { useDo } from '../graph/use';
 import { declineOffer, replaceSession } from '../session';
-import { checkToken } from '../signin';
 import { Dialog } from './Dialog';
 import { Failure } from './parts';
 
 /** Asks whether the token of a link may replace the session. */
 export function OfferedSession({ token, email }: { token: string; email: string }) {
-  const replace = useDo(async () => {
-    await checkToken(token);
-    await replaceSession(token);
-  });
+  const replace = useDo(() => replaceSession(token));
   return (
     <Dialog title="Sign in with the token of this link?" cancel={declineOffer}>
-      <p>You are signed in as {email}. The link holds the access token of another session, which would replace yours in this tab.</p>
+      <p>You are signed in as {email}. The link holds the access token of another session, which would replace yours in this browser.</p>
       {replace.problem && <Failure problem={replace.problem} />}
       <p className="actions">
         <button type="button" autoFocus onClick={declineOffer}>Stay signed in</button>

@@ -30,13 +30,13 @@ const views: Record<Exclude<ViewName, 'explore'>, Shown> = {
 
 /** The page: a bar, and the view that the address names. */
 export function Shell() {
-  const { token, notice, offered, awaiting } = useSession();
+  const { id, notice, offered, awaiting } = useSession();
   const route = useRoute();
-  useTitle(token === null ? 'Sign in' : titleOf(route));
+  useTitle(id === null ? 'Sign in' : titleOf(route));
   if (awaiting) return null;
-  if (token === null) return <SignIn notice={notice} />;
+  if (id === null) return <SignIn notice={notice} />;
   return (
-    <SignedIn key={token}>
+    <SignedIn key={id}>
       {(viewer) => (
         <>
           <Bar places={placesAt(placeOf(route))} viewer={viewer} />

@@ -22,7 +22,7 @@ export function SignIn({ notice }: { notice: string | null }) {
           <button type="button" aria-pressed={way === 'token'} onClick={() => setWay('token')}>Access token</button>
         </div>
         {way === 'key' ? <ByKey /> : <ByToken />}
-        <p className="hint">The token stays in the tabs of this browser and ends with the last of them.</p>
+        <p className="hint">You are signed in in all tabs of this browser until you sign out, do not use it for a while, or the working day is over.</p>
       </div>
     </main>
   );

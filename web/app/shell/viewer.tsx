@@ -12,12 +12,11 @@ export interface Viewer {
   email: string;
   permissions: string[];
   isRestricted: boolean;
-  tokenExpiresAt: string;
   company: { name: string; externalId: string; timeZone: string; currentPeriod: Period };
 }
 
 const query = `query Viewer {
-  viewer { email permissions isRestricted tokenExpiresAt company { name externalId timeZone currentPeriod { start end } } }
+  viewer { email permissions isRestricted company { name externalId timeZone currentPeriod { start end } } }
 }`;
 
 const Context = createContext<Viewer | null>(null);
@@ -42,7 +41,7 @@ export function SignedIn({ children }: { children: (viewer: Viewer | null) => Re
     <>
       {children(null)}
       <main className="page">
-        {problem ? <Failure problem={problem} retry={reload} more={<button type="button" onClick={() => void signOut()}>Sign out</button>} /> : <Loading label="Reading your account" />}
+        {problem ? <Failure problem={problem} retry={reload} more={<button type="button" onClick={() => void signOut().catch(reload)}>Sign out</button>} /> : <Loading label="Reading your account" />}
       </main>
     </>
   );

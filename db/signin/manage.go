@@ -1,0 +1,79 @@
+package signin
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db/audit"
+	"simgraph/db/credential"
+	"simgraph/db/pg"
+	"simgraph/domain"
+	"simgraph/domain/signin"
+)
+
+const listSessions = `
+SELECT s.session_hash, u.email, s.way, s.created_at, s.used_at, s.expires_at, s.ends_at
+FROM web_sessions s
+JOIN users u ON u.company_id = s.company_id AND u.user_id = s.user_id
+WHERE s.company_id = $1 AND s.ended_at IS NULL AND s.expires_at > $2 AND ($3 = '' OR u.email = $3) AND NOT u.disabled
+ORDER BY s.used_at DESC
+LIMIT $4`
+
+type sessionRow struct {
+	SessionHash                          []byte
+	Email, Way                           string
+	CreatedAt, UsedAt, ExpiresAt, EndsAt time.Time
+}
+
+func (r *sessionRow) session() *signin.Session {
+	return &signin.Session{
+		ID: credential.FormatHash(r.SessionHash), Email: r.Email, Way: r.Way,
+		CreatedAt: r.CreatedAt, UsedAt: r.UsedAt, ExpiresAt: r.ExpiresAt, EndsAt: r.EndsAt,
+	}
+}
+
+// List implements signin.Sessions.
+func (s *Store) List(ctx context.Context, scope domain.Scope, email string) ([]*signin.Session, error) {
+	rows, err := pg.SelectAll[sessionRow](ctx, s.pool, listSessions, scope.Company, s.Now(), strings.ToLower(email), signin.MaxListed)
+	return pg.Pluck(rows, (*sessionRow).session), err
+}
+
+const endSessions = `
+UPDATE web_sessions s SET ended_at = $2, refresh_token = NULL
+FROM users u
+WHERE s.company_id = $1 AND u.company_id = s.company_id AND u.user_id = s.user_id AND s.ended_at IS NULL AND s.expires_at > $2
+  AND ($3 = '' OR u.email = $3) AND ($4 = '' OR encode(substring(s.session_hash FROM 1 FOR 8), 'hex') = $4)
+RETURNING u.email`
+
+// EndAll implements signin.Sessions. The audit log gets one entry for each user.
+func (s *Store) EndAll(ctx context.Context, scope domain.Scope, email, id string) (ended int, err error) {
+	return ended, pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		var emails []string
+		if err := tx.SelectContext(ctx, &emails, endSessions, scope.Company, s.Now(), strings.ToLower(email), id); err != nil {
+			return err
+		}
+		ended = len(emails)
+		return recordEnds(ctx, tx, scope, emails, id)
+	})
+}
+
+func recordEnds(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, emails []string, id string) error {
+	sessions := map[string]int{}
+	for _, email := range emails {
+		sessions[email]++
+	}
+	for email, n := range sessions {
+		changes := []domain.AuditChange{domain.Was("sessions", pg.FormatInt(int64(n)))}
+		if id != "" {
+			changes = append(changes, domain.Was("session", id))
+		}
+		err := audit.Record(ctx, tx, scope, domain.AuditEntry{Action: domain.AuditSessionEnd, SubjectType: "User", SubjectID: email, Changes: changes})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package access
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Site is where browsers reach this server.
+type Site struct {
+	// origin is empty where only the Host of requests says it.
+	origin string
+	https  bool
+}
+
+// NewSite reads the public URL; "" leaves the origin to the Host of requests.
+func NewSite(publicURL string) Site {
+	at, err := url.Parse(publicURL)
+	if err != nil || at.Host == "" {
+		return Site{}
+	}
+	return Site{strings.ToLower(at.Scheme + "://" + at.Host), strings.EqualFold(at.Scheme, "https")}
+}
+
+// Is reports whether an origin, as browsers send it, is this server.
+func (s Site) Is(r *http.Request, origin string) bool {
+	at, err := url.Parse(origin)
+	return err == nil && at.Host != "" && strings.EqualFold(at.Host, r.Host) || s.origin != "" && strings.EqualFold(origin, s.origin)
+}
+
+// IsPage reports whether a browser certifies that a page of this server makes the
+// request. Browsers send Sec-Fetch-Site over TLS and to this machine, and Origin
+// with whatever is not a plain GET.
+func (s Site) IsPage(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "same-origin":
+		return true
+	case "":
+		origin := r.Header.Get("Origin")
+		return origin != "" && s.Is(r, origin)
+	}
+	return false
+}
+
+// secure reports whether browsers reach the server over TLS.
+func (s Site) secure(r *http.Request) bool { return s.https || r.TLS != nil }

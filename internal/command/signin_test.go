@@ -1,0 +1,68 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"simgraph/db"
+	"simgraph/db/pg"
+	"simgraph/db/signin"
+	"simgraph/domain"
+	"simgraph/internal/command"
+)
+
+func TestTheOperatorListsAndEndsSessions(t *testing.T) {
+	t.Parallel()
+	c := newConsole(t)
+	c.demo(command.Demo{Subscribers: 1, Days: 1, Seed: 1, Company: "demo", Until: "2026-11-20T12:00:00Z"})
+	pool, err := pg.Open(t.Context(), c.env.DatabaseURL, pg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	tokens := db.NewAccess(pool)
+	store := signin.New(pool, tokens, signin.Options{Idle: time.Hour, Most: 10 * time.Hour})
+	company, _, err := tokens.FindUser(t.Context(), "admin@demo.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for range 3 {
+		grant, err := tokens.Issue(t.Context(), domain.Whole(company), "admin@demo.example", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun, err := store.ByToken(t.Context(), domain.Origin{}, grant.Token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, begun.ID)
+	}
+	list := func() string {
+		c.stdout.Reset()
+		if err := (&command.SessionList{}).Run(t.Context(), c.env); err != nil {
+			t.Fatal(err)
+		}
+		return c.stdout.String()
+	}
+	if got := list(); strings.Count(got, "admin@demo.example") != 3 || !strings.Contains(got, ids[0]) {
+		t.Fatalf("got %s", got)
+	}
+	if err := (&command.SessionEnd{ID: ids[0]}).Run(t.Context(), c.env); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(); strings.Contains(got, ids[0]) || !strings.Contains(got, ids[1]) {
+		t.Fatalf("got %s", got)
+	}
+	if err := (&command.SessionEnd{ID: ids[0]}).Run(t.Context(), c.env); err == nil {
+		t.Error("a session ends twice")
+	}
+	c.stdout.Reset()
+	if err := (&command.SessionEnd{User: "Admin@demo.example"}).Run(t.Context(), c.env); err != nil || c.stdout.String() != "2\n" {
+		t.Errorf("%v, %q", err, c.stdout.String())
+	}
+	if (&command.SessionEnd{}).Validate() == nil {
+		t.Error("all sessions are ended unasked")
+	}
+}

@@ -1,0 +1,172 @@
+// Package signin answers what the page signs in and out with.
+package signin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"mime"
+	"net/http"
+	"time"
+
+	"simgraph/domain"
+	"simgraph/domain/signin"
+	"simgraph/internal/access"
+	"simgraph/internal/problem"
+)
+
+// SessionPath is where the page begins, reads and ends its session.
+const SessionPath = "/session"
+
+// maxBody bounds what the page sends.
+const maxBody = 16 << 10
+
+// Config are the parts of a Handler.
+type Config struct {
+	Store    signin.Sessions
+	Sessions *access.Sessions
+	Log      *slog.Logger
+}
+
+// Handler answers the paths of the sign-in page.
+type Handler struct{ Config }
+
+// New returns the handler.
+func New(cfg Config) *Handler { return &Handler{cfg} }
+
+// Handlers are those of the sign-in page by their exact paths.
+func (h *Handler) Handlers() map[string]http.Handler {
+	return map[string]http.Handler{SessionPath: http.HandlerFunc(h.session)}
+}
+
+// session answers GET with the session, POST by beginning one, DELETE by ending it.
+func (h *Handler) session(w http.ResponseWriter, r *http.Request) {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		h.read(w, r)
+	case http.MethodPost:
+		h.begin(w, r)
+	case http.MethodDelete:
+		h.end(w, r)
+	default:
+		h.refuseMethod(w, r, "GET, HEAD, POST, DELETE")
+	}
+}
+
+// current is the session as the page reads it.
+type current struct {
+	ID        string    `json:"id"`
+	Email     string    `json:"email"`
+	ExpiresAt time.Time `json:"expiresAt"`
+}
+
+// read answers with null where nobody is signed in: that is no error. It is no use
+// of the session.
+func (h *Handler) read(w http.ResponseWriter, r *http.Request) {
+	var found *current
+	if session := h.Sessions.Of(r); session != "" {
+		caller, err := h.Sessions.Caller(r.Context(), session)
+		if fault, is := domain.AsError(err); err != nil && (!is || fault.Kind != domain.KindInvalidToken) {
+			h.refuse(w, r, err)
+			return
+		}
+		if err == nil {
+			found = &current{caller.Credential, caller.Email, caller.ExpiresAt}
+		}
+	}
+	h.answer(w, map[string]*current{"session": found})
+}
+
+// credentials is what the page signs in with: a key with its secret, or a token.
+type credentials struct {
+	AccessKeyID string `json:"accessKeyId"`
+	Secret      string `json:"secret"`
+	Token       string `json:"token"`
+}
+
+func (h *Handler) begin(w http.ResponseWriter, r *http.Request) {
+	var given credentials
+	if err := h.body(w, r, &given); err != nil {
+		h.refuse(w, r, err)
+		return
+	}
+	begun, err := h.beginBy(r, given)
+	if err == nil {
+		err = h.Sessions.Give(w, r, begun)
+	}
+	if err != nil {
+		h.refuse(w, r, err)
+		return
+	}
+	h.answer(w, map[string]*current{"session": {begun.ID, begun.Email, begun.ExpiresAt}})
+}
+
+func (h *Handler) beginBy(r *http.Request, given credentials) (*signin.Begun, error) {
+	ctx, from := r.Context(), domain.OriginOf(r.Context())
+	switch {
+	case given.AccessKeyID != "":
+		return h.Store.ByKey(ctx, from, given.AccessKeyID, domain.Secret(given.Secret))
+	case given.Token != "":
+		return h.Store.ByToken(ctx, from, domain.Secret(given.Token))
+	}
+	return nil, domain.Invalid("accessKeyId", "an access key or a token is needed")
+}
+
+func (h *Handler) end(w http.ResponseWriter, r *http.Request) {
+	err := h.fromPage(r)
+	if err == nil {
+		err = h.Sessions.End(w, r)
+	}
+	if err != nil {
+		h.refuse(w, r, err)
+		return
+	}
+	h.answer(w, map[string]*current{"session": nil})
+}
+
+// fromPage returns an error when no page of this server makes the request: pages of
+// other sites must neither sign anybody in nor out.
+func (h *Handler) fromPage(r *http.Request) error {
+	if !h.Sessions.IsPage(r) {
+		return domain.Forbidden("this is for the page of this server; programs use access tokens")
+	}
+	return nil
+}
+
+// body reads what the page sends.
+func (h *Handler) body(w http.ResponseWriter, r *http.Request, into any) error {
+	if err := h.fromPage(r); err != nil {
+		return err
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return domain.Invalid("", "the body must be application/json")
+	}
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	if err := decoder.Decode(into); err != nil {
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+			return domain.Invalid("", "the body is larger than 16 kB")
+		}
+		return domain.Invalid("", "the body is not the JSON that the page sends")
+	}
+	return nil
+}
+
+func (h *Handler) answer(w http.ResponseWriter, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(body) // the browser may be gone
+}
+
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	p := problem.Of(err)
+	if p.Code == problem.Internal {
+		h.Log.ErrorContext(r.Context(), "a sign-in failed", "requestId", domain.OriginOf(r.Context()).RequestID, "error", err)
+	}
+	p.Write(w, r, domain.OriginOf(r.Context()).RequestID)
+}
+
+func (h *Handler) refuseMethod(w http.ResponseWriter, r *http.Request, allowed string) {
+	message := fmt.Sprintf("this path does not serve %.20q; it serves %s", r.Method, allowed)
+	h.refuse(w, r, problem.New(problem.WrongMethod, "", message).With("Allow", allowed))
+}
