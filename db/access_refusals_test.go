@@ -117,7 +117,9 @@ func TestAFloodOfUnknownKeysStaysSmall(t *testing.T) {
 	pool := newInventory(t)
 	log, store := audit.NewLog(pool), db.NewAccess(pool)
 	held := pool.MustBegin()
-	held.MustExec(`SELECT FROM audit_heads FOR UPDATE`)
+	for _, company := range []domain.CompanyID{domain.Installation, acme} {
+		held.MustExec(`SELECT FROM audit_heads WHERE company_id = $1 FOR UPDATE`, company)
+	}
 	var flood sync.WaitGroup
 	for part := range 4 {
 		flood.Go(func() {

@@ -130,17 +130,19 @@ func (a *Access) EndToken(ctx context.Context, from domain.Origin, token domain.
 const authenticate = `
 SELECT u.user_id, u.email, u.permissions, t.scopes, k.scopes AS key_scopes, t.expires_at, COALESCE(t.access_key_id, '') AS access_key_id,
        c.company_id, c.external_id, c.name, c.billing_day, c.time_zone,
-       array_agg(g.group_id ORDER BY g.group_id) FILTER (WHERE g.group_id IS NOT NULL) AS groups,
-       array_agg(g.group_id ORDER BY g.group_id) FILTER (WHERE g.hide_tariff_details) AS masked
+       visible.groups, visible.masked
 FROM access_tokens t
 JOIN users u ON u.company_id = t.company_id AND u.user_id = t.user_id
 JOIN companies c ON c.company_id = t.company_id
 LEFT JOIN access_keys k ON k.company_id = t.company_id AND k.access_key_id = t.access_key_id
-LEFT JOIN user_groups ug ON ug.company_id = u.company_id AND ug.user_id = u.user_id
-LEFT JOIN groups g ON g.company_id = ug.company_id AND g.group_id = ug.group_id
+CROSS JOIN LATERAL (
+  SELECT array_agg(g.group_id ORDER BY g.group_id) AS groups, array_agg(g.group_id ORDER BY g.group_id) FILTER (WHERE g.hide_tariff_details) AS masked
+  FROM user_groups ug
+  JOIN groups g ON g.company_id = ug.company_id AND g.group_id = ug.group_id
+  WHERE ug.company_id = $1 AND ug.user_id = u.user_id
+) visible
 WHERE t.company_id = $1 AND t.token_hash = $2 AND t.expires_at > $3 AND t.revoked_at IS NULL AND NOT u.disabled
-  AND (t.access_key_id IS NULL OR (k.revoked_at IS NULL AND k.expires_at > $3))
-GROUP BY t.company_id, t.token_hash, u.company_id, u.user_id, c.company_id, k.company_id, k.access_key_id`
+  AND (t.access_key_id IS NULL OR (k.revoked_at IS NULL AND k.expires_at > $3))`
 
 // CallerRow is a caller as authenticating statements select it.
 type CallerRow struct {

@@ -96,16 +96,19 @@ func newFiring(tx *sqlx.Tx, company *domain.Company, at time.Time) *firing {
 const logCrossed = `, logged AS (
 INSERT INTO alert_log (company_id, alert_id, rule_type, target, limit_boundary, revision, subscriber_key, group_id, target_group_id,
   period_start, period_end, threshold, usage, late, notification_id, date_created)
-SELECT $1, c.alert_id, c.rule_type, COALESCE(target.subscriber_id, c.target_group_id::text, ''), c.boundary, c.revision,
+SELECT own.company_id, c.alert_id, c.rule_type, COALESCE(target.subscriber_id, c.target_group_id::text, ''), c.boundary, c.revision,
   c.subscriber_key, c.group_id, c.target_group_id, c.period_start, c.period_end, c.threshold, c.usage, c.late, $2::uuid, $3
-FROM crossed c
-LEFT JOIN subscribers target ON c.rule_type = 'sim' AND target.company_id = $1 AND target.key = c.subscriber_key
+FROM companies own
+CROSS JOIN crossed c
+LEFT JOIN subscribers target ON c.rule_type = 'sim' AND target.company_id = own.company_id AND target.key = c.subscriber_key
+WHERE own.company_id = $1
 ORDER BY c.alert_id, c.boundary, c.subscriber_key, c.group_id
 ON CONFLICT DO NOTHING
 RETURNING entry_id
 )
-SELECT count(*) AS fired, ` + usage.IsFollowed + ` AS followed
-FROM logged`
+SELECT (SELECT count(*) FROM logged) AS fired, ` + usage.IsFollowed + ` AS followed
+FROM companies own
+WHERE own.company_id = $1`
 
 // bookedMany looks up, for each total that moved, the thresholds that it moved
 // over: those in [before, after). OFFSET 0 keeps the lookup by index, which
@@ -268,7 +271,7 @@ func (f *firing) log(ctx context.Context, mailed bool, sql string, args ...any) 
 
 const queueDeliveries = `
 INSERT INTO alert_deliveries (company_id, notification_id, recipient_id, email, created_at, suppressed)
-SELECT $1, $2, r.recipient_id, r.email, $3, r.suppressed_since IS NOT NULL
+SELECT r.company_id, $2, r.recipient_id, r.email, $3, r.suppressed_since IS NOT NULL
 FROM alert_recipients r
 WHERE r.company_id = $1`
 

@@ -23,20 +23,26 @@ CREATE TABLE audit (
   seq bigserial PRIMARY KEY, kind text, id bigint, period_start timestamptz, total bigint,
   alert_id bigint, boundary text, revision int, threshold bigint, rule_type text, target_id bigint
 );
+
 CREATE FUNCTION audit_subscriber() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   INSERT INTO audit (kind, id, period_start, total)
   VALUES ('subscriber', NEW.subscriber_key, NEW.period_start, NEW.mobile_originated + NEW.mobile_terminated); RETURN NEW; END $$;
+
 CREATE FUNCTION audit_group() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   INSERT INTO audit (kind, id, period_start, total)
   VALUES ('group', NEW.group_id, NEW.period_start, NEW.mobile_originated + NEW.mobile_terminated); RETURN NEW; END $$;
+
 CREATE FUNCTION audit_threshold() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   IF TG_OP = 'DELETE' THEN
     INSERT INTO audit (kind, alert_id, boundary) VALUES ('removed', OLD.alert_id, OLD.boundary); RETURN OLD;
   END IF;
   INSERT INTO audit (kind, alert_id, boundary, revision, threshold, rule_type, target_id)
   VALUES ('threshold', NEW.alert_id, NEW.boundary, NEW.revision, NEW.threshold, NEW.rule_type, NEW.target_id); RETURN NEW; END $$;
+
 CREATE TRIGGER audit AFTER INSERT OR UPDATE ON subscriber_periods FOR EACH ROW EXECUTE FUNCTION audit_subscriber();
+
 CREATE TRIGGER audit AFTER INSERT OR UPDATE ON group_periods FOR EACH ROW EXECUTE FUNCTION audit_group();
+
 CREATE TRIGGER audit AFTER INSERT OR UPDATE OR DELETE ON alert_thresholds FOR EACH ROW EXECUTE FUNCTION audit_threshold();`
 
 type auditRow struct {
@@ -80,7 +86,7 @@ func newBurst(t *testing.T, seed uint64) *burst {
 	// The period began an hour ago in summer time: 31 March in London.
 	f := newFleet(t, 31, "Europe/London", clockAt("2026-03-01 12:00"))
 	random := rand.New(rand.NewPCG(seed, 1))
-	f.pool.MustExec(auditTables)
+	execEach(f.pool, auditTables)
 	_, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example")
 	try(t, err)
 	s := &burst{fleet: f, old: map[int64]bool{}}

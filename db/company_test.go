@@ -42,6 +42,7 @@ var ofAllCompanies = map[string]string{
 }
 
 func TestEveryStatementReadsOneCompany(t *testing.T) {
+	dbtest.WithoutCitus(t, "plans of PostgreSQL")
 	t.Parallel()
 	planner := newPlanner(t)
 	for name, sql := range constantStatements(t) {

@@ -51,7 +51,9 @@ func TestACompanyWithTheSameIdentifiersChangesNoAnswer(t *testing.T) {
 			t.Errorf("%s answers nothing: %s", name, before[name])
 		}
 	}
-	w.mustReadOneCompany()
+	if !dbtest.OnCitus() { // the plans are those of PostgreSQL
+		w.mustReadOneCompany()
+	}
 }
 
 // twins is a database for companies that are alike.

@@ -65,6 +65,7 @@ func migrationTexts(t *testing.T) string {
 }
 
 func TestDistributionDoesNothingWithoutCitus(t *testing.T) {
+	dbtest.WithoutCitus(t, "a database without Citus")
 	t.Parallel()
 	pool := dbtest.New(t)
 	for _, function := range []string{"simgraph_distribute", "simgraph_reference"} {

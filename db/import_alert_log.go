@@ -52,10 +52,11 @@ WITH line AS (
 ), written AS (
   INSERT INTO alert_log (company_id, alert_id, rule_type, target, limit_boundary, revision, subscriber_key, group_id, target_group_id,
     period_start, period_end, threshold, usage, late, notification_id, date_created)
-  SELECT company_id, alert_id, rule_type, target, boundary, revision, key, nullif(group_id, 0), nullif(target_group_id, 0),
+  SELECT own.company_id, alert_id, rule_type, target, boundary, revision, key, nullif(group_id, 0), nullif(target_group_id, 0),
     period_start, period_end, threshold, usage, late, nullif(notification, '')::uuid, date_created
-  FROM judged
-  WHERE outcome = 'created'
+  FROM companies own
+  CROSS JOIN judged
+  WHERE own.company_id = $1 AND outcome = 'created'
   ORDER BY place
   ON CONFLICT DO NOTHING
 )

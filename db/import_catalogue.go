@@ -45,7 +45,7 @@ func (i *Importer) Operators(ctx context.Context, by *domain.Actor, items []*dom
 
 const importTariffs = `
 WITH line AS (
-  SELECT own.company_id, l.*, CASE
+  SELECT l.*, CASE
     WHEN t.name IS NULL THEN 'created'
     WHEN (t.line_rental, t.currency) IS DISTINCT FROM (l.line_rental, l.currency) THEN 'updated'
     ELSE 'unchanged' END AS outcome
@@ -55,7 +55,11 @@ WITH line AS (
   WHERE own.company_id = $1
 ), written AS (
   INSERT INTO tariffs (company_id, name, line_rental, currency)
-  SELECT company_id, name, line_rental, currency FROM line WHERE outcome <> 'unchanged' ORDER BY name
+  SELECT own.company_id, l.name, l.line_rental, l.currency
+  FROM companies own
+  CROSS JOIN line l
+  WHERE own.company_id = $1 AND l.outcome <> 'unchanged'
+  ORDER BY l.name
   ON CONFLICT (company_id, name) DO UPDATE SET line_rental = excluded.line_rental, currency = excluded.currency
 )
 SELECT name, outcome FROM line`
@@ -80,7 +84,7 @@ func (i *Importer) Tariffs(ctx context.Context, scope domain.Scope, items []*dom
 
 const importGroups = `
 WITH line AS (
-  SELECT own.company_id, l.*, CASE
+  SELECT l.*, CASE
     WHEN g.group_id IS NULL THEN 'created'
     WHEN (g.name, g.hide_tariff_details) IS DISTINCT FROM (l.name, l.hide_tariff_details) THEN 'updated'
     ELSE 'unchanged' END AS outcome
@@ -90,7 +94,11 @@ WITH line AS (
   WHERE own.company_id = $1
 ), written AS (
   INSERT INTO groups (company_id, group_id, name, hide_tariff_details)
-  SELECT company_id, group_id, name, hide_tariff_details FROM line WHERE outcome <> 'unchanged' ORDER BY group_id
+  SELECT own.company_id, l.group_id, l.name, l.hide_tariff_details
+  FROM companies own
+  CROSS JOIN line l
+  WHERE own.company_id = $1 AND l.outcome <> 'unchanged'
+  ORDER BY l.group_id
   ON CONFLICT (company_id, group_id) DO UPDATE
   SET name = excluded.name, hide_tariff_details = excluded.hide_tariff_details
 )

@@ -15,7 +15,7 @@ import (
 // importMemberships takes 0 for no group.
 const importMemberships = `
 WITH line AS (
-  SELECT own.company_id, l.physical_id, l.since, nullif(l.group_id, 0) AS group_id, s.key, CASE
+  SELECT l.physical_id, l.since, nullif(l.group_id, 0) AS group_id, s.key, CASE
     WHEN s.key IS NULL THEN 'subscriber'
     WHEN l.group_id <> 0 AND g.group_id IS NULL THEN 'group'
     WHEN l.since > $5 THEN 'future'
@@ -30,7 +30,11 @@ WITH line AS (
   WHERE own.company_id = $1
 ), written AS (
   INSERT INTO group_memberships (company_id, subscriber_key, since, group_id)
-  SELECT company_id, key, since, group_id FROM line WHERE outcome IN ('created', 'moved') ORDER BY key, since
+  SELECT own.company_id, l.key, l.since, l.group_id
+  FROM companies own
+  CROSS JOIN line l
+  WHERE own.company_id = $1 AND l.outcome IN ('created', 'moved')
+  ORDER BY l.key, l.since
   ON CONFLICT (company_id, subscriber_key, since) DO UPDATE SET group_id = excluded.group_id
 )
 SELECT physical_id || chr(31) || (extract(epoch FROM since) * 1000000)::bigint, outcome FROM line`

@@ -64,11 +64,12 @@ WITH line AS (
   INSERT INTO subscribers (company_id, kind, physical_id, subscriber_id, data_number, imsi, nickname, operator_code, tariff_name,
     connection_date, expiry_date, contract_length, is_barred, is_active, terminate_date, group_id, subscriber_type,
     is_transferring, is_online, eid, smdp_provider, parent_key, is_enabled_on_parent)
-  SELECT company_id, kind, physical_id, subscriber_id, data_number, imsi, nickname, operator_code, tariff_name,
+  SELECT own.company_id, kind, physical_id, subscriber_id, data_number, imsi, nickname, operator_code, tariff_name,
     connection_date, expiry_date, contract_length, is_barred, is_active, terminate_date, group_id, subscriber_type,
     is_transferring, is_online, eid, smdp_provider, parent_key, is_enabled_on_parent
-  FROM checked
-  WHERE outcome IN ('created', 'updated', 'moved')
+  FROM companies own
+  CROSS JOIN checked
+  WHERE own.company_id = $1 AND outcome IN ('created', 'updated', 'moved')
   ORDER BY old_key, physical_id
   ON CONFLICT (company_id, physical_id) DO UPDATE SET kind = excluded.kind, subscriber_id = excluded.subscriber_id,
     data_number = excluded.data_number, imsi = excluded.imsi, nickname = excluded.nickname,
@@ -83,9 +84,11 @@ WITH line AS (
   RETURNING key, physical_id, group_id
 ), moved AS (
   INSERT INTO group_memberships (company_id, subscriber_key, since, group_id)
-  SELECT c.company_id, w.key, $2, w.group_id
-  FROM written w JOIN checked c ON c.physical_id = w.physical_id
-  WHERE c.outcome IN ('created', 'moved')
+  SELECT own.company_id, w.key, $2, w.group_id
+  FROM companies own
+  CROSS JOIN written w
+  JOIN checked c ON c.physical_id = w.physical_id
+  WHERE own.company_id = $1 AND c.outcome IN ('created', 'moved')
   ON CONFLICT (company_id, subscriber_key, since) DO UPDATE SET group_id = excluded.group_id
 )
 SELECT physical_id, outcome FROM checked`

@@ -12,7 +12,7 @@ import (
 
 const importTags = `
 WITH line AS (
-  SELECT own.company_id, l.physical_id, l.tag_name, s.key, CASE
+  SELECT l.physical_id, l.tag_name, s.key, CASE
     WHEN s.key IS NULL THEN 'subscriber'
     WHEN st.tag_name IS NULL THEN 'created'
     ELSE 'unchanged' END AS outcome
@@ -23,7 +23,11 @@ WITH line AS (
   WHERE own.company_id = $1
 ), written AS (
   INSERT INTO subscriber_tags (company_id, subscriber_key, tag_name)
-  SELECT company_id, key, tag_name FROM line WHERE outcome = 'created' ORDER BY key, tag_name
+  SELECT own.company_id, l.key, l.tag_name
+  FROM companies own
+  CROSS JOIN line l
+  WHERE own.company_id = $1 AND l.outcome = 'created'
+  ORDER BY l.key, l.tag_name
   ON CONFLICT DO NOTHING
 )
 SELECT physical_id || chr(31) || tag_name, outcome FROM line`

@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
@@ -44,6 +45,14 @@ INSERT INTO user_lookup (email, company_id) VALUES ('ops@acme.example', 1), ('va
 INSERT INTO users SELECT company_id, user_id, email, '{VIEW_SUBSCRIBER,MANAGE_ACCESS_KEYS}' FROM user_lookup;
 INSERT INTO user_groups SELECT company_id, user_id, 12 FROM users WHERE email = 'van@acme.example'`)
 	return pool
+}
+
+// execEach runs statements that blank lines separate: Citus takes definitions one
+// by one.
+func execEach(pool *sqlx.DB, statements string) {
+	for statement := range strings.SplitSeq(statements, "\n\n") {
+		pool.MustExec(statement)
+	}
 }
 
 var (

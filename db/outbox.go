@@ -69,7 +69,7 @@ FOR UPDATE SKIP LOCKED`
 // have gathered for them before they were locked.
 const gatherMails = `
 WITH ready AS (
-  SELECT r.company_id, r.recipient_id, w.mail_id, r.email
+  SELECT r.recipient_id, w.mail_id, r.email
   FROM alert_recipients r
   JOIN unnest($7::bigint[], $8::uuid[]) AS w(recipient_id, mail_id) ON w.recipient_id = r.recipient_id
   WHERE ` + readyRecipient + `
@@ -77,10 +77,14 @@ WITH ready AS (
   UPDATE alert_deliveries d SET mail_id = ready.mail_id
   FROM ready
   WHERE d.company_id = $1 AND d.recipient_id = ready.recipient_id AND d.mail_id IS NULL AND NOT d.suppressed
+), gathered AS (
+  INSERT INTO mails (company_id, mail_id, recipient_id, email, kind, due_at, created_at)
+  SELECT own.company_id, ready.mail_id, ready.recipient_id, ready.email, 'alerts', $5, $5
+  FROM companies own
+  CROSS JOIN ready
+  WHERE own.company_id = $1
 )
-INSERT INTO mails (company_id, mail_id, recipient_id, email, kind, due_at, created_at)
-SELECT company_id, mail_id, recipient_id, email, 'alerts', $5, $5
-FROM ready`
+SELECT FROM companies WHERE company_id = $1`
 
 // Gather implements domain.Outbox.
 func (o *Outbox) Gather(ctx context.Context, company domain.CompanyID, digest domain.Digest) error {

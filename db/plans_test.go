@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/dbtest"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
@@ -14,6 +15,7 @@ import (
 // PostgreSQL keeps the plan of a look-up by one key from its sixth execution on, and
 // makes a new one each time for what depends on its values.
 func TestLookUpsByOneKeyKeepTheirPlan(t *testing.T) {
+	dbtest.WithoutCitus(t, "plans of PostgreSQL")
 	t.Parallel()
 	pool := newInventory(t)
 	pool.SetMaxOpenConns(1)

@@ -161,13 +161,15 @@ func TestACompanyIsReconciledWithoutTheOthers(t *testing.T) {
 // countParts has the database count the parts of regrouping.
 const countParts = `
 CREATE TABLE parts (company_id bigint NOT NULL);
+
 CREATE FUNCTION count_part() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO parts VALUES (NEW.company_id); RETURN NEW; END $$;
+
 CREATE TRIGGER count_part AFTER UPDATE ON company_moves FOR EACH ROW WHEN (OLD.groups IS DISTINCT FROM NEW.groups) EXECUTE FUNCTION count_part()`
 
 func TestAnImportAndTheWorkerMoveUsageOnce(t *testing.T) {
 	t.Parallel()
 	f := newUsageFleet(t, 5)
-	f.pool.MustExec(countParts)
+	execEach(f.pool, countParts)
 	f.record(usageOf("s1", "a", usageNow.Add(-time.Hour)), usageOf("s4", "b", usageNow.Add(-50*time.Hour)))
 	f.importMemberships(
 		domain.Membership{PhysicalID: "s1", Since: usageNow.AddDate(0, 0, -20), GroupID: new(int64(2))},

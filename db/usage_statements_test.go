@@ -68,6 +68,7 @@ func TestARecordTakesFourStatements(t *testing.T) {
 
 // PostgreSQL keeps the plans of the statements of a single record.
 func TestTheStatementsOfARecordKeepTheirPlans(t *testing.T) {
+	dbtest.WithoutCitus(t, "plans of PostgreSQL")
 	t.Parallel()
 	f, _ := newWatchedFleet(t)
 	f.pool.MustExec("ANALYZE")

@@ -5,6 +5,7 @@ package audit
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -25,19 +26,29 @@ func NewLog(pool *sqlx.DB) *Log { return &Log{pool} }
 
 // appendAudit moves the head of the company's log, which no other transaction
 // can until this one ends: so it is the last statement before the commit, and
-// one round trip.
+// one round trip. It appends nothing where there is no head yet.
 const appendAudit = `
 WITH head AS (
-  INSERT INTO audit_heads AS h (company_id, sequence, hash)
-  VALUES ($1, 1, sha256(decode(repeat('00', 32), 'hex') || int8send(1) || $2::bytea))
-  ON CONFLICT (company_id) DO UPDATE
+  UPDATE audit_heads h
   SET sequence = h.sequence + 1, hash = sha256(h.hash || int8send(h.sequence + 1) || $2::bytea)
-  RETURNING company_id, sequence, hash
+  WHERE h.company_id = $1
+  RETURNING h.sequence, h.hash
+), appended AS (
+  INSERT INTO audit_log (company_id, sequence, at, action, subject_type, subject_id, changes,
+    user_id, actor, access_key_id, door, address, request_id, hash)
+  SELECT own.company_id, head.sequence, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, head.hash
+  FROM audit_heads own
+  CROSS JOIN head
+  WHERE own.company_id = $1
+  RETURNING 1
 )
-INSERT INTO audit_log (company_id, sequence, at, action, subject_type, subject_id, changes,
-  user_id, actor, access_key_id, door, address, request_id, hash)
-SELECT company_id, sequence, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, hash
-FROM head`
+SELECT FROM audit_heads own CROSS JOIN appended WHERE own.company_id = $1`
+
+// beginAudit makes the head before the first entry.
+const beginAudit = `
+INSERT INTO audit_heads (company_id, sequence, hash)
+VALUES ($1, 0, decode(repeat('00', 32), 'hex'))
+ON CONFLICT (company_id) DO NOTHING`
 
 // Record notes what the transaction did; it has to be the last statement of it.
 func Record(ctx context.Context, tx sqlx.ExecerContext, scope domain.Scope, entry domain.AuditEntry) error {
@@ -49,9 +60,21 @@ func Record(ctx context.Context, tx sqlx.ExecerContext, scope domain.Scope, entr
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, appendAudit, scope.Company, entry.Content(scope.Company), entry.At, entry.Action,
+	args := []any{
+		scope.Company, entry.Content(scope.Company), entry.At, entry.Action,
 		entry.SubjectType, entry.SubjectID, string(changes), entry.UserID, entry.Name, entry.AccessKeyID,
-		entry.Door, entry.Address, entry.RequestID)
+		entry.Door, entry.Address, entry.RequestID,
+	}
+	appended, err := pg.Affected(ctx, tx, appendAudit, args...)
+	if err != nil || appended > 0 {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, beginAudit, scope.Company); err != nil {
+		return err
+	}
+	if appended, err = pg.Affected(ctx, tx, appendAudit, args...); err == nil && appended == 0 {
+		err = errors.New("the audit log has no head")
+	}
 	return err
 }
 

@@ -44,11 +44,19 @@ WITH oldest AS (
   LIMIT 1
 ), gone AS (
   DELETE FROM audit_log l USING last WHERE l.company_id = $1 AND l.sequence <= last.sequence
+), anchor AS (
+  INSERT INTO audit_anchors (company_id, sequence, hash)
+  SELECT own.company_id, last.sequence, last.hash
+  FROM audit_heads own
+  CROSS JOIN last
+  WHERE own.company_id = $1
+  ON CONFLICT (company_id) DO UPDATE SET sequence = excluded.sequence, hash = excluded.hash
+  RETURNING sequence, hash
 )
-INSERT INTO audit_anchors (company_id, sequence, hash)
-SELECT $1, sequence, hash FROM last
-ON CONFLICT (company_id) DO UPDATE SET sequence = excluded.sequence, hash = excluded.hash
-RETURNING sequence, encode(hash, 'hex') AS hash`
+SELECT anchor.sequence, encode(anchor.hash, 'hex') AS hash
+FROM audit_heads own
+CROSS JOIN anchor
+WHERE own.company_id = $1`
 
 // Prune removes the entries of all companies that were made before a time, and
 // returns how many. Each part that it removes has an entry that holds the last

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/url"
 	"os"
+	"testing"
 
 	"github.com/jmoiron/sqlx"
 
@@ -16,20 +17,33 @@ import (
 const citusWanted = "SIMGRAPH_TEST_CITUS"
 
 // onCitus are the settings of a server with the extension. Few shards make
-// databases that are cloned soon.
+// databases that are cloned soon. Triggers, which some tests make, are safe on one
+// node.
 var onCitus = func() map[string]string {
 	settings := maps.Clone(throwaway)
 	settings["shared_preload_libraries"] = "citus"
 	settings["citus.shard_count"] = "2"
 	settings["citus.enable_statistics_collection"] = "off"
+	settings["citus.enable_unsafe_triggers"] = "on"
 	settings["max_prepared_transactions"] = "100"
 	settings["max_locks_per_transaction"] = "1024"
 	return settings
 }()
 
+// OnCitus reports whether the databases are distributed.
+func OnCitus() bool { return os.Getenv(citusWanted) != "" }
+
+// WithoutCitus skips a test on Citus; reason is what it tests.
+func WithoutCitus(t testing.TB, reason string) {
+	t.Helper()
+	if OnCitus() {
+		t.Skip("not on Citus: " + reason)
+	}
+}
+
 // usualSettings are those of the server of a test binary.
 func usualSettings() map[string]string {
-	if os.Getenv(citusWanted) != "" {
+	if OnCitus() {
 		return onCitus
 	}
 	return throwaway
@@ -45,7 +59,7 @@ const (
 // distribute makes the database one of Citus, of which the server is the only
 // node; where no Citus is wanted it does nothing.
 func (s *server) distribute(ctx context.Context, database string) error {
-	if os.Getenv(citusWanted) == "" {
+	if !OnCitus() {
 		return nil
 	}
 	pool, err := pg.Open(ctx, s.url(database), pg.Options{})

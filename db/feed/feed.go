@@ -107,9 +107,11 @@ const maxRejects = 1000
 
 const addReject = `
 INSERT INTO feed_rejects AS r (company_id, source, nas, reason, requests, first_at, last_at, example)
-SELECT $1, $2, CASE WHEN (SELECT count(*) FROM feed_rejects WHERE company_id = $1) < $6
+SELECT own.company_id, $2, CASE WHEN (SELECT count(*) FROM feed_rejects WHERE company_id = $1) < $6
     OR EXISTS (SELECT FROM feed_rejects WHERE company_id = $1 AND source = $2 AND nas = $3 AND reason = $4) THEN $3 ELSE '' END,
   $4, 1, now(), now(), $5
+FROM companies own
+WHERE own.company_id = $1
 ON CONFLICT (company_id, source, nas, reason) DO UPDATE
 SET requests = r.requests + 1, last_at = excluded.last_at, example = excluded.example`
 

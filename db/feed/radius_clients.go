@@ -35,9 +35,11 @@ func NewClients(pool *sqlx.DB, key []byte) *Clients { return &Clients{pool, key}
 
 const createRADIUSClient = `
 INSERT INTO radius_clients (company_id, name, network, secret, created_at)
-SELECT $1, $2, $3::cidr, $4, $5
-WHERE (SELECT count(*) FROM radius_clients WHERE company_id = $1) < $6
-ON CONFLICT DO NOTHING`
+SELECT own.company_id, $2, $3::cidr, $4, $5
+FROM companies own
+WHERE own.company_id = $1 AND (SELECT count(*) FROM radius_clients WHERE company_id = $1) < $6
+ON CONFLICT DO NOTHING
+RETURNING 1`
 
 // Create implements domain.RADIUSClients.
 func (c *Clients) Create(ctx context.Context, scope domain.Scope, client domain.RADIUSClient) error {
@@ -50,7 +52,7 @@ func (c *Clients) Create(ctx context.Context, scope domain.Scope, client domain.
 		return err
 	}
 	return pg.InTx(ctx, c.pool, func(tx *sqlx.Tx) error {
-		n, err := pg.Affected(ctx, tx, createRADIUSClient, scope.Company, client.Name, client.Network.String(), sealed, time.Now(), domain.MaxRADIUSClients)
+		n, err := pg.Returned(ctx, tx, createRADIUSClient, scope.Company, client.Name, client.Network.String(), sealed, time.Now(), domain.MaxRADIUSClients)
 		if err != nil {
 			return err
 		}

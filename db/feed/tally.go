@@ -17,14 +17,16 @@ const maxElements = 5000
 
 const storePackets = `
 INSERT INTO feed_packets AS p (company_id, source, nas, result, packets, last_at)
-SELECT $1, n.source, n.nas, n.result, sum(n.packets), max(n.last_at)
-FROM (
+SELECT own.company_id, n.source, n.nas, n.result, sum(n.packets), max(n.last_at)
+FROM companies own
+CROSS JOIN (
   SELECT k.source, CASE WHEN (SELECT count(*) FROM feed_packets WHERE company_id = $1) + row_number() OVER () <= $7
       OR EXISTS (SELECT FROM feed_packets o WHERE o.company_id = $1 AND o.source = k.source AND o.nas = k.nas) THEN k.nas ELSE '' END AS nas,
     k.result, k.packets, k.last_at
   FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[]) AS k(source, nas, result, packets, last_at)
 ) n
-GROUP BY n.source, n.nas, n.result
+WHERE own.company_id = $1
+GROUP BY own.company_id, n.source, n.nas, n.result
 ORDER BY n.source, n.nas, n.result
 ON CONFLICT (company_id, source, nas, result) DO UPDATE
 SET packets = p.packets + excluded.packets, last_at = greatest(p.last_at, excluded.last_at)`

@@ -16,11 +16,13 @@ import (
 const addDays = `days AS (
   INSERT INTO subscriber_days AS d (company_id, day, subscriber_key, group_id, mobile_originated, mobile_terminated, sessions, last_seen, cells,
     ip_address, ip_originated, ip_terminated, ip_last_seen)
-  SELECT $1, DATE 'epoch' + ($3::integer[])[n.place], ($4::bigint[])[n.place], ($5::bigint[])[n.place],
+  SELECT own.company_id, DATE 'epoch' + ($3::integer[])[n.place], ($4::bigint[])[n.place], ($5::bigint[])[n.place],
     ($6::bigint[])[n.place], ($7::bigint[])[n.place], ($8::bigint[])[n.place], to_timestamp(($9::bigint[])[n.place]),
     ($10::bigint[])[coalesce(($11::integer[])[n.place - 1], 0) + 1:($11::integer[])[n.place]],
     n.ip_address, ($12::bigint[])[n.place], ($13::bigint[])[n.place], to_timestamp(($14::bigint[])[n.place])
-  FROM unnest($2::inet[]) WITH ORDINALITY AS n(ip_address, place)
+  FROM companies own
+  CROSS JOIN unnest($2::inet[]) WITH ORDINALITY AS n(ip_address, place)
+  WHERE own.company_id = $1
   ON CONFLICT (company_id, day, subscriber_key, group_id) DO UPDATE
   SET mobile_originated = d.mobile_originated + excluded.mobile_originated,
     mobile_terminated = d.mobile_terminated + excluded.mobile_terminated,
@@ -106,9 +108,11 @@ type dayAddress struct {
 
 const addAddresses = `
 INSERT INTO ip_days AS d (company_id, day, subscriber_key, group_id, ip_address, mobile_originated, mobile_terminated, last_seen)
-SELECT $1, DATE 'epoch' + n.day, n.subscriber_key, n.group_id, n.ip_address, n.originated, n.terminated, to_timestamp(n.last_seen)
-FROM unnest($2::integer[], $3::bigint[], $4::bigint[], $5::inet[], $6::bigint[], $7::bigint[], $8::bigint[])
+SELECT own.company_id, DATE 'epoch' + n.day, n.subscriber_key, n.group_id, n.ip_address, n.originated, n.terminated, to_timestamp(n.last_seen)
+FROM companies own
+CROSS JOIN unnest($2::integer[], $3::bigint[], $4::bigint[], $5::inet[], $6::bigint[], $7::bigint[], $8::bigint[])
 AS n(day, subscriber_key, group_id, ip_address, originated, terminated, last_seen)
+WHERE own.company_id = $1
 ON CONFLICT (company_id, day, subscriber_key, group_id, ip_address) DO UPDATE
 SET mobile_originated = d.mobile_originated + excluded.mobile_originated,
   mobile_terminated = d.mobile_terminated + excluded.mobile_terminated,

@@ -36,16 +36,20 @@ WITH line AS MATERIALIZED (
   ) s ON true
 ), registered AS (
   INSERT INTO usage_ids (company_id, identity, digest)
-  SELECT $1, l.identity, ($16::bigint[])[l.place] FROM line l
+  SELECT own.company_id, l.identity, ($16::bigint[])[l.place]
+  FROM companies own
+  CROSS JOIN line l
+  WHERE own.company_id = $1
   ON CONFLICT (company_id, identity) DO NOTHING
   RETURNING identity
 ), fresh AS MATERIALIZED (
   SELECT l.* FROM line l WHERE (l.identity IN (SELECT r.identity FROM registered r)) IS TRUE
 ), entered AS (
   INSERT INTO usage_records (company_id, identity, subscriber_key, ` + payloadColumns + `)
-  SELECT $1, l.identity, l.key, ` + payloadValues + `
-  FROM fresh l
-  WHERE l.key IS NOT NULL
+  SELECT own.company_id, l.identity, l.key, ` + payloadValues + `
+  FROM companies own
+  CROSS JOIN fresh l
+  WHERE own.company_id = $1 AND l.key IS NOT NULL
   RETURNING 1
 )
 SELECT c.company_id, c.external_id, c.name, c.billing_day, c.time_zone, f.places, f.keys

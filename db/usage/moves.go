@@ -17,26 +17,27 @@ import (
 // The order makes PostgreSQL take the primary key, also where it has not analyzed
 // the table yet; the index on magnitude would go through the whole period.
 const noteMovedUsage = `
-WITH RECURSIVE period AS (
-  SELECT min(p.period_start) AS began FROM subscriber_periods p WHERE p.company_id = $1
-  UNION ALL
-  SELECT (SELECT min(p.period_start) FROM subscriber_periods p WHERE p.company_id = $1 AND p.period_start > period.began)
-  FROM period
-  WHERE period.began IS NOT NULL
-), moved AS (
-  SELECT s.key, CASE WHEN line.since > known.since THEN line.since ELSE '-infinity' END AS since
-  FROM (
-    SELECT l.physical_id, min(l.since) AS since
-    FROM unnest($2::text[], $3::timestamptz[]) AS l(physical_id, since)
-    GROUP BY l.physical_id
-  ) line
-  JOIN subscribers s ON s.company_id = $1 AND s.physical_id = line.physical_id
-  CROSS JOIN LATERAL (
-    SELECT min(m.since) AS since
-    FROM group_memberships m
-    WHERE m.company_id = $1 AND m.subscriber_key = s.key AND m.group_id IS NOT NULL
-  ) known
-), used AS (
+WITH used AS (
+  WITH RECURSIVE period AS (
+    SELECT min(p.period_start) AS began FROM subscriber_periods p WHERE p.company_id = $1
+    UNION ALL
+    SELECT (SELECT min(p.period_start) FROM subscriber_periods p WHERE p.company_id = $1 AND p.period_start > period.began)
+    FROM period
+    WHERE period.began IS NOT NULL
+  ), moved AS (
+    SELECT s.key, CASE WHEN line.since > known.since THEN line.since ELSE '-infinity' END AS since
+    FROM (
+      SELECT l.physical_id, min(l.since) AS since
+      FROM unnest($2::text[], $3::timestamptz[]) AS l(physical_id, since)
+      GROUP BY l.physical_id
+    ) line
+    JOIN subscribers s ON s.company_id = $1 AND s.physical_id = line.physical_id
+    CROSS JOIN LATERAL (
+      SELECT min(m.since) AS since
+      FROM group_memberships m
+      WHERE m.company_id = $1 AND m.subscriber_key = s.key AND m.group_id IS NOT NULL
+    ) known
+  )
   SELECT m.key, (greatest(m.since, min(u.period_start)) AT TIME ZONE 'UTC')::date AS since
   FROM moved m
   CROSS JOIN period
@@ -51,12 +52,22 @@ WITH RECURSIVE period AS (
   GROUP BY m.key, m.since
 ), marked AS (
   INSERT INTO subscriber_moves AS w (company_id, subscriber_key, since)
-  SELECT $1, key, since FROM used ORDER BY key
+  SELECT own.company_id, u.key, u.since
+  FROM companies own
+  CROSS JOIN used u
+  WHERE own.company_id = $1
+  ORDER BY u.key
   ON CONFLICT (company_id, subscriber_key) DO UPDATE SET since = least(w.since, excluded.since)
+), noted AS (
+  INSERT INTO company_moves AS w (company_id, since)
+  SELECT own.company_id, min(u.since)
+  FROM companies own
+  CROSS JOIN used u
+  WHERE own.company_id = $1
+  GROUP BY own.company_id
+  ON CONFLICT (company_id) DO UPDATE SET since = least(w.since, excluded.since)
 )
-INSERT INTO company_moves AS w (company_id, since)
-SELECT $1, min(since) FROM used HAVING count(*) > 0
-ON CONFLICT (company_id) DO UPDATE SET since = least(w.since, excluded.since)`
+SELECT FROM companies WHERE company_id = $1`
 
 // NoteMoves is for the transaction, under the lock of the company, that changed
 // which group each subscriber was in from a time on. Usage that they have from

@@ -10,8 +10,10 @@ import (
 
 const addSubscriberPeriods = `, subscriber_totals AS (
   INSERT INTO subscriber_periods AS p (company_id, period_start, subscriber_key, mobile_originated, mobile_terminated, last_seen)
-  SELECT $1, to_timestamp(n.start), n.id, n.originated, n.terminated, to_timestamp(n.last_seen)
-  FROM unnest($21::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[]) AS n(start, id, originated, terminated, last_seen)
+  SELECT own.company_id, to_timestamp(n.start), n.id, n.originated, n.terminated, to_timestamp(n.last_seen)
+  FROM companies own
+  CROSS JOIN unnest($21::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], $25::bigint[]) AS n(start, id, originated, terminated, last_seen)
+  WHERE own.company_id = $1
   ON CONFLICT (company_id, period_start, subscriber_key) DO UPDATE
   SET mobile_originated = p.mobile_originated + excluded.mobile_originated,
     mobile_terminated = p.mobile_terminated + excluded.mobile_terminated,
@@ -22,15 +24,19 @@ const addSubscriberPeriods = `, subscriber_totals AS (
 // addGroups adds to the hours and billing periods of groups.
 const addGroups = `, hours_of_groups AS (
   INSERT INTO group_hours AS h (company_id, group_id, hour, protocol, mobile_originated, mobile_terminated)
-  SELECT $1, n.group_id, n.hour, n.protocol, n.originated, n.terminated
-  FROM unnest($26::bigint[], $27::timestamptz[], $28::text[], $29::bigint[], $30::bigint[]) AS n(group_id, hour, protocol, originated, terminated)
+  SELECT own.company_id, n.group_id, n.hour, n.protocol, n.originated, n.terminated
+  FROM companies own
+  CROSS JOIN unnest($26::bigint[], $27::timestamptz[], $28::text[], $29::bigint[], $30::bigint[]) AS n(group_id, hour, protocol, originated, terminated)
+  WHERE own.company_id = $1
   ON CONFLICT (company_id, group_id, hour, protocol) DO UPDATE
   SET mobile_originated = h.mobile_originated + excluded.mobile_originated,
     mobile_terminated = h.mobile_terminated + excluded.mobile_terminated
 ), group_totals AS (
   INSERT INTO group_periods AS p (company_id, period_start, group_id, mobile_originated, mobile_terminated)
-  SELECT $1, to_timestamp(n.start), n.id, n.originated, n.terminated
-  FROM unnest($31::bigint[], $32::bigint[], $33::bigint[], $34::bigint[]) AS n(start, id, originated, terminated)
+  SELECT own.company_id, to_timestamp(n.start), n.id, n.originated, n.terminated
+  FROM companies own
+  CROSS JOIN unnest($31::bigint[], $32::bigint[], $33::bigint[], $34::bigint[]) AS n(start, id, originated, terminated)
+  WHERE own.company_id = $1
   ON CONFLICT (company_id, period_start, group_id) DO UPDATE
   SET mobile_originated = p.mobile_originated + excluded.mobile_originated,
     mobile_terminated = p.mobile_terminated + excluded.mobile_terminated
@@ -59,11 +65,16 @@ func volumeColumns(keys []domain.PeriodKey, of func(domain.PeriodKey) *domain.Vo
 }
 
 // totalsAfter returns a row for each period and day, which are seldom more than one,
-// rather than for each total, which is several times dearer to read.
+// rather than for each total, which is several times dearer to read. The company
+// keeps a distributed database on the node of the totals.
 const totalsAfter = `
 SELECT 'subscribers' AS total, period_start AS began, array_agg(id) AS ids, array_agg(bytes) AS numbers FROM subscriber_totals GROUP BY period_start
 UNION ALL
-SELECT 'days', day::timestamp AT TIME ZONE 'UTC', array_agg(subscriber_key), array_agg(group_id) FROM days WHERE ip_differs GROUP BY day`
+SELECT 'days', day::timestamp AT TIME ZONE 'UTC', array_agg(subscriber_key), array_agg(group_id)
+FROM companies own
+CROSS JOIN days
+WHERE own.company_id = $1 AND ip_differs
+GROUP BY day`
 
 const groupTotalsAfter = `
 UNION ALL

@@ -20,8 +20,10 @@ const (
 	// once collide on a key, and the one that lost looks again.
 	addProtocols = `
 INSERT INTO usage_protocols (company_id, protocol_id, name)
-SELECT $1, (SELECT coalesce(max(p.protocol_id), 0) FROM usage_protocols p WHERE p.company_id = $1) + n.ordinality, n.name
-FROM unnest($2::text[]) WITH ORDINALITY AS n(name, ordinality)
+SELECT own.company_id, (SELECT coalesce(max(p.protocol_id), 0) FROM usage_protocols p WHERE p.company_id = $1) + n.ordinality, n.name
+FROM companies own
+CROSS JOIN unnest($2::text[]) WITH ORDINALITY AS n(name, ordinality)
+WHERE own.company_id = $1
 ON CONFLICT DO NOTHING`
 )
 

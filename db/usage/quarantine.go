@@ -18,13 +18,17 @@ import (
 const (
 	enterRecords = `
 INSERT INTO usage_records (company_id, identity, subscriber_key, ` + payloadColumns + `)
-SELECT $1, l.identity, ($3::bigint[])[l.place], ` + payloadValues + `
-FROM unnest($2::uuid[], $4::text[], $5::text[], $6::inet[]) WITH ORDINALITY AS l(identity, session_id, record_id, ip_address, place)`
+SELECT own.company_id, l.identity, ($3::bigint[])[l.place], ` + payloadValues + `
+FROM companies own
+CROSS JOIN unnest($2::uuid[], $4::text[], $5::text[], $6::inet[]) WITH ORDINALITY AS l(identity, session_id, record_id, ip_address, place)
+WHERE own.company_id = $1`
 	holdRecords = `
 INSERT INTO usage_quarantine (company_id, identity, physical_id, ` + payloadColumns + `, imsi, msisdn)
-SELECT $1, l.identity, l.physical_id, ` + payloadValues + `, ($16::text[])[l.place], ($17::text[])[l.place]
-FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::inet[]) WITH ORDINALITY
-AS l(identity, physical_id, session_id, record_id, ip_address, place)`
+SELECT own.company_id, l.identity, l.physical_id, ` + payloadValues + `, ($16::text[])[l.place], ($17::text[])[l.place]
+FROM companies own
+CROSS JOIN unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::inet[]) WITH ORDINALITY
+AS l(identity, physical_id, session_id, record_id, ip_address, place)
+WHERE own.company_id = $1`
 	payloadColumns = `session_id, record_id, ip_address, started_at, ended_at,
   mobile_originated, mobile_terminated, sequence, protocol, source`
 	payloadValues = `l.session_id, l.record_id, l.ip_address,

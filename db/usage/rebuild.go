@@ -204,8 +204,8 @@ func (d derivation) statement() string {
 	}
 	return strings.NewReplacer(
 		"{with}", d.with, "{derived}", d.derived, "{table}", d.table, "{within}", d.within,
-		"{keys}", strings.Join(d.keys, ", "), "{tkeys}", prefixed("t.", d.keys), "{fkeys}", prefixed("f.", d.keys), "{wkeys}", prefixed("w.", d.keys),
-		"{values}", strings.Join(d.values, ", "), "{stored}", strings.Join(stored, ", "), "{wvalues}", prefixed("w.", d.values),
+		"{keys}", strings.Join(d.keys, ", "), "{tkeys}", prefixed("t.", d.keys), "{fkeys}", prefixed("f.", d.keys), "{wkeys}", prefixed("w.", d.keys), "{akeys}", prefixed("a.", d.keys),
+		"{values}", strings.Join(d.values, ", "), "{stored}", strings.Join(stored, ", "), "{wvalues}", prefixed("w.", d.values), "{avalues}", prefixed("a.", d.values),
 		"{set}", assignments(d.values), "{tequal}", equal("t.", "f.", d.keys), "{oequal}", equal("t.", "o.", d.keys),
 	).Replace(cmp.Or(d.correction, rebuildTotal))
 }
@@ -223,8 +223,11 @@ WITH {with}wanted AS ({derived}
   DELETE FROM {table} t USING wrong f WHERE t.company_id = $1 AND {tequal} AND f.derived IS NULL
 ), corrected AS (
   INSERT INTO {table} (company_id, {keys}, {values})
-  SELECT $1, {wkeys}, {wvalues}
-  FROM wanted w JOIN wrong f USING ({keys})
+  SELECT own.company_id, {wkeys}, {wvalues}
+  FROM companies own
+  CROSS JOIN wanted w
+  JOIN wrong f USING ({keys})
+  WHERE own.company_id = $1
   ON CONFLICT (company_id, {keys}) DO UPDATE SET {set}
 )
 ` + reportWrong
@@ -273,9 +276,10 @@ WITH {with}wanted AS ({derived}
     AND NOT EXISTS (SELECT FROM anew o WHERE o.place > 1 AND {oequal})
 ), others AS (
   INSERT INTO ip_days (company_id, {keys}, {values})
-  SELECT $1, {keys}, {values}
-  FROM anew
-  WHERE place > 1
+  SELECT own.company_id, {akeys}, {avalues}
+  FROM companies own
+  CROSS JOIN anew a
+  WHERE own.company_id = $1 AND a.place > 1
   ON CONFLICT (company_id, {keys}) DO UPDATE SET {set}
 )
 ` + reportWrong

@@ -189,9 +189,19 @@ WITH adopted AS (
   GROUP BY d.subscriber_key
 ), marked AS (
   INSERT INTO subscriber_moves AS w (company_id, subscriber_key, since)
-  SELECT $1, subscriber_key, since FROM used ORDER BY subscriber_key
+  SELECT own.company_id, u.subscriber_key, u.since
+  FROM companies own
+  CROSS JOIN used u
+  WHERE own.company_id = $1
+  ORDER BY u.subscriber_key
   ON CONFLICT (company_id, subscriber_key) DO UPDATE SET since = least(w.since, excluded.since)
+), noted AS (
+  INSERT INTO company_moves AS w (company_id, since)
+  SELECT own.company_id, min(u.since)
+  FROM companies own
+  CROSS JOIN used u
+  WHERE own.company_id = $1
+  GROUP BY own.company_id
+  ON CONFLICT (company_id) DO UPDATE SET since = least(w.since, excluded.since)
 )
-INSERT INTO company_moves AS w (company_id, since)
-SELECT $1, min(since) FROM used HAVING count(*) > 0
-ON CONFLICT (company_id) DO UPDATE SET since = least(w.since, excluded.since)`
+SELECT FROM companies WHERE company_id = $1`

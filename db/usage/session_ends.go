@@ -58,13 +58,16 @@ WHERE e.oldest < $2::timestamptz - $3::int * e.seconds * interval '1 second'
 	endSilent = `
 UPDATE sessions n
 SET is_transferring = false,
-  ended_at = CASE WHEN n.reported_at < $2::timestamptz - $3::int * e.span THEN n.as_of END,
-  cause = CASE WHEN n.reported_at < $2::timestamptz - $3::int * e.span THEN 'Timeout' ELSE '' END
+  ended_at = CASE WHEN n.reported_at < e.ended THEN n.as_of END,
+  cause = CASE WHEN n.reported_at < e.ended THEN 'Timeout' ELSE '' END
 FROM (
-  SELECT u.source, u.nas, u.seconds * interval '1 second' AS span FROM unnest($5::text[], $6::text[], $7::bigint[]) AS u(source, nas, seconds)
+  SELECT u.source, u.nas, $2::timestamptz - $3::int * u.seconds * interval '1 second' AS ended,
+    $2::timestamptz - $4::int * u.seconds * interval '1 second' AS stopped
+  FROM unnest($5::text[], $6::text[], $7::bigint[]) AS u(source, nas, seconds)
+  OFFSET 0
 ) e
 WHERE n.company_id = $1 AND n.ended_at IS NULL AND n.source = e.source AND n.nas = e.nas
-  AND (n.reported_at < $2::timestamptz - $3::int * e.span OR n.is_transferring AND n.reported_at < $2::timestamptz - $4::int * e.span)
+  AND (n.reported_at < e.ended OR n.is_transferring AND n.reported_at < e.stopped)
 RETURNING coalesce(n.subscriber_key, 0)`
 )
 

@@ -58,11 +58,13 @@ const storeSessions = `
 INSERT INTO sessions (company_id, identity, generation, subscriber_key, source, nas, session_id, physical_id, imsi, msisdn,
   began_at, as_of, reported_at, interval_seconds, ended_at, cause, mobile_originated, mobile_terminated,
   reports, booked, is_transferring, decreased, clock_off, apn, ip_address, ipv6_prefix, imei, rat_type, visited_network)
-SELECT $1, n.*
-FROM unnest($2::uuid[], $3::int[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
+SELECT own.company_id, n.*
+FROM companies own
+CROSS JOIN unnest($2::uuid[], $3::int[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
   $11::timestamptz[], $12::timestamptz[], $13::timestamptz[], $14::int[], $15::timestamptz[], $16::text[], $17::bigint[], $18::bigint[],
   $19::bigint[], $20::int[], $21::boolean[], $22::boolean[], $23::boolean[], $24::text[], $25::inet[], $26::cidr[],
   $27::text[], $28::text[], $29::text[]) AS n
+WHERE own.company_id = $1
 ON CONFLICT (company_id, identity, generation) DO UPDATE
 SET subscriber_key = excluded.subscriber_key, began_at = excluded.began_at, as_of = excluded.as_of, reported_at = excluded.reported_at,
   interval_seconds = excluded.interval_seconds, ended_at = excluded.ended_at, cause = excluded.cause,

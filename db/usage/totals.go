@@ -105,8 +105,10 @@ func (w totalsWriter) sessionColumns(starts domain.SessionStarts) []any {
 // moveSessions finds sessions by their key, where a join might be planned to read all.
 const moveSessions = `
 INSERT INTO usage_sessions (company_id, subscriber_key, session_id, began_at, is_opened)
-SELECT $1, n.subscriber_key, n.session_id, to_timestamp(n.began_at / 1e6::float8), n.is_opened
-FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::boolean[]) AS n(subscriber_key, session_id, began_at, is_opened)
+SELECT own.company_id, n.subscriber_key, n.session_id, to_timestamp(n.began_at / 1e6::float8), n.is_opened
+FROM companies own
+CROSS JOIN unnest($2::bigint[], $3::text[], $4::bigint[], $5::boolean[]) AS n(subscriber_key, session_id, began_at, is_opened)
+WHERE own.company_id = $1
 ON CONFLICT (company_id, subscriber_key, session_id) DO UPDATE SET began_at = excluded.began_at, is_opened = excluded.is_opened`
 
 // moveSessions stores the sessions that began at another time than was known: few.
@@ -124,8 +126,10 @@ func (w totalsWriter) exec(sql string, args ...any) error {
 
 const addHours = `, hours AS (
   INSERT INTO company_hours AS h (company_id, hour, protocol, mobile_originated, mobile_terminated)
-  SELECT $1, n.hour, n.protocol, n.originated, n.terminated
-  FROM unnest($15::timestamptz[], $16::text[], $17::bigint[], $18::bigint[]) AS n(hour, protocol, originated, terminated)
+  SELECT own.company_id, n.hour, n.protocol, n.originated, n.terminated
+  FROM companies own
+  CROSS JOIN unnest($15::timestamptz[], $16::text[], $17::bigint[], $18::bigint[]) AS n(hour, protocol, originated, terminated)
+  WHERE own.company_id = $1
   ON CONFLICT (company_id, hour, protocol) DO UPDATE
   SET mobile_originated = h.mobile_originated + excluded.mobile_originated,
     mobile_terminated = h.mobile_terminated + excluded.mobile_terminated
@@ -147,17 +151,23 @@ func hourColumns(totals map[domain.HourKey]*domain.Volume) []any {
 // on the company keeps others from beginning them.
 const addSessions = `, new_sessions AS (
   INSERT INTO usage_sessions (company_id, subscriber_key, session_id, began_at, is_opened)
-  SELECT $1, n.subscriber_key, n.session_id, to_timestamp(n.began_at / 1e6::float8), n.is_opened
-  FROM unnest($35::bigint[], $36::text[], $37::bigint[], $38::boolean[]) AS n(subscriber_key, session_id, began_at, is_opened)
+  SELECT own.company_id, n.subscriber_key, n.session_id, to_timestamp(n.began_at / 1e6::float8), n.is_opened
+  FROM companies own
+  CROSS JOIN unnest($35::bigint[], $36::text[], $37::bigint[], $38::boolean[]) AS n(subscriber_key, session_id, began_at, is_opened)
+  WHERE own.company_id = $1
 ), begun AS (
   INSERT INTO company_sessions AS h (company_id, hour, sessions)
-  SELECT $1, n.hour, n.sessions
-  FROM unnest($39::timestamptz[], $40::bigint[]) AS n(hour, sessions)
+  SELECT own.company_id, n.hour, n.sessions
+  FROM companies own
+  CROSS JOIN unnest($39::timestamptz[], $40::bigint[]) AS n(hour, sessions)
+  WHERE own.company_id = $1
   ON CONFLICT (company_id, hour) DO UPDATE SET sessions = h.sessions + excluded.sessions
 ), begun_of_groups AS (
   INSERT INTO group_sessions AS h (company_id, group_id, hour, sessions)
-  SELECT $1, n.group_id, n.hour, n.sessions
-  FROM unnest($41::bigint[], $42::timestamptz[], $43::bigint[]) AS n(group_id, hour, sessions)
+  SELECT own.company_id, n.group_id, n.hour, n.sessions
+  FROM companies own
+  CROSS JOIN unnest($41::bigint[], $42::timestamptz[], $43::bigint[]) AS n(group_id, hour, sessions)
+  WHERE own.company_id = $1
   ON CONFLICT (company_id, group_id, hour) DO UPDATE SET sessions = h.sessions + excluded.sessions
 )`
 
@@ -173,8 +183,10 @@ func sessionHourColumns(totals map[domain.SessionsKey]int64) []any {
 
 const completeSources = `, sources AS (
   INSERT INTO usage_sources AS s (company_id, source, complete_until)
-  SELECT $1, n.source, n.complete_until
-  FROM unnest($19::text[], $20::timestamptz[]) AS n(source, complete_until)
+  SELECT own.company_id, n.source, n.complete_until
+  FROM companies own
+  CROSS JOIN unnest($19::text[], $20::timestamptz[]) AS n(source, complete_until)
+  WHERE own.company_id = $1
   ON CONFLICT (company_id, source) DO UPDATE SET complete_until = excluded.complete_until
   WHERE excluded.complete_until > s.complete_until
 )`
