@@ -80,6 +80,28 @@ func TestAnotherValueArmsAThresholdAgain(t *testing.T) {
 		"sim s1 lower of p1 at 150", "sim s1 lower of p1 at 150", "sim s1 lower of p1 at 150", "sim s1 upper of p1 at 1150")
 }
 
+// An edit evaluates a threshold again that has fired: its entry conflicts, and
+// makes no delivery.
+func TestAFiredAlertThatIsEditedMakesNoDelivery(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	must[*domain.Recipient](t)(f.recipients.Create(t.Context(), f.whole(), "ops@acme.example"))
+	alert := f.create(domain.RuleSIM, "s1", 100, 1000)
+	f.use(1, 150, f.now)
+	deliveries := func() (n int) {
+		try(t, f.pool.Get(&n, `SELECT count(*) FROM alert_deliveries WHERE company_id = $1`, f.company.CompanyID))
+		return n
+	}
+	if n := deliveries(); n != 1 {
+		t.Fatalf("%d deliveries before the edit, want 1", n)
+	}
+	lower, upper := int64(100), int64(2000)
+	must[*domain.Alert](t)(f.alerts.Edit(t.Context(), f.whole(), alert.AlertID, domain.AlertEdit{LowerThreshold: &lower, UpperThreshold: &upper}))
+	if n := deliveries(); n != 1 {
+		t.Errorf("%d deliveries after the edit, want 1", n)
+	}
+}
+
 func TestANewPeriodArmsAgain(t *testing.T) {
 	t.Parallel()
 	// The periods of anchor day 31 in London: 28 February, 31 March (one hour

@@ -157,7 +157,7 @@ func (w *twins) answer(do read, scope domain.Scope) string {
 }
 
 // mustReadOneCompany demands company_id = $1 of every statement that was run,
-// those that are put together as well.
+// those that are put together as well, and the rules of distribution.
 func (w *twins) mustReadOneCompany() {
 	w.Helper()
 	planner, others := newPlanner(w.T), map[string]bool{}
@@ -174,6 +174,9 @@ func (w *twins) mustReadOneCompany() {
 		read++
 		if unbound := planner.unbound(sql); len(unbound) > 0 {
 			w.Errorf("%v are read without company_id = $1 by %s", unbound, sql)
+		}
+		for _, violation := range distributionViolations(sql, planner.owned) {
+			w.Errorf("%s: %s", violation, sql)
 		}
 	}
 	if read < 80 {

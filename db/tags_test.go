@@ -57,6 +57,22 @@ func TestATagIsAttachedToAllOrToNone(t *testing.T) {
 	}
 }
 
+// Citus reports rows that conflict as affected: they are neither counted nor audited.
+func TestATagThatIsAttachedAgainIsNotCounted(t *testing.T) {
+	t.Parallel()
+	pool := newInventory(t)
+	tags := db.NewTags(pool)
+	for attempt, want := range []int{2, 0} {
+		if n := must[int](t)(tags.Attach(t.Context(), all, "new", []string{"p01", "p02"})); n != want {
+			t.Errorf("attempt %d: attached to %d, want %d", attempt, n, want)
+		}
+	}
+	var entries int
+	if err := pool.Get(&entries, `SELECT count(*) FROM audit_log WHERE company_id = $1 AND action = $2`, acme, domain.AuditTagAttach); err != nil || entries != 1 {
+		t.Errorf("%d entries of the audit log, want 1: %v", entries, err)
+	}
+}
+
 func TestConcurrentAttachesOfManyDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	tags := db.NewTags(newInventory(t))

@@ -14,7 +14,7 @@ import (
 )
 
 const userColumns = `u.user_id, u.email, u.permissions, u.disabled,
-  ARRAY(SELECT ug.group_id FROM user_groups ug WHERE ug.company_id = u.company_id AND ug.user_id = u.user_id ORDER BY 1) AS groups`
+  ARRAY(SELECT ug.group_id FROM user_groups ug WHERE ug.company_id = $1 AND ug.user_id = u.user_id ORDER BY 1) AS groups`
 
 type userRow struct {
 	CompanyID   domain.CompanyID

@@ -16,7 +16,8 @@ const (
 	createGroup  = `
 INSERT INTO groups (company_id, group_id, name, hide_tariff_details)
 VALUES ($1, $2, $3, $4)
-ON CONFLICT DO NOTHING`
+ON CONFLICT DO NOTHING
+RETURNING 1`
 )
 
 // CreateGroup implements inventory.Inventory.
@@ -36,7 +37,7 @@ func (s *Store) CreateGroup(ctx context.Context, scope domain.Scope, g domain.Gr
 		if err := g.Check(); err != nil {
 			return nil, err
 		}
-		n, err := pg.Affected(ctx, tx, createGroup, scope.Company, g.GroupID, g.Name, g.HideTariffDetails)
+		n, err := pg.Returned(ctx, tx, createGroup, scope.Company, g.GroupID, g.Name, g.HideTariffDetails)
 		if err == nil && n == 0 {
 			err = domain.Invalid("groupId", "the company has a group %d already", g.GroupID)
 		}

@@ -13,7 +13,8 @@ import (
 const createTariff = `
 INSERT INTO tariffs (company_id, name, line_rental, currency)
 VALUES ($1, $2, $3, $4)
-ON CONFLICT DO NOTHING`
+ON CONFLICT DO NOTHING
+RETURNING 1`
 
 // CreateTariff implements inventory.Inventory.
 func (s *Store) CreateTariff(ctx context.Context, scope domain.Scope, t domain.Tariff) (*domain.Tariff, error) {
@@ -24,7 +25,7 @@ func (s *Store) CreateTariff(ctx context.Context, scope domain.Scope, t domain.T
 		return nil, err
 	}
 	return &t, s.write(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		n, err := pg.Affected(ctx, tx, createTariff, scope.Company, t.Name, t.LineRental, t.Currency)
+		n, err := pg.Returned(ctx, tx, createTariff, scope.Company, t.Name, t.LineRental, t.Currency)
 		if err == nil && n == 0 {
 			err = domain.Invalid("name", "the company has a tariff %q already", t.Name)
 		}
