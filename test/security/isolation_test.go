@@ -172,7 +172,7 @@ func TestForeignCursorsLeadNowhere(t *testing.T) {
 		}
 		for _, s := range w.below() {
 			root, _, _ := w.call(s.root, nil, "")
-			root = strings.NewReplacer("$groupId", strconv.Itoa(own.group), "$name", strconv.Quote(own.tag())).Replace(root)
+			root = strings.NewReplacer("$groupId", strconv.Itoa(own.group), "$name", strconv.Quote(own.tag()), "$physicalId", strconv.Quote(own.physicalID(1))).Replace(root)
 			w.useCursors(t, name+" "+s.root.Name+"."+s.field.Name, a, s.field, root+" {%s}")
 		}
 	}
@@ -197,8 +197,8 @@ func (w *world) useCursor(t *testing.T, name string, a attack, field *ast.FieldD
 		list = "subscribers" // where what is above the list is the caller's own
 	}
 	list += "(first: 20) {pageInfo {" + edge + "}}"
-	if strings.HasPrefix(around, "company ") {
-		list = fmt.Sprintf(around, list)
+	if strings.HasPrefix(around, "company ") || strings.HasPrefix(around, "subscriber(") {
+		list = strings.ReplaceAll(fmt.Sprintf(around, list), own.physicalID(1), a.hidden.physicalID(1))
 	}
 	theirs := w.query(t, w.tokens[a.root], "{"+list+"}", nil)
 	_, cursor, found := strings.Cut(string(theirs.body), edge+`":"`)
