@@ -19,6 +19,14 @@ const views = {
     await tab.getByRole('button', { name: 'Set an alert' }).click();
     await tab.getByText(/would (not )?have fired/).waitFor();
   }],
+  subscribers: ['#/subscribers?where=nickname.like.van&order=DATA_USAGE.DESC', (tab) => tab.locator('table.rows tbody tr').first().waitFor()],
+  alerts: ['#/alerts', (tab) => tab.locator('table.rows tbody tr').first().waitFor()],
+  'new-alert': ['#/alerts/new?rule=COMPANY', async (tab) => {
+    await tab.getByLabel('Lower threshold').fill('5 MB');
+    await tab.locator('.back-test .plot canvas').waitFor();
+  }],
+  group: ['#/groups/2', drawn],
+  audit: ['#/audit', (tab) => tab.locator('table.rows tbody tr').first().waitFor()],
   sources: ['#/sources', (tab) => tab.locator('table.rows tbody tr').first().waitFor()],
   explore: ['#/explore', async (tab) => {
     await tab.locator('.monaco-editor').first().waitFor();
@@ -32,7 +40,7 @@ await mkdir(folder, { recursive: true });
 const browser = await launch();
 for (const [width, viewport] of Object.entries(sizes))
   for (const [name, [place, ready]] of Object.entries(views)) await shoot(`${name}-${width}`, { viewport }, place, ready);
-await shoot('overview-dark-1440', { viewport: sizes[1440], colorScheme: 'dark' }, ...views.overview);
+for (const name of ['overview', 'subscribers', 'new-alert']) await shoot(`${name}-dark-1440`, { viewport: sizes[1440], colorScheme: 'dark' }, ...views[name]);
 await shoot('rest-1440', { viewport: sizes[1440] }, 'docs', (tab) => tab.locator('.opblock').first().waitFor());
 await browser.close();
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { day } from '../format/time';
 import { Panel } from '../shell/parts';
-import { toSubscriber } from '../shell/route';
+import { to, toSubscriber } from '../shell/route';
 import { useZone } from '../shell/viewer';
 import type { Subscriber } from './subscriber';
 
@@ -21,7 +21,7 @@ export function Facts({ of: s }: { of: Subscriber }) {
     ['IMSI', s.imsi && <span className="mono">{s.imsi}</span>],
     ['Data number', s.dataNumber],
     ['Operator', `${s.operatorName} (${s.operatorCode})`],
-    ['Group', s.group?.name],
+    ['Group', s.group && <a href={to('group', {}, String(s.group.groupId))}>{s.group.name}</a>],
     ['Tariff', s.tariffName],
     ['Line rental', rental(s)],
     ['Contract', `${date(s.connectionDate)} – ${date(s.expiryDate)}${s.contractLength === null ? '' : `, ${s.contractLength} months`}`],

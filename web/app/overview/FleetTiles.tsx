@@ -34,7 +34,7 @@ export function FleetTiles() {
   return (
     <ul className="tiles" aria-busy={!fleet} aria-label="The fleet in numbers">
       {tiles.map(({ key, name, state }) => (
-        <li key={key} className={`tile ${key}`}>
+        <li key={key} className={`tile ${key}${fleet && fleet[key] > 0 ? ' some' : ''}`}>
           <a href={toSubscribers(state ? { state } : {})}>
             <span className="tile-name">{name}</span>
             <strong title={fleet ? count(fleet[key]) : undefined}>{fleet ? figure(fleet[key]) : <i className="blank" />}</strong>

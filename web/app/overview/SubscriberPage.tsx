@@ -3,6 +3,7 @@ import { Failure, Loading } from '../shell/parts';
 import { toSubscribers } from '../shell/route';
 import { Alerts } from './Alerts';
 import { Facts } from './Facts';
+import { History } from './History';
 import { Nickname } from './Nickname';
 import { States } from './States';
 import { SubscriberSessions } from './SubscriberSessions';
@@ -51,6 +52,7 @@ export default function SubscriberPage({ id: physicalId }: { id: string }) {
           <Facts of={subscriber} />
         </div>
       </div>
+      <History physicalId={physicalId} />
     </div>
   );
 }

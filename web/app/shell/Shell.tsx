@@ -25,6 +25,18 @@ const views: Record<Exclude<ViewName, 'explore'>, Shown> = {
   overview: { title: 'Overview', place: 'Overview', view: Overview },
   subscribers: { title: 'Subscribers', place: 'Subscribers', view: lazy(() => import('../subscribers/Subscribers')) },
   subscriber: { title: (id) => `Subscriber ${id}`, place: 'Subscribers', view: lazy(() => import('../overview/SubscriberPage')) },
+  alerts: { title: 'Alerts', place: 'Alerts', view: lazy(() => import('../alerts/Alerts')) },
+  alertLog: { title: 'Alert log', place: 'Alerts', view: lazy(() => import('../alerts/AlertLog')) },
+  recipients: { title: 'Recipients', place: 'Alerts', view: lazy(() => import('../alerts/Recipients')) },
+  newAlert: { title: 'New alert', place: 'Alerts', view: lazy(() => import('../alerts/NewAlert')) },
+  alert: { title: (id) => `Alert ${id}`, place: 'Alerts', view: lazy(() => import('../alerts/AlertPage')) },
+  groups: { title: 'Groups', place: 'Groups', view: lazy(() => import('../groups/Groups')) },
+  group: { title: (id) => `Group ${id}`, place: 'Groups', view: lazy(() => import('../groups/GroupPage')) },
+  tags: { title: 'Tags', place: 'Tags', view: lazy(() => import('../tags/Tags')) },
+  tag: { title: (id) => `Tag ${id}`, place: 'Tags', view: lazy(() => import('../tags/TagPage')) },
+  users: { title: 'Users', place: 'Users', view: lazy(() => import('../users/Users')) },
+  keys: { title: 'Access keys', place: 'Users', view: lazy(() => import('../users/Keys')) },
+  audit: { title: 'Audit', place: 'Audit', view: lazy(() => import('../audit/Audit')) },
   sources: { title: 'Sources', place: 'Sources', view: lazy(() => import('../sources/Sources')) },
 };
 

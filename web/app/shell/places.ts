@@ -3,7 +3,12 @@ import type { Place } from './Bar';
 const places = [
   { name: 'Overview', href: '/#/' },
   { name: 'Subscribers', href: '/#/subscribers' },
+  { name: 'Alerts', href: '/#/alerts' },
+  { name: 'Groups', href: '/#/groups' },
+  { name: 'Tags', href: '/#/tags' },
   { name: 'Sources', href: '/#/sources' },
+  { name: 'Users', href: '/#/users' },
+  { name: 'Audit', href: '/#/audit' },
   { name: 'Explore', href: '/#/explore' },
   { name: 'REST', href: '/docs' },
   { name: 'Clients', href: '/docs/clients' },

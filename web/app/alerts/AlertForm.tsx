@@ -1,0 +1,116 @@
+import { type FormEvent, type ReactNode, useId, useState } from 'react';
+import { bytes, parseBytes, useSystem } from '../format/units';
+import { graphql } from '../graph/graphql';
+import { type Doing, useAsk, useSettled } from '../graph/use';
+import { Failure } from '../shell/parts';
+import { BackTest } from './BackTest';
+import { rules } from './words';
+
+export interface Input {
+  ruleType: 'SIM' | 'COMPANY' | 'GROUPPR' | 'GROUPFPTP';
+  target: string;
+  lowerThreshold: string;
+  upperThreshold: string;
+}
+
+interface Props {
+  start: { ruleType: Input['ruleType']; target: string; lower: string; upper: string };
+  /** What the alert watches stays as it is. */
+  fixed?: boolean;
+  verb: string;
+  save: Doing<[Input]>;
+  /** The way out, beside the button that saves. */
+  cancel: ReactNode;
+}
+
+/** An alert as the graph takes it, or what is missing. */
+function inputOf(ruleType: Input['ruleType'], target: string, lower: string, upper: string): Input | string {
+  const [lowerThreshold, upperThreshold] = [parseBytes(lower), parseBytes(upper)];
+  if (ruleType === 'SIM' && target === '') return 'Choose a subscriber.';
+  if (ruleType.startsWith('GROUP') && target === '') return 'Choose a group.';
+  if (lowerThreshold === null || upperThreshold === null) return 'Write thresholds such as 500 MB, 1.5 GB or 200000.';
+  if (BigInt(lowerThreshold) > BigInt(upperThreshold)) return 'The lower threshold is above the upper one.';
+  return { ruleType, target: ruleType === 'COMPANY' ? '' : target, lowerThreshold, upperThreshold };
+}
+
+/** What an alert watches, its thresholds, and when it would have fired. */
+export function AlertForm({ start, fixed = false, verb, save, cancel }: Props) {
+  const [ruleType, setRule] = useState(start.ruleType);
+  const [target, setTarget] = useState(start.target);
+  const [lower, setLower] = useState(start.lower);
+  const [upper, setUpper] = useState(start.upper);
+  const input = inputOf(ruleType, target.trim(), lower, upper);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (typeof input === 'object') void save.run(input);
+  };
+  return (
+    <form className="alert-form" onSubmit={submit}>
+      {!fixed && (
+        <fieldset className="choices">
+          <legend>What it watches</legend>
+          {Object.entries(rules).map(([key, name]) => (
+            <label key={key} className="inline"><input type="radio" name="rule" value={key} checked={key === ruleType} onChange={() => { setRule(key as Input['ruleType']); setTarget(''); }} />{name}</label>
+          ))}
+        </fieldset>
+      )}
+      {!fixed && ruleType === 'SIM' && <SubscriberInput value={target} change={setTarget} />}
+      {!fixed && ruleType.startsWith('GROUP') && <GroupInput value={target} change={setTarget} />}
+      <div className="fields">
+        <Threshold name="Lower threshold" text={lower} change={setLower} />
+        <Threshold name="Upper threshold" text={upper} change={setUpper} />
+      </div>
+      <p className="hint">Recipients get a mail when usage is above a threshold, once in each billing period. Nothing is barred by it.</p>
+      {typeof input === 'string' ? <p className="foresight" role="status">{input}</p> : <BackTest input={input} />}
+      {save.problem && <Failure problem={save.problem} />}
+      <p className="actions">
+        <button type="submit" className="primary" disabled={save.busy || typeof input === 'string'}>{verb}</button>
+        {cancel}
+      </p>
+    </form>
+  );
+}
+
+const search = graphql(`query SubscribersToWatch($text: String!) {
+  subscribers(first: 12, filter: {or: [{subscriberId: {like: $text}}, {nickname: {like: $text}}, {physicalId: {like: $text}}]}) { nodes { physicalId subscriberId nickname } }
+}`);
+const groups = graphql('query GroupsToWatch { groups(first: 100) { nodes { groupId name } } }');
+
+function SubscriberInput({ value, change }: { value: string; change: (value: string) => void }) {
+  const id = useId();
+  const text = useSettled(value.trim(), 200);
+  const { data, former } = useAsk(text.length > 1 ? search : null, { text });
+  const found = (data ?? former)?.subscribers?.nodes ?? [];
+  const exact = found.find(({ subscriberId }) => subscriberId === value.trim());
+  return (
+    <label>Subscriber
+      <input list={id} value={value} autoComplete="off" spellCheck={false} placeholder="Nickname, MSISDN or ICCID" onChange={(event) => change(event.target.value)} required />
+      <datalist id={id}>{found.map(({ physicalId, subscriberId, nickname }) => <option key={physicalId} value={subscriberId} label={`${nickname || physicalId} · ${subscriberId}`} />)}</datalist>
+      <span className="hint">{exact ? exact.nickname || exact.physicalId : 'The subscriber ID; suggestions come as you type.'}</span>
+    </label>
+  );
+}
+
+function GroupInput({ value, change }: { value: string; change: (value: string) => void }) {
+  const { data } = useAsk(groups);
+  return (
+    <label>Group
+      <select value={value} required onChange={(event) => change(event.target.value)}>
+        <option value="" disabled>Choose …</option>
+        {data?.groups?.nodes.map(({ groupId, name }) => <option key={groupId} value={String(groupId)}>{name}</option>)}
+      </select>
+    </label>
+  );
+}
+
+function Threshold({ name, text, change }: { name: string; text: string; change: (text: string) => void }) {
+  useSystem();
+  const value = parseBytes(text);
+  return (
+    <label>
+      {name}
+      <input value={text} onChange={(event) => change(event.target.value)} aria-invalid={value === null} required />
+      <span className="hint">{value === null ? 'such as 500 MB' : bytes(value)}</span>
+    </label>
+  );
+}

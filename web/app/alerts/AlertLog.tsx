@@ -1,0 +1,146 @@
+import { dateOf, startOfDay } from '../format/time';
+import { bytes, count, useSystem } from '../format/units';
+import { graphql, type ResultOf } from '../graph/graphql';
+import { useList } from '../graph/list';
+import { Close } from '../shell/icons';
+import { Empty, Panel } from '../shell/parts';
+import { changed, go, to } from '../shell/route';
+import { useMay, useZone } from '../shell/viewer';
+import { Ago } from '../ui/Ago';
+import { Export } from '../ui/Export';
+import { Popover } from '../ui/Popover';
+import { type Column, Table } from '../ui/Table';
+import { Frame } from './Frame';
+import { Subject } from './Subject';
+import { mailBadge, mailStates, rules, ruleValues } from './words';
+
+export const query = graphql(`
+  query AlertLogTable($first: Int, $after: String, $count: Boolean!, $filter: AlertLogFilter, $orderBy: [AlertLogOrder!], $names: Boolean!, $deliveries: Boolean!) {
+    alertLog(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
+      nodes {
+        entryId alertId ruleType target limitBoundary dateCreated threshold usage isLate isNotified
+        subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
+        deliveries @include(if: $deliveries) { email state attempts finishedAt lastError }
+      }
+      totalCount @include(if: $count)
+      pageInfo { endCursor hasNextPage }
+    }
+  }
+`);
+
+export type Entry = NonNullable<ResultOf<typeof query>['alertLog']>['nodes'][number];
+type Variables = Parameters<typeof useList<typeof query, Entry>>[1];
+
+/** What has fired, when, and how its mail fares. */
+export default function AlertLog({ params }: { params: URLSearchParams }) {
+  const may = useMay('VIEW_MONITORING_ALERTS');
+  if (!may) return <Frame current="alertLog"><Empty>You need the permission View Monitoring Alerts to see what has fired.</Empty></Frame>;
+  return (
+    <Frame current="alertLog">
+      <Filters params={params} />
+      <Entries params={params} />
+    </Frame>
+  );
+}
+
+/** The entries that the parameters select. */
+export function Entries({ params }: { params: URLSearchParams }) {
+  const timeZone = useZone();
+  const names = useMay('VIEW_SUBSCRIBER');
+  const deliveries = useMay('VIEW_A_USERS_DETAILS');
+  const variables = { filter: filterOf(params, timeZone), orderBy: [{ field: 'DATE_CREATED', direction: 'DESC' }, { field: 'ENTRY_ID', direction: 'DESC' }], names, deliveries } as Variables;
+  const list = useList(query, variables, ({ alertLog }) => alertLog);
+  useSystem();
+  const columns: Column<Entry>[] = [
+    { key: 'subject', name: 'Usage of', width: 220, cell: (row) => <Subject {...row} group={row.subscriber ? null : row.group} /> },
+    { key: 'boundary', name: 'Threshold', width: 160, cell: (row) => <><span className={`badge ${row.limitBoundary.toLowerCase()}`}>{row.limitBoundary.toLowerCase()}</span> {bytes(row.threshold)}</> },
+    { key: 'usage', name: 'Usage', width: 100, kind: 'number', cell: ({ usage }) => bytes(usage) },
+    { key: 'at', name: 'When', width: 130, cell: ({ dateCreated }) => <Ago at={dateCreated} /> },
+    { key: 'rule', name: 'Rule', width: 230, cell: ({ ruleType, alertId }) => <a href={to('alert', {}, String(alertId))}>{rules[ruleType]}</a> },
+    { key: 'mail', name: 'Mail', width: 180, cell: (row) => <Deliveries of={row} /> },
+  ];
+  return (
+    <Panel id="log" title={list.total === undefined ? 'Log' : `Fired ${count(list.total)} time${list.total === 1 ? '' : 's'}`} aside={<Export name="Alert log" query={query} variables={variables} of={({ alertLog }) => alertLog} columns={file} />}>
+      <Table label="Entries of the log" list={list} columns={columns} keyOf={({ entryId }) => String(entryId)} none={<Empty>{params.size > 0 ? 'Nothing in the log fits.' : 'No alert has fired yet.'}</Empty>} />
+    </Panel>
+  );
+}
+
+function filterOf(params: URLSearchParams, timeZone: string) {
+  const of = (key: string) => params.get(key) ?? '';
+  const day = (text: string, days: number) => new Date(startOfDay(Date.parse(`${text}T12:00:00Z`), timeZone, { days })).toISOString();
+  const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text);
+  const all = [
+    of('boundary') && { limitBoundary: { eq: of('boundary') } },
+    ruleValues[of('rule')] && { ruleType: { eq: ruleValues[of('rule')] } },
+    /^\d+$/.test(of('alert')) && { alertId: { eq: of('alert') } },
+    of('subscriber') && { physicalId: { eq: of('subscriber') } },
+    isDay(of('since')) && { dateCreated: { ge: day(of('since'), 0) } },
+    isDay(of('until')) && { dateCreated: { lt: day(of('until'), 1) } },
+    of('late') && { isLate: { eq: true } },
+  ].filter(Boolean);
+  return all.length > 0 ? { and: all } : undefined;
+}
+
+function Filters({ params }: { params: URLSearchParams }) {
+  const today = dateOf(Date.now(), useZone());
+  const set = (key: string, value: string) => go(to('alertLog', changed(params, { [key]: value })));
+  const boundary = params.get('boundary') ?? '';
+  return (
+    <div className="filters">
+      <nav className="switch" aria-label="Threshold">
+        {[['', 'All'], ['lower', 'Lower'], ['upper', 'Upper']].map(([key, name]) => (
+          <a key={key} href={to('alertLog', changed(params, { boundary: key! }))} aria-current={key === boundary ? 'true' : undefined}>{name}</a>
+        ))}
+      </nav>
+      <select aria-label="Rule" value={params.get('rule') ?? ''} onChange={(event) => set('rule', event.target.value)}>
+        <option value="">Every rule</option>
+        {Object.entries(rules).map(([key, name]) => <option key={key} value={key}>{name}</option>)}
+      </select>
+      <label className="inline"><span className="hint">From</span><input type="date" max={today} value={params.get('since') ?? ''} onChange={(event) => set('since', event.target.value)} /></label>
+      <label className="inline"><span className="hint">to</span><input type="date" max={today} value={params.get('until') ?? ''} onChange={(event) => set('until', event.target.value)} /></label>
+      {[['alert', 'Alert'], ['subscriber', 'Subscriber']].map(([key, name]) => params.get(key!) && (
+        <span key={key} className="chip">{name} {params.get(key!)}<button type="button" aria-label={`Remove the filter ${name} ${params.get(key!)}`} onClick={() => set(key!, '')}><Close /></button></span>
+      ))}
+      {params.size > 0 && <a href={to('alertLog')}>Remove all</a>}
+    </div>
+  );
+}
+
+/** How the mail of an entry fares, in a word; at each recipient when asked. */
+function Deliveries({ of: { isNotified, deliveries } }: { of: Entry }) {
+  if (!isNotified) return <span className="hint">too late for mail</span>;
+  if (!deliveries) return <span className="hint">–</span>;
+  if (deliveries.length === 0) return <a className="hint" href={to('recipients')}>no recipient</a>;
+  const failed = deliveries.filter(({ state }) => state === 'FAILED' || state === 'SUPPRESSED').length;
+  const sent = deliveries.filter(({ state }) => state === 'SENT').length;
+  const state = failed > 0 ? 'FAILED' : sent === deliveries.length ? 'SENT' : 'WAITING';
+  return (
+    <Popover button={<span className={mailBadge(state)}>{failed > 0 ? `${count(failed)} not delivered` : `${count(sent)} of ${count(deliveries.length)} sent`}</span>} label="Mail of this entry" className="bare">
+      {() => (
+        <ul className="deliveries">
+          {deliveries.map(({ email, state, attempts, finishedAt, lastError }) => (
+            <li key={email}>
+              <span className="entry-text"><strong>{email}</strong><span className="hint">{attempts} attempt{attempts === 1 ? '' : 's'}{finishedAt && <>, <Ago at={finishedAt} /></>}{lastError && `: ${lastError}`}</span></span>
+              <span className={mailBadge(state)}>{mailStates[state]}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Popover>
+  );
+}
+
+const file = [
+  { name: 'entryId', text: (row: Entry) => row.entryId },
+  { name: 'dateCreated', text: (row: Entry) => row.dateCreated },
+  { name: 'alertId', text: (row: Entry) => row.alertId },
+  { name: 'ruleType', text: (row: Entry) => row.ruleType },
+  { name: 'target', text: (row: Entry) => row.target },
+  { name: 'limitBoundary', text: (row: Entry) => row.limitBoundary },
+  { name: 'physicalId', text: (row: Entry) => row.subscriber?.physicalId ?? null },
+  { name: 'threshold', text: (row: Entry) => Number(row.threshold) },
+  { name: 'usage', text: (row: Entry) => Number(row.usage) },
+  { name: 'isLate', text: (row: Entry) => String(row.isLate) },
+  { name: 'mail', text: (row: Entry) => row.deliveries?.map(({ email, state }) => `${email} ${mailStates[state]}`).join('; ') ?? null },
+];

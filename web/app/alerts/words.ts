@@ -1,0 +1,19 @@
+/** What an alert watches, in words. */
+export const rules: Record<string, string> = {
+  SIM: 'One subscriber',
+  COMPANY: 'Each subscriber of the company',
+  GROUPPR: 'A group together',
+  GROUPFPTP: 'Each subscriber of a group',
+};
+
+/** The names of the rules in filters of the graph. */
+export const ruleValues: Record<string, string> = { SIM: 'sim', COMPANY: 'company', GROUPPR: 'grouppr', GROUPFPTP: 'groupfptp' };
+
+export const mailStates: Record<string, string> = {
+  WAITING: 'waiting', QUEUED: 'queued', SENT: 'sent', FAILED: 'failed', CANCELLED: 'cancelled', SUPPRESSED: 'suppressed',
+};
+
+/** The class of the badge of a state of mail. */
+export const mailBadge = (state: string) => `badge ${state === 'SENT' ? 'good' : state === 'FAILED' || state === 'SUPPRESSED' ? 'upper' : ''}`;
+
+export const alertKey = (alertId: number) => `alert/${alertId}`;

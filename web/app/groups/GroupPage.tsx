@@ -1,0 +1,138 @@
+import { type FormEvent, useState } from 'react';
+import { bytes, count, useSystem } from '../format/units';
+import { rules } from '../alerts/words';
+import { Bars } from '../chart/Bars';
+import { graphql, type ResultOf } from '../graph/graphql';
+import { mutate, useAsk, useDo } from '../graph/use';
+import { Dialog } from '../shell/Dialog';
+import { Empty, Failure, Loading, Panel } from '../shell/parts';
+import { to, toSubscriber, toSubscribers } from '../shell/route';
+import { useMay } from '../shell/viewer';
+import '../styles/lists.css';
+import { GroupUsage } from './GroupUsage';
+
+const query = graphql(`
+  query GroupOnPage($groupId: Int!, $usage: Boolean!, $alerts: Boolean!) {
+    group(groupId: $groupId) {
+      groupId name hideTariffDetails numberOfSubscribers numberOfUsers
+      active: subscribers(first: 0, filter: { isActive: { eq: true } }) { totalCount }
+      online: subscribers(first: 0, filter: { networkState: { isOnline: { eq: true } } }) { totalCount }
+      barred: subscribers(first: 0, filter: { isBarred: { eq: true } }) { totalCount }
+      usage @include(if: $usage) {
+        totals { total mobileOriginated mobileTerminated sessions } series(interval: DAY) { start mobileOriginated mobileTerminated total } previous { totals { total } }
+        topSubscribers(first: 8) { subscriber { physicalId nickname } total mobileOriginated mobileTerminated }
+      }
+      alerts @include(if: $alerts) { alertId ruleType lowerThreshold upperThreshold status numberExceeded }
+    }
+  }
+`);
+const edit = graphql('mutation RenameGroup($input: EditGroupInput!) { editGroup(input: $input) { group { groupId name } } }');
+
+type Group = NonNullable<ResultOf<typeof query>['group']>;
+
+/** One group: its members, usage and alerts. */
+export default function GroupPage({ id }: { id: string }) {
+  const may = useMay('VIEW_SUBSCRIBER');
+  const usage = useMay('VIEW_STATISTICS_OVERVIEW');
+  const alerts = useMay('VIEW_MONITORING_ALERTS', 'VIEW_A_USERS_DETAILS');
+  const known = /^\d{1,9}$/.test(id);
+  const { data, problem, reload } = useAsk(may && known ? query : null, { groupId: Number(id), usage, alerts });
+  const group = data?.group;
+  return (
+    <div className="page">
+      <p className="crumbs"><a href={to('groups')}>Groups</a></p>
+      {!may && <Empty>You need the permission View Subscriber to see groups.</Empty>}
+      {!known && <Empty>A group has a number. <a href={to('groups')}>All groups</a></Empty>}
+      {problem && <Failure problem={problem} retry={reload} more={<a href={to('groups')}>All groups</a>} />}
+      {may && known && !group && !problem && <Loading label="Reading the group" />}
+      {group && <Whole group={group} />}
+    </div>
+  );
+}
+
+function Whole({ group }: { group: Group }) {
+  const mayEdit = useMay('VIEW_SUBSCRIBER', 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER');
+  const [renaming, setRenaming] = useState(false);
+  const { groupId, name, usage, alerts } = group;
+  const members = (more: Record<string, string> = {}) => toSubscribers({ group: String(groupId), ...more });
+  useSystem();
+  return (
+    <>
+      <div className="heading">
+        <div>
+          <h1>{name}</h1>
+          <p className="hint">Group {groupId} · {group.numberOfUsers === 1 ? '1 user sees' : `${count(group.numberOfUsers ?? 0)} users see`} only its subscribers{group.hideTariffDetails && ', without their tariffs'}</p>
+        </div>
+        {mayEdit && <button type="button" onClick={() => setRenaming(true)}>Rename</button>}
+      </div>
+      <ul className="tiles four" aria-label="The group in numbers">
+        <Tile name="Subscribers" n={group.numberOfSubscribers} href={members()} />
+        <Tile name="Active" n={group.active?.totalCount} href={members({ state: 'active' })} />
+        <Tile name="Online now" n={group.online?.totalCount} href={members({ state: 'online' })} />
+        <Tile name="Barred" n={group.barred?.totalCount} href={members({ state: 'barred' })} />
+      </ul>
+      {usage && <GroupUsage of={usage} name={name} />}
+      <div className="columns">
+        {usage?.topSubscribers && (
+          <Panel id="top" title="Most usage" aside={<a href={members({ order: 'DATA_USAGE.DESC' })}>All members</a>}>
+            {usage.topSubscribers.length === 0 ? <Empty>None of them has used data.</Empty> : (
+              <Bars label="Members with the most usage" legend={['Received (MT)', 'Sent (MO)']} bars={usage.topSubscribers.map(({ subscriber, total, mobileOriginated, mobileTerminated }) => ({
+                label: subscriber ? <a href={toSubscriber(subscriber.physicalId)}>{subscriber.nickname || subscriber.physicalId}</a> : 'unknown',
+                values: [Number(mobileTerminated), Number(mobileOriginated)], text: bytes(total),
+              }))} />
+            )}
+          </Panel>
+        )}
+        {alerts && <GroupAlerts alerts={alerts} groupId={groupId} />}
+      </div>
+      {renaming && <Rename groupId={groupId} name={name} close={() => setRenaming(false)} />}
+    </>
+  );
+}
+
+const Tile = ({ name, n, href }: { name: string; n: number | null | undefined; href: string }) => (
+  <li className="tile"><a href={href}><span className="tile-name">{name}</span><strong>{n == null ? '–' : count(n)}</strong></a></li>
+);
+
+function GroupAlerts({ alerts, groupId }: { alerts: NonNullable<Group['alerts']>; groupId: number }) {
+  const mayAdd = useMay('VIEW_MONITORING_ALERTS', 'ADD_MONITORING_ALERTS');
+  return (
+    <Panel id="alerts" title="Alerts" aside={mayAdd && <a href={to('newAlert', { rule: 'GROUPPR', target: String(groupId) })}>Set an alert</a>}>
+      {alerts.length === 0 ? <Empty>No alert watches the group.</Empty> : (
+        <ul className="entries">
+          {alerts.map(({ alertId, ruleType, lowerThreshold, upperThreshold, status }) => (
+            <li key={alertId}>
+              <span className={`badge ${status === 'EXCEEDED' ? 'upper' : ''}`}>{status === 'EXCEEDED' ? 'fired' : 'armed'}</span>
+              <span className="entry-text"><a href={to('alert', {}, String(alertId))}>{rules[ruleType]}</a></span>
+              <span className="hint">{bytes(lowerThreshold)}, {bytes(upperThreshold)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+function Rename({ groupId, name, close }: { groupId: number; name: string; close: () => void }) {
+  const [text, setText] = useState(name);
+  const save = useDo(async () => {
+    await mutate(edit, { input: { groupId, name: text.trim() } });
+    close();
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void save.run();
+  };
+  return (
+    <Dialog title="Rename the group" cancel={close}>
+      <form className="stacked" onSubmit={submit}>
+        <input aria-label="Name" required maxLength={256} autoFocus value={text} onChange={(event) => setText(event.target.value)} />
+        {save.problem && <Failure problem={save.problem} />}
+        <p className="actions">
+          <button type="button" onClick={close}>Cancel</button>
+          <button type="submit" className="primary" disabled={save.busy || text.trim() === ''}>Rename</button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,34 @@
+import { useMemo } from 'react';
+import { Plot } from '../chart/Plot';
+import { bytes, count, useSystem } from '../format/units';
+import { type Point, past, stacked, timesOf } from '../overview/usage';
+import { Empty, Panel } from '../shell/parts';
+import { useZone } from '../shell/viewer';
+
+export interface Usage {
+  totals: { total: string; mobileOriginated: string; mobileTerminated: string; sessions: string } | null;
+  series: Point[] | null;
+  previous: { totals: { total: string } | null };
+}
+
+/** The usage of a group or of a tag by the days of this billing period. */
+export function GroupUsage({ of: { totals, series, previous }, name }: { of: Usage; name: string }) {
+  const timeZone = useZone();
+  useSystem();
+  const drawn = useMemo(() => {
+    const points = past(series);
+    return { times: timesOf(points), series: stacked(points) };
+  }, [series]);
+  const total = Number(totals?.total ?? 0);
+  const before = Number(previous.totals?.total ?? 0);
+  return (
+    <Panel id="usage" title="Usage this billing period">
+      {totals && total === 0 ? <Empty>No usage in this billing period{before > 0 && `; ${bytes(before)} in the one before`}.</Empty> : (
+        <>
+          {totals && <p><strong>{bytes(total)}</strong> <span className="hint">· {bytes(totals.mobileTerminated)} received, {bytes(totals.mobileOriginated)} sent, {count(totals.sessions)} sessions{before > 0 && ` · ${bytes(before)} in the whole period before`}</span></p>}
+          {series && <Plot label={`Usage of ${name} by day: ${bytes(total)} in this period.`} times={drawn.times} series={drawn.series} bytes timeZone={timeZone} height={220} />}
+        </>
+      )}
+    </Panel>
+  );
+}

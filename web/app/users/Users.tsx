@@ -1,0 +1,56 @@
+import { count } from '../format/units';
+import { graphql, type ResultOf } from '../graph/graphql';
+import { useList } from '../graph/list';
+import { Empty, Panel } from '../shell/parts';
+import { to } from '../shell/route';
+import { useMay } from '../shell/viewer';
+import { Export } from '../ui/Export';
+import { Popover } from '../ui/Popover';
+import { type Column, Table } from '../ui/Table';
+import { Frame, permissionName } from './Frame';
+
+const query = graphql(`
+  query UserTable($first: Int, $after: String, $count: Boolean!, $groups: Boolean!) {
+    users(first: $first, after: $after) {
+      nodes { email permissions disabled groups @include(if: $groups) { groupId name } }
+      totalCount @include(if: $count)
+      pageInfo { endCursor hasNextPage }
+    }
+  }
+`);
+
+type Row = NonNullable<ResultOf<typeof query>['users']>['nodes'][number];
+
+/** Who uses the company, with which permissions and groups. */
+export default function Users() {
+  const may = useMay('VIEW_A_USERS_DETAILS');
+  const variables = { groups: useMay('VIEW_SUBSCRIBER') };
+  const list = useList(may ? query : null, variables, ({ users }) => users);
+  const columns: Column<Row>[] = [
+    { key: 'email', name: 'User', width: 260, cell: ({ email }) => <strong>{email}</strong> },
+    { key: 'state', name: 'State', width: 110, cell: ({ disabled }) => (disabled ? <span className="badge upper">disabled</span> : <span className="badge good">active</span>) },
+    { key: 'groups', name: 'Sees', width: 240, cell: ({ groups }) => (groups?.length ? <span className="cell-chips">{groups.map(({ groupId, name }) => <a key={groupId} className="badge" href={to('group', {}, String(groupId))}>{name}</a>)}</span> : <span className="hint">{groups ? 'the whole company' : '–'}</span>) },
+    { key: 'permissions', name: 'Permissions', width: 150, cell: ({ email, permissions }) => (
+      <Popover button={`${permissions.length} permission${permissions.length === 1 ? '' : 's'}`} label={`Permissions of ${email}`} className="quiet">
+        {() => permissions.length === 0 ? <p className="hint">None.</p> : <ul className="plain-list">{permissions.map((one) => <li key={one}>{permissionName(one)}</li>)}</ul>}
+      </Popover>
+    ) },
+    { key: 'changes', name: 'Did', width: 130, cell: ({ email }) => <a href={to('audit', { actor: email })}>What it changed</a> },
+  ];
+  return (
+    <Frame current="users">
+      {!may ? <Empty>You need the permission View a User&apos;s Details to see users.</Empty> : (
+        <Panel id="list" title={list.total === undefined ? 'Users' : `${count(list.total)} user${list.total === 1 ? '' : 's'}`} aside={<Export name="Users" query={query} variables={variables} of={({ users }) => users} columns={file} />}>
+          <Table label="Users" list={list} columns={columns} keyOf={({ email }) => email} none={<Empty>There are no users that you may see.</Empty>} />
+        </Panel>
+      )}
+    </Frame>
+  );
+}
+
+const file = [
+  { name: 'email', text: (row: Row) => row.email },
+  { name: 'disabled', text: (row: Row) => String(row.disabled) },
+  { name: 'permissions', text: (row: Row) => row.permissions.join(' ') },
+  { name: 'groups', text: (row: Row) => row.groups?.map(({ name }) => name).join('; ') ?? null },
+];
