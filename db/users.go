@@ -13,6 +13,8 @@ import (
 	"simgraph/domain/query"
 )
 
+// userColumns are those of users of the company $1: Citus asks the node that $1 names,
+// and every node where it is named by another row.
 const userColumns = `u.user_id, u.email, u.permissions, u.disabled,
   ARRAY(SELECT ug.group_id FROM user_groups ug WHERE ug.company_id = $1 AND ug.user_id = u.user_id ORDER BY 1) AS groups`
 

@@ -56,6 +56,16 @@ func (s *Status) Left() (left []Table) {
 	return left
 }
 
+// ByCompany returns how many tables are, or will be, distributed by company.
+func (s *Status) ByCompany() (n int) {
+	for _, table := range s.Tables {
+		if table.ByCompany {
+			n++
+		}
+	}
+	return n
+}
+
 // tables takes a table for that of a company when it has the column and its
 // primary key, if any, begins with it.
 const tables = `

@@ -171,11 +171,17 @@ func (p *Pair) signal(sig syscall.Signal, pids []int) {
 
 func (p *Pair) standbyPID() int {
 	p.t.Helper()
-	text, err := os.ReadFile(filepath.Join(p.standby.home(), "postgres", "postmaster.pid"))
-	first, _, _ := strings.Cut(string(text), "\n")
-	pid, badPID := strconv.Atoi(first)
-	if err := errors.Join(err, badPID); err != nil {
+	pid, err := p.standby.pid()
+	if err != nil {
 		p.t.Fatalf("dbtest: the standby: %v", err)
 	}
 	return pid
+}
+
+// pid is the main process of the server.
+func (s *server) pid() (int, error) {
+	text, err := os.ReadFile(filepath.Join(s.home(), "postgres", "postmaster.pid"))
+	first, _, _ := strings.Cut(string(text), "\n")
+	pid, bad := strconv.Atoi(first)
+	return pid, errors.Join(err, bad)
 }

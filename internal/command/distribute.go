@@ -68,7 +68,7 @@ func printDistribution(ctx context.Context, env *Env, pool *sqlx.DB) error {
 		env.printf("distribution: none, the database has no extension citus\n")
 		return nil
 	case len(left) == 0 && s.Keys == 0:
-		env.printf("distribution: %d tables by company\n", len(s.Tables))
+		env.printf("distribution: %d tables by company, %d with a copy on every node\n", s.ByCompany(), len(s.Tables)-s.ByCompany())
 	default:
 		env.printf("distribution: incomplete, %d of %d tables and %d foreign keys are left; run simgraph migrate distribute\n", len(left), len(s.Tables), s.Keys)
 		env.printf("  not distributed: %s\n", strings.Join(pg.Pluck(left, func(t cluster.Table) string { return t.Name }), ", "))
