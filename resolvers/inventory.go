@@ -113,7 +113,11 @@ func (m mutationResolver) EditSubscriberInventory(ctx context.Context, in input.
 
 func (m mutationResolver) MoveSubscriber(ctx context.Context, in input.MoveSubscriberInput) (*model.MoveSubscriberPayload, error) {
 	edited, err := m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
-		of.GroupID = wide[int64](in.GroupID.Value())
+		group, set := in.GroupID.ValueOK()
+		if !set {
+			return domain.Invalid("groupId", "groupId is missing: the number of a group, or null for none")
+		}
+		of.GroupID = wide[int64](group)
 		return nil
 	})
 	return &model.MoveSubscriberPayload{Subscriber: edited}, err

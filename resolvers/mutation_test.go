@@ -41,7 +41,7 @@ var unknown = map[string][][2]string{
 		{`physicalId: "nobody"`, "physicalId"}, {`physicalId: "{sim}", tariffName: "none"`, "tariffName"}, {`physicalId: "{sim}", operatorCode: null`, "operatorCode"},
 		{`physicalId: "{sim}", expiryDate: "1999-01-01T00:00:00Z"`, "expiryDate"}, {`physicalId: "{sim}", parent: {physicalId: "nobody", isEnabledOnParent: true}`, "parent"},
 	},
-	"moveSubscriber":      {{`physicalId: "nobody"`, "physicalId"}, {`physicalId: "{sim}", groupId: 999`, "groupId"}, {`physicalId: "{sim}", groupId: 0`, "groupId"}},
+	"moveSubscriber":      {{`physicalId: "nobody"`, "physicalId"}, {`physicalId: "{sim}", groupId: 999`, "groupId"}, {`physicalId: "{sim}", groupId: 0`, "groupId"}, {`physicalId: "{sim}"`, "groupId"}},
 	"barSubscriber":       {{`physicalId: "nobody"`, "physicalId"}},
 	"unbarSubscriber":     {{`physicalId: ""`, "physicalId"}},
 	"terminateSubscriber": {{`physicalId: "nobody"`, "physicalId"}, {`physicalId: "{sim}", terminateDate: "2999-01-01T00:00:00Z"`, "terminateDate"}},

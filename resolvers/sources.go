@@ -20,8 +20,8 @@ var (
 	sessionsBySubscriber      = loadingBy(sessionsOfEach)
 	sessionTotalsBySubscriber = loadingPart(func(g *Graph) manyOf[int64, int, domain.Listing] { return g.Ports.Sessions.CountOfSubscribers })
 
-	sessionsByListing    = loadingBy(companySessions)
-	sessionTotals        = loadingBy(func(ctx context.Context, l *loaders, _ []none, listing *domain.Listing) (map[none]int, error) {
+	sessionsByListing = loadingBy(companySessions)
+	sessionTotals     = loadingBy(func(ctx context.Context, l *loaders, _ []none, listing *domain.Listing) (map[none]int, error) {
 		n, err := l.graph.Sessions.Count(ctx, l.scope, *listing)
 		return map[none]int{{}: n}, err
 	})

@@ -161,12 +161,16 @@ func TestUsersOfGroupsChangeNoHiddenTariffAndNoForeignProfiles(t *testing.T) {
 		"a tariff of no seen one":       {of(vans), "p1", tariff("Max"), domain.KindNotFound},
 		"a tariff of the whole company": {domain.Whole(1), "p2", tariff("Max"), ""},
 		"a parent out of sight":         {of(vans), "p1", attach, domain.KindForbidden},
-		"a number":                      {of(hidden), "p2", func(s *domain.Subscriber) error { s.IMSI = "1"; return nil }, ""},
+		"the IMSI":                      {of(hidden), "p2", func(s *domain.Subscriber) error { s.IMSI = "1"; return nil }, domain.KindForbidden},
+		"the MSISDN":                    {of(hidden), "p2", func(s *domain.Subscriber) error { s.SubscriberID = "1"; return nil }, domain.KindForbidden},
+		"the data number":               {of(hidden), "p2", func(s *domain.Subscriber) error { s.DataNumber = new("1"); return nil }, domain.KindForbidden},
+		"the connection date":           {of(hidden), "p2", func(s *domain.Subscriber) error { s.ConnectionDate = s.ConnectionDate.Add(1); return nil }, domain.KindForbidden},
+		"the provider":                  {of(hidden), "p2", func(s *domain.Subscriber) error { s.SMDPProvider = new("one"); return nil }, ""},
 	} {
 		_, err := f.store.EditSubscriber(t.Context(), c.scope, c.id, c.edit)
 		f.wants(err, c.want, what)
 	}
-	if n := f.int(`SELECT count(*) FROM subscribers WHERE physical_id = 'p2' AND tariff_name = 'Max' AND imsi = '1' AND contract_length = 12`); n != 1 {
+	if n := f.int(`SELECT count(*) FROM subscribers WHERE physical_id = 'p2' AND tariff_name = 'Max' AND smdp_provider = 'one' AND contract_length = 12`); n != 1 {
 		t.Error("an edit by a user who does not see the tariff has changed it")
 	}
 	for what, write := range map[string]func(domain.Scope) error{
@@ -329,4 +333,30 @@ func TestUsersChangeOnlyWhatTheyHave(t *testing.T) {
 	}
 	_, err = f.store.CreateUser(t.Context(), weak, domain.User{Email: "third@acme.example", Permissions: rights})
 	f.wants(err, domain.KindForbidden, "a new user with more rights")
+}
+
+// The rights of a caller that were read before a change of the account do not undo it.
+func TestADemotedUserChangesNoUsers(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	rights := []domain.Permission{domain.ViewUserDetails, domain.ViewSubscriber}
+	second, err := f.store.CreateUser(t.Context(), &domain.Caller{Permissions: domain.AllPermissions(), Scope: f.scope}, domain.User{Email: "second@acme.example", Permissions: rights})
+	f.try(err)
+	before := &domain.Caller{UserID: second.UserID, Email: second.Email, Permissions: rights, Scope: f.scope}
+	restore := func(u *domain.User) error { u.Permissions, u.Groups, u.Disabled = rights, nil, false; return nil }
+	_, err = f.store.EditUser(t.Context(), before, second.Email, restore)
+	f.try(err)
+	for what, demote := range map[string]func(*domain.User){
+		"disabled":            func(u *domain.User) { u.Disabled = true },
+		"attached to a group": func(u *domain.User) { u.Groups = []int64{vans} },
+		"without the right":   func(u *domain.User) { u.Permissions = rights[1:] },
+	} {
+		boss := &domain.Caller{Permissions: domain.AllPermissions(), Scope: f.scope}
+		_, err := f.store.EditUser(t.Context(), boss, second.Email, func(u *domain.User) error { f.try(restore(u)); demote(u); return nil })
+		f.try(err)
+		_, err = f.store.EditUser(t.Context(), before, second.Email, restore)
+		f.wants(err, domain.KindForbidden, what)
+		_, err = f.store.CreateUser(t.Context(), before, domain.User{Email: "third@acme.example"})
+		f.wants(err, domain.KindForbidden, what)
+	}
 }

@@ -18,11 +18,15 @@ func (s *Store) CreateUser(ctx context.Context, caller *domain.Caller, u domain.
 	if err := inventory.WholeCompany(caller.Scope, "users"); err != nil {
 		return nil, err
 	}
-	if err := inventory.CheckUser(caller, &u); err != nil {
-		return nil, err
-	}
 	u.Email = strings.ToLower(u.Email)
 	err := s.write(ctx, caller.Scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+		by, err := current(ctx, tx, caller)
+		if err != nil {
+			return nil, err
+		}
+		if err := inventory.CheckUser(by, &u); err != nil {
+			return nil, err
+		}
 		outcome, err := db.StoreUser(ctx, tx, caller.Scope, &u)
 		if err == nil && outcome != domain.Created {
 			err = domain.Invalid("email", "the company has a user %q already", u.Email)
@@ -35,6 +39,20 @@ func (s *Store) CreateUser(ctx context.Context, caller *domain.Caller, u domain.
 		return nil, err
 	}
 	return s.user(ctx, caller.Scope, u.Email)
+}
+
+// current returns the caller with the rights of this moment: those that were
+// authenticated may be seconds old, and the lock may have been waited for. The
+// operator, who has no account, has all.
+func current(ctx context.Context, tx *sqlx.Tx, caller *domain.Caller) (*domain.Caller, error) {
+	if caller.UserID == 0 {
+		return caller, nil
+	}
+	account, err := db.CompanyUser(ctx, tx, caller.Scope, caller.Email)
+	if err != nil {
+		return nil, err
+	}
+	return inventory.Current(caller, account)
 }
 
 func (s *Store) user(ctx context.Context, scope domain.Scope, email string) (*domain.User, error) {
@@ -59,6 +77,10 @@ func (s *Store) EditUser(ctx context.Context, caller *domain.Caller, email strin
 	}
 	email = strings.ToLower(email)
 	err := s.write(ctx, caller.Scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+		by, err := current(ctx, tx, caller)
+		if err != nil {
+			return nil, err
+		}
 		before, err := db.CompanyUser(ctx, tx, caller.Scope, email)
 		if err != nil {
 			return nil, err
@@ -68,7 +90,7 @@ func (s *Store) EditUser(ctx context.Context, caller *domain.Caller, email strin
 		if err := edit(&after); err != nil {
 			return nil, err
 		}
-		if err := inventory.CheckUserEdit(caller, before, &after); err != nil {
+		if err := inventory.CheckUserEdit(by, before, &after); err != nil {
 			return nil, err
 		}
 		changes := inventory.UserChanges(before, &after)

@@ -48,19 +48,20 @@ func Changes(before, after *domain.Subscriber) (all []domain.AuditChange) {
 	return all
 }
 
-// UserChanges are the fields in which the accounts differ.
+// UserChanges are the fields in which the accounts differ. Of the groups, which may be
+// many, they have those that were left and those that were joined.
 func UserChanges(before, after *domain.User) (all []domain.AuditChange) {
 	for _, field := range []struct {
 		name string
-		text func(*domain.User) string
+		text func(of, other *domain.User) string
 	}{
-		{"permissions", func(u *domain.User) string {
-			return joined(u.Permissions, func(p domain.Permission) string { return string(p) })
+		{"permissions", func(of, _ *domain.User) string {
+			return joined(of.Permissions, func(p domain.Permission) string { return string(p) })
 		}},
-		{"groups", func(u *domain.User) string { return joined(u.Groups, formatInt) }},
-		{"disabled", func(u *domain.User) string { return strconv.FormatBool(u.Disabled) }},
+		{"groups", func(of, other *domain.User) string { return joined(without(of.Groups, other.Groups), formatInt) }},
+		{"disabled", func(of, _ *domain.User) string { return strconv.FormatBool(of.Disabled) }},
 	} {
-		all = append(all, domain.Changed(field.name, field.text(before), field.text(after))...)
+		all = append(all, domain.Changed(field.name, field.text(before, after), field.text(after, before))...)
 	}
 	return all
 }
@@ -91,7 +92,12 @@ func joined[T any](items []T, format func(T) string) string {
 		texts[i] = format(item)
 	}
 	slices.Sort(texts)
-	return strings.Join(texts, " ")
+	return strings.Join(slices.Compact(texts), " ")
+}
+
+// without returns the items that are not among the others.
+func without[T comparable](items, others []T) []T {
+	return slices.DeleteFunc(slices.Clone(items), func(item T) bool { return slices.Contains(others, item) })
 }
 
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

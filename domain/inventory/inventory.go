@@ -50,8 +50,8 @@ func WholeCompany(scope domain.Scope, what string) error {
 }
 
 // CheckEdit rejects a change of a subscriber that breaks a rule of its fields, or by
-// which the user of a restricted scope would lose sight of it, or would see or set
-// what its group hides.
+// which the user of a restricted scope would lose sight of it, would see or set what
+// its group hides, or would get the usage of a subscriber of another group.
 func CheckEdit(scope domain.Scope, before, after *domain.Subscriber) error {
 	if err := after.Check(); err != nil {
 		return err
@@ -61,6 +61,10 @@ func CheckEdit(scope domain.Scope, before, after *domain.Subscriber) error {
 	}
 	if err := checkMove(scope, before.GroupID, after.GroupID); err != nil {
 		return err
+	}
+	if before.IMSI != after.IMSI || before.SubscriberID != after.SubscriberID || !same(before.DataNumber, after.DataNumber) ||
+		!before.ConnectionDate.Equal(after.ConnectionDate) {
+		return domain.Forbidden("numbers and the connection date decide whose usage is reported, and this user is attached to groups")
 	}
 	if !same(before.ParentPhysicalID, after.ParentPhysicalID) || !same(before.IsEnabledOnParent, after.IsEnabledOnParent) {
 		return domain.Forbidden("profiles may be of any group, and this user is attached to groups")
@@ -95,6 +99,19 @@ func hides(scope domain.Scope, group *int64) bool {
 
 func same[T comparable](a, b *T) bool {
 	return a == b || a != nil && b != nil && *a == *b
+}
+
+// Current returns the caller with the rights that the caller's account still has. It
+// is Forbidden when the account may not change users any more.
+func Current(caller *domain.Caller, account *domain.User) (*domain.Caller, error) {
+	if account.Disabled || len(account.Groups) > 0 {
+		return nil, domain.Forbidden("the account of the caller may not change users any more")
+	}
+	now := *caller
+	now.Permissions = slices.DeleteFunc(slices.Clone(caller.Permissions), func(p domain.Permission) bool {
+		return !slices.Contains(account.Permissions, p)
+	})
+	return &now, now.Need(domain.ViewUserDetails)
 }
 
 // CheckUserEdit rejects a change of an account that has, before or after, more

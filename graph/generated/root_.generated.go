@@ -6731,7 +6731,8 @@ extend type Mutation {
   "Changes what the inventory records of a subscriber, its tariff too. Fields that are left out stay as they are."
   editSubscriberInventory(input: EditSubscriberInventoryInput!): EditSubscriberInventoryPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
   """
-  Moves a subscriber into a group, or out of its group. Usage counts for the new group from now on. FORBIDDEN for users of
+  Moves a subscriber into a group, or out of its group. Usage counts for the new group from now on; what was used before its
+  first group counts for that one. FORBIDDEN for users of
   groups where they would not see the subscriber any more, or would see tariff details that its group hides.
   """
   moveSubscriber(input: MoveSubscriberInput!): MoveSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
@@ -7133,11 +7134,11 @@ input EditSubscriberInventoryInput {
   physicalId: String!
   "How it reaches the network."
   kind: SubscriberKind
-  "MSISDN, device EUI or subscription ID."
+  "MSISDN, device EUI or subscription ID. FORBIDDEN for users of groups."
   subscriberId: String
-  "The circuit switched data number; null for none."
+  "The circuit switched data number; null for none. FORBIDDEN for users of groups."
   dataNumber: String
-  "The IMSI; empty for what has none."
+  "The IMSI; empty for what has none. FORBIDDEN for users of groups, as the numbers decide whose usage is reported."
   imsi: String
   "The code of an operator of the service."
   operatorCode: String
@@ -7145,7 +7146,7 @@ input EditSubscriberInventoryInput {
   tariffName: String
   "The length of its contract in months. FORBIDDEN where the caller's group hides tariff details."
   contractLength: Int
-  "The start of its contract."
+  "The start of its contract. FORBIDDEN for users of groups."
   connectionDate: DateTime
   "The end of its contract, not before its start."
   expiryDate: DateTime
@@ -7173,7 +7174,7 @@ type EditSubscriberInventoryPayload {
 input MoveSubscriberInput {
   "ICCID, device EUI or IMEI."
   physicalId: String!
-  "The group that it is in from now on; in none when null or missing."
+  "The group that it is in from now on; in none when null. INVALID_PARAMETER when missing."
   groupId: Int
 }
 

@@ -197,11 +197,11 @@ type EditSubscriberInventoryInput struct {
 	PhysicalID string `json:"physicalId"`
 	// How it reaches the network.
 	Kind graphql.Omittable[*domain.Kind] `json:"kind,omitempty"`
-	// MSISDN, device EUI or subscription ID.
+	// MSISDN, device EUI or subscription ID. FORBIDDEN for users of groups.
 	SubscriberID graphql.Omittable[*string] `json:"subscriberId,omitempty"`
-	// The circuit switched data number; null for none.
+	// The circuit switched data number; null for none. FORBIDDEN for users of groups.
 	DataNumber graphql.Omittable[*string] `json:"dataNumber,omitempty"`
-	// The IMSI; empty for what has none.
+	// The IMSI; empty for what has none. FORBIDDEN for users of groups, as the numbers decide whose usage is reported.
 	Imsi graphql.Omittable[*string] `json:"imsi,omitempty"`
 	// The code of an operator of the service.
 	OperatorCode graphql.Omittable[*string] `json:"operatorCode,omitempty"`
@@ -209,7 +209,7 @@ type EditSubscriberInventoryInput struct {
 	TariffName graphql.Omittable[*string] `json:"tariffName,omitempty"`
 	// The length of its contract in months. FORBIDDEN where the caller's group hides tariff details.
 	ContractLength graphql.Omittable[*int32] `json:"contractLength,omitempty"`
-	// The start of its contract.
+	// The start of its contract. FORBIDDEN for users of groups.
 	ConnectionDate graphql.Omittable[*time.Time] `json:"connectionDate,omitempty"`
 	// The end of its contract, not before its start.
 	ExpiryDate graphql.Omittable[*time.Time] `json:"expiryDate,omitempty"`
@@ -253,7 +253,7 @@ type EditUserInput struct {
 type MoveSubscriberInput struct {
 	// ICCID, device EUI or IMEI.
 	PhysicalID string `json:"physicalId"`
-	// The group that it is in from now on; in none when null or missing.
+	// The group that it is in from now on; in none when null. INVALID_PARAMETER when missing.
 	GroupID graphql.Omittable[*int32] `json:"groupId,omitempty"`
 }
 
