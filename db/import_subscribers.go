@@ -118,12 +118,13 @@ func (i *Importer) subscribers(ctx context.Context, scope domain.Scope, items []
 	if len(items) == 0 {
 		return nil
 	}
-	// The database keeps microseconds.
-	now, half := i.now().Truncate(time.Microsecond), len(items)
+	half := len(items)
 	if limit := i.pool.Stats().MaxOpenConnections; half >= worthSharing && (limit == 0 || limit >= 4) {
 		half /= 2
 	}
 	return i.inCompany(ctx, scope, "subscribers", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
+		// Later than all moves that committed before the lock. The database keeps microseconds.
+		now := i.now().Truncate(time.Microsecond)
 		found, others := map[string]string{}, map[string]string{}
 		both, together := errgroup.WithContext(ctx)
 		both.Go(func() error {

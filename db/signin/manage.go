@@ -14,7 +14,7 @@ import (
 	"simgraph/domain/signin"
 )
 
-const listSessions = `
+const listSignedIn = `
 SELECT s.session_hash, u.email, s.way, s.created_at, s.used_at, s.expires_at, s.ends_at
 FROM web_sessions s
 JOIN users u ON u.company_id = s.company_id AND u.user_id = s.user_id
@@ -37,7 +37,7 @@ func (r *sessionRow) session() *signin.Session {
 
 // List implements signin.Sessions.
 func (s *Store) List(ctx context.Context, scope domain.Scope, email string) ([]*signin.Session, error) {
-	rows, err := pg.SelectAll[sessionRow](ctx, s.pool, listSessions, scope.Company, s.Now(), strings.ToLower(email), signin.MaxListed)
+	rows, err := pg.SelectAll[sessionRow](ctx, s.pool, listSignedIn, scope.Company, s.Now(), strings.ToLower(email), signin.MaxListed)
 	return pg.Pluck(rows, (*sessionRow).session), err
 }
 

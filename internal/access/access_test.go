@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"simgraph/db"
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
@@ -27,6 +29,7 @@ const acme = domain.CompanyID(1)
 
 // fixture is the gate and the endpoints on a database with one user.
 type fixture struct {
+	pool       *sqlx.DB
 	store      *db.Access
 	gate       *access.Gate
 	oauth      *access.OAuth
@@ -44,6 +47,7 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pool.Close() })
+	d.pool = pool
 	pool.MustExec(`
 INSERT INTO companies VALUES (1, 'acme', 'Acme');
 INSERT INTO user_lookup (email, company_id) VALUES ('ops@acme.example', 1);

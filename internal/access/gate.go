@@ -3,8 +3,10 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,17 +65,34 @@ func (g *Gate) admit(ctx context.Context, by admission) (context.Context, error)
 }
 
 // StillValid returns an error when the credential that admitted the context would
-// no longer do so. A store out of reach says nothing about it.
+// no longer do so, or would with other rights: a stream keeps those that it began
+// with. A store out of reach says nothing about it.
 func (g *Gate) StillValid(ctx context.Context) error {
 	by, ok := ctx.Value(admissionKey{}).(admission)
 	if !ok {
 		return &domain.Error{Kind: domain.KindUnauthorized, Message: "this needs an access token"}
 	}
-	_, err := by.callers.find(ctx, by.credential)
+	now, err := by.callers.find(ctx, by.credential)
 	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindInvalidToken {
 		return err
 	}
-	return nil
+	if err != nil {
+		return nil
+	}
+	began, err := domain.CallerOf(ctx)
+	if err == nil && !sameRights(began, now) {
+		err = &domain.Error{Kind: domain.KindInvalidToken, Message: "the rights of this user have changed: connect again"}
+	}
+	return err
+}
+
+func sameRights(a, b *domain.Caller) bool {
+	return sameItems(a.Permissions, b.Permissions) && sameItems(a.Scope.Groups, b.Scope.Groups) && sameItems(a.Scope.Masked, b.Scope.Masked)
+}
+
+// sameItems ignores the order.
+func sameItems[T cmp.Ordered](a, b []T) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 type admissionKey struct{}

@@ -80,3 +80,27 @@ func TestACallerThatGoesAwayEndsItsOwnLookUpOnly(t *testing.T) {
 		t.Errorf("the one that stayed got %v", err)
 	}
 }
+
+func TestAStreamEndsWithTheRightsThatItBeganWith(t *testing.T) {
+	t.Parallel()
+	for what, change := range map[string]string{
+		"a permission": `UPDATE users SET permissions = '{VIEW_SUBSCRIBER}'`,
+		"the groups":   `INSERT INTO groups (company_id, group_id, name) VALUES (1, 12, 'Vans'); INSERT INTO user_groups SELECT company_id, user_id, 12 FROM users`,
+		"nothing":      `UPDATE users SET permissions = '{VIEW_MONITORING_ALERTS,VIEW_SUBSCRIBER}'`,
+	} {
+		d := newFixture(t)
+		ctx, err := d.gate.AdmitToken(t.Context(), d.token(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.pool.MustExec(change)
+		if err := d.gate.StillValid(ctx); err != nil {
+			t.Fatal(err)
+		}
+		d.elapsed.Store(int64(5 * time.Second))
+		fault, ended := domain.AsError(d.gate.StillValid(ctx))
+		if ended != (what != "nothing") || ended && fault.Kind != domain.KindInvalidToken {
+			t.Errorf("after a change of %s: %v", what, fault)
+		}
+	}
+}
