@@ -30,6 +30,7 @@ CREATE VIEW mails AS SELECT * FROM whole WHERE away(company_id) = company_id`
 
 func newOneNodeAway(t *testing.T) *sqlx.DB {
 	t.Helper()
+	dbtest.WithoutCitus(t, "nodes that are made up")
 	pool := dbtest.New(t)
 	pool.MustExec(`
 INSERT INTO mails (company_id, mail_id, recipient_id, email, kind, state, due_at, created_at)

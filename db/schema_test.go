@@ -33,7 +33,9 @@ LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
 WHERE t.relnamespace = 'public'::regnamespace AND t.relname NOT IN ` + sharedTables + `
   AND i.indisunique AND a.attname IS DISTINCT FROM 'company_id'`,
 	"there are no triggers": `
-SELECT tgrelid::regclass || ' ' || tgname FROM pg_trigger WHERE NOT tgisinternal`,
+SELECT t.tgrelid::regclass || ' ' || t.tgname FROM pg_trigger t
+JOIN pg_class c ON c.oid = t.tgrelid
+WHERE c.relnamespace = 'public'::regnamespace AND NOT t.tgisinternal`,
 	"no foreign key sets NULL": `
 SELECT conrelid::regclass || ' ' || conname FROM pg_constraint WHERE contype = 'f' AND (confdeltype = 'n' OR confupdtype = 'n')`,
 	"names are shorter than 50 bytes": `
