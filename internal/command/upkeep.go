@@ -83,7 +83,7 @@ func wait(ctx context.Context, d time.Duration) {
 }
 
 // retain keeps the ledger, the audit log and the mails within what is kept, and
-// the coming months of the ledger ready, and adds up the months that are over.
+// the coming months of the ledger ready; see settle for the months that are over.
 func (v *service) retain(ctx context.Context) error {
 	err := v.upkeep.EnsurePartitions(ctx)
 	steps, ledgerErr := v.ledger.Upkeep(ctx, actor("serve"))
@@ -93,7 +93,7 @@ func (v *service) retain(ctx context.Context) error {
 	if ledgerErr == nil {
 		v.telemetry.Metrics.LedgerKept()
 	}
-	return errors.Join(err, ledgerErr, v.upkeep.SumMonths(ctx), v.pruneOld(ctx))
+	return errors.Join(err, ledgerErr, v.settle(ctx))
 }
 
 // logStep writes what happened to a month of the ledger.
@@ -115,14 +115,15 @@ func (v *service) logStep(step domain.LedgerStep) {
 	}
 }
 
-// pruneOld removes old entries of the audit log and old mails, by a clock that
-// usage confirms, and never soon after the start.
-func (v *service) pruneOld(ctx context.Context) error {
+// settle removes old entries of the audit log and old mails, by a clock that usage
+// confirms, and adds up the months that are over; never soon after the start, when
+// instances of the version before may still book usage and not know those months.
+func (v *service) settle(ctx context.Context) error {
 	now, settled, err := v.ledger.TrustedClock(ctx)
 	if err != nil || !settled {
 		return err
 	}
-	return errors.Join(v.prune(ctx, now), v.pruneMails(ctx, now))
+	return errors.Join(v.prune(ctx, now), v.pruneMails(ctx, now), v.upkeep.SumMonths(ctx))
 }
 
 // prune keeps the audit log within its months, unless it is kept for ever.
