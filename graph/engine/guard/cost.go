@@ -193,6 +193,8 @@ func directiveInt(directives ast.DirectiveList, directive, argument string) (int
 type length struct {
 	known     int
 	variables []string
+	// isEmpty is set where the elements are given and there are none.
+	isEmpty bool
 	// sizes are lengths by the values that variables may have; nil where those
 	// are numbers or lists.
 	sizes map[string]int
@@ -232,6 +234,7 @@ func (l *length) argument(given *ast.Argument, otherwise *ast.Value) {
 		}
 	default:
 		l.known = max(l.known, literal(given.Value))
+		l.isEmpty = given.Value.Kind == ast.ListValue && len(given.Value.Children) == 0
 	}
 }
 
@@ -244,11 +247,13 @@ func literal(v *ast.Value) int {
 }
 
 func (l length) of(variables map[string]any) int {
-	n := l.known
+	n, isEmpty := l.known, l.isEmpty
 	for _, name := range l.variables {
 		n = max(n, l.count(variables[name]))
+		elements, isList := variables[name].([]any)
+		isEmpty = isEmpty || isList && len(elements) == 0
 	}
-	if n == 0 {
+	if n == 0 && !isEmpty {
 		return l.otherwise
 	}
 	return n

@@ -22,6 +22,8 @@ func TestAnOperationCostsWhatItsListsHold(t *testing.T) {
 		{`{items(first:2){...F}} fragment F on ItemConnection{nodes{id}...{nodes{name}}}`, ``, "5"},
 		{`{nodes(ids:["a","b","c"]){id}}`, ``, "3"},
 		{`query($v:[ID!]!){nodes(ids:$v){id}}`, `{"v":["a","b"]}`, "2"},
+		{`query($v:[ID!]!){nodes(ids:$v){id}}`, `{"v":[]}`, "0"},
+		{`{nodes(ids:[]){id}}`, ``, "0"},
 		{`{samples{id}}`, ``, "40"},
 		{`mutation{a:increment b:increment}`, ``, "20"},
 	} {
