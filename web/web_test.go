@@ -20,7 +20,7 @@ import (
 
 // mostBytes bounds what a browser loads for the overview and the editor; what
 // formats a query and the REST contract are loaded when they are needed.
-const mostBytes = 1_700_000
+const mostBytes = 1_800_000
 
 var later = regexp.MustCompile(`/(swagger|docs|clients|prettier)[^/]*$`)
 
