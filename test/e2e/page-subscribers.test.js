@@ -8,6 +8,13 @@ const counted = async (filter) => (await graph('query($filter: SubscriberFilter)
 const heading = (tab, n) => tab.getByRole('heading', { level: 2, name: `${n.toLocaleString('en')} subscriber${n === 1 ? '' : 's'}`, exact: true });
 const rows = (tab) => tab.locator('table.rows tbody tr[aria-rowindex]');
 
+/** The variables of the pages that the list reads from now on. */
+function pagesRead(tab) {
+  const pages = [];
+  tab.on('request', (request) => request.postData()?.includes('query SubscriberList') && pages.push(request.postDataJSON().variables));
+  return pages;
+}
+
 /** Adds a filter as a person does. */
 async function filter(tab, field, condition, value) {
   await tab.getByRole('button', { name: 'Add a filter' }).click();
@@ -115,13 +122,94 @@ inTab('a tag is put on the chosen rows, and taken off again by undo', async (tab
   await tab.getByText('The tag chosen by e2e is on 4 more.').waitFor();
   assert.equal(await counted({ tags: { eq: 'chosen by e2e' } }), 4);
   await tab.locator('tbody').getByText('chosen by e2e').first().waitFor();
+  const read = pagesRead(tab);
   await tab.getByRole('button', { name: 'Undo' }).click();
   await tab.locator('tbody').getByText('chosen by e2e').first().waitFor({ state: 'detached' });
+  assert.equal(read.length, 1);
   assert.equal(await counted({ tags: { eq: 'chosen by e2e' } }), 0);
   await tab.getByLabel('Select all rows shown').check();
   await bar.getByRole('button', { name: /^Choose all/ }).click();
   await bar.getByText(`${(await counted()).toLocaleString('en')} chosen`).waitFor();
   await bar.getByText('at most 100 subscribers at once').waitFor();
+});
+
+inTab('a change reads the first page and those in view again, and others when they come into view', async (tab) => {
+  const name = 'put on by e2e';
+  const badge = (row) => tab.locator(`tr[aria-rowindex="${row + 1}"]`).getByText(name);
+  const list = tab.getByRole('region', { name: 'Table of subscribers' });
+  await enter(tab, '#/subscribers?columns=tags&order=PHYSICAL_ID.ASC');
+  await rows(tab).first().waitFor();
+  for (const row of [150, 350]) {
+    await scrollToRow(tab, list, row);
+    await tab.locator(`tr[aria-rowindex="${row + 1}"] input`).check();
+  }
+  const bar = tab.getByRole('region', { name: 'Chosen subscribers' });
+  await bar.getByLabel('Tag').fill(name);
+  const read = pagesRead(tab);
+  await bar.getByRole('button', { name: 'Put on 2' }).click();
+  await badge(350).waitFor();
+  assert.ok(read.length <= 3, `${read.length} pages`);
+  await scrollToRow(tab, list, 150);
+  await badge(150).waitFor();
+  read.length = 0;
+  // This makes the change before final, which has nothing more to do.
+  await bar.getByRole('button', { name: 'Take off 2' }).click();
+  await badge(150).waitFor({ state: 'detached' });
+  assert.equal(new Set(read.map(({ after }) => after)).size, read.length, 'a page is read once');
+  assert.equal(await counted({ tags: { eq: name } }), 0);
+});
+
+inTab('a row shows four tags and how many others there are, and the file has all', async (tab) => {
+  const physicalId = (await graph('{ subscribers(first: 1, orderBy: [{ field: PHYSICAL_ID, direction: DESC }]) { nodes { physicalId } } }')).subscribers.nodes[0].physicalId;
+  const names = Array.from({ length: 6 }, (_, i) => `e2e ${i}`);
+  const each = async (mutation) => {
+    for (const tagName of names) await graph(mutation, { input: { tagName, physicalIds: [physicalId] } });
+  };
+  await each('mutation($input: AttachTagInput!) { attachTag(input: $input) { attached } }');
+  try {
+    const { tags } = (await graph('query($id: String!) { subscriber(physicalId: $id) { tags(limit: 100) { name } } }', { id: physicalId })).subscriber;
+    await enter(tab, `#/subscribers?columns=tags&where=physicalId.eq.${physicalId}`);
+    await rows(tab).first().getByText(`+${tags.length - 4}`, { exact: true }).waitFor();
+    assert.equal(await rows(tab).first().locator('.badge').count(), 4);
+    const { text } = await downloaded(tab, () => tab.getByRole('button', { name: 'Download Subscribers as CSV' }).click());
+    assert.ok(text.includes(`"${tags.map(({ name }) => name).join(', ')}"`), text);
+  } finally {
+    await each('mutation($input: DetachTagInput!) { detachTag(input: $input) { subscribers { physicalId } } }');
+  }
+});
+
+inTab('an address with a wrong day or state is shown', async (tab) => {
+  for (const day of ['2026-13-45', '2026-02-30', '9999-12-31']) {
+    await enter(tab, `#/subscribers?where=connectionDate.on.${day}`);
+    await tab.getByText('No subscriber fits.').waitFor();
+  }
+  await enter(tab, '#/subscribers?state=constructor');
+  await heading(tab, await counted()).waitFor();
+});
+
+inTab('one of more groups than the page reads is written by its number', async (tab) => {
+  const { groupId, name } = (await graph('{ groups(first: 1) { nodes { groupId name } } }')).groups.nodes[0];
+  await tab.route('**/graphql', async (route) => {
+    if (!route.request().postData()?.includes('query Known ')) return route.fallback();
+    const response = await route.fetch();
+    const answer = await response.json();
+    answer.data.groups = { ...answer.data.groups, nodes: [], pageInfo: { hasNextPage: true } };
+    return route.fulfill({ response, json: answer });
+  });
+  await enter(tab, '#/subscribers');
+  await rows(tab).first().waitFor();
+  await filter(tab, 'Group', 'is', name);
+  await tab.getByText('Choose a group, or write its number.').waitFor();
+  const form = tab.getByRole('dialog', { name: 'Add a filter' });
+  await form.getByLabel('Value').fill(String(groupId));
+  await form.getByRole('button', { name: 'Apply' }).click();
+  await heading(tab, await counted({ groupId: { eq: groupId } })).waitFor();
+});
+
+inTab('a group that the page does not know stays chosen', async (tab) => {
+  await enter(tab, '#/subscribers?group=987654');
+  await tab.getByRole('button', { name: 'Group is 987654', exact: true }).click();
+  assert.equal(await tab.getByRole('dialog', { name: 'Change the filter' }).getByLabel('Value').inputValue(), '987654');
 });
 
 inTab('a link opens a tab that is signed in', async (tab) => {

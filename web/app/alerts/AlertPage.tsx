@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { day } from '../format/time';
 import { bytes, count, parseBytes, useSystem } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
-import { mutate, useAsk, useDo } from '../graph/use';
+import { mutate, sendMutation, useAsk, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
 import { Empty, Failure, Loading, Panel } from '../shell/parts';
 import { go, to } from '../shell/route';
@@ -65,7 +65,7 @@ function Whole({ alert }: { alert: Alert }) {
   });
   const drop = () => {
     setOpen(null);
-    offerUndo({ hides: alertKey(alertId), text: 'The alert is deleted.', commit: () => mutate(remove, { input: { alertId } }, { keepalive: true }) });
+    offerUndo({ hides: alertKey(alertId), text: 'The alert is deleted.', commit: () => sendMutation(remove, { input: { alertId } }, { keepalive: true }) });
     go(to('alerts'));
   };
   return (

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { graphql, type ResultOf } from '../graph/graphql';
-import { mutate, useAsk, useDo } from '../graph/use';
+import { mutate, sendMutation, useAsk, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
 import { Answered, Empty, Failure, Panel } from '../shell/parts';
 import { offerUndo, useUndo } from '../shell/undo';
@@ -83,7 +83,7 @@ function One({ of: { recipientId, email, suppressedSince, suppressedReason, supp
   const again = useDo(async () => void (await mutate(restore, { input: { recipientId } })));
   const drop = () => {
     setOpen(null);
-    offerUndo({ hides: keyOf(recipientId), text: `${email} gets no more mail.`, commit: () => mutate(remove, { input: { recipientId } }, { keepalive: true }) });
+    offerUndo({ hides: keyOf(recipientId), text: `${email} gets no more mail.`, commit: () => sendMutation(remove, { input: { recipientId } }, { keepalive: true }) });
   };
   const problem = send.problem ?? again.problem;
   return (

@@ -1,4 +1,5 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { hashKey, skipToken, useQueries, useQuery } from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { send } from './client';
 import type { ResultOf, VariablesOf } from './graphql';
 import { Problem, problemOf } from './problem';
@@ -32,6 +33,8 @@ export interface List<T> {
   more: (() => void) | undefined;
   /** Where the list goes on, when it holds as many rows as the page keeps. */
   beyond: Start | undefined;
+  /** Takes which rows are in view. */
+  look: (first: number, last: number) => void;
   reload: () => void;
 }
 
@@ -60,35 +63,85 @@ export async function readPage<D, T>(query: D, variables: Others<D>, of: (data: 
   return { ...connection, problem: errors?.length ? Problem.of(errors[0]!) : undefined };
 }
 
-/** Reads a list page by page, as far as it is looked at. A null query is not sent. */
+/** Reads a list page by page, as far as it is looked at. Once stale, only its first page and those in view are read again. A null query is not sent. */
 export function useList<D, T>(query: D | null, variables: Others<D>, of: (data: ResultOf<D>) => Connection<T> | null | undefined, start: Start = beginning): List<T> {
-  const { data, error, isFetching, isPlaceholderData, hasNextPage, fetchNextPage, isFetchNextPageError, refetch } = useInfiniteQuery(
+  const key = [query, variables, start];
+  const hash = hashKey(key);
+  const { seen, look } = useSeen(hash);
+  const [cursors, setCursors] = useCursors(key, start);
+  const opened = useMemo(() => Date.now(), [hash]);
+  const keyOf = (i: number) => [query, variables, 'page', cursors[i], i === 0];
+  const isWanted = (i: number) => i === 0 || isWithin(i, seen) || answers.getQueryData(keyOf(i)) === undefined;
+  const pages = useQueries(
     {
-      queryKey: [query, variables, start],
-      enabled: query !== null,
-      initialPageParam: start.after,
-      placeholderData: keepPreviousData,
-      staleTime: freshness,
-      queryFn: ({ pageParam, signal }) => readPage(query as D, variables, of, { after: pageParam, count: pageParam === start.after }, signal),
-      getNextPageParam: (last) => (last.pageInfo.hasNextPage ? last.pageInfo.endCursor : null),
+      queries: (query === null ? [] : cursors).map((after, i) => ({
+        queryKey: keyOf(i),
+        enabled: isWanted(i),
+        staleTime: ({ state }: { state: { dataUpdatedAt: number } }) => (state.dataUpdatedAt < opened - freshness ? 0 : Infinity),
+        queryFn: ({ signal }: { signal: AbortSignal }) => readPage(query as D, variables, of, { after, count: i === 0 }, signal),
+      })),
     },
     answers,
   );
-  const failed = error && !isFetchNextPageError;
-  const pages = failed ? [] : (data?.pages ?? []);
-  const rows = pages.flatMap(({ nodes }) => nodes);
+  const read = pages.flatMap(({ data }) => data ?? []);
+  useEffect(() => {
+    // A page that was read again may end elsewhere; the pages behind it no longer follow.
+    const moved = read.findIndex(({ pageInfo }, i) => isWithin(i, seen) && i + 1 < cursors.length && nextOf(pageInfo) !== cursors[i + 1]);
+    if (moved < 0) return;
+    const next = nextOf(read[moved]!.pageInfo);
+    setCursors([...cursors.slice(0, moved + 1), ...(next !== null && isWithin(moved + 1, seen) ? [next] : [])]);
+  });
+  const tail = pages.at(-1);
+  const failed = pages.find(({ error, data }, i) => error && (i === 0 || data))?.error;
+  const { shown, former, holds } = useShown(hash, failed ? [] : read, query !== null && !failed && !tail?.data && !tail?.error, seen);
+  const rows = shown.flatMap(({ nodes }) => nodes);
   const full = rows.length >= mostRows;
-  const further = hasNextPage && !isPlaceholderData;
+  const next = !holds && tail?.data ? nextOf(tail.data.pageInfo) : null;
+  const error = failed ?? tail?.error;
   return {
     rows,
     start,
-    total: isPlaceholderData ? undefined : (pages[0]?.totalCount ?? undefined),
-    problem: error ? problemOf(error) : pages.find(({ problem }) => problem)?.problem,
-    empty: pages.length === 0,
-    former: isPlaceholderData,
-    reading: isFetching,
-    more: further && !full ? () => void fetchNextPage() : undefined,
-    beyond: further && full ? { after: pages.at(-1)!.pageInfo.endCursor, from: start.from + rows.length } : undefined,
-    reload: () => void refetch(),
+    total: former ? undefined : (shown[0]?.totalCount ?? undefined),
+    problem: error ? problemOf(error) : shown.find(({ problem }) => problem)?.problem,
+    empty: shown.length === 0,
+    former,
+    reading: pages.some(({ isFetching }) => isFetching),
+    more: full ? undefined : next !== null ? () => setCursors([...cursors, next]) : tail?.error && !tail.data ? () => void tail.refetch() : undefined,
+    beyond: full && next !== null ? { after: next, from: start.from + rows.length } : undefined,
+    look,
+    reload: () => pages.forEach(({ error, refetch }, i) => (error || isWanted(i)) && void refetch()),
   };
+}
+
+const isWithin = (i: number, [first, last]: [number, number]) => first <= i && i <= last;
+
+const nextOf = ({ hasNextPage, endCursor }: Connection<unknown>['pageInfo']): string | null => (hasNextPage ? endCursor : null);
+
+/** The pages of a list that are in view. */
+function useSeen(hash: string) {
+  const [seen, setSeen] = useState<{ hash: string; pages: [number, number] }>({ hash, pages: [0, 0] });
+  const look = useCallback((first: number, last: number) => {
+    const pages: [number, number] = [Math.floor(first / pageLength), Math.floor(last / pageLength)];
+    setSeen((seen) => (seen.hash === hash && pages.every((page, i) => page === seen.pages[i]) ? seen : { hash, pages }));
+  }, [hash]);
+  return { seen: seen.hash === hash ? seen.pages : ([0, 0] as [number, number]), look };
+}
+
+/** What was shown before stays until what is in view has been read. */
+function useShown<T>(hash: string, read: Page<T>[], reading: boolean, seen: [number, number]) {
+  const last = useRef<{ hash: string; shown: Page<T>[] }>({ hash, shown: [] });
+  const former = reading && read.length === 0 && last.current.hash !== hash;
+  const holds = former || (reading && last.current.hash === hash && isWithin(read.length, seen) && last.current.shown.length > read.length);
+  const shown = holds ? last.current.shown : read;
+  useEffect(() => {
+    last.current = { hash: former ? last.current.hash : hash, shown };
+  });
+  return { shown, former, holds };
+}
+
+/** Where the pages of a list begin, as far as it was read. They are kept as long as the pages, for the way back to the list. */
+function useCursors(key: unknown[], start: Start) {
+  const queryKey = [...key, 'cursors'];
+  const { data } = useQuery<(string | null)[]>({ queryKey, queryFn: skipToken }, answers);
+  return [data ?? [start.after], (cursors: (string | null)[]) => void answers.setQueryData(queryKey, cursors)] as const;
 }

@@ -21,7 +21,7 @@ watch(() => {
   answers.clear();
 });
 
-/** Reads everything again that is shown, such as after a change. */
+/** Reads everything again that is shown, such as after a change; of lists, the pages in view. */
 export const refresh = () => answers.invalidateQueries();
 
 export interface Asked<T> {
@@ -60,9 +60,13 @@ export function useAsk(query: unknown, variables: unknown = {}): Asked<unknown> 
   };
 }
 
+/** Sends a mutation alone, such as a step of offerUndo, after which everything shown is read again once. */
+export const sendMutation = <D>(mutation: D, variables: VariablesOf<D>, options?: { keepalive?: boolean }): Promise<ResultOf<D>> =>
+  ask<ResultOf<D>>(mutation as string, variables as Record<string, unknown>, options);
+
 /** Sends a mutation, and reads everything again that is shown. */
 export async function mutate<D>(mutation: D, variables: VariablesOf<D>, options?: { keepalive?: boolean }): Promise<ResultOf<D>> {
-  const answer = await ask<ResultOf<D>>(mutation as string, variables as Record<string, unknown>, options);
+  const answer = await sendMutation(mutation, variables, options);
   void refresh();
   return answer;
 }

@@ -22,8 +22,9 @@ export function SubscriberTags({ physicalId, tags, changed }: Props) {
   const may = useMay('VIEW_SUBSCRIBER', 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER');
   const all = useAsk<{ tags: { nodes: { name: string }[] } | null }>(may ? known : null);
   const [text, setText] = useState('');
+  const inputOf = (tagName: string) => ({ input: { tagName, physicalIds: [physicalId] } });
   const change = useDo(async (mutation: string, tagName: string) => {
-    await ask(mutation, { input: { tagName, physicalIds: [physicalId] } });
+    await ask(mutation, inputOf(tagName));
     changed();
     all.reload();
   });
@@ -31,7 +32,7 @@ export function SubscriberTags({ physicalId, tags, changed }: Props) {
   const takeOff = async (tag: string) => {
     if (!(await change.run(detach, tag))) return;
     list.current?.focus(); // the button that had the focus is gone
-    offerUndo({ text: `The tag ${tag} is taken off.`, undo: async () => void (await change.run(attach, tag)) });
+    offerUndo({ text: `The tag ${tag} is taken off.`, undo: () => ask(attach, inputOf(tag)) });
   };
   const add = async (event: FormEvent) => {
     event.preventDefault();

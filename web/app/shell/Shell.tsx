@@ -94,7 +94,7 @@ function Views({ route }: { route: Route }) {
         </Boundary>
       )}
       {!exploring && (
-        <Boundary key={`${route.view}/${route.id}`}>
+        <Boundary key={`${route.view}/${route.id}`} place={route.params.toString()}>
           <Suspense fallback={<div className="page"><Loading label="Opening" /></div>}><View route={route} /></Suspense>
         </Boundary>
       )}

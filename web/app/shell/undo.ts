@@ -10,7 +10,7 @@ export interface Undoable {
   hides?: string;
   /** What has happened, in words for people. */
   text: string;
-  /** Makes the change for good, when the time is over or the page is left. */
+  /** Makes the change for good, when the time is over or the page is left. After a step, all that is shown is read again. */
   commit?: () => Promise<unknown>;
   /** Takes the change back. */
   undo?: () => Promise<unknown>;
@@ -51,9 +51,11 @@ async function finish(stepOf: (pending: Undoable) => (() => Promise<unknown>) | 
   const { pending } = state;
   if (pending === null) return;
   const visible = () => new Set([...state.hidden].filter((key) => key !== pending.hides));
-  show({ pending: null, ...(reveals && { hidden: visible() }) });
+  const step = stepOf(pending);
+  show({ pending: null, ...((reveals || !step) && { hidden: visible() }) });
+  if (!step) return;
   try {
-    await stepOf(pending)?.();
+    await step();
     // What the list shows without the deleted is read before it may show it again.
     await refresh();
     show({ hidden: visible() });

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { count } from '../format/units';
 import { graphql } from '../graph/graphql';
-import { mutate, useAsk, useDo } from '../graph/use';
+import { mutate, sendMutation, useAsk, useDo } from '../graph/use';
 import { Failure } from '../shell/parts';
 import { offerUndo } from '../shell/undo';
 import { useMay } from '../shell/viewer';
@@ -49,11 +49,11 @@ function TagForm({ ids }: { ids: string[] }) {
   const withTag = read.filter(({ tags }) => tags?.some((tag) => tag.name === tagName)).map(({ physicalId }) => physicalId);
   const put = useDo(async () => {
     await mutate(attach, { input: { tagName, physicalIds: without } });
-    offerUndo({ text: `The tag ${tagName} is on ${count(without.length)} more.`, undo: () => mutate(detach, { input: { tagName, physicalIds: without } }) });
+    offerUndo({ text: `The tag ${tagName} is on ${count(without.length)} more.`, undo: () => sendMutation(detach, { input: { tagName, physicalIds: without } }) });
   });
   const take = useDo(async () => {
     await mutate(detach, { input: { tagName, physicalIds: withTag } });
-    offerUndo({ text: `The tag ${tagName} is taken off ${count(withTag.length)}.`, undo: () => mutate(attach, { input: { tagName, physicalIds: withTag } }) });
+    offerUndo({ text: `The tag ${tagName} is taken off ${count(withTag.length)}.`, undo: () => sendMutation(attach, { input: { tagName, physicalIds: withTag } }) });
   });
   const problem = put.problem ?? take.problem;
   return (

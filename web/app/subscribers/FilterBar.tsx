@@ -4,15 +4,17 @@ import { useAsk } from '../graph/use';
 import { Close } from '../shell/icons';
 import { go, toSubscribers } from '../shell/route';
 import { Popover } from '../ui/Popover';
-import { type Field, fieldOf, fields, operatorsOf } from './fields';
+import { type Field, fieldOf, fields, type Kind, operatorsOf } from './fields';
 import { type Condition, conditionsOf, faultOf, states, withConditions, wordsOf } from './filters';
 import { changed } from '../shell/route';
 
-const known = graphql('query Known { groups(first: 100) { nodes { groupId name } } tags(first: 100) { nodes { name } } operators(first: 100) { nodes { name code } } tariffs(first: 100) { nodes { name } } }');
+const known = graphql('query Known { groups(first: 100) { nodes { groupId name } pageInfo { hasNextPage } } tags(first: 100) { nodes { name } } operators(first: 100) { nodes { name code } } tariffs(first: 100) { nodes { name } } }');
 
 /** What fields can be compared with, as far as the page knows it. */
 interface Values {
   groups: ReadonlyMap<string, string>;
+  /** There are groups beside those. */
+  moreGroups: boolean;
   of: Record<string, string[]>;
 }
 
@@ -20,6 +22,7 @@ function useValues(): Values {
   const { data } = useAsk(known);
   return useMemo(() => ({
     groups: new Map(data?.groups?.nodes.map(({ groupId, name }) => [String(groupId), name])),
+    moreGroups: data?.groups?.pageInfo.hasNextPage ?? false,
     of: {
       tags: data?.tags?.nodes.map(({ name }) => name) ?? [],
       operatorName: data?.operators?.nodes.map(({ name }) => name) ?? [],
@@ -104,9 +107,12 @@ function ConditionForm({ of, values, done }: FormProps) {
   );
 }
 
+const placeholders: Partial<Record<Kind, string>> = { bytes: 'such as 500 MB', group: 'The number of a group' };
+
 function Value({ field, value, change, values, fault }: { field: Field; value: string; change: (value: string) => void; values: Values; fault: string | null }) {
   const id = useId();
-  const choices = field.choices ?? (field.kind === 'group' ? [...values.groups] : null);
+  const choices = field.choices ?? (field.kind === 'group' && !values.moreGroups ? [...values.groups] : null);
+  const missing = value !== '' && !choices?.some(([key]) => key === value);
   const common = { value, 'aria-invalid': fault !== null, 'aria-describedby': fault ? `${id}-fault` : undefined };
   return (
     <label>Value
@@ -114,11 +120,15 @@ function Value({ field, value, change, values, fault }: { field: Field; value: s
         <select {...common} onChange={(event) => change(event.target.value)}>
           <option value="" disabled>Choose …</option>
           {choices.map(([key, name]) => <option key={key} value={key}>{name}</option>)}
+          {missing && <option value={value}>{value}</option>}
         </select>
       ) : (
-        <input {...common} type={field.kind === 'date' ? 'date' : 'text'} placeholder={field.kind === 'bytes' ? 'such as 500 MB' : undefined} list={`${id}-known`} spellCheck={false} autoComplete="off" onChange={(event) => change(event.target.value)} />
+        <input {...common} type={field.kind === 'date' ? 'date' : 'text'} placeholder={placeholders[field.kind]} list={`${id}-known`} spellCheck={false} autoComplete="off" onChange={(event) => change(event.target.value)} />
       )}
-      <datalist id={`${id}-known`}>{values.of[field.key]?.map((one) => <option key={one} value={one} />)}</datalist>
+      <datalist id={`${id}-known`}>
+        {field.kind === 'group' && [...values.groups].map(([key, name]) => <option key={key} value={key}>{name}</option>)}
+        {values.of[field.key]?.map((one) => <option key={one} value={one} />)}
+      </datalist>
       {fault && <span className="fault" id={`${id}-fault`} role="alert">{fault}</span>}
     </label>
   );

@@ -10,7 +10,7 @@ import { Popover } from '../ui/Popover';
 import { type Column, Table } from '../ui/Table';
 import '../styles/lists.css';
 import { BulkBar } from './BulkBar';
-import { chosenColumns, columns, orderOf, query, relationsOf, type Row, type Shown } from './columns';
+import { chosenColumns, columns, orderOf, query, relationsOf, type Row, type Shown, tagsExported } from './columns';
 import { FilterBar } from './FilterBar';
 import { conditionsOf, filterOf } from './filters';
 import { useChosen } from './selected';
@@ -34,7 +34,7 @@ export default function Subscribers({ params }: { params: URLSearchParams }) {
   return (
     <Page>
       <FilterBar params={params} />
-      <Panel id="list" title={list.total === undefined ? 'Subscribers' : `${count(list.total)} subscriber${list.total === 1 ? '' : 's'}`} aside={<div className="row"><ColumnChooser params={params} shown={shown} /><Export name="Subscribers" query={query} variables={variables} of={({ subscribers }) => subscribers} columns={shown.map(({ key, text }) => ({ name: key, text }))} /></div>}>
+      <Panel id="list" title={list.total === undefined ? 'Subscribers' : `${count(list.total)} subscriber${list.total === 1 ? '' : 's'}`} aside={<div className="row"><ColumnChooser params={params} shown={shown} /><Export name="Subscribers" query={query} variables={{ ...variables, tagLimit: tagsExported }} of={({ subscribers }) => subscribers} columns={shown.map(({ key, text }) => ({ name: key, text }))} /></div>}>
         {(chosen.ids.size > 0 || chosen.matching) && <BulkBar chosen={chosen} shown={list.rows.length} total={list.total} />}
         <Table
           label="Subscribers" list={list} keyOf={({ physicalId }) => physicalId} selection={mayTag ? chosen.selection : undefined}

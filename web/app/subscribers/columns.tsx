@@ -6,19 +6,23 @@ import { States } from '../overview/States';
 import { to, toSubscriber, toSubscribers } from '../shell/route';
 
 export const query = graphql(`
-  query SubscriberList($first: Int, $after: String, $filter: SubscriberFilter, $orderBy: [SubscriberOrder!], $count: Boolean!, $usage: Boolean!, $group: Boolean!, $tags: Boolean!, $tariff: Boolean!) {
+  query SubscriberList($first: Int, $after: String, $filter: SubscriberFilter, $orderBy: [SubscriberOrder!], $count: Boolean!, $usage: Boolean!, $group: Boolean!, $tags: Boolean!, $tagLimit: Int, $tariff: Boolean!) {
     subscribers(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
       nodes {
         kind physicalId subscriberId dataNumber imsi nickname operatorName operatorCode tariffName lineRental contractLength
         connectionDate expiryDate terminateDate isBarred isActive subscriberType eid smdpProvider
         networkState { isOnline isTransferring } parent { physicalId isEnabledOnParent }
-        dataUsage @include(if: $usage) group @include(if: $group) { groupId name } tags(limit: 4) @include(if: $tags) { name } tariff @include(if: $tariff) { currency }
+        dataUsage @include(if: $usage) group @include(if: $group) { groupId name } tags(limit: $tagLimit) @include(if: $tags) { name } numberOfTags @include(if: $tags) tariff @include(if: $tariff) { currency }
       }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }
   }
 `);
+
+/** How many tags a row shows, and how many a file holds of each subscriber. */
+const tagsShown = 4;
+export const tagsExported = 100;
 
 export type Row = NonNullable<ResultOf<typeof query>['subscribers']>['nodes'][number];
 
@@ -54,7 +58,7 @@ export const columns: Shown[] = [
   plain('physicalId', 'Physical ID', 200, 'PHYSICAL_ID', { kind: 'mono' }),
   plain('subscriberId', 'Number', 160, 'SUBSCRIBER_ID', { kind: 'mono' }),
   { key: 'group', name: 'Group', width: 180, order: 'GROUP_ID', cell: ({ group }) => (group ? <a href={toSubscribers({ group: String(group.groupId) })}>{group.name}</a> : none), text: ({ group }) => group?.name ?? null },
-  { key: 'tags', name: 'Tags', width: 200, cell: ({ tags }) => (tags?.length ? <span className="cell-chips">{tags.map(({ name }) => <a key={name} className="badge" href={toSubscribers({ tag: name })}>{name}</a>)}</span> : none), text: ({ tags }) => tags?.map(({ name }) => name).join(', ') ?? null },
+  { key: 'tags', name: 'Tags', width: 200, cell: tagsOf, text: ({ tags }) => tags?.map(({ name }) => name).join(', ') ?? null },
   plain('operatorName', 'Operator', 150, 'OPERATOR_NAME'),
   plain('operatorCode', 'Operator code', 120, 'OPERATOR_CODE', { kind: 'mono' }),
   plain('tariffName', 'Tariff', 160, 'TARIFF_NAME', { cell: ({ tariffName }) => tariffName ?? <span className="hint">hidden</span> }),
@@ -84,7 +88,7 @@ export function chosenColumns(params: URLSearchParams): Shown[] {
 /** What the columns read beside the subscriber itself. */
 export const relationsOf = (shown: Shown[]) => {
   const has = (key: string) => shown.some((column) => column.key === key);
-  return { usage: has('usage'), group: has('group'), tags: has('tags'), tariff: has('lineRental') };
+  return { usage: has('usage'), group: has('group'), tags: has('tags'), tagLimit: tagsShown, tariff: has('lineRental') };
 };
 
 type Direction = 'ASC' | 'DESC';
@@ -98,6 +102,17 @@ export function orderOf(params: URLSearchParams): { field: string; direction: Di
 
 function statesOf({ isBarred, isActive, networkState }: Row): string {
   return [isBarred && 'barred', isActive ? 'active' : 'inactive', networkState.isTransferring ? 'transferring' : networkState.isOnline ? 'online' : 'offline'].filter(Boolean).join(', ');
+}
+
+function tagsOf({ tags, numberOfTags }: Row): ReactNode {
+  if (!tags?.length) return none;
+  const others = (numberOfTags ?? 0) - tags.length;
+  return (
+    <span className="cell-chips">
+      {tags.map(({ name }) => <a key={name} className="badge" href={toSubscribers({ tag: name })}>{name}</a>)}
+      {others > 0 && <span className="hint">+{others}</span>}
+    </span>
+  );
 }
 
 function rentalOf({ lineRental, tariff }: Row): string | null {

@@ -53,14 +53,22 @@ export function withConditions(params: URLSearchParams, conditions: Condition[])
 export function faultOf({ kind }: Field, value: string): string | null {
   if (kind === 'bytes' && parseBytes(value) === null) return 'Write a volume such as 500 MB or 1.5 GB.';
   if (kind === 'number' && !/^\s*-?\d{1,18}\s*$/.test(value)) return 'Write a whole number.';
-  if (kind === 'group' && !/^\d{1,9}$/.test(value)) return 'Choose a group.';
-  if (kind === 'date' && !/^\d{4}-\d\d-\d\d$/.test(value)) return 'Choose a day.';
+  if (kind === 'group' && !/^\d{1,9}$/.test(value)) return 'Choose a group, or write its number.';
+  if (kind === 'date' && !isDay(value)) return 'Choose a day.';
   return value.trim() === '' ? 'Write what to compare with.' : null;
+}
+
+/** Whether it is a day of the calendar, such as 2026-11-22, in a year of four digits like the one after. */
+function isDay(value: string): boolean {
+  const at = /^[1-9]\d{3}-\d\d-\d\d$/.test(value) && value < '9999' ? Date.parse(`${value}T12:00:00Z`) : NaN;
+  // A day that its month does not have is read as one of the next month.
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(value);
 }
 
 /** The state and the conditions as the graph takes them; all must hold. */
 export function filterOf(params: URLSearchParams, timeZone: string): Filter | undefined {
-  const state = states[params.get('state') ?? ''];
+  const key = params.get('state') ?? '';
+  const state = Object.hasOwn(states, key) ? states[key] : undefined;
   const all = conditionsOf(params).flatMap((condition) => partOf(condition, timeZone));
   if (state) all.unshift(state.filter);
   return all.length > 0 ? { and: all } : undefined;

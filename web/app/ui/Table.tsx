@@ -67,6 +67,9 @@ export function Table<T>({ label, list, columns, keyOf, none, selection, hrefOf 
   useEffect(() => {
     if (wanted) more?.();
   });
+  const first = items[0]?.index ?? 0;
+  const { look } = list;
+  useEffect(() => look(first, last), [look, first, last]);
   const drawn = rows.length > 0;
   useLayoutEffect(() => {
     const element = scroller.current;
