@@ -23,7 +23,7 @@ type (
 	CreateUserPayload         struct{ User *domain.User }
 	EditUserPayload           struct{ User *domain.User }
 
-	AttachTagPayload      struct {
+	AttachTagPayload struct {
 		Tag         domain.TagName
 		Subscribers []*domain.Subscriber
 		Attached    int

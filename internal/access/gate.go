@@ -76,14 +76,10 @@ func (g *Gate) StillValid(ctx context.Context) error {
 	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindInvalidToken {
 		return err
 	}
-	if err != nil {
-		return nil
+	if began, _ := domain.CallerOf(ctx); err == nil && began != nil && !sameRights(began, now) {
+		return &domain.Error{Kind: domain.KindInvalidToken, Message: "the rights of this user have changed: connect again"}
 	}
-	began, err := domain.CallerOf(ctx)
-	if err == nil && !sameRights(began, now) {
-		err = &domain.Error{Kind: domain.KindInvalidToken, Message: "the rights of this user have changed: connect again"}
-	}
-	return err
+	return nil
 }
 
 func sameRights(a, b *domain.Caller) bool {
