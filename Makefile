@@ -22,9 +22,10 @@ release: ## Build ./simgraph to deploy it: by the profile of its load, without p
 run: postgres build ## Build and serve the demo company on http://127.0.0.1:8080.
 	./simgraph serve --demo
 
-# The tests of test/faults take minutes, and run the server as a program that the
-# race detector does not see.
+# The tests of test/faults take minutes. They and those of server.go run the server
+# as a program that the race detector does not see.
 QUICK = $$(go list ./... | grep -v '/test/faults$$')
+RACED = $$(go list ./... | grep -vE '^simgraph$$|/test/faults$$')
 
 test: postgres ## Run the tests, but for faults; Go alone is needed.
 	go test -timeout 30m $(QUICK)
@@ -32,8 +33,8 @@ test: postgres ## Run the tests, but for faults; Go alone is needed.
 faults: postgres ## Break the database, network, clock and disk of the built server under load; takes minutes.
 	go test -count=1 -timeout 30m ./test/faults
 
-race: postgres ## Run the tests of make test under the race detector.
-	go test -race -count=1 -timeout 30m $(QUICK)
+race: postgres ## Run the tests of make test, but those of the built server, under the race detector.
+	go test -race -count=1 -timeout 30m $(RACED)
 
 lint: $(GOLANGCI_LINT) ## Run the linters.
 	go vet ./...

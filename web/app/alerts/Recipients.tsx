@@ -92,7 +92,7 @@ function One({ of: { recipientId, email, suppressedSince, suppressedReason, supp
         <strong>{email}</strong>
         {suppressedSince && <span className="badge upper">suppressed</span>}
         <span className="grow" />
-        {suppressedReason === 'REFUSED' && <button type="button" className="quiet" disabled={again.busy} onClick={() => void again.run()} aria-label={`Send mail to ${email} again`}>Restore</button>}
+        {suppressedReason === 'REFUSED' && <button type="button" className="quiet" disabled={again.busy} onClick={() => void again.run()} aria-label={`Restore mail to ${email}`}>Restore</button>}
         <button type="button" className="quiet" disabled={send.busy} onClick={() => void send.run()} aria-label={`Send a test mail to ${email}`}>Test</button>
         <button type="button" className="quiet" onClick={() => setOpen('edit')} aria-label={`Change ${email}`}>Change</button>
         <button type="button" className="quiet" onClick={() => setOpen('delete')} aria-label={`Delete ${email}`}>Delete</button>
