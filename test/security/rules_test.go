@@ -67,7 +67,8 @@ var leaves = map[string]kind{
 	// What a new record is called is no identifier yet, and operators are shared by all companies.
 	"CreateSubscriberInput.physicalId": harmless, "CreateGroupInput.groupId": harmless, "CreateTariffInput.name": harmless, "operatorCode": harmless,
 	"tariffName": tariffName, "EditTariffInput.name": tariffName, "RemoveTariffInput.name": unusedTariff, "RemoveGroupInput.groupId": unusedGroup, "groups": groupID,
-	"CreateGroupInput.name": harmless, "EditGroupInventoryInput.name": harmless, "subscriberId": harmless, "dataNumber": harmless, "imsi": harmless,
+	"MoveSubscriberInput.groupId": unusedGroup,
+	"CreateGroupInput.name":       harmless, "EditGroupInventoryInput.name": harmless, "subscriberId": harmless, "dataNumber": harmless, "imsi": harmless,
 	"contractLength": harmless, "connectionDate": harmless, "expiryDate": harmless, "terminateDate": harmless, "isBarred": harmless, "isActive": harmless,
 	"eid": harmless, "smdpProvider": harmless, "isEnabledOnParent": harmless, "hideTariffDetails": harmless, "lineRental": harmless, "currency": harmless,
 	"kind": harmless, "subscriberType": harmless, "EditUserInput.userEmail": spareUser,
@@ -79,7 +80,7 @@ var leaves = map[string]kind{
 
 // given are optional leaves without which a field makes no sense.
 var given = map[string]bool{"explainAlert.groupId": true, "CreateAlertInput.target": true, "EditAlertInput.upperThreshold": true, "/alerts.target": true,
-	"EditSubscriberInventoryInput.imsi": true, "EditGroupInventoryInput.hideTariffDetails": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
+	"MoveSubscriberInput.groupId": true, "EditSubscriberInventoryInput.imsi": true, "EditGroupInventoryInput.hideTariffDetails": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
 	"/alerts/{id}.upperThreshold": true}
 
 // samples are values of what identifies nothing, by name, else by type.
