@@ -21,7 +21,7 @@ import (
 )
 
 // patience is for what must happen at last, on the busiest of machines.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // serving is a simgraph that serves, or did until it was ended.
 type serving struct {
