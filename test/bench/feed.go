@@ -20,8 +20,9 @@ import (
 const (
 	// feedSessions are open while packets of them come.
 	feedSessions = 100_000
-	// feedSockets are ports that packets come from, each with feedWindow unanswered.
-	feedSockets, feedWindow = 8, 64
+	// feedSockets are ports that packets come from, each with feedWindow unanswered: as
+	// many as RADIUS has identifiers for a port.
+	feedSockets, feedWindow = 8, 256
 	// feedBatch is that of the ledger alone: what so many senders make of a transaction.
 	feedBatch = feedSockets * feedWindow
 	// sweepsPerMinute is how often serve looks for silent sessions.

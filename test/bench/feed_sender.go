@@ -159,7 +159,7 @@ func (s *feedSender) socket(ctx context.Context, rate float64, into *answered, m
 			if err != nil {
 				return
 			}
-			if n > 1 && answer[1] < feedWindow {
+			if n > 1 {
 				into.add(time.Since(began) - time.Duration(due[answer[1]].Load()))
 				free <- answer[1]
 			}
