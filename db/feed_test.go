@@ -11,6 +11,7 @@ import (
 	"simgraph/db/feed"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/seal"
 )
 
 // feedFixture is a company with a RADIUS client.
@@ -24,7 +25,7 @@ type feedFixture struct {
 func newFeed(t *testing.T, subscribers int) *feedFixture {
 	f := &feedFixture{usageFleet: newUsageFleet(t, subscribers), now: usageNow}
 	f.usage = usage.New(f.pool, db.NewAlertEvaluator(time.Now), usage.Options{Now: func() time.Time { return f.now }})
-	f.clients = feed.NewClients(f.pool, []byte(strings.Repeat("k", feed.SealKeySize)))
+	f.clients = feed.NewClients(f.pool, []byte(strings.Repeat("k", seal.KeySize)))
 	f.feed = feed.New(f.pool, f.usage, f.clients)
 	f.addClient(f.scope, "pgw")
 	return f
@@ -186,7 +187,7 @@ func TestSecretsOfClientsAreSealed(t *testing.T) {
 	if _, err := f.feed.Clients(t.Context()); err == nil {
 		t.Error("a secret is opened for another client")
 	}
-	if _, err := feed.NewClients(f.pool, []byte(strings.Repeat("x", feed.SealKeySize))).All(t.Context()); err == nil {
+	if _, err := feed.NewClients(f.pool, []byte(strings.Repeat("x", seal.KeySize))).All(t.Context()); err == nil {
 		t.Error("a secret is opened by another key")
 	}
 	if err := f.clients.Create(t.Context(), f.scope, domain.RADIUSClient{Name: "short", Network: netip.MustParsePrefix("10.0.0.0/8"), Secret: []byte("short")}); err == nil {

@@ -10,12 +10,13 @@ import (
 	"simgraph/db/feed"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/seal"
 )
 
 // feedOf returns a store of the feed with one client of the caller's company.
 func (s *stack) feedOf(t *testing.T) (*feed.Store, []*domain.RADIUSClient) {
 	t.Helper()
-	clients := feed.NewClients(s.pool, []byte(strings.Repeat("k", feed.SealKeySize)))
+	clients := feed.NewClients(s.pool, []byte(strings.Repeat("k", seal.KeySize)))
 	client := domain.RADIUSClient{Name: "pgw", Network: netip.MustParsePrefix("10.1.0.0/16"), Secret: []byte("a secret of a test")}
 	if err := clients.Create(t.Context(), s.caller.Scope, client); err != nil {
 		t.Fatal(err)

@@ -2,10 +2,6 @@ package feed
 
 import (
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/rand"
-	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -15,23 +11,21 @@ import (
 	"simgraph/db/audit"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/internal/seal"
 )
-
-// SealKeySize is the size of the key that secrets are sealed with, in bytes.
-const SealKeySize = 32
 
 // Clients keeps the clients of companies in PostgreSQL, their secrets sealed
 // by AES-256-GCM for the company and name.
 type Clients struct {
 	pool *sqlx.DB
-	key  []byte
+	key  seal.Key
 }
 
 var _ domain.RADIUSClients = (*Clients)(nil)
 
-// NewClients returns the store on the pool. The key, of SealKeySize bytes,
-// seals secrets; List and Remove need none.
-func NewClients(pool *sqlx.DB, key []byte) *Clients { return &Clients{pool, key} }
+// NewClients returns the store on the pool. The key seals
+// secrets; List and Remove need none.
+func NewClients(pool *sqlx.DB, key seal.Key) *Clients { return &Clients{pool, key} }
 
 const createRADIUSClient = `
 INSERT INTO radius_clients (company_id, name, network, secret, created_at)
@@ -47,7 +41,7 @@ func (c *Clients) Create(ctx context.Context, scope domain.Scope, client domain.
 		return err
 	}
 	client.CompanyID = scope.Company
-	sealed, err := c.seal(&client)
+	sealed, err := c.key.Seal(client.Secret, sealedFor(&client))
 	if err != nil {
 		return err
 	}
@@ -118,48 +112,14 @@ func (c *Clients) All(ctx context.Context) ([]*domain.RADIUSClient, error) {
 	}
 	clients := pg.Pluck(rows, (*radiusClientRow).client)
 	for _, client := range clients {
-		if client.Secret, err = c.open(client); err != nil {
+		if client.Secret, err = c.key.Open(client.Secret, sealedFor(client)); err != nil {
 			return nil, fmt.Errorf("the secret of the RADIUS client %q of %q: %w", client.Name, client.Company, err)
 		}
 	}
 	return clients, nil
 }
 
-var errSealKey = errors.New("it was sealed with another key: see --secrets-key-file")
-
-func (c *Clients) aead() (cipher.AEAD, error) {
-	block, err := aes.NewCipher(c.key)
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCM(block)
-}
-
 // sealedFor binds a secret to its client.
 func sealedFor(client *domain.RADIUSClient) []byte {
 	return fmt.Appendf(nil, "radius %d %s", client.CompanyID, client.Name)
-}
-
-// seal returns nonce and ciphertext.
-func (c *Clients) seal(client *domain.RADIUSClient) ([]byte, error) {
-	aead, err := c.aead()
-	if err != nil {
-		return nil, err
-	}
-	nonce := make([]byte, aead.NonceSize())
-	_, _ = rand.Read(nonce) // never fails
-	return aead.Seal(nonce, nonce, client.Secret, sealedFor(client)), nil
-}
-
-func (c *Clients) open(client *domain.RADIUSClient) ([]byte, error) {
-	aead, err := c.aead()
-	if err != nil || len(client.Secret) < aead.NonceSize() {
-		return nil, errSealKey
-	}
-	nonce, sealed := client.Secret[:aead.NonceSize()], client.Secret[aead.NonceSize():]
-	secret, err := aead.Open(nil, nonce, sealed, sealedFor(client))
-	if err != nil {
-		return nil, errSealKey
-	}
-	return secret, nil
 }

@@ -17,6 +17,7 @@ import (
 	"simgraph/db/feed"
 	"simgraph/db/usage"
 	"simgraph/internal/radius"
+	"simgraph/internal/seal"
 )
 
 // Feeding are the flags of what network elements send.
@@ -32,7 +33,7 @@ type Sealing struct {
 }
 
 // key reads the key, or makes it.
-func (s *Sealing) key(dataDir string) ([]byte, error) {
+func (s *Sealing) key(dataDir string) (seal.Key, error) {
 	path := s.SecretsKeyFile
 	if path == "" {
 		path = filepath.Join(dataDir, "secrets.key")
@@ -47,8 +48,8 @@ func (s *Sealing) key(dataDir string) ([]byte, error) {
 		return nil, fmt.Errorf("the key of secrets: %w", err)
 	}
 	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
-	if err != nil || len(key) != feed.SealKeySize {
-		return nil, fmt.Errorf("%s does not hold a key of %d bytes in base64", path, feed.SealKeySize)
+	if err != nil || len(key) != seal.KeySize {
+		return nil, fmt.Errorf("%s does not hold a key of %d bytes in base64", path, seal.KeySize)
 	}
 	return key, nil
 }
@@ -56,7 +57,7 @@ func (s *Sealing) key(dataDir string) ([]byte, error) {
 // makeKey writes a new key to a file that only the owner can read. The file appears
 // with its content, so that another process reads all of it or none.
 func makeKey(path string) ([]byte, error) {
-	key := make([]byte, feed.SealKeySize)
+	key := make([]byte, seal.KeySize)
 	_, _ = rand.Read(key) // never fails
 	text := []byte(base64.StdEncoding.EncodeToString(key) + "\n")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -15,6 +15,7 @@ import (
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/internal/radius"
+	"simgraph/internal/seal"
 )
 
 const (
@@ -63,7 +64,7 @@ func (f *feedBench) open(ctx context.Context) error {
 	if _, err := f.pool.ExecContext(ctx, `UPDATE subscribers SET imsi = '2341500' || right(physical_id, 8) WHERE company_id = $1`, f.scope.Company); err != nil {
 		return err
 	}
-	clients := feed.NewClients(f.pool, make([]byte, feed.SealKeySize))
+	clients := feed.NewClients(f.pool, make([]byte, seal.KeySize))
 	client := domain.RADIUSClient{Name: "bench", Network: netip.MustParsePrefix("127.0.0.1/32"), Secret: feedSecret}
 	if err := clients.Create(ctx, f.scope, client); err != nil {
 		return err

@@ -1,0 +1,191 @@
+package issuer
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
+)
+
+const (
+	// leeway is by how much clocks may differ.
+	leeway = time.Minute
+	// maxToken bounds a token, in bytes.
+	maxToken = 64 << 10
+	// maxSubject is the longest subject (OpenID Connect Core §2), in bytes.
+	maxSubject = 255
+)
+
+// Expected is what a token must say.
+type Expected struct {
+	// Audiences are those of which the token must name one.
+	Audiences []string
+	// Client is whom an ID token is issued to; "" where another token is checked.
+	Client string
+	// Nonce is that of the request; "" where there was none.
+	Nonce string
+}
+
+// Claims are what an issuer has signed.
+type Claims struct {
+	// Issuer and Subject name who it is about. Subject is never empty.
+	Issuer, Subject string
+	Audience        []string
+	// ID is the jti; "" for none.
+	ID string
+	// ExpiresAt is never zero, IssuedAt is where the token does not say it.
+	ExpiresAt, IssuedAt time.Time
+	// Values are all claims by name, as JSON has them.
+	Values map[string]any
+}
+
+// payload are the claims that Check reads.
+type payload struct {
+	Issuer    string   `json:"iss"`
+	Subject   string   `json:"sub"`
+	Audience  audience `json:"aud"`
+	Party     string   `json:"azp"`
+	ID        string   `json:"jti"`
+	Nonce     string   `json:"nonce"`
+	ExpiresAt *float64 `json:"exp"`
+	NotBefore *float64 `json:"nbf"`
+	IssuedAt  *float64 `json:"iat"`
+}
+
+type audience []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *audience) UnmarshalJSON(text []byte) error {
+	var one string
+	if json.Unmarshal(text, &one) == nil {
+		*a = audience{one}
+		return nil
+	}
+	var all []string
+	err := json.Unmarshal(text, &all)
+	*a = all
+	return err
+}
+
+// Check returns the claims of a token that this issuer has signed, and for whom that
+// is expected. The error is InvalidToken for any other, and Unavailable where the keys
+// cannot be read.
+func (i *Issuer) Check(ctx context.Context, token string, expected Expected) (*Claims, error) {
+	claims, _, err := i.check(ctx, token, expected)
+	return claims, err
+}
+
+func (i *Issuer) check(ctx context.Context, token string, expected Expected) (*Claims, *oidc.IDToken, error) {
+	signed, err := parse(token)
+	if err != nil {
+		return nil, nil, err
+	}
+	header := signed.Signatures[0].Header
+	if expected.Client != "" && isAccessToken(header) {
+		return nil, nil, refused("it is an access token")
+	}
+	keys, err := i.keys.get(ctx, func(keys *keySet) bool {
+		_, known := keys.find(header)
+		return known
+	})
+	if err != nil {
+		return nil, nil, i.silent(err)
+	}
+	verified, err := oidc.NewVerifier(i.url, keys, verification()).Verify(ctx, token)
+	if err != nil {
+		return nil, nil, refused("the signature or the issuer of the token is wrong: %s", err)
+	}
+	claims, err := i.claims(verified, expected)
+	return claims, verified, err
+}
+
+// verification has the library check the signature and the issuer. Times and audiences
+// are checked by payload.check, with a leeway that the library has not.
+func verification() *oidc.Config {
+	config := &oidc.Config{SkipClientIDCheck: true, SkipExpiryCheck: true}
+	for _, algorithm := range algorithms {
+		config.SupportedSigningAlgs = append(config.SupportedSigningAlgs, string(algorithm))
+	}
+	return config
+}
+
+// parse reads a token that is signed once, by an algorithm of the list. Nothing of it is
+// checked yet.
+func parse(token string) (*jose.JSONWebSignature, error) {
+	if len(token) > maxToken || strings.Count(token, ".") != 2 {
+		return nil, refused("it is not a signed token")
+	}
+	signed, err := jose.ParseSigned(token, algorithms)
+	if err != nil || len(signed.Signatures) != 1 {
+		return nil, refused("the token is not signed by one of the algorithms RS256, ES256, PS256 and EdDSA")
+	}
+	return signed, nil
+}
+
+// isAccessToken reports what RFC 9068 marks so: it has the same issuer and keys.
+func isAccessToken(header jose.Header) bool {
+	kind, _ := header.ExtraHeaders["typ"].(string)
+	return strings.HasSuffix(strings.ToLower(kind), "at+jwt")
+}
+
+func (i *Issuer) claims(verified *oidc.IDToken, expected Expected) (*Claims, error) {
+	var said payload
+	claims := &Claims{Issuer: i.url}
+	if err := errors.Join(verified.Claims(&said), verified.Claims(&claims.Values)); err != nil {
+		return nil, refused("the claims of the token cannot be read")
+	}
+	if err := said.check(i.now(), expected); err != nil {
+		return nil, err
+	}
+	claims.Subject, claims.Audience, claims.ID, claims.ExpiresAt = said.Subject, said.Audience, said.ID, moment(said.ExpiresAt)
+	if said.IssuedAt != nil {
+		claims.IssuedAt = moment(said.IssuedAt)
+	}
+	return claims, nil
+}
+
+func (p *payload) check(now time.Time, expected Expected) error {
+	switch {
+	case p.Subject == "" || len(p.Subject) > maxSubject:
+		return refused("the token names no subject, or one of more than %d bytes", maxSubject)
+	case p.ExpiresAt == nil || !now.Before(moment(p.ExpiresAt).Add(leeway)):
+		return refused("the token has expired")
+	case p.NotBefore != nil && now.Add(leeway).Before(moment(p.NotBefore)):
+		return refused("the token is not valid yet")
+	case p.IssuedAt != nil && now.Add(leeway).Before(moment(p.IssuedAt)):
+		return refused("the token was issued in the future")
+	case !slices.ContainsFunc(expected.Audiences, func(one string) bool { return slices.Contains(p.Audience, one) }):
+		return refused("the token is for another audience")
+	case expected.Client != "" && p.Party != expected.Client && (p.Party != "" || len(p.Audience) > 1):
+		return refused("the token was issued to another client")
+	case expected.Nonce != "" && subtle.ConstantTimeCompare([]byte(p.Nonce), []byte(expected.Nonce)) != 1:
+		return refused("the token is not of this sign-in")
+	}
+	return nil
+}
+
+// latest is where times of tokens end: years of four digits.
+const latest = 253402300799
+
+// moment is a time of a token, in seconds since 1970.
+func moment(seconds *float64) time.Time { return time.Unix(int64(max(0, min(*seconds, latest))), 0) }
+
+// ClaimedBy reads which issuer a token claims, before anything of it is checked; "" for
+// what is no token.
+func ClaimedBy(token string) string {
+	signed, err := parse(token)
+	if err != nil {
+		return ""
+	}
+	var claimed payload
+	if json.Unmarshal(signed.UnsafePayloadWithoutVerification(), &claimed) != nil {
+		return ""
+	}
+	return claimed.Issuer
+}
