@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -197,15 +198,21 @@ func TestWrongBodiesAreRefused(t *testing.T) {
 		`{"rule":"sim","note":null}`:     "note must be a string",
 		`{"rule":"sim","note":{}}`:       "note must be a string",
 		`{"rule":"sim","target":["a"]}`:  "target must be a string",
-		`{"rule":"sim","target":[[{"a":[1]}]],"other":1}`:           "target must be a string",
-		`{"rule":"sim","target":true}`:                              "target must be a string",
-		`{"rule":"sim","note":"\u0000"}`:                            "note must not hold control characters",
-		`{"rule":"sim","size":"1"}`:                                 "size must be an integer",
-		`{"rule":"sim","size":null}`:                                "size must be an integer",
-		`{"rule":"sim","size":1.5}`:                                 "size must be an integer of at most 64 bits",
-		`{"rule":"sim","size":1e-3}`:                                "size must be an integer of at most 64 bits",
-		`{"rule":"sim","size":9223372036854775808}`:                 "size must be an integer of at most 64 bits",
-		strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000): "the body is not one JSON value",
+		`{"rule":"sim","target":[[{"a":[1]}]],"other":1}`:            "target must be a string",
+		`{"rule":"sim","target":true}`:                               "target must be a string",
+		`{"rule":"sim","note":"\u0000"}`:                             "note must not hold control characters",
+		`{"rule":"sim","size":"1"}`:                                  "size must be an integer",
+		`{"rule":"sim","size":null}`:                                 "size must be an integer",
+		`{"rule":"sim","size":1.5}`:                                  "size must be an integer of at most 64 bits",
+		`{"rule":"sim","size":1e-3}`:                                 "size must be an integer of at most 64 bits",
+		`{"rule":"sim","size":9223372036854775808}`:                  "size must be an integer of at most 64 bits",
+		`{"rule":"sim","size":1e400000000}`:                          "size must be an integer of at most 64 bits",
+		`{"rule":"sim","size":1e9223372036854775807}`:                "size must be an integer of at most 64 bits",
+		`{"rule":"sim","size":12e9223372036854775806}`:               "size must be an integer of at most 64 bits",
+		`{"rule":"sim","size":-1e-9223372036854775808}`:              "size must be an integer of at most 64 bits",
+		`{"rule":"sim","size":0.5e-9223372036854775808}`:             "size must be an integer of at most 64 bits",
+		`{"rule":"sim","size":1` + strings.Repeat("0", 10_000) + `}`: "size must be an integer of at most 64 bits",
+		strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000):  "the body is not one JSON value",
 	} {
 		_, err := gather(t, edit, httptest.NewRequest(http.MethodPatch, "/things/7", strings.NewReader(body)))
 		if err == nil || !strings.HasPrefix(err.Error(), want) || problem.Of(err).Code != problem.InvalidBody {
@@ -401,10 +408,18 @@ func FuzzQuery(f *testing.F) {
 }
 
 func FuzzBody(f *testing.F) {
+	edit := testEndpoint(f, route{method: http.MethodPatch, path: "/things/{id}", operation: "Edit", wrapper: "content"})
+	for _, number := range []string{"-0", "1e3", "5.0", "1e400000000", "1e9223372036854775807", "0.5e-9223372036854775808"} {
+		f.Add([]byte(`{"rule":"sim","size":` + number + `,"target":` + number + `}`))
+	}
 	f.Add([]byte(`{"rule":"sim","size":1,"target":null}`))
 	f.Add([]byte(`{"a":"\ud800","a":{}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		members, err := parseBody(body)
+		if err == nil {
+			_, err = gather(t, edit, httptest.NewRequest(http.MethodPatch, "/things/7", bytes.NewReader(body)))
+			members = nil
+		}
 		if err == nil {
 			return
 		}

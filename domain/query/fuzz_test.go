@@ -12,6 +12,7 @@ func FuzzParseFilter(f *testing.F) {
 		`physicalId eq 894410 and lineRental gt 12 or not (nickname like "a\"b" and tags in ('x''y', z))`,
 		"terminateDate gt 2024-01-31T00:00:00 01:00", "terminateDate in (2024-02-29, null)", "signal le -00.50",
 		"not not isBarred eq true and networkState.isOnline ne null", "((((tags ne é))))", "nickname eq Vodafone UK and nickname in (AT&T, O'Neil)", "nickname eq \"a\xff\"", "nickname eq 'x",
+		"lineRental eq 1e9223372036854775807", "lineRental in (-0, 1e400000000, 0.5e-9223372036854775808)", "signal gt 1e400000000",
 	} {
 		f.Add(text)
 	}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 )
@@ -24,9 +25,11 @@ func ParseInteger(s string, bits int) (int64, bool) {
 	shift := 0
 	if hasExponent {
 		var err error
-		if shift, err = strconv.Atoi(exponent); err != nil {
+		// An exponent that is out of range is the outermost one, with its sign.
+		if shift, err = strconv.Atoi(exponent); err != nil && !errors.Is(err, strconv.ErrRange) {
 			return 0, false
 		}
+		shift = min(max(shift, -farthest), farthest)
 	}
 	plain, ok := shifted(strings.TrimLeft(whole+fraction, "0"), shift-len(fraction))
 	if !ok {
@@ -35,6 +38,10 @@ func ParseInteger(s string, bits int) (int64, bool) {
 	n, err := strconv.ParseInt(sign+plain, 10, bits)
 	return n, err == nil
 }
+
+// farthest bounds exponents, so that sums of them and of numbers of digits do not
+// overflow. No text has as many digits.
+const farthest = 1 << 30
 
 func cutExponent(s string) (mantissa, exponent string, found bool) {
 	at := strings.IndexAny(s, "eE")

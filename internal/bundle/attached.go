@@ -1,9 +1,12 @@
 package bundle
 
 import (
+	"strconv"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"simgraph/domain"
+	"simgraph/domain/query"
 )
 
 type membershipRecord struct {
@@ -96,7 +99,11 @@ func (r *alertRecord) target(rule domain.RuleType) (string, error) {
 		text, err := jsontext.AppendUnquote(nil, r.Target)
 		return string(text), err
 	case kind == '0' && rule.OfGroup():
-		return string(r.Target), nil
+		id, ok := query.ParseInteger(string(r.Target), 64)
+		if !ok {
+			return "", domain.Invalid("target", "target: a groupId is expected, not %s", clip(string(r.Target)))
+		}
+		return strconv.FormatInt(id, 10), nil
 	}
 	return "", domain.Invalid("target", "target: a text is expected")
 }

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"simgraph/domain"
+	"simgraph/domain/query"
 )
 
 // csvColumns decodes lines of CSV by the names in the header.
@@ -53,8 +53,8 @@ func text(field func(*usageRecord) **string) func(*usageRecord, string) error {
 
 func number(name string, field func(*usageRecord) **int64) func(*usageRecord, string) error {
 	return func(r *usageRecord, cell string) error {
-		n, err := strconv.ParseInt(cell, 10, 64)
-		if err != nil {
+		n, ok := query.ParseInteger(cell, 64)
+		if !ok {
 			return domain.Invalid(name, "%s: a whole number of 64 bits is expected, not %q", name, clip(cell))
 		}
 		*field(r) = &n

@@ -16,7 +16,8 @@ const (
 func TestCSVAndJSONGiveTheSameRecords(t *testing.T) {
 	reordered := "protocol,ipAddress,mobileTerminated,mobileOriginated,endedAt,startedAt,sequence,sessionId,physicalId,recordId,source,company,type\r\n" +
 		"TCP,10.20.0.7,88000,1200,2026-11-01T10:20:00Z,2026-11-01T10:05:00Z,0,s-1,\"8944\",r-1,pgw-1,acme,usage"
-	for _, text := range []string{csvHeader + csvLine, "\ufeff" + csvHeader + "\n" + csvLine, reordered} {
+	numbers := strings.NewReplacer(",0,", ",0.0,", "1200", "1.2E+03", "88000", "88000.00").Replace(csvLine)
+	for _, text := range []string{csvHeader + csvLine, csvHeader + numbers, "\ufeff" + csvHeader + "\n" + csvLine, reordered} {
 		items, bad := readAll(t, bundle.NewCSVReader(strings.NewReader(text)))
 		if got := rewrite(t, items); bad != nil || got != goodUsage+"\n" {
 			t.Errorf("%q became %s and %v", text, got, bad)
@@ -29,6 +30,8 @@ func TestBadCSVLines(t *testing.T) {
 		{"TCP,", "", "2: 12 cells are expected, not 11"},
 		{"TCP,", "TCP,,", "2: 12 cells are expected, not 13"},
 		{"1200", "many", `2: mobileOriginated: a whole number of 64 bits is expected, not "many"`},
+		{"1200", "1.5", `2: mobileOriginated: a whole number of 64 bits is expected, not "1.5"`},
+		{"1200", "1e9223372036854775807", `2: mobileOriginated: a whole number of 64 bits is expected, not "1e9223372036854775807"`},
 		{"1200", "", "2: mobileOriginated is missing"},
 		{"acme", "", "2: company is missing"},
 		{"8944", `89"44`, `2: no valid CSV: bare " in non-quoted-field at column 18`},

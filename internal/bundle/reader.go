@@ -108,7 +108,7 @@ func decodeJSON(line []byte) (Item, error) {
 		return Item{}, domain.Invalid("type", "unknown type %q", clip(string(*head.Type)))
 	}
 	r := newRecord()
-	if err := json.Unmarshal(line, r, json.RejectUnknownMembers(true)); err != nil {
+	if err := json.Unmarshal(line, r, options); err != nil {
 		return Item{Type: *head.Type}, explain(err)
 	}
 	item, err := r.item()

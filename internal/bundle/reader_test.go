@@ -159,6 +159,13 @@ var badLines = []struct{ line, old, new, want string }{
 	{goodTariff, `150`, `-1`, `lineRental must be 0 to 2147483647, not -1`},
 	{goodTariff, `150`, `1.5`, `lineRental: a whole number of 64 bits is expected, not 1.5`},
 	{goodTariff, `150`, `1e400`, `lineRental: a whole number of 64 bits is expected, not 1e400`},
+	{goodTariff, `150`, `1e400000000`, `lineRental: a whole number of 64 bits is expected, not 1e400000000`},
+	{goodTariff, `150`, `1e9223372036854775807`, `lineRental: a whole number of 64 bits is expected, not 1e9223372036854775807`},
+	{goodTariff, `150`, `0.5e-9223372036854775808`, `lineRental: a whole number of 64 bits is expected, not 0.5e-9223372036854775808`},
+	{goodTariff, `150`, `3e9`, `lineRental must be 0 to 2147483647, not 3000000000`},
+	{goodTariff, `150`, `0150`, `no valid JSON: invalid character '1' after …`},
+	{goodTariff, `150`, `150.`, `no valid JSON: invalid character ',' …`},
+	{goodTariff, `150`, `{}`, `lineRental: a whole number of 64 bits is expected, not an object`},
 	{goodTariff, `150`, `"150"`, `lineRental: a whole number of 64 bits is expected, not a text`},
 	{goodTariff, `GBP`, `gbp`, `currency must be a code of ISO 4217 such as GBP, not "gbp"`},
 
@@ -201,13 +208,15 @@ var badLines = []struct{ line, old, new, want string }{
 	{goodLines[8], `"4477"`, `""`, `target must not be blank`},
 	{goodLines[8], `"sim"`, `"company"`, `the target of a company alert must be blank`},
 	{goodLines[8], `"sim","target":"4477"`, `"grouppr","target":"Vans"`, `the target of a grouppr alert must be a groupId, not "Vans"`},
+	{goodLines[8], `"sim","target":"4477"`, `"grouppr","target":12.5`, `target: a groupId is expected, not 12.5`},
+	{goodLines[8], `"sim","target":"4477"`, `"grouppr","target":1e9223372036854775807`, `target: a groupId is expected, not 1e9223372036854775807`},
 	{goodLines[8], `2000`, `999`, `lowerThreshold (1000) must not be above upperThreshold (999)`},
 	{goodLines[8], `2000`, `9223372036854775808`, `upperThreshold: a whole number of 64 bits is expected, not 9223372036854775808`},
 	{goodLines[9], `@acme`, `@`, `email must be an e-mail address such as ops@example.com`},
 
 	{goodUsage, `10.20.0.7`, `10.20.0.256`, `ipAddress must be an IPv4 or IPv6 address or null, not "10.20.0.256"`},
 	{goodUsage, `10.20.0.7`, `fe80::1%eth0`, `ipAddress must be an IPv4 or IPv6 address or null, not "fe80::1%eth0"`},
-	{goodUsage, `1200`, `1200.0`, `mobileOriginated: a whole number of 64 bits is expected, not 1200.0`},
+	{goodUsage, `1200`, `1200.5`, `mobileOriginated: a whole number of 64 bits is expected, not 1200.5`},
 	{goodUsage, `"source":"pgw-1",`, ``, `source is missing`},
 	{goodUsage, `2026-11-01T10:05:00Z`, `2026-11-01T25:05:00Z`, `startedAt: a date (2006-01-31) or date-time (2006-01-31T23:59:59Z) is expected`},
 }
@@ -246,9 +255,30 @@ func TestWhatMayBeLeftOutHasItsDefault(t *testing.T) {
 	}
 }
 
+func TestIntegersOfLinesMayBeWrittenAsAnyNumber(t *testing.T) {
+	replace := strings.NewReplacer(
+		`Day":1`, `Day":1.0`, `Rental":150`, `Rental":1.5e2`, `"id":12`, `"id":1.2e1`, `"groups":[]`, `"groups":[12.0]`, `Length":36`, `Length":36.00`,
+		`groupId":12`, `groupId":120e-1`, `Threshold":1000`, `Threshold":1e3`, `Threshold":2000`, `Threshold":2E+3`, `"threshold":1000`, `"threshold":1e3`,
+		`"usage":1200`, `"usage":1200.0`, `"generation":1`, `"generation":10e-1`, `Seconds":300`, `Seconds":3e2`, `Originated":1200`, `Originated":1.2e3`,
+		`Terminated":88000`, `Terminated":88000.0`, `"reports":4`, `"reports":0.4e1`, `"sequence":0`, `"sequence":-0`,
+		`"sim","target":"4477","lower`, `"grouppr","target":1.2e1,"lower`)
+	text := replace.Replace(strings.Join(goodLines, "\n"))
+	items, bad := readAll(t, bundle.NewReader(strings.NewReader(text)))
+	if bad != nil {
+		t.Fatal(bad)
+	}
+	plain := strings.NewReplacer(`"groups":[]`, `"groups":[12]`, `"sim","target":"4477","lower`, `"grouppr","target":"12","lower`)
+	if got, want := rewrite(t, items), plain.Replace(strings.Join(goodLines, "\n")+"\n"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func FuzzReader(f *testing.F) {
 	for _, line := range goodLines {
 		f.Add([]byte(line))
+	}
+	for _, number := range []string{"1e400000000", "1e9223372036854775807", "0.5e-9223372036854775808", "-0", "1.50e2"} {
+		f.Add([]byte(strings.Replace(goodTariff, "150", number, 1)))
 	}
 	f.Add([]byte("\xef\xbb\xbf{\"type\":\"tag\"}\r\n\n[]\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {

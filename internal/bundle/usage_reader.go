@@ -44,7 +44,7 @@ func (r *UsageReader) Next() (UsageLine, error) {
 
 func (l *UsageLine) decode(text []byte) error {
 	r := usageRecord{Type: Usage, Company: new("")}
-	if err := json.Unmarshal(text, &r, json.RejectUnknownMembers(true)); err != nil {
+	if err := json.Unmarshal(text, &r, options); err != nil {
 		return explain(err)
 	}
 	if r.Type != Usage {
