@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -14,6 +15,9 @@ type schemaChange struct {
 	at       string
 	what     string
 	breaking bool
+	// without is the interface, member or location that the type or directive at the
+	// coordinate has no more, or "".
+	without string
 }
 
 func (c schemaChange) String() string {
@@ -48,11 +52,41 @@ func diffSchemas(before, after *ast.Schema) []schemaChange {
 			d.add(false, name, "was added")
 		}
 	}
+	d.directives(before.Directives, after.Directives)
 	return d.changes
 }
 
 func (d *schemaDiff) add(breaking bool, at, what string) {
-	d.changes = append(d.changes, schemaChange{at, what, breaking})
+	d.changes = append(d.changes, schemaChange{at: at, what: what, breaking: breaking})
+}
+
+// without adds a break for each name that the type or directive had and has no more.
+func without[T ~string](d *schemaDiff, at, what string, old, now []T) {
+	for _, name := range old {
+		if !slices.Contains(now, name) {
+			d.changes = append(d.changes, schemaChange{at: at, what: fmt.Sprintf(what, name), breaking: true, without: string(name)})
+		}
+	}
+}
+
+func (d *schemaDiff) directives(before, after map[string]*ast.DirectiveDefinition) {
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		old, now, at := before[name], after[name], "@"+name
+		if now == nil {
+			d.add(true, at, "was removed")
+			continue
+		}
+		d.arguments(at, old.Arguments, now.Arguments)
+		without(d, at, "is not on %s any more", old.Locations, now.Locations)
+		if old.IsRepeatable && !now.IsRepeatable {
+			d.add(true, at, "is not repeatable any more")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if before[name] == nil {
+			d.add(false, "@"+name, "was added")
+		}
+	}
 }
 
 func (d *schemaDiff) definition(old, now *ast.Definition) {
@@ -66,6 +100,7 @@ func (d *schemaDiff) definition(old, now *ast.Definition) {
 			d.add(true, at, "was removed")
 		} else {
 			d.typed(at, field.Type, found.Type, isInput)
+			d.defaults(at, field.DefaultValue, found.DefaultValue, found.Type)
 			d.arguments(at, field.Arguments, found.Arguments)
 		}
 	}
@@ -85,10 +120,15 @@ func (d *schemaDiff) definition(old, now *ast.Definition) {
 			d.add(false, old.Name+"."+value.Name, "was added")
 		}
 	}
-	for _, name := range old.Interfaces {
-		if !slices.Contains(now.Interfaces, name) {
-			d.add(true, old.Name, "is no "+name+" any more")
+	without(d, old.Name, "is no %s any more", old.Interfaces, now.Interfaces)
+	without(d, old.Name, "holds no %s any more", old.Types, now.Types)
+	for _, name := range now.Types {
+		if !slices.Contains(old.Types, name) {
+			d.add(false, old.Name, "can hold a "+name)
 		}
+	}
+	if old.Directives.ForName("oneOf") == nil && now.Directives.ForName("oneOf") != nil {
+		d.add(true, old.Name, "takes exactly one field")
 	}
 }
 
@@ -99,12 +139,26 @@ func (d *schemaDiff) arguments(of string, old, now ast.ArgumentDefinitionList) {
 			d.add(true, at, "was removed")
 		} else {
 			d.typed(at, argument.Type, found.Type, true)
+			d.defaults(at, argument.DefaultValue, found.DefaultValue, found.Type)
 		}
 	}
 	for _, argument := range now {
 		if old.ForName(argument.Name) == nil {
 			d.add(argument.Type.NonNull && argument.DefaultValue == nil, of+"("+argument.Name+":)", "was added")
 		}
+	}
+}
+
+// defaults compares default values: what has none any more may have to be given.
+func (d *schemaDiff) defaults(at string, old, now *ast.Value, t *ast.Type) {
+	switch {
+	case old == nil && now == nil || old != nil && now != nil && old.String() == now.String():
+	case now == nil:
+		d.add(t.NonNull, at, "has no default any more, which was "+old.String())
+	case old == nil:
+		d.add(false, at, "has the default "+now.String())
+	default:
+		d.add(false, at, "had the default "+old.String()+" and has "+now.String())
 	}
 }
 
