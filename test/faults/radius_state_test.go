@@ -99,6 +99,7 @@ func (f *fedNode) shown(physicalID string) (state networkState, texts string) {
 // counts of the fleet and in the events of its subscription: until a Stop, the restart
 // of its network element, or three intervals of silence.
 func TestNetworkStateFollowsSessions(t *testing.T) {
+	t.Parallel()
 	f := startFed(t, "--session-interval", "10s")
 	var found struct {
 		Subscribers struct {

@@ -130,6 +130,7 @@ func account(random *rand.Rand, now time.Time) *accounted {
 // and out of order, while simgraph and its database are killed: the ledger has the
 // highest of each, alerts fire once, and no answer is malformed.
 func TestAccountingThroughFreeRADIUSIsExact(t *testing.T) {
+	t.Parallel()
 	needPrograms(t, "freeradius", "radclient", "tshark")
 	d, port := newDatabase(t), freePort(t)
 	x := startTrial(t, launch{databaseURL: d.url(), dataDir: t.TempDir(), extra: []string{"--radius-addr", fmt.Sprintf("127.0.0.1:%d", port)}})
