@@ -88,6 +88,8 @@ func TestFlagsThatDoNotGoTogetherAreRefused(t *testing.T) {
 		{"serve", "--request-timeout", "10s"},
 		{"--request-timeout", "10s"},
 		{"serve", "--statement-timeout", "0"},
+		{"serve", "--oidc-only"},
+		{"serve", "--oidc-config", "providers.json"},
 		{"serve", "--database-replica-url", "postgres://standby.example"},
 	} {
 		if _, err := newModel(t).Parse(args); err == nil {

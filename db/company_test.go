@@ -22,6 +22,7 @@ var ofAllCompanies = map[string]string{
 	"allRADIUSClients":  "the listener authenticates the packets of all companies",
 	"openCompanies":     "finds the companies with open sessions",
 	"alertsFired":       "live events are read for all companies at once",
+	"companiesToCheck":  "finds the companies with sessions whose provider is asked again",
 	"declareFollowing":  "live events: leases for the companies that an instance follows",
 	"checkUsers":        "an e-mail address belongs to one company only",
 	"userNumber":        "finds the company of an e-mail address",

@@ -45,6 +45,7 @@ const (
 	AuditTokenRevoke      = "token.revoke"
 	AuditSessionBegin     = "session.begin"
 	AuditSessionEnd       = "session.end"
+	AuditSignInRefuse     = "signIn.refuse"
 	AuditImport           = "import."
 	AuditUsageReplay      = "usage.replay"
 	AuditUsageRebuild     = "usage.rebuild"

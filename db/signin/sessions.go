@@ -1,5 +1,4 @@
-// Package signin keeps sessions of browsers, links that sign in once and
-// identities of users at providers.
+// Package signin keeps sessions of browsers, and identities of users at providers.
 package signin
 
 import (
@@ -16,6 +15,7 @@ import (
 	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/signin"
+	"simgraph/internal/seal"
 )
 
 const (
@@ -31,7 +31,9 @@ const (
 type Options struct {
 	// Idle is how long a session lasts without use, Most how long in any case.
 	Idle, Most time.Duration
-	Now        func() time.Time
+	// Key seals refresh tokens; none is needed without providers.
+	Key seal.Key
+	Now func() time.Time
 }
 
 // Store keeps sessions in PostgreSQL.
@@ -40,11 +42,15 @@ type Store struct {
 	access *db.Access
 	Options
 
-	mu   sync.Mutex
-	used map[string]time.Time
+	mu       sync.Mutex
+	used     map[string]time.Time
+	refusals refusals
 }
 
-var _ signin.Sessions = (*Store)(nil)
+var (
+	_ signin.Sessions = (*Store)(nil)
+	_ signin.Logins   = (*Store)(nil)
+)
 
 // New returns the store on the pool. Access checks keys and tokens.
 func New(pool *sqlx.DB, access *db.Access, options Options) *Store {
@@ -65,6 +71,9 @@ type origin struct {
 	scopes      []domain.Permission
 	until       time.Time
 	from        domain.Origin
+	// login is set for sessions by a provider, and before is what it changed.
+	login  *signin.Login
+	before *domain.AuditEntry
 }
 
 func (o *origin) scope() domain.Scope {
@@ -104,8 +113,9 @@ func (s *Store) ByToken(ctx context.Context, from domain.Origin, token domain.Se
 }
 
 const insertSession = `
-INSERT INTO web_sessions (company_id, session_hash, user_id, way, access_key_id, token_hash, scopes, created_at, used_at, expires_at, ends_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10)`
+INSERT INTO web_sessions (company_id, session_hash, user_id, way, access_key_id, token_hash, scopes, created_at, used_at, expires_at, ends_at,
+  issuer, subject, refresh_token, check_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14)`
 
 const touchKeyOfSession = `UPDATE access_keys SET last_used_at = $3 WHERE company_id = $1 AND access_key_id = $2`
 
@@ -113,7 +123,7 @@ const dropStaleSessions = `DELETE FROM web_sessions WHERE company_id = $1 AND (e
 
 // endSurplus leaves room for one more session of the user.
 const endSurplus = `
-UPDATE web_sessions SET ended_at = $3
+UPDATE web_sessions SET ended_at = $3, refresh_token = NULL
 WHERE company_id = $1 AND session_hash IN (
   SELECT session_hash FROM web_sessions
   WHERE company_id = $1 AND user_id = $2 AND ended_at IS NULL AND expires_at > $3
@@ -151,15 +161,42 @@ func (s *Store) beginIn(ctx context.Context, tx *sqlx.Tx, of *origin) (*signin.B
 			return nil, err
 		}
 	}
-	if _, err := tx.ExecContext(ctx, insertSession, of.company, hash, of.userID, of.way, of.accessKeyID, of.tokenHash, pq.Array(of.scopes),
-		now, begun.ExpiresAt, ends); err != nil {
+	at, err := s.provided(of, hash)
+	if err != nil {
 		return nil, err
 	}
-	return begun, audit.Record(ctx, tx, of.scope(), domain.AuditEntry{
+	if _, err := tx.ExecContext(ctx, insertSession, of.company, hash, of.userID, of.way, of.accessKeyID, of.tokenHash, pq.Array(of.scopes),
+		now, begun.ExpiresAt, ends, at.issuer, at.subject, at.refreshToken, at.checkAt); err != nil {
+		return nil, err
+	}
+	entry := &domain.AuditEntry{
 		Action: domain.AuditSessionBegin, SubjectType: "User", SubjectID: of.email, Changes: []domain.AuditChange{
 			domain.Became("session", begun.ID), domain.Became("way", of.way), domain.Became("endsAt", ends.UTC().Format(time.RFC3339)),
 		},
-	})
+	}
+	if of.login != nil {
+		entry.Changes = append(entry.Changes, domain.Became("issuer", of.login.Issuer), domain.Became("subject", of.login.Subject))
+	}
+	return begun, record(ctx, tx, of.scope(), of.before, entry)
+}
+
+// provided are the columns of a session by a provider; nil in others.
+type provided struct {
+	issuer, subject *string
+	refreshToken    []byte
+	checkAt         *time.Time
+}
+
+func (s *Store) provided(of *origin, hash []byte) (at provided, err error) {
+	if of.login == nil {
+		return at, nil
+	}
+	at.issuer, at.subject = &of.login.Issuer, &of.login.Subject
+	if of.login.RefreshToken != "" {
+		at.checkAt = &of.login.CheckAt
+		at.refreshToken, err = s.Key.Seal([]byte(of.login.RefreshToken), sealedFor(of.company, hash))
+	}
+	return at, err
 }
 
 func earlier(a, b time.Time) time.Time {

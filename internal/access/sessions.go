@@ -53,6 +53,9 @@ func (g *Gate) AdmitBrowser(r *http.Request) (context.Context, error) {
 // IsPage reports whether a page of this server makes the request.
 func (s *Sessions) IsPage(r *http.Request) bool { return s.site.IsPage(r) }
 
+// Secure reports whether browsers reach the server over TLS.
+func (s *Sessions) Secure(r *http.Request) bool { return s.site.secure(r) }
+
 // Of returns the session that the request shows; "" for none, and for two of them.
 func (s *Sessions) Of(r *http.Request) domain.Secret {
 	if cookies := r.CookiesNamed(s.name(r)); len(cookies) == 1 {
@@ -66,10 +69,10 @@ func (s *Sessions) Caller(ctx context.Context, session domain.Secret) (*domain.C
 	return s.callers.find(ctx, session)
 }
 
-// Give sets the cookie of a session that has begun, and ends the one that it
-// replaces.
-func (s *Sessions) Give(w http.ResponseWriter, r *http.Request, begun *signin.Begun) error {
-	if former := s.Of(r); former != "" {
+// Give sets the cookie of a session that has begun, and ends the former one that it
+// replaces; "" for none.
+func (s *Sessions) Give(w http.ResponseWriter, r *http.Request, begun *signin.Begun, former domain.Secret) error {
+	if former != "" {
 		if err := s.end(r, former, false); err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 type Mailing struct {
 	SMTPURL      string        `name:"smtp-url" placeholder:"URL" group:"Mail" help:"The mail server for alerts, such as smtp://user:password@host:587. Without it mails become files in the data directory."`
 	MailFrom     string        `default:"simgraph <alerts@localhost>" group:"Mail" help:"The sender of mails."`
-	PublicURL    string        `name:"public-url" placeholder:"URL" group:"Mail" help:"Where people reach this service, for the links in mails."`
+	PublicURL    string        `name:"public-url" placeholder:"URL" group:"Mail" help:"Where people reach this service, for the links in mails and for identity providers."`
 	MailWait     time.Duration `default:"30s" group:"Mail" range:"1ms..24h" help:"How long an alert waits for others, which go to the same recipient in one mail."`
 	MailsPerHour int           `default:"20" group:"Mail" range:"1..100000" help:"Mails of alerts to one recipient in an hour; more of them wait and become one mail."`
 	MailTimeout  time.Duration `default:"30s" group:"Mail" range:"1ms..1h" help:"The longest that handing over one mail may take. After twice that, a mail whose sender died is sent by another."`

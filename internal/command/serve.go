@@ -52,7 +52,7 @@ func (Serve) Help() string {
 
 // Check returns an error when flags do not go together.
 func (s *Serve) Check(database *Database) error {
-	return errors.Join(s.LifeCycle.check(database.Timeout), s.Replicas.check(database.DatabaseURL))
+	return errors.Join(s.LifeCycle.check(database.Timeout), s.Replicas.check(database.DatabaseURL), s.SigningIn.check(s.PublicURL))
 }
 
 // Run serves until ctx ends. Where a command runs the embedded database, and is
@@ -136,8 +136,9 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 		workerMail:      v.mail.Run,
 		workerReconcile: every(reconcileEvery, v.upkeep.ReconcileAll),
 		workerRetain:    every(retainEvery, v.retain),
-		workerRefuse:    every(noteEvery, v.access.NoteRefusals),
+		workerRefuse:    every(noteEvery, v.noteRefusals),
 		workerRenew:     every(renewEvery, v.sessions.Renew),
+		workerProviders: every(askEvery, v.signIn.CheckSessions),
 		workerWrites:    every(lookEvery, v.writes.work),
 		workerRADIUS:    v.listen,
 		workerDemo:      v.feedDemo,

@@ -26,6 +26,7 @@ import (
 	"simgraph/internal/mail"
 	"simgraph/internal/radius"
 	"simgraph/internal/replica"
+	login "simgraph/internal/signin"
 	"simgraph/resolvers"
 	"simgraph/rest"
 )
@@ -36,6 +37,8 @@ type service struct {
 	access *db.Access
 	// sessions are those of the page.
 	sessions *signin.Store
+	browsers *access.Sessions
+	signIn   *login.Handler
 	usage    *usage.Store
 	live     *live.Store
 	mail     *mail.Worker
@@ -84,7 +87,9 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 		live: live.New(pool, direct, env.Log), mail: worker, telemetry: telemetry, limits: s.limits(telemetry.Metrics),
 		writes: &writes{pool: pool, log: env.Log},
 	}
-	v.sessions = s.store(pool, v.access)
+	if err := s.signIn(env, v, pool); err != nil {
+		return nil, err
+	}
 	v.schema = newSchemaGate(pool, !env.NoMigrate)
 	v.ledger, v.firstRetention = usage.NewLedger(upkeep, usage.LedgerOptions{Rules: s.ledgerRules()}), s.firstRetention()
 	v.outbox, v.mailDays = db.NewOutbox(upkeep, time.Now), int(s.MailRetention)
@@ -135,7 +140,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	}
 	page[mail.UnsubscribePath] = mail.UnsubscribeHandler(outbox)
 	gate := access.NewGate(v.access, time.Now)
-	gate.Admitted = v.admitted
+	gate.Admitted, gate.Sessions = v.admitted, v.browsers
 	streams := ingest.New(ingest.Config{
 		Usage: v.ingested(), Admit: gate.Admit, StillValid: gate.StillValid, Log: v.log,
 		Streams: s.UsageStreams, Bytes: s.UsageStreamSize,
@@ -157,7 +162,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }, ReadOnly: v.writes.look}
 	endpoints := httpd.Endpoints{
 		Graph: httpd.Graph(gate, v.engine, v.log), OAuth: access.NewOAuth(v.access, v.log), Health: health, REST: paths,
-		Others: slices.Concat(httpd.Pages(page), s.signIn(v, gate), []httpd.Route{{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams}}),
+		Others: slices.Concat(httpd.Pages(page), httpd.Pages(v.signIn.Handlers()), []httpd.Route{{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams}}),
 	}
 	v.telemetry.name(endpoints.Names())
 	if endpoints.Around, err = s.around(v); err != nil {

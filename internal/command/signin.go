@@ -15,7 +15,7 @@ import (
 	store "simgraph/db/signin"
 	"simgraph/domain"
 	"simgraph/internal/access"
-	"simgraph/internal/httpd"
+	"simgraph/internal/seal"
 	"simgraph/internal/signin"
 )
 
@@ -23,16 +23,41 @@ import (
 type SigningIn struct {
 	SessionIdle     time.Duration `default:"2h" group:"Sign-in" range:"1m..24h" help:"How long a session of the page lasts without use."`
 	SessionLifetime time.Duration `default:"10h" group:"Sign-in" range:"1m..24h" help:"How long a session of the page lasts in any case."`
+	OIDCConfig      string        `name:"oidc-config" type:"path" placeholder:"FILE" group:"Sign-in" help:"The identity providers that people sign in at, and what rights they give, in JSON. Needs --public-url."`
+	OIDCOnly        bool          `name:"oidc-only" group:"Sign-in" help:"Let nobody sign in to the page by an access key. Keys remain for programs, and tokens and links that the operator makes for emergencies."`
+	OIDCCheck       time.Duration `name:"oidc-check" default:"5m" group:"Sign-in" range:"1s..24h" help:"How often the provider of a session is asked whether it still knows the person, and with what claims."`
 }
 
-func (s *SigningIn) store(pool *sqlx.DB, tokens *db.Access) *store.Store {
-	return store.New(pool, tokens, store.Options{Idle: s.SessionIdle, Most: s.SessionLifetime})
+// check returns an error when flags do not go together.
+func (s *SigningIn) check(publicURL string) error {
+	if s.OIDCConfig == "" && s.OIDCOnly {
+		return errors.New("--oidc-only needs --oidc-config")
+	}
+	if s.OIDCConfig != "" && publicURL == "" {
+		return errors.New("--oidc-config needs --public-url, to which providers send people back")
+	}
+	return nil
 }
 
 // signIn adds the routes of the sign-in page, and lets browsers through the gate.
-func (s *Serve) signIn(v *service, gate *access.Gate) []httpd.Route {
-	gate.Sessions = access.NewSessions(v.sessions, access.NewSite(s.PublicURL), time.Now)
-	return httpd.Pages(signin.New(signin.Config{Store: v.sessions, Sessions: gate.Sessions, Log: v.log}).Handlers())
+func (s *Serve) signIn(env *Env, v *service, pool *sqlx.DB) error {
+	var key seal.Key
+	var providers []*signin.Provider
+	if s.OIDCConfig != "" {
+		var err error
+		if key, err = s.key(env.DataDir); err != nil {
+			return err
+		}
+		if providers, err = signin.ReadProviders(s.OIDCConfig, s.PublicURL); err != nil {
+			return err
+		}
+	}
+	v.sessions = store.New(pool, v.access, store.Options{Idle: s.SessionIdle, Most: s.SessionLifetime, Key: key})
+	v.browsers = access.NewSessions(v.sessions, access.NewSite(s.PublicURL), time.Now)
+	v.signIn = signin.New(signin.Config{
+		Store: v.sessions, Sessions: v.browsers, Log: v.log, Logins: v.sessions, Key: key, Providers: providers, Only: s.OIDCOnly, CheckEvery: s.OIDCCheck,
+	})
+	return nil
 }
 
 // Session groups the commands about sessions of the page.

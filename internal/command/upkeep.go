@@ -19,6 +19,8 @@ const (
 	noteEvery = time.Minute
 	// renewEvery is how often the use of sessions of the page is stored.
 	renewEvery = 10 * time.Second
+	// askEvery is how often sessions are looked for whose provider is asked again.
+	askEvery = time.Second
 	// lookEvery is how soon the log says that the database refuses writes.
 	lookEvery = 5 * time.Second
 	// sweepEvery is the interval in which sessions are ended that are silent.
@@ -40,6 +42,7 @@ const (
 	workerRetain    = "retain"
 	workerRefuse    = "refusals"
 	workerRenew     = "logins"
+	workerProviders = "providers"
 	workerReplica   = "replicas"
 	workerWrites    = "writes"
 	workerRADIUS    = "radius"
@@ -48,7 +51,7 @@ const (
 	workerDemo      = "demo"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerReconcile, workerRetain, workerRefuse, workerRenew, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo}
+var workers = []string{workerAdmin, workerLive, workerMail, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.
@@ -155,5 +158,10 @@ func (v *service) pruneMails(ctx context.Context, now time.Time) error {
 func (v *service) noteRest(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer stop()
-	return errors.Join(v.access.NoteRefusals(ctx), v.sessions.Renew(ctx))
+	return errors.Join(v.noteRefusals(ctx), v.sessions.Renew(ctx))
+}
+
+// noteRefusals writes to the audit log who was refused.
+func (v *service) noteRefusals(ctx context.Context) error {
+	return errors.Join(v.access.NoteRefusals(ctx), v.sessions.NoteRefusals(ctx))
 }

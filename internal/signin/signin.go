@@ -14,6 +14,7 @@ import (
 	"simgraph/domain/signin"
 	"simgraph/internal/access"
 	"simgraph/internal/problem"
+	"simgraph/internal/seal"
 )
 
 // SessionPath is where the page begins, reads and ends its session.
@@ -27,17 +28,38 @@ type Config struct {
 	Store    signin.Sessions
 	Sessions *access.Sessions
 	Log      *slog.Logger
+
+	// Providers are those that people sign in at, with Only as the only way of the
+	// page beside tokens of the operator. None of the others is needed without them.
+	Providers []*Provider
+	Only      bool
+	Logins    signin.Logins
+	// Key seals the cookie of a sign-in that has begun.
+	Key seal.Key
+	// CheckEvery is how often providers are asked about sessions.
+	CheckEvery time.Duration
+	// Now is the clock; time.Now when nil.
+	Now func() time.Time
 }
 
 // Handler answers the paths of the sign-in page.
 type Handler struct{ Config }
 
 // New returns the handler.
-func New(cfg Config) *Handler { return &Handler{cfg} }
+func New(cfg Config) *Handler {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Handler{cfg}
+}
 
 // Handlers are those of the sign-in page by their exact paths.
 func (h *Handler) Handlers() map[string]http.Handler {
-	return map[string]http.Handler{SessionPath: http.HandlerFunc(h.session)}
+	handlers := map[string]http.Handler{SessionPath: http.HandlerFunc(h.session)}
+	for _, p := range h.Providers {
+		handlers[p.path()], handlers[p.path()+callbackPath] = h.start(p), h.callback(p)
+	}
+	return handlers
 }
 
 // session answers GET with the session, POST by beginning one, DELETE by ending it.
@@ -61,6 +83,33 @@ type current struct {
 	ExpiresAt time.Time `json:"expiresAt"`
 }
 
+// ways are how people can sign in, beside links and tokens of the operator.
+type ways struct {
+	// Keys is whether access keys sign in.
+	Keys      bool  `json:"keys"`
+	Providers []way `json:"providers"`
+}
+
+// way is a provider on the page.
+type way struct {
+	Title string `json:"title"`
+	Path  string `json:"path"`
+}
+
+// reading is the answer to GET.
+type reading struct {
+	Session *current `json:"session"`
+	Ways    ways     `json:"ways"`
+}
+
+func (h *Handler) ways() ways {
+	all := ways{Keys: !h.Only, Providers: []way{}}
+	for _, p := range h.Providers {
+		all.Providers = append(all.Providers, way{p.Title, p.path()})
+	}
+	return all
+}
+
 // read answers with null where nobody is signed in: that is no error. It is no use
 // of the session.
 func (h *Handler) read(w http.ResponseWriter, r *http.Request) {
@@ -75,7 +124,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) {
 			found = &current{caller.Credential, caller.Email, caller.ExpiresAt}
 		}
 	}
-	h.answer(w, map[string]*current{"session": found})
+	h.answer(w, reading{found, h.ways()})
 }
 
 // credentials is what the page signs in with: a key with its secret, or a token.
@@ -93,7 +142,7 @@ func (h *Handler) begin(w http.ResponseWriter, r *http.Request) {
 	}
 	begun, err := h.beginBy(r, given)
 	if err == nil {
-		err = h.Sessions.Give(w, r, begun)
+		err = h.Sessions.Give(w, r, begun, h.Sessions.Of(r))
 	}
 	if err != nil {
 		h.refuse(w, r, err)
@@ -105,6 +154,8 @@ func (h *Handler) begin(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) beginBy(r *http.Request, given credentials) (*signin.Begun, error) {
 	ctx, from := r.Context(), domain.OriginOf(r.Context())
 	switch {
+	case given.AccessKeyID != "" && h.Only:
+		return nil, domain.Forbidden("access keys do not sign in to this page; they are for programs")
 	case given.AccessKeyID != "":
 		return h.Store.ByKey(ctx, from, given.AccessKeyID, domain.Secret(given.Secret))
 	case given.Token != "":

@@ -37,6 +37,7 @@ import (
 	"simgraph/internal/bundle"
 	"simgraph/internal/httpd"
 	"simgraph/internal/ingest"
+	"simgraph/internal/seal"
 	"simgraph/internal/signin"
 	"simgraph/resolvers"
 	"simgraph/rest"
@@ -60,9 +61,12 @@ type world struct {
 	ports    resolvers.Ports
 	live     *live.Store
 	tokens   map[string]string
+	// signIn is what the page signs in with.
+	signIn *signin.Handler
 }
 
-func newWorld(t *testing.T) *world {
+// newWorld opens the service; configure changes how people sign in.
+func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 	t.Helper()
 	url := dbtest.URL(t)
 	pool, err := pg.Open(t.Context(), url, pg.Options{})
@@ -72,7 +76,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { _ = pool.Close() })
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	w := &world{pool: pool, access: db.NewAccess(pool), live: live.New(pool, url, log), tokens: map[string]string{}}
-	w.sessions = store.New(pool, w.access, store.Options{Idle: time.Hour, Most: 10 * time.Hour})
+	w.sessions = store.New(pool, w.access, store.Options{Idle: time.Hour, Most: 10 * time.Hour, Key: sealKey})
 	w.usage = usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
 	w.ports = resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
@@ -81,9 +85,12 @@ func newWorld(t *testing.T) *world {
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock),
 	}
 	w.load(t)
-	w.open(t, log)
+	w.open(t, log, configure)
 	return w
 }
+
+// sealKey seals what the world keeps.
+var sealKey = seal.Key(strings.Repeat("k", seal.KeySize))
 
 // load imports the companies and gives each an access key. Numbers that the
 // database gives are long, so that answers are searched for them.
@@ -130,11 +137,16 @@ func (w *world) load(t *testing.T) {
 const thePage = "<page>"
 
 // open puts the endpoints together as serve does, with room for large documents.
-func (w *world) open(t *testing.T, log *slog.Logger) {
+func (w *world) open(t *testing.T, log *slog.Logger, configure []func(*signin.Config)) {
 	t.Helper()
 	gate := access.NewGate(w.access, time.Now)
 	gate.Sessions = access.NewSessions(w.sessions, access.NewSite(""), func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) })
-	page := signin.New(signin.Config{Store: w.sessions, Sessions: gate.Sessions, Log: log}).Handlers()
+	ways := signin.Config{Store: w.sessions, Sessions: gate.Sessions, Log: log, Logins: w.sessions, Key: sealKey, CheckEvery: time.Minute}
+	for _, change := range configure {
+		change(&ways)
+	}
+	w.signIn = signin.New(ways)
+	page := w.signIn.Handlers()
 	graph := resolvers.New(w.ports, clock)
 	limits := transport.DefaultLimits()
 	limits.Limits = guard.Unlimited()

@@ -1,0 +1,72 @@
+package signin_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"simgraph/domain"
+	"simgraph/internal/signin"
+)
+
+const goodConfig = `{"providers": [{
+  "name": "acme", "title": "Acme SSO", "issuer": "https://login.example/realms/acme", "clientId": "simgraph", "clientSecretFile": "acme.secret",
+  "createUsers": true, "linkUsers": true, "emailDomains": ["acme.example"], "parameters": {"prompt": "select_account"},
+  "rules": [
+    {"claim": "groups", "value": "admins", "company": "acme", "permissions": ["View Subscriber", "VIEW_A_USERS_DETAILS"], "wholeCompany": true},
+    {"claim": "groups", "value": "vans", "company": "acme", "permissions": ["View Subscriber"], "groups": [7]}
+  ]}]}`
+
+func read(t *testing.T, text string) ([]*signin.Provider, error) {
+	t.Helper()
+	folder := t.TempDir()
+	path := filepath.Join(folder, "providers.json")
+	for name, content := range map[string]string{path: text, filepath.Join(folder, "acme.secret"): "s3cret\n", filepath.Join(folder, "empty.secret"): "\n"} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return signin.ReadProviders(path, "https://sim.example/")
+}
+
+func TestProvidersAreReadFromAFile(t *testing.T) {
+	t.Parallel()
+	all, err := read(t, goodConfig)
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	p := all[0]
+	if p.Client.RedirectURL != "https://sim.example/signin/acme/callback" || p.Client.Secret != "s3cret" || p.EmailClaim != "email" ||
+		!slices.Equal(p.Client.Scopes, []string{"email", "profile"}) || !slices.Equal(p.Rules[1].Groups, []int64{7}) ||
+		!slices.Equal(p.Rules[0].Permissions, []domain.Permission{domain.ViewSubscriber, domain.ViewUserDetails}) {
+		t.Errorf("got %+v, %+v", p.Provider, p.Client)
+	}
+}
+
+func TestAFileThatIsNotWholeIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"no JSON":              "providers:",
+		"no providers":         `{"providers": []}`,
+		"a field too many":     strings.Replace(goodConfig, `"title"`, `"titel"`, 1),
+		"text behind":          goodConfig + "x",
+		"no client":            strings.Replace(goodConfig, `"simgraph"`, `""`, 1),
+		"no such secret":       strings.Replace(goodConfig, "acme.secret", "other.secret", 1),
+		"an empty secret":      strings.Replace(goodConfig, "acme.secret", "empty.secret", 1),
+		"an issuer in clear":   strings.Replace(goodConfig, "https://login", "http://login", 1),
+		"an unknown right":     strings.Replace(goodConfig, "VIEW_A_USERS_DETAILS", "VIEW_EVERYTHING", 1),
+		"no groups":            strings.Replace(goodConfig, `"groups": [7]`, `"groups": []`, 1),
+		"both":                 strings.Replace(goodConfig, `"groups": [7]`, `"groups": [7], "wholeCompany": true`, 1),
+		"links of any address": strings.Replace(goodConfig, `"acme.example"`, ``, 1),
+		"a provider twice":     strings.Replace(goodConfig, `{"providers": [`, `{"providers": [`+strings.TrimSuffix(strings.TrimPrefix(goodConfig, `{"providers": [`), `]}`)+",", 1),
+	} {
+		if all, err := read(t, text); err == nil {
+			t.Errorf("%s: %v", name, all)
+		}
+	}
+	if _, err := signin.ReadProviders(filepath.Join(t.TempDir(), "none.json"), "https://sim.example"); err == nil {
+		t.Error("a file that is not there is read")
+	}
+}

@@ -1,0 +1,209 @@
+package signin
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"simgraph/domain"
+	"simgraph/domain/signin"
+	"simgraph/internal/issuer"
+)
+
+const (
+	// providerPath is where people are sent to a provider, with its name behind; they
+	// come back to callbackPath behind that.
+	providerPath = "/signin/"
+	callbackPath = "/callback"
+	// signInTime is how long people may take at the provider.
+	signInTime = 10 * time.Minute
+	// maxPlace bounds the place of the page that people come back to.
+	maxPlace = 2000
+)
+
+// The names of the cookie of a sign-in that has begun, see those of the session.
+const (
+	secureFlow = "__Host-simgraph-signin"
+	plainFlow  = "simgraph-signin"
+)
+
+// Provider is an identity provider that people sign in at.
+type Provider struct {
+	signin.Provider
+	Client *issuer.Client
+}
+
+// path is where a provider's sign-in begins.
+func (p *Provider) path() string { return providerPath + p.Name }
+
+// flow is what the cookie of a sign-in holds, sealed.
+type flow struct {
+	issuer.Attempt
+	BegunAt time.Time `json:"begunAt"`
+	// Former is the session that the new one replaces: browsers do not send its
+	// cookie with what another site leads to.
+	Former domain.Secret `json:"former"`
+	// Place is the fragment of the page that people come back to.
+	Place string `json:"place"`
+}
+
+// sealedFor keeps the cookie of one provider from counting for another.
+func (p *Provider) sealedFor() []byte { return []byte("sign-in " + p.Name + " " + p.Issuer) }
+
+// start sends the browser to the provider.
+func (h *Handler) start(p *Provider) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			h.refuseMethod(w, r, "GET")
+			return
+		}
+		begun := flow{Attempt: issuer.NewAttempt(), BegunAt: h.Now(), Former: h.Sessions.Of(r), Place: placeOf(r.URL.Query().Get("to"))}
+		address, err := p.Client.Begin(r.Context(), begun.Attempt)
+		if err == nil {
+			err = h.keep(w, r, p, begun)
+		}
+		if err != nil {
+			h.turnAway(w, r, p, err, "")
+			return
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		http.Redirect(w, r, address, http.StatusSeeOther)
+	}
+}
+
+// placeOf is a place of the page, such as #/subscribers. It stands behind the path of
+// the page, so that it leads nowhere else.
+func placeOf(to string) string {
+	if !strings.HasPrefix(to, "#/") || len(to) > maxPlace || strings.ContainsFunc(to, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return ""
+	}
+	return to
+}
+
+// callback signs in who comes back from the provider.
+func (h *Handler) callback(p *Provider) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			h.refuseMethod(w, r, "GET")
+			return
+		}
+		begun, err := h.kept(r, p)
+		h.setFlow(w, r, "", -1)
+		subject := ""
+		if err == nil {
+			subject, err = h.finish(w, r, p, begun)
+		}
+		if err != nil {
+			h.turnAway(w, r, p, err, subject)
+			return
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Location", "/"+begun.Place) // http.Redirect would change the fragment
+		w.WriteHeader(http.StatusSeeOther)
+	}
+}
+
+// finish begins the session. It returns who the provider says that it is, also with an
+// error.
+func (h *Handler) finish(w http.ResponseWriter, r *http.Request, p *Provider, begun *flow) (subject string, err error) {
+	person, err := p.Client.Finish(r.Context(), begun.Attempt, r.URL.Query())
+	if err != nil {
+		return "", err
+	}
+	rights, err := p.RightsOf(person.Values)
+	if err != nil {
+		return person.Subject, err
+	}
+	login := &signin.Login{
+		Identity: signin.Identity{Issuer: p.Issuer, Subject: person.Subject}, Provider: p.Name, Rights: *rights, Email: p.EmailOf(person.Values),
+		Create: p.CreateUsers, Link: p.LinkUsers, State: domain.Secret(begun.State), RefreshToken: person.RefreshToken,
+	}
+	if login.RefreshToken != "" {
+		login.CheckAt = h.Now().Add(h.CheckEvery)
+	}
+	session, err := h.Logins.ByProvider(r.Context(), domain.OriginOf(r.Context()), login)
+	if err != nil {
+		return person.Subject, err
+	}
+	return person.Subject, h.Sessions.Give(w, r, session, begun.Former)
+}
+
+// keep sets the cookie of a sign-in that has begun.
+func (h *Handler) keep(w http.ResponseWriter, r *http.Request, p *Provider, begun flow) error {
+	text, err := json.Marshal(begun)
+	if err != nil {
+		return err
+	}
+	sealed, err := h.Key.Seal(text, p.sealedFor())
+	if err == nil {
+		h.setFlow(w, r, encode(sealed), int(signInTime.Seconds()))
+	}
+	return err
+}
+
+// kept reads the cookie. Two of them count as none, as another host of the domain may
+// have set one.
+func (h *Handler) kept(r *http.Request, p *Provider) (*flow, error) {
+	unknown := &signin.Refusal{Why: signin.RefusedAnswer, Message: "This browser has begun no sign-in at " + p.Title + ", or began it too long ago. Sign in again."}
+	cookies := r.CookiesNamed(h.flowName(r))
+	if len(cookies) != 1 {
+		return nil, unknown
+	}
+	begun := &flow{}
+	text, err := h.Key.Open(decode(cookies[0].Value), p.sealedFor())
+	if err != nil || json.Unmarshal(text, begun) != nil || h.Now().After(begun.BegunAt.Add(signInTime)) {
+		return nil, unknown
+	}
+	return begun, nil
+}
+
+func (h *Handler) flowName(r *http.Request) string {
+	if h.Sessions.Secure(r) {
+		return secureFlow
+	}
+	return plainFlow
+}
+
+// setFlow sends the cookie. Lax has browsers send it when the provider leads back.
+func (h *Handler) setFlow(w http.ResponseWriter, r *http.Request, value string, age int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: h.flowName(r), Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: h.Sessions.Secure(r), SameSite: http.SameSiteLaxMode,
+	})
+}
+
+// turnAway answers people who are not signed in with a page that says why, and counts it
+// for the audit log.
+func (h *Handler) turnAway(w http.ResponseWriter, r *http.Request, p *Provider, err error, subject string) {
+	requestID := domain.OriginOf(r.Context()).RequestID
+	refusal, is := errors.AsType[*signin.Refusal](err)
+	if !is {
+		refusal = h.refusalOf(p, err)
+	}
+	if refusal == nil {
+		status, text := http.StatusInternalServerError, "The service failed. Try again later."
+		if fault, is := domain.AsError(err); is && fault.Kind == domain.KindUnavailable {
+			status, text = http.StatusServiceUnavailable, capital(fault.Message)+"."
+			w.Header().Set("Retry-After", "5")
+		}
+		h.Log.WarnContext(r.Context(), "a sign-in at a provider failed", "provider", p.Name, "requestId", requestID, "error", err, "because", errors.Unwrap(err))
+		show(w, status, refusalPage{p.Title, text, requestID, p.path()})
+		return
+	}
+	h.Logins.Refused(domain.OriginOf(r.Context()), signin.Attempt{Company: refusal.Company, Way: p.Name, Why: refusal.Why, Subject: subject})
+	h.Log.InfoContext(r.Context(), "a sign-in was refused", "provider", p.Name, "why", refusal.Why, "subject", subject, "requestId", requestID, "error", err)
+	show(w, http.StatusForbidden, refusalPage{p.Title, refusal.Message, requestID, p.path()})
+}
+
+// refusalOf is a refusal of what the provider has answered; nil for other errors.
+func (h *Handler) refusalOf(p *Provider, err error) *signin.Refusal {
+	fault, is := domain.AsError(err)
+	switch {
+	case is && fault.Kind == domain.KindInvalidToken:
+		return &signin.Refusal{Why: signin.RefusedToken, Message: "The answer of " + p.Title + " is not accepted: " + fault.Message + "."}
+	case is && fault.Kind == domain.KindForbidden:
+		return &signin.Refusal{Why: signin.RefusedByProvider, Message: p.Title + " has not signed you in: " + fault.Message + "."}
+	}
+	return nil
+}
