@@ -151,6 +151,19 @@ func CallerOf(ctx context.Context) (*Caller, error) {
 	return nil, &Error{Kind: KindUnauthorized, Message: "this needs an access token"}
 }
 
+// CallerWith returns who makes the request, or an Unauthorized error, or a Forbidden
+// error that names the first needed permission that the caller does not have.
+func CallerWith(ctx context.Context, needed ...Permission) (*Caller, error) {
+	caller, err := CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := caller.Need(needed...); err != nil {
+		return nil, err
+	}
+	return caller, nil
+}
+
 // Refusal is why an access key got no token. The client does not learn which it was.
 type Refusal string
 

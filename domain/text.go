@@ -80,6 +80,22 @@ func checkText(field, s string, least, most int) error {
 	return nil
 }
 
+// OneLine makes a text fit for a line of a mail or of a log, whatever it holds:
+// characters that control or that change the writing direction become blanks, and
+// what is longer than most characters is cut and ends in an ellipsis.
+func OneLine(text string, most int) string {
+	text = strings.Map(func(r rune) rune {
+		if isControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
 func isControl(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
 // isUnseen finds characters that make a text look like another one.

@@ -59,6 +59,18 @@ func TestLengthsCountCharacters(t *testing.T) {
 	}
 }
 
+func TestOneLineHoldsNoControlsAndIsBounded(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", "van 1": "van 1", "a\r\nBcc: b": "a  Bcc: b", "a\x00\u0085b": "a  b", "a\u2028b\u2029": "a b ", "a\u202eb": "a b", "\xff": "\uFFFD",
+		"éééééééééé": "éééééééééé", "ééééééééééé": "éééééééééé…",
+	} {
+		if got := domain.OneLine(text, 10); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestNicknamesAreInNFC(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{"": "", "Cafe\u0301": "Caf\u00e9", strings.Repeat("e\u0301", 256): strings.Repeat("\u00e9", 256)} {

@@ -54,11 +54,7 @@ func (g *Graph) Schema() graphql.ExecutableSchema {
 
 // requires guards a field: see @requires in the schema.
 func requires(ctx context.Context, _ any, next graphql.Resolver, permissions []domain.Permission) (any, error) {
-	caller, err := domain.CallerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := caller.Need(permissions...); err != nil {
+	if _, err := domain.CallerWith(ctx, permissions...); err != nil {
 		return nil, err
 	}
 	return next(ctx)

@@ -121,11 +121,7 @@ func (h *Handler) admit(r *http.Request, e *endpoint) (context.Context, error) {
 		}
 		return nil, p.Challenged()
 	}
-	caller, err := domain.CallerOf(ctx)
-	if err != nil {
-		return nil, problem.Of(err).Challenged()
-	}
-	if err := caller.Need(e.permissions...); err != nil {
+	if _, err := domain.CallerWith(ctx, e.permissions...); err != nil {
 		return nil, problem.Of(err).Challenged(e.permissions...)
 	}
 	return ctx, nil

@@ -50,7 +50,11 @@ WITH used AS (
   ) u
   WHERE u.subscriber_key = m.key AND u.last_seen >= date_trunc('second', m.since)
   GROUP BY m.key, m.since
-), marked AS (
+), ` + markUsed
+
+// markUsed ends a statement whose rows `used` are subscribers by key, with the day from
+// which Reconcile has to look at their usage.
+const markUsed = `marked AS (
   INSERT INTO subscriber_moves AS w (company_id, subscriber_key, since)
   SELECT own.company_id, u.key, u.since
   FROM companies own

@@ -183,25 +183,8 @@ const adoptMoves = `
 WITH adopted AS (
   DELETE FROM usage_moves WHERE company_id = $1 RETURNING since
 ), used AS (
-  SELECT d.subscriber_key, min(d.day) AS since
+  SELECT d.subscriber_key AS key, min(d.day) AS since
   FROM adopted a
   JOIN subscriber_days d ON d.company_id = $1 AND d.day >= a.since
   GROUP BY d.subscriber_key
-), marked AS (
-  INSERT INTO subscriber_moves AS w (company_id, subscriber_key, since)
-  SELECT own.company_id, u.subscriber_key, u.since
-  FROM companies own
-  CROSS JOIN used u
-  WHERE own.company_id = $1
-  ORDER BY u.subscriber_key
-  ON CONFLICT (company_id, subscriber_key) DO UPDATE SET since = least(w.since, excluded.since)
-), noted AS (
-  INSERT INTO company_moves AS w (company_id, since)
-  SELECT own.company_id, min(u.since)
-  FROM companies own
-  CROSS JOIN used u
-  WHERE own.company_id = $1
-  GROUP BY own.company_id
-  ON CONFLICT (company_id) DO UPDATE SET since = least(w.since, excluded.since)
-)
-SELECT FROM companies WHERE company_id = $1`
+), ` + markUsed

@@ -49,9 +49,6 @@ func (o Options) Check() error {
 	return nil
 }
 
-// Admin returns the e-mail address of the user that has every permission.
-func (o Options) Admin() string { return "admin@" + o.Company + ".example" }
-
 // Items returns the lines of the company, in the order of bundle.Types. The
 // options must have passed Check.
 func Items(o Options) iter.Seq[bundle.Item] {

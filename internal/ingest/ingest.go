@@ -97,11 +97,8 @@ func (h *Handler) admit(r *http.Request) (context.Context, *domain.Caller, error
 	if err != nil {
 		return nil, nil, err
 	}
-	caller, err := domain.CallerOf(ctx)
+	caller, err := domain.CallerWith(ctx, domain.RecordUsage)
 	if err != nil {
-		return nil, nil, err
-	}
-	if err := caller.Need(domain.RecordUsage); err != nil {
 		return nil, nil, err
 	}
 	return ctx, caller, checkMedia(r.Header)

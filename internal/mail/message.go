@@ -9,7 +9,6 @@ import (
 	"strings"
 	texttemplate "text/template"
 	"time"
-	"unicode"
 
 	gomail "github.com/wneessen/go-mail"
 
@@ -94,21 +93,8 @@ func who(e *domain.MailEntry) string {
 	return "subscriber " + clean(e.SubscriberID)
 }
 
-// clean makes a text fit for a line of a header or of a text: every control
-// character, among them CR and LF, becomes a blank, and there is not too much.
-func clean(text string) string {
-	const most = 256
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
+// clean makes a text fit for a line of a header or of a text.
+func clean(text string) string { return domain.OneLine(text, domain.MaxName) }
 
 func humanTime(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04 UTC") }
 

@@ -97,9 +97,7 @@ func limited(ctx context.Context, errs gqlerror.List) gqlerror.List {
 	errs = errs[:min(len(errs), maxErrors)]
 	id := RequestID(ctx)
 	for _, err := range errs {
-		if len(err.Message) > maxMessage {
-			err.Message = truncated(err.Message)
-		}
+		err.Message = truncated(err.Message, maxMessage)
 		if id == "" {
 			continue
 		}
@@ -113,9 +111,13 @@ func limited(ctx context.Context, errs gqlerror.List) gqlerror.List {
 	return errs
 }
 
-// truncated cuts between characters and shows that it did.
-func truncated(text string) string {
-	end := maxMessage - len("…")
+// truncated returns a text of at most that many bytes: where it is longer, it is cut
+// between characters and ends in an ellipsis.
+func truncated(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	end := most - len("…")
 	for end > 0 && text[end]&0xC0 == 0x80 {
 		end--
 	}

@@ -29,7 +29,7 @@ func (c *socket) subscribe(m *message) error {
 		return nil // the close code makes the client ask again elsewhere
 	}
 	if c.active[m.id] != nil {
-		return &ending{4409, "Subscriber for " + shortened(m.id) + " already exists"}
+		return &ending{4409, "Subscriber for " + truncated(m.id, longestInReason) + " already exists"}
 	}
 	ctx, cancel := context.WithCancel(c.ctx)
 	s := &subscription{socket: c, id: m.id, ctx: ctx, cancel: cancel}
@@ -43,18 +43,8 @@ func (c *socket) subscribe(m *message) error {
 	return nil
 }
 
-// shortened makes an id fit into a close reason, which has 123 bytes at most.
-func shortened(id string) string {
-	const most = 80
-	if len(id) <= most {
-		return id
-	}
-	end := most
-	for end > 0 && id[end]&0xC0 == 0x80 {
-		end--
-	}
-	return id[:end] + "…"
-}
+// longestInReason bounds, in bytes, an id in a close reason, which has 123 at most.
+const longestInReason = 83
 
 // stop ends an operation that the client wants no more of. Its id is free at
 // once, and the operation can send nothing from here on.
