@@ -33,8 +33,8 @@ test: postgres ## Run the tests, but for faults; Go alone is needed.
 faults: postgres ## Break the database, network, clock and disk of the built server under load; takes minutes.
 	go test -count=1 -timeout 30m ./test/faults
 
-race: postgres ## Run the tests of make test, but those of the built server, under the race detector.
-	go test -race -count=1 -timeout 30m $(RACED)
+race: postgres ## Run the tests of make test, but those of the built server, with fewer random cases, under the race detector.
+	go test -race -short -count=1 -timeout 30m $(RACED)
 
 lint: $(GOLANGCI_LINT) ## Run the linters.
 	go vet ./...

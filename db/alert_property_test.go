@@ -63,7 +63,7 @@ type auditRow struct {
 // look at the history says, each once, each with mail to every recipient.
 func TestWhatFiresIsWhatASlowReferenceSays(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(3) {
+	for seed := range seeds(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			s := newBurst(t, seed)

@@ -93,7 +93,7 @@ func TestALongSessionIsBookedWithinTheLedger(t *testing.T) {
 // reading of each session.
 func TestTheLedgerIsTheSumOfTheHighestReadings(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(3) {
+	for seed := range seeds(3) {
 		f := newUsageFleet(t, 6)
 		random := rand.New(rand.NewPCG(seed, 18))
 		var records []domain.UsageRecord

@@ -72,7 +72,7 @@ func randomMembership(r *rand.Rand, subscriber string) domain.Membership {
 
 func TestUsageThatMovesBetweenGroupsStaysEqualToTheLedger(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(6) {
+	for seed := range seeds(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 13))
