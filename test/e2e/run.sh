@@ -22,7 +22,19 @@ npm ci --no-audit --no-fund --silent
 
 # A free port, for a network element of the tests.
 radius=127.0.0.1:$(node -e 'const s = require("dgram").createSocket("udp4"); s.bind(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
-../../simgraph serve --demo --demo-feed off --radius-addr "$radius" --addr 127.0.0.1:0 --data-dir "$data" >"$data/out" &
+# Free ports, for the server and for an OpenID provider of the tests, which starts later.
+free() { node -e 'const s = require("net").createServer(); s.listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })'; }
+addr=127.0.0.1:$(free)
+provider=http://localhost:$(free)
+printf 'the secret of the tests' >"$data/provider.secret"
+cat >"$data/providers.json" <<JSON
+{"providers": [{
+  "name": "e2e", "title": "Provider of the tests", "issuer": "$provider", "clientId": "simgraph", "clientSecretFile": "provider.secret", "scopes": ["email", "groups"], "createUsers": true,
+  "rules": [{"claim": "groups", "value": "fleet", "company": "demo", "wholeCompany": true, "permissions": ["View Statistics Overview", "View Subscriber"]}]
+}]}
+JSON
+../../simgraph serve --demo --demo-feed off --radius-addr "$radius" --addr "$addr" --data-dir "$data" \
+	--public-url "http://$addr" --oidc-config "$data/providers.json" --oidc-check 1s >"$data/out" &
 server=$!
 for _ in $(seq 600); do
 	grep -q 'Bearer' "$data/out" && break
@@ -37,6 +49,6 @@ session=$(printf '{"type":"session","company":"demo","subscriber":"8944100000000
 printf '%s\n' '{"type":"recipient","company":"demo","email":"refused@demo.example"}' \
 	'{"type":"suppression","company":"demo","email":"refused@demo.example","since":"2026-10-02T08:00:00Z","reason":"refused","detail":"550 5.1.1 no such user"}' "$session" \
 	| ../../simgraph import --data-dir "$data" - >/dev/null
-SIMGRAPH_URL="$base/graphql" SIMGRAPH_BASE="$base" SIMGRAPH_RADIUS="$radius" \
+SIMGRAPH_URL="$base/graphql" SIMGRAPH_BASE="$base" SIMGRAPH_PROVIDER="$provider" SIMGRAPH_RADIUS="$radius" \
 	SIMGRAPH_RADIUS_SECRET=$(../../simgraph radius client add e2e --network 127.0.0.1/32 --company demo --data-dir "$data") \
 	SIMGRAPH_TOKEN=$(sed -n "s/.*Bearer \([^']*\).*/\1/p" "$data/out" | head -n 1) npm test

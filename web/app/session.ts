@@ -6,6 +6,13 @@ const noticeKey = 'simgraph:notice';
 const ownerKey = 'simgraph:owner';
 const draftsPrefix = 'simgraph:graphiql:';
 
+/** How people can sign in, beside tokens and links of the operator. */
+export interface Ways {
+  /** Whether access keys sign in. */
+  keys: boolean;
+  providers: { title: string; path: string }[];
+}
+
 export interface Session {
   /** Names the session without giving it away; null where nobody is signed in. */
   id: string | null;
@@ -15,12 +22,13 @@ export interface Session {
   offered: string | null;
   /** Whether it is not known yet who is signed in. */
   awaiting: boolean;
+  ways: Ways;
 }
 
 /** What signs in: a key with its secret, or a token. */
 export type Credentials = { accessKeyId: string; secret: string } | { token: string };
 
-let session: Session = { id: null, notice: sessionStorage.getItem(noticeKey), offered: null, awaiting: true };
+let session: Session = { id: null, notice: sessionStorage.getItem(noticeKey), offered: null, awaiting: true, ways: { keys: true, providers: [] } };
 sessionStorage.removeItem(noticeKey);
 const listeners = new Set<() => void>();
 const beforeSignOut = new Set<() => Promise<unknown>>();
@@ -34,6 +42,7 @@ export const sessionId = () => session.id;
 
 interface SessionAnswer {
   session?: { id: string } | null;
+  ways?: Ways;
   error?: { message: string };
 }
 
@@ -49,10 +58,11 @@ export async function signIn(credentials: Credentials, refusal: string): Promise
   change({ id: answer.session.id, notice: null, offered: null });
 }
 
-/** Reads who is signed in from the server. */
+/** Reads from the server who is signed in, and how people can. */
 async function readSession(): Promise<string | null> {
   const response = await fetch(endpoint);
   const answer = (await response.json().catch(() => ({}))) as SessionAnswer;
+  if (answer.ways) change({ ways: answer.ways });
   return answer.session?.id ?? null;
 }
 

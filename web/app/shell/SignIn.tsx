@@ -1,14 +1,15 @@
 import { type FormEvent, useEffect, useState } from 'react';
 import { useDo } from '../graph/use';
+import { type Ways, useSession } from '../session';
 import { offersDemo, signInByKey, signInByToken, signInToDemo } from '../signin';
 import { Mark } from './icons';
 import { Failure } from './parts';
 
 type Way = 'key' | 'token';
 
-/** The way in: an access key, a token, or the demo company where the server has one. */
+/** The way in: a provider, an access key, a token, or the demo company where the server has one. */
 export function SignIn({ notice }: { notice: string | null }) {
-  const [way, setWay] = useState<Way>('key');
+  const { ways } = useSession();
   const demo = useDemo();
   return (
     <main className="sign-in">
@@ -17,14 +18,45 @@ export function SignIn({ notice }: { notice: string | null }) {
         <h1>Sign in to your fleet</h1>
         {notice && <p className="notice" role="status">{notice}</p>}
         {demo && <Demo />}
-        <div className="switch wide" role="group" aria-label="How to sign in">
-          <button type="button" aria-pressed={way === 'key'} onClick={() => setWay('key')}>Access key</button>
-          <button type="button" aria-pressed={way === 'token'} onClick={() => setWay('token')}>Access token</button>
-        </div>
-        {way === 'key' ? <ByKey /> : <ByToken />}
+        {ways.providers.length > 0 && <Providers providers={ways.providers} />}
+        {ways.keys ? <ByCredential /> : <Emergency />}
         <p className="hint">You are signed in in all tabs of this browser until you sign out, do not use it for a while, or the working day is over.</p>
       </div>
     </main>
+  );
+}
+
+/** The providers that people sign in at. They come back to the place where they are. */
+function Providers({ providers }: { providers: Ways['providers'] }) {
+  return (
+    <div className="providers">
+      {providers.map(({ title, path }) => (
+        <a key={path} href={`${path}?to=${encodeURIComponent(location.hash)}`}>Sign in with {title}</a>
+      ))}
+    </div>
+  );
+}
+
+function ByCredential() {
+  const [way, setWay] = useState<Way>('key');
+  return (
+    <>
+      <div className="switch wide" role="group" aria-label="How to sign in">
+        <button type="button" aria-pressed={way === 'key'} onClick={() => setWay('key')}>Access key</button>
+        <button type="button" aria-pressed={way === 'token'} onClick={() => setWay('token')}>Access token</button>
+      </div>
+      {way === 'key' ? <ByKey /> : <ByToken />}
+    </>
+  );
+}
+
+/** The way of the operator where the provider does not answer. */
+function Emergency() {
+  return (
+    <details>
+      <summary>Sign in with a token of the operator</summary>
+      <ByToken />
+    </details>
   );
 }
 
