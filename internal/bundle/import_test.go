@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -280,5 +281,34 @@ func TestAnImportLeavesWhatIsPendingInOtherCompanies(t *testing.T) {
 	d.load(goodTariff)
 	if left := d.get(`SELECT string_agg(c.external_id, ' ') FROM company_moves JOIN companies c USING (company_id)`); left != "other" {
 		t.Errorf("pending are %s", left)
+	}
+}
+
+// Whatever number or time a line has, it is stored or named, and the lines after it
+// are stored.
+func TestAnExtremeNumberOrTimeSpoilsNoOtherLine(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	d.load(acme...)
+	extremes := map[*regexp.Regexp][]string{
+		regexp.MustCompile(`":\d+`): {
+			`":-9223372036854775808`, `":-1`, `":2147483648`, `":4294967297`, `":9223372036854775807`, `":1e18`, `":1e400000000`, `":1e9223372036854775807`,
+		},
+		regexp.MustCompile(`"\d{4}-[^"]+Z"`): {`"0000-01-01T00:00:00Z"`, `"0001-01-01T00:00:00+23:59"`, `"1900-01-01"`, `"9999-12-31T23:59:59.999999999-23:59"`},
+	}
+	for i, line := range goodLines {
+		var lines []string
+		for pattern, values := range extremes {
+			for _, at := range pattern.FindAllStringIndex(line, -1) {
+				for _, value := range values {
+					lines = append(lines, line[:at[0]]+value+line[at[1]:])
+				}
+			}
+		}
+		last := replace(goodLines[7], "fleet", fmt.Sprint("after ", i))
+		counts, err := d.tryLoad(t.Context(), strings.Join(append(lines, last), "\n"))
+		if err != nil || counts[bundle.Tag].Created != 1 {
+			t.Errorf("%s: %v, %v, %q", line, err, counts, d.bad)
+		}
 	}
 }
