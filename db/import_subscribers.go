@@ -235,8 +235,8 @@ func subscriberArrays(scope domain.Scope, now time.Time, items []*domain.Subscri
 		texts(func(s *domain.Subscriber) string { return s.Nickname }),
 		texts(func(s *domain.Subscriber) string { return s.OperatorCode }),
 		texts(func(s *domain.Subscriber) string { return orZero(s.TariffName) }),
-		texts(func(s *domain.Subscriber) string { return s.ConnectionDate.Format(time.RFC3339Nano) }),
-		texts(func(s *domain.Subscriber) string { return s.ExpiryDate.Format(time.RFC3339Nano) }),
+		texts(func(s *domain.Subscriber) string { return timeText(s.ConnectionDate) }),
+		texts(func(s *domain.Subscriber) string { return timeText(s.ExpiryDate) }),
 		numbers(func(s *domain.Subscriber) int64 { return int64(orZero(s.ContractLength)) }),
 		flags(func(s *domain.Subscriber) bool { return s.IsBarred }),
 		flags(func(s *domain.Subscriber) bool { return s.IsActive }),
@@ -244,7 +244,7 @@ func subscriberArrays(scope domain.Scope, now time.Time, items []*domain.Subscri
 			if s.TerminateDate == nil {
 				return ""
 			}
-			return s.TerminateDate.Format(time.RFC3339Nano)
+			return timeText(*s.TerminateDate)
 		}),
 		numbers(func(s *domain.Subscriber) int64 { return orZero(s.GroupID) }),
 		texts(func(s *domain.Subscriber) string { return string(s.SubscriberType) }),
@@ -256,6 +256,12 @@ func subscriberArrays(scope domain.Scope, now time.Time, items []*domain.Subscri
 		flags(func(s *domain.Subscriber) bool { return orZero(s.IsEnabledOnParent) }),
 		movesToo,
 	}
+}
+
+// timeText writes a time in UTC: PostgreSQL refuses offsets of sixteen hours and more.
+// It has microseconds, and rounds what is finer, into the year 10000 too.
+func timeText(t time.Time) string {
+	return t.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano)
 }
 
 func orZero[T any](p *T) (v T) {

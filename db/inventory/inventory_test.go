@@ -239,6 +239,27 @@ func TestAMoveCountsFromNowAndFiresAlertsOnce(t *testing.T) {
 	}
 }
 
+// PostgreSQL takes offsets under sixteen hours; the graph takes those of RFC 3339.
+func TestTimesOfAnEditMayHaveAnyOffset(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	east, west := time.FixedZone("", 23*3600+59*60), time.FixedZone("", -23*3600-59*60)
+	connected, expires := time.Date(1, 1, 2, 0, 0, 0, 1, east), time.Date(9999, 12, 31, 0, 0, 59, 999_999_999, west)
+	_, err := f.store.EditSubscriber(t.Context(), f.scope, "p1", func(s *domain.Subscriber) error {
+		s.ConnectionDate, s.ExpiryDate, s.TerminateDate = connected, expires, &expires
+		return nil
+	})
+	f.try(err)
+	var stored []time.Time
+	f.try(f.pool.Select(&stored, `
+SELECT unnest(ARRAY[connection_date, expiry_date, terminate_date]) FROM subscribers WHERE company_id = 1 AND physical_id = 'p1'`))
+	for i, want := range []time.Time{connected, expires, expires} {
+		if !stored[i].Equal(want.Truncate(time.Microsecond)) {
+			t.Errorf("%v is stored as %v", want, stored[i])
+		}
+	}
+}
+
 func TestAnEditIsAnnouncedLive(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)

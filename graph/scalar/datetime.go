@@ -49,7 +49,8 @@ func appendDigits(b []byte, pairs ...int) []byte {
 }
 
 // UnmarshalDateTime accepts RFC 3339 with an offset and nothing else: a time
-// without one names no instant.
+// without one names no instant. In UTC it lies in the years 1 to 9999, as times do
+// in REST and in bundles.
 func UnmarshalDateTime(v any) (time.Time, error) {
 	text, _ := v.(string)
 	t, err := time.Parse(time.RFC3339, text)
@@ -57,7 +58,12 @@ func UnmarshalDateTime(v any) (time.Time, error) {
 	if err != nil || text[13] != ':' || strings.Contains(text, ",") {
 		return time.Time{}, errDateTime
 	}
+	if year := t.UTC().Year(); year < 1 || year > 9999 {
+		return time.Time{}, errYear
+	}
 	return t, nil
 }
+
+var errYear = domain.Invalid("", "expected a date-time of the years 1 to 9999 in UTC")
 
 var errDateTime = domain.Invalid("", "expected a date-time in RFC 3339 with an offset, such as 2026-01-02T15:04:05Z")

@@ -51,9 +51,6 @@ func FuzzDateTime(f *testing.F) {
 		if err := json.Unmarshal(scalar.AppendDateTime(nil, at), &printed); err != nil {
 			t.Fatalf("%q is written so that nothing reads it: %v", text, err)
 		}
-		if year := at.UTC().Year(); year < 0 || year > 9999 {
-			return // its offset brought it there
-		}
 		if again, err := scalar.UnmarshalDateTime(printed); err != nil || !again.Equal(at) {
 			t.Errorf("%q is written %s, and read as %v, %v", text, printed, again, err)
 		}

@@ -24,7 +24,7 @@ func TestDateTimeIsWrittenInUTC(t *testing.T) {
 }
 
 func TestDateTimeNeedsAnOffset(t *testing.T) {
-	accepted := []any{"2026-01-02T15:04:05Z", "2026-01-02T15:04:05.123+05:30", "2026-01-02T15:04:05-00:00"}
+	accepted := []any{"2026-01-02T15:04:05Z", "2026-01-02T15:04:05.123+05:30", "2026-01-02T15:04:05-00:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59+23:59"}
 	for _, v := range accepted {
 		if _, err := scalar.UnmarshalDateTime(v); err != nil {
 			t.Errorf("%v: %v", v, err)
@@ -33,6 +33,7 @@ func TestDateTimeNeedsAnOffset(t *testing.T) {
 	refused := []any{
 		"", "2026-01-02", "2026-01-02T15:04:05", "2026-01-02 15:04:05Z", "2026-1-2T15:04:05Z", "2026-01-02T1:04:05Z",
 		"2026-02-30T00:00:00Z", "2026-01-02T24:00:00Z", "2026-01-02T15:04:05,5Z", "2026-01-02T15:04:05+0100",
+		"0000-12-31T23:59:59Z", "0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01",
 		" 2026-01-02T15:04:05Z", "12026-01-02T15:04:05Z", int64(5), json.Number("5"), nil, true,
 	}
 	for _, v := range refused {
