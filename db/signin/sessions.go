@@ -33,7 +33,10 @@ type Options struct {
 	Idle, Most time.Duration
 	// Key seals refresh tokens; none is needed without providers.
 	Key seal.Key
-	Now func() time.Time
+	// NoKeys refuses access keys, and tokens that were made with one: they are for
+	// programs then.
+	NoKeys bool
+	Now    func() time.Time
 }
 
 // Store keeps sessions in PostgreSQL.
@@ -86,6 +89,9 @@ func (o *origin) scope() domain.Scope {
 
 // ByKey implements signin.Sessions.
 func (s *Store) ByKey(ctx context.Context, from domain.Origin, accessKeyID string, secret domain.Secret) (*signin.Begun, error) {
+	if s.NoKeys {
+		return nil, noKeys()
+	}
 	holder, err := s.access.CheckKey(ctx, from, accessKeyID, secret)
 	if err != nil {
 		return nil, err
@@ -96,11 +102,18 @@ func (s *Store) ByKey(ctx context.Context, from domain.Origin, accessKeyID strin
 	})
 }
 
+func noKeys() *domain.Error {
+	return domain.Forbidden("access keys and their tokens do not sign in to this page; they are for programs")
+}
+
 // ByToken implements signin.Sessions.
 func (s *Store) ByToken(ctx context.Context, from domain.Origin, token domain.Secret) (*signin.Begun, error) {
 	caller, err := s.access.Authenticate(ctx, token)
 	if err != nil {
 		return nil, err
+	}
+	if s.NoKeys && caller.AccessKeyID != "" {
+		return nil, noKeys()
 	}
 	begun := &origin{
 		company: caller.Scope.Company, userID: caller.UserID, email: caller.Email, way: signin.ByToken, tokenHash: credential.Hash(token),

@@ -24,7 +24,7 @@ type SigningIn struct {
 	SessionIdle     time.Duration `default:"2h" group:"Sign-in" range:"1m..24h" help:"How long a session of the page lasts without use."`
 	SessionLifetime time.Duration `default:"10h" group:"Sign-in" range:"1m..24h" help:"How long a session of the page lasts in any case."`
 	OIDCConfig      string        `name:"oidc-config" type:"path" placeholder:"FILE" group:"Sign-in" help:"The identity providers that people sign in at, and what rights they give, in JSON. Needs --public-url."`
-	OIDCOnly        bool          `name:"oidc-only" group:"Sign-in" help:"Let nobody sign in to the page by an access key. Keys remain for programs, and tokens and links that the operator makes for emergencies."`
+	OIDCOnly        bool          `name:"oidc-only" group:"Sign-in" help:"Let nobody sign in to the page by an access key or its tokens. Keys remain for programs, and tokens and links that the operator makes for emergencies."`
 	OIDCCheck       time.Duration `name:"oidc-check" default:"5m" group:"Sign-in" range:"1s..24h" help:"How often the provider of a session is asked whether it still knows the person, and with what claims."`
 }
 
@@ -52,7 +52,7 @@ func (s *Serve) signIn(env *Env, v *service, pool *sqlx.DB) error {
 			return err
 		}
 	}
-	v.sessions = store.New(pool, v.access, store.Options{Idle: s.SessionIdle, Most: s.SessionLifetime, Key: key})
+	v.sessions = store.New(pool, v.access, store.Options{Idle: s.SessionIdle, Most: s.SessionLifetime, Key: key, NoKeys: s.OIDCOnly})
 	v.browsers = access.NewSessions(v.sessions, access.NewSite(s.PublicURL), time.Now)
 	v.signIn = signin.New(signin.Config{
 		Store: v.sessions, Sessions: v.browsers, Log: v.log, Logins: v.sessions, Key: key, Providers: providers, Only: s.OIDCOnly, CheckEvery: s.OIDCCheck,

@@ -3,6 +3,7 @@ package signin_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -42,6 +43,31 @@ func TestProvidersAreReadFromAFile(t *testing.T) {
 		!slices.Equal(p.Client.Scopes, []string{"email", "profile"}) || !slices.Equal(p.Rules[1].Groups, []int64{7}) ||
 		!slices.Equal(p.Rules[0].Permissions, []domain.Permission{domain.ViewSubscriber, domain.ViewUserDetails}) {
 		t.Errorf("got %+v, %+v", p.Provider, p.Client)
+	}
+}
+
+// jsonOf finds the examples of a document.
+var jsonOf = regexp.MustCompile("(?s)```json\n(.*?)```")
+
+func TestTheExamplesOfTheDocumentsAreTaken(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/sign-in.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := jsonOf.FindAllStringSubmatch(string(text), -1)
+	if len(examples) != 5 {
+		t.Fatalf("%d examples", len(examples))
+	}
+	secret := regexp.MustCompile(`"[a-z]+\.secret"`)
+	for _, match := range examples {
+		example := secret.ReplaceAllString(match[1], `"acme.secret"`)
+		if !strings.Contains(example, `"providers"`) {
+			example = `{"providers": [` + example + `]}`
+		}
+		if _, err := read(t, example); err != nil {
+			t.Errorf("%v in %s", err, example)
+		}
 	}
 }
 

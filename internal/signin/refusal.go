@@ -16,17 +16,20 @@ type refusalPage struct {
 }
 
 const refusalStyle = `
-:root { color-scheme: light dark; font-family: system-ui, sans-serif; line-height: 1.5 }
-main { max-width: 34rem; margin: 15vh auto 0; padding: 0 1.5rem }
-h1 { font-size: 1.4rem }
-small { opacity: .8 }
-a { color: LinkText; margin-right: 1.5rem }`
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; color: light-dark(#17202a, #e6eaee); background: light-dark(#f5f7f9, #12171c) }
+body { min-height: 100vh; margin: 0; display: grid; place-items: center }
+main { box-sizing: border-box; width: min(460px, 100% - 32px); padding: 32px; border: 1px solid light-dark(#dde3e8, #2a323a); border-radius: 16px; background: light-dark(#fff, #1a2026) }
+h1 { margin: 0; font-size: 22px }
+a { display: block; margin-top: 10px; padding: 10px 14px; border: 1px solid light-dark(#8a96a1, #66727d); border-radius: 8px; color: inherit; text-align: center; text-decoration: none }
+a:first-of-type { border-color: #0f766e; background: #0f766e; color: #fff }
+small { color: light-dark(#4f5b66, #a9b4be); overflow-wrap: anywhere }`
 
 var refusalTemplate = template.Must(template.New("refusal").Parse(`<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Not signed in · simgraph</title><style>` + refusalStyle + `</style></head>
 <body><main><h1>You are not signed in</h1>
 <p role="alert">{{.Text}}</p>
-<p><a href="{{.Again}}">Try {{.Provider}} again</a><a href="/">Other ways to sign in</a></p>
+<a href="{{.Again}}">Try {{.Provider}} again</a>
+<a href="/">Other ways to sign in</a>
 {{with .RequestID}}<p><small>If you ask for help, name this request: {{.}}</small></p>{{end}}
 </main></body></html>
 `))

@@ -29,8 +29,8 @@ type Config struct {
 	Sessions *access.Sessions
 	Log      *slog.Logger
 
-	// Providers are those that people sign in at, with Only as the only way of the
-	// page beside tokens of the operator. None of the others is needed without them.
+	// Providers are those that people sign in at. What follows is not needed without
+	// them. Only has the page offer no sign-in by key.
 	Providers []*Provider
 	Only      bool
 	Logins    signin.Logins
@@ -154,8 +154,6 @@ func (h *Handler) begin(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) beginBy(r *http.Request, given credentials) (*signin.Begun, error) {
 	ctx, from := r.Context(), domain.OriginOf(r.Context())
 	switch {
-	case given.AccessKeyID != "" && h.Only:
-		return nil, domain.Forbidden("access keys do not sign in to this page; they are for programs")
 	case given.AccessKeyID != "":
 		return h.Store.ByKey(ctx, from, given.AccessKeyID, domain.Secret(given.Secret))
 	case given.Token != "":

@@ -128,3 +128,16 @@ inTab('a session goes on while the provider does not answer', async (tab) => {
     await up();
   }
 }, atProvider);
+
+inTab('where only providers sign in, the page offers no access key, but a token of the operator', async (tab) => {
+  await tab.route('**/session', async (route) => {
+    const answer = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...answer, ways: { ...answer.ways, keys: false } } });
+  });
+  await tab.goto(base);
+  await tab.getByRole('link', { name: 'Sign in with Provider of the tests' }).waitFor();
+  assert.equal(await tab.getByLabel('Access key').count(), 0);
+  await tab.getByText('Sign in with a token of the operator').click();
+  await tab.getByLabel('Access token').waitFor();
+  await accessible(tab, 'the sign-in page with providers alone');
+});

@@ -617,12 +617,18 @@ func TestKeysDoNotSignInWhereOnlyProvidersDo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := w.browser()
-	answer := b.send(fromPage(http.MethodPost, "/session", fmt.Sprintf(`{"accessKeyId":"%s","secret":"%s"}`, key.AccessKeyID, string(secret))))
-	if answer.Code != http.StatusForbidden || len(b.cookies) > 0 {
-		t.Errorf("%d %s", answer.Code, answer.Body)
+	grant, err := w.access.Exchange(t.Context(), domain.Origin{}, key.AccessKeyID, secret, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	answer = b.get("/session", "same-origin")
+	w.sessions.NoKeys = true
+	b := w.browser()
+	for _, body := range []string{fmt.Sprintf(`{"accessKeyId":"%s","secret":"%s"}`, key.AccessKeyID, string(secret)), fmt.Sprintf(`{"token":"%s"}`, string(grant.Token))} {
+		if answer := b.send(fromPage(http.MethodPost, "/session", body)); answer.Code != http.StatusForbidden || len(b.cookies) > 0 {
+			t.Errorf("%d %s", answer.Code, answer.Body)
+		}
+	}
+	answer := b.get("/session", "same-origin")
 	if want := `"ways":{"keys":false,"providers":[{"title":"Provider acme","path":"/signin/acme"}]}`; !strings.Contains(answer.Body.String(), want) {
 		t.Errorf("got %s", answer.Body)
 	}
