@@ -6384,10 +6384,10 @@ directive @semanticNonNull(levels: [Int!]! = [0]) on FIELD_DEFINITION
 "How long a list is assumed to be in the price of an operation: the list that this value of an argument requests."
 directive @listSize(assumedSize: Int!) on ENUM_VALUE
 
-"A point in time in RFC 3339 with its offset, such as 2026-11-01T10:05:00Z."
+"A point in time in RFC 3339 with its offset, such as 2026-11-01T10:05:00Z; of the years 1 to 9999 in UTC."
 scalar DateTime @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc3339")
 
-"A 64-bit integer: a decimal string in answers, a decimal string or an integer in arguments."
+"A 64-bit integer: a decimal string in answers; a decimal string or an integer in arguments, in variables also as 5.0 or 1e3."
 scalar BigInt
 
 type Query {
