@@ -58,7 +58,7 @@ var layers = map[string][]string{
 	"db/companies":           {"db/pg", "domain"},
 	"db/usage":               {"db/audit", "db/companies", "db/pg", "domain", "internal/flight"},
 	"db":                     {"db/audit", "db/companies", "db/credential", "db/keyset", "db/pg", "db/usage", "domain", "domain/query"},
-	"db/feed":                {"db/audit", "db/keyset", "db/pg", "db/usage", "domain", "domain/query", "internal/seal"},
+	"db/feed":                {"db/audit", "db/companies", "db/keyset", "db/pg", "db/usage", "domain", "domain/query", "internal/seal"},
 	"db/inventory":           {"db", "db/audit", "db/pg", "db/usage", "domain", "domain/inventory"},
 	"db/credential":          {"domain"},
 	"db/signin":              {"db", "db/audit", "db/companies", "db/credential", "db/pg", "db/usage", "domain", "domain/inventory", "domain/signin", "internal/seal"},

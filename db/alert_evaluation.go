@@ -163,14 +163,12 @@ func (f *firing) booked(ctx context.Context, start time.Time, subscribers, group
 }
 
 // The usage of periods ($4 to $5) that is above thresholds t, by what they watch.
+// Citus would send a part that is read more than once to every node, with those that
+// are away: so each reads the periods itself.
 const (
-	openPeriods = `
-WITH period AS (
-  SELECT * FROM unnest($4::timestamptz[], $5::timestamptz[]) AS p(period_start, period_end)
-)`
 	exceeding = `t.rule_type, u.mobile_originated + u.mobile_terminated AS usage, p.period_start, p.period_end, false AS late,
     t.alert_id, t.boundary, t.revision, t.threshold
-  FROM period p
+  FROM unnest($4::timestamptz[], $5::timestamptz[]) AS p(period_start, period_end)
   JOIN alert_thresholds t ON t.company_id = $1`
 	memberExceeding = `
   SELECT u.subscriber_key, NULL::bigint AS group_id, t.target_id AS target_group_id, ` + exceeding + ` AND t.rule_type = 'groupfptp'
@@ -179,7 +177,8 @@ WITH period AS (
   WHERE u.mobile_originated + u.mobile_terminated > t.threshold`
 )
 
-const fireAlerts = openPeriods + `, crossed AS (` + memberExceeding + ` AND t.alert_id = ANY($6::bigint[])
+const fireAlerts = `
+WITH crossed AS (` + memberExceeding + ` AND t.alert_id = ANY($6::bigint[])
   UNION ALL
   SELECT u.subscriber_key, NULL, NULL, ` + exceeding + ` AND t.rule_type = 'sim'
   JOIN subscriber_periods u ON u.company_id = $1 AND u.period_start = p.period_start AND u.subscriber_key = t.target_id
@@ -216,7 +215,8 @@ func fireDerived(ctx context.Context, tx *sqlx.Tx, company *domain.Company, at t
 	return newFiring(tx, company, at).standing(ctx, fireAlerts, alerts)
 }
 
-const fireMembers = openPeriods + `, crossed AS (` + memberExceeding + ` AND s.physical_id = ANY($6::text[])
+const fireMembers = `
+WITH crossed AS (` + memberExceeding + ` AND s.physical_id = ANY($6::text[])
 )` + logCrossed
 
 // fireMoved fires the alerts on members of a group for subscribers that came

@@ -1,9 +1,11 @@
 package db_test
 
 import (
+	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +19,9 @@ func TestEveryStatementIsFitForDistribution(t *testing.T) {
 	owned := newOwnedTables(t)
 	for name, sql := range constantStatements(t) {
 		if _, listed := ofAllCompanies[name]; listed {
+			if violation := asksEveryNode(name, sql, owned); violation != "" {
+				t.Errorf("%s: %s", name, violation)
+			}
 			continue
 		}
 		for _, violation := range distributionViolations(sql, owned) {
@@ -34,11 +39,31 @@ func TestEveryStatementIsFitForDistribution(t *testing.T) {
 		texts.read(file)
 	}
 	for path, file := range files {
+		if text, err := os.ReadFile(path); err != nil || bytes.Contains(text, []byte("`LOCK TABLE")) {
+			t.Errorf("%s locks a table on every node, %v", path, err)
+		}
 		for _, name := range countsConflicts(file, texts) {
 			t.Errorf("%s: the rows affected by %s are those sent, not stored", path, name)
 		}
 	}
 }
+
+// asksEveryNode is a violation where a statement over all companies does not take
+// those of a node, so that it fails when any node does.
+func asksEveryNode(name, sql string, owned []string) string {
+	if name == "listCompanies" || namesOneCompany.MatchString(sql) || strings.Contains(sql, "company_id = ANY($1)") {
+		return "" // a command lists companies; the others are of one company, or of a node
+	}
+	for _, table := range tablesOfText.FindAllStringSubmatch(sql, -1) {
+		if slices.Contains(owned, table[1]) && !slices.Contains(lookUps, table[1]) {
+			return "reads " + table[1] + " of every node at once"
+		}
+	}
+	return ""
+}
+
+// lookUps have a copy on every node.
+var lookUps = []string{"company_lookup", "user_lookup"}
 
 // distributionViolations returns what a statement does that Citus runs on several
 // nodes or refuses.

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 // same. Alerts that were changed or removed since get ids below 0, which no
 // alert has; in the company that they were exported from, their entries still
 // have the ids of then, and are distinguished from those of other alerts by their moment.
+// $21 are the ids of new entries: see importSubscribers.
 const importAlertLog = `
 WITH line AS (
   SELECT own.company_id, l.*, s.key, CASE WHEN l.former > 0 THEN -l.former ELSE a.alert_id END AS alert_id,
@@ -50,9 +52,9 @@ WITH line AS (
     ELSE 'created' END AS outcome
   FROM line l
 ), written AS (
-  INSERT INTO alert_log (company_id, alert_id, rule_type, target, limit_boundary, revision, subscriber_key, group_id, target_group_id,
+  INSERT INTO alert_log (company_id, entry_id, alert_id, rule_type, target, limit_boundary, revision, subscriber_key, group_id, target_group_id,
     period_start, period_end, threshold, usage, late, notification_id, date_created)
-  SELECT own.company_id, alert_id, rule_type, target, boundary, revision, key, nullif(group_id, 0), nullif(target_group_id, 0),
+  SELECT own.company_id, ($21::bigint[])[place], alert_id, rule_type, target, boundary, revision, key, nullif(group_id, 0), nullif(target_group_id, 0),
     period_start, period_end, threshold, usage, late, nullif(notification, '')::uuid, date_created
   FROM companies own
   CROSS JOIN judged
@@ -61,6 +63,8 @@ WITH line AS (
   ON CONFLICT DO NOTHING
 )
 SELECT place::text, outcome FROM judged`
+
+const newEntryIDs = `SELECT nextval(pg_get_serial_sequence('alert_log', 'entry_id')) FROM generate_series(1, $1::int)`
 
 // KeepLog adds when alerts fired; they do not fire again for it.
 func (a *Alerts) KeepLog(ctx context.Context, scope domain.Scope, firings []domain.Firing) (kept []domain.Imported, err error) {
@@ -95,8 +99,12 @@ func copyOfFiring(f domain.Firing) int64 {
 
 func (c *alertChange) keepLog(ctx context.Context, firings []domain.Firing, targets []alertTargeted) ([]domain.Imported, error) {
 	verdicts := make(map[string]string, len(firings))
-	args := append([]any{c.scope.Company}, targetArrays(targets)...)
-	if err := judge(ctx, c.tx, verdicts, importAlertLog, append(args, firingArrays(firings)...)...); err != nil {
+	var ids pq.Int64Array
+	if err := c.tx.SelectContext(ctx, &ids, newEntryIDs, len(firings)); err != nil {
+		return nil, err
+	}
+	args := slices.Concat([]any{c.scope.Company}, targetArrays(targets), firingArrays(firings), []any{ids})
+	if err := judge(ctx, c.tx, verdicts, importAlertLog, args...); err != nil {
 		return nil, err
 	}
 	kept := make([]domain.Imported, len(firings))

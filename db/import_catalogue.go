@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
@@ -23,11 +24,23 @@ WITH line AS (
 )
 SELECT code, outcome FROM line`
 
-// Operators implements domain.Importer.
+// Operators implements domain.Importer. Every node of the database has a copy of
+// the operators, so nothing is written where nothing changes.
 func (i *Importer) Operators(ctx context.Context, by *domain.Actor, items []*domain.Operator) ([]domain.Imported, error) {
 	code := func(o *domain.Operator) string { return o.Code }
-	verdicts := map[string]string{}
-	err := pg.InTx(ctx, i.pool, func(tx *sqlx.Tx) error {
+	found, err := pg.SelectAll[domain.Operator](ctx, i.pool, findOperators, pq.Array(pg.Pluck(items, code)))
+	if err != nil {
+		return nil, err
+	}
+	known, verdicts := pg.Keyed(found, code), map[string]string{}
+	changed := slices.ContainsFunc(items, func(o *domain.Operator) bool {
+		verdicts[o.Code] = "unchanged"
+		return known[o.Code] == nil || known[o.Code].Name != o.Name
+	})
+	if !changed {
+		return answer(items, verdicts, code, unexpected), nil
+	}
+	err = pg.InTx(ctx, i.pool, func(tx *sqlx.Tx) error {
 		err := judge(ctx, tx, verdicts, importOperators, pq.Array(pg.Pluck(items, code)),
 			pq.Array(pg.Pluck(items, func(o *domain.Operator) string { return o.Name })))
 		if err != nil {

@@ -2,6 +2,9 @@ package db
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
@@ -25,26 +28,50 @@ ON CONFLICT DO NOTHING`
 )
 
 // Companies implements domain.Importer. Each company is a transaction of its own:
-// they may live on different nodes.
+// they may live on different nodes, and one that is away does not stop the others.
 func (i *Importer) Companies(ctx context.Context, by *domain.Actor, items []*domain.Company) ([]domain.Imported, error) {
-	ids := pq.Array(pg.Pluck(items, func(c *domain.Company) string { return c.ExternalID }))
-	if _, err := i.pool.ExecContext(ctx, numberCompanies, ids); err != nil {
-		return nil, pg.Translate(err)
-	}
-	numbered, err := pg.SelectAll[domain.Company](ctx, i.pool, findNumbers, ids)
+	numbers, err := i.numbers(ctx, pg.Pluck(items, func(c *domain.Company) string { return c.ExternalID }))
 	if err != nil {
 		return nil, err
 	}
-	numbers := pg.Keyed(numbered, func(c *domain.Company) string { return c.ExternalID })
 	kept := make([]domain.Imported, len(items))
+	var failures []error
 	for at, item := range items {
 		company := *item
-		company.CompanyID = numbers[item.ExternalID].CompanyID
+		company.CompanyID = numbers[item.ExternalID]
 		if kept[at].Outcome, err = i.company(ctx, by, &company); err != nil {
-			return nil, err
+			failures = append(failures, fmt.Errorf("company %s: %w", item.ExternalID, err))
+		}
+		if ctx.Err() != nil {
+			return nil, pg.Translate(ctx.Err())
 		}
 	}
+	if len(failures) > 0 {
+		return nil, errors.Join(failures...)
+	}
 	return kept, nil
+}
+
+// numbers returns the numbers of companies, and gives new ones theirs. Only that
+// needs every node of the database.
+func (i *Importer) numbers(ctx context.Context, ids pq.StringArray) (map[string]domain.CompanyID, error) {
+	for numbered := false; ; numbered = true {
+		found, err := pg.SelectAll[domain.Company](ctx, i.pool, findNumbers, ids)
+		if err != nil {
+			return nil, err
+		}
+		numbers := map[string]domain.CompanyID{}
+		for _, company := range found {
+			numbers[company.ExternalID] = company.CompanyID
+		}
+		unknown := slices.ContainsFunc(ids, func(id string) bool { return numbers[id] == 0 })
+		if !unknown || numbered {
+			return numbers, nil
+		}
+		if _, err := i.pool.ExecContext(ctx, numberCompanies, ids); err != nil {
+			return nil, pg.Translate(err)
+		}
+	}
 }
 
 const (

@@ -20,20 +20,21 @@ import (
 // sound and change something, and gives its verdict on every line. In the
 // arrays, "" stands for a text that is null and 0 for no group. Rows that exist
 // are locked in the order of their keys, as the writers of tags do. A change of
-// the group is only made where $25 says so.
+// the group is only made where $25 says so. $26 are the keys of new rows: Citus
+// takes no sequence in a statement that runs on the node of the company.
 const importSubscribers = `
 WITH line AS (
   SELECT own.company_id, physical_id, kind, subscriber_id, nullif(data_number, '') AS data_number, imsi, nickname, operator_code, tariff_name,
     connection_date, expiry_date, contract_length, is_barred, is_active, nullif(terminate_date, '')::timestamptz AS terminate_date,
     nullif(group_id, 0) AS group_id, subscriber_type, is_transferring, is_online, nullif(eid, '') AS eid,
     nullif(smdp_provider, '') AS smdp_provider, nullif(parent, '') AS parent,
-    CASE WHEN parent <> '' THEN is_enabled_on_parent END AS is_enabled_on_parent
+    CASE WHEN parent <> '' THEN is_enabled_on_parent END AS is_enabled_on_parent, key
   FROM companies own CROSS JOIN unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[],
     $12::timestamptz[], $13::integer[], $14::boolean[], $15::boolean[], $16::text[], $17::bigint[], $18::text[], $19::boolean[],
-    $20::boolean[], $21::text[], $22::text[], $23::text[], $24::boolean[])
+    $20::boolean[], $21::text[], $22::text[], $23::text[], $24::boolean[], $26::bigint[])
   AS l(physical_id, kind, subscriber_id, data_number, imsi, nickname, operator_code, tariff_name, connection_date,
     expiry_date, contract_length, is_barred, is_active, terminate_date, group_id, subscriber_type, is_transferring,
-    is_online, eid, smdp_provider, parent, is_enabled_on_parent)
+    is_online, eid, smdp_provider, parent, is_enabled_on_parent, key)
   WHERE own.company_id = $1
 ), checked AS (
   SELECT l.*, p.key AS parent_key, old.key AS old_key, CASE
@@ -61,10 +62,10 @@ WITH line AS (
   LEFT JOIN subscribers p ON p.company_id = l.company_id AND p.physical_id = l.parent
   LEFT JOIN subscribers old ON old.company_id = l.company_id AND old.physical_id = l.physical_id
 ), written AS (
-  INSERT INTO subscribers (company_id, kind, physical_id, subscriber_id, data_number, imsi, nickname, operator_code, tariff_name,
+  INSERT INTO subscribers (company_id, key, kind, physical_id, subscriber_id, data_number, imsi, nickname, operator_code, tariff_name,
     connection_date, expiry_date, contract_length, is_barred, is_active, terminate_date, group_id, subscriber_type,
     is_transferring, is_online, eid, smdp_provider, parent_key, is_enabled_on_parent)
-  SELECT own.company_id, kind, physical_id, subscriber_id, data_number, imsi, nickname, operator_code, tariff_name,
+  SELECT own.company_id, key, kind, physical_id, subscriber_id, data_number, imsi, nickname, operator_code, tariff_name,
     connection_date, expiry_date, contract_length, is_barred, is_active, terminate_date, group_id, subscriber_type,
     is_transferring, is_online, eid, smdp_provider, parent_key, is_enabled_on_parent
   FROM companies own
@@ -128,12 +129,12 @@ func (i *Importer) subscribers(ctx context.Context, scope domain.Scope, items []
 		found, others := map[string]string{}, map[string]string{}
 		both, together := errgroup.WithContext(ctx)
 		both.Go(func() error {
-			return judge(together, tx, found, importSubscribers, subscriberArrays(scope, now, items[:half], true)...)
+			return writeSubscribers(together, tx, scope, now, items[:half], true, found)
 		})
 		if half < len(items) {
 			both.Go(func() error {
 				return pg.InTx(together, i.pool, func(tx *sqlx.Tx) error {
-					if err := judge(together, tx, others, importSubscribers, subscriberArrays(scope, now, items[half:], false)...); err != nil {
+					if err := writeSubscribers(together, tx, scope, now, items[half:], false, others); err != nil {
 						return err
 					}
 					return audit.RecordImport(together, tx, scope, "subscribers", tally(others, nil))
@@ -175,7 +176,7 @@ func Moved(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physicalI
 // company, by the rules of an import, but for the audit log.
 func StoreSubscriber(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, s *domain.Subscriber, now time.Time) error {
 	found := map[string]string{}
-	if err := judge(ctx, tx, found, importSubscribers, subscriberArrays(scope, now, []*domain.Subscriber{s}, true)...); err != nil {
+	if err := writeSubscribers(ctx, tx, scope, now, []*domain.Subscriber{s}, true, found); err != nil {
 		return err
 	}
 	if outcome := found[s.PhysicalID]; outcomes[outcome] == 0 {
@@ -196,7 +197,19 @@ func (i *Importer) postponed(ctx context.Context, tx *sqlx.Tx, scope domain.Scop
 	if len(left) == 0 {
 		return nil
 	}
-	return judge(ctx, tx, found, importSubscribers, subscriberArrays(scope, now, left, true)...)
+	return writeSubscribers(ctx, tx, scope, now, left, true, found)
+}
+
+const newSubscriberKeys = `SELECT nextval(pg_get_serial_sequence('subscribers', 'key')) FROM generate_series(1, $1::int)`
+
+// writeSubscribers writes items that are no parents of each other, and adds the
+// verdicts on them to found.
+func writeSubscribers(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, now time.Time, items []*domain.Subscriber, movesToo bool, found map[string]string) error {
+	var keys pq.Int64Array
+	if err := tx.SelectContext(ctx, &keys, newSubscriberKeys, len(items)); err != nil {
+		return err
+	}
+	return judge(ctx, tx, found, importSubscribers, append(subscriberArrays(scope, now, items, movesToo), keys)...)
 }
 
 // byParent splits the items, so that parents are there before their profiles.

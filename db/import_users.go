@@ -39,19 +39,21 @@ WHERE known.email IS NULL
 ORDER BY l.email
 ON CONFLICT DO NOTHING`
 
-// writeUsers leaves out an address that another company took just now.
+// userNumbers leaves out an address that another company took just now.
+const userNumbers = `SELECT email, user_id FROM user_lookup WHERE company_id = $1 AND email = ANY($2)`
+
+// writeUsers takes the numbers: with the table that every node has, Citus would run
+// it on all of them.
 const writeUsers = `
 INSERT INTO users (company_id, user_id, email, permissions, disabled)
-SELECT own.company_id, known.user_id, l.email, string_to_array(l.permissions, ','),
+SELECT own.company_id, l.user_id, l.email, string_to_array(l.permissions, ','),
   CASE WHEN l.keep_disabled THEN coalesce(old.disabled, l.disabled) ELSE l.disabled END
 FROM companies own
-CROSS JOIN unnest($2::text[], $3::text[], $4::boolean[], $5::boolean[]) AS l(email, permissions, disabled, keep_disabled)
-JOIN user_lookup known ON known.email = l.email AND known.company_id = own.company_id
+CROSS JOIN unnest($2::text[], $3::text[], $4::boolean[], $5::boolean[], $6::bigint[]) AS l(email, permissions, disabled, keep_disabled, user_id)
 LEFT JOIN users old ON old.company_id = own.company_id AND old.email = l.email
 WHERE own.company_id = $1
-ORDER BY known.user_id
-ON CONFLICT (company_id, user_id) DO UPDATE SET permissions = excluded.permissions, disabled = excluded.disabled
-RETURNING email`
+ORDER BY l.user_id
+ON CONFLICT (company_id, user_id) DO UPDATE SET permissions = excluded.permissions, disabled = excluded.disabled`
 
 const detachUsers = `
 DELETE FROM user_groups ug
@@ -90,18 +92,30 @@ func (i *Importer) Users(ctx context.Context, scope domain.Scope, items []*domai
 
 // storeUsers writes lines that were found sound.
 func storeUsers(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, lines []userLine, verdicts map[string]string) error {
-	emails, permissions, groups, disabled, keep := userArrays(lines)
-	if _, err := tx.ExecContext(ctx, numberUsers, emails, scope.Company); err != nil {
-		return err
-	}
-	var written []string
-	if err := tx.SelectContext(ctx, &written, writeUsers, scope.Company, emails, permissions, disabled, keep); err != nil {
-		return err
-	}
-	for _, l := range lines {
-		if !slices.Contains(written, l.email) {
-			verdicts[l.email] = "elsewhere"
+	emails := pq.StringArray(pg.Pluck(lines, func(l userLine) string { return l.email }))
+	// Every node has a copy of the numbers, so none is written where no user is new.
+	if slices.ContainsFunc(lines, func(l userLine) bool { return verdicts[l.email] == "created" }) {
+		if _, err := tx.ExecContext(ctx, numberUsers, emails, scope.Company); err != nil {
+			return err
 		}
+	}
+	found, err := pg.SelectAll[domain.User](ctx, tx, userNumbers, scope.Company, emails)
+	if err != nil {
+		return err
+	}
+	numbers := pg.Keyed(found, func(u *domain.User) string { return u.Email })
+	var numbered []userLine
+	var ids pq.Int64Array
+	for _, l := range lines {
+		if numbers[l.email] == nil {
+			verdicts[l.email] = "elsewhere"
+			continue
+		}
+		numbered, ids = append(numbered, l), append(ids, numbers[l.email].UserID)
+	}
+	emails, permissions, groups, disabled, keep := userArrays(numbered)
+	if _, err := tx.ExecContext(ctx, writeUsers, scope.Company, emails, permissions, disabled, keep, ids); err != nil {
+		return err
 	}
 	for _, statement := range []string{detachUsers, attachUsers} {
 		if _, err := tx.ExecContext(ctx, statement, scope.Company, emails, groups); err != nil {
@@ -147,7 +161,7 @@ func newUserLine(u *domain.UserImport) userLine {
 	}
 }
 
-func userArrays(lines []userLine) (emails, permissions, groups, disabled, keepDisabled any) {
+func userArrays(lines []userLine) (emails, permissions, groups pq.StringArray, disabled, keepDisabled pq.BoolArray) {
 	return pq.StringArray(pg.Pluck(lines, func(l userLine) string { return l.email })),
 		pq.StringArray(pg.Pluck(lines, func(l userLine) string { return l.permissions })),
 		pq.StringArray(pg.Pluck(lines, func(l userLine) string { return l.groups })),

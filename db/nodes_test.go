@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"net/netip"
 	"slices"
 	"testing"
 	"time"
@@ -11,7 +12,11 @@ import (
 	"simgraph/db"
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
+	"simgraph/db/feed"
+	"simgraph/db/pg"
+	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/seal"
 )
 
 // oneNodeAway stands for three nodes, of which that of the companies from 100 on
@@ -20,13 +25,20 @@ const oneNodeAway = `
 CREATE OR REPLACE FUNCTION simgraph_nodes() RETURNS TABLE (node integer, companies bigint[]) LANGUAGE sql AS $$
   VALUES (1, '{1,3}'::bigint[]), (2, '{100,101}'), (3, '{2}')
 $$;
+CREATE TABLE nodes_away AS SELECT true AS is_away;
 CREATE FUNCTION away(company bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
-  IF company >= 100 THEN RAISE 'SSL SYSCALL error: EOF detected' USING ERRCODE = 'XX000'; END IF;
+  IF company >= 100 AND (SELECT is_away FROM nodes_away) THEN RAISE 'SSL SYSCALL error: EOF detected' USING ERRCODE = 'XX000'; END IF;
   RETURN company;
 END $$;
-ALTER TABLE mails RENAME TO whole;
-CREATE VIEW mails AS SELECT * FROM whole WHERE away(company_id) = company_id`
+DO $$
+DECLARE name text;
+BEGIN
+  FOREACH name IN ARRAY '{mails,usage_sources,radius_clients}'::text[] LOOP
+    EXECUTE format('ALTER TABLE %I RENAME TO %I', name, 'whole_' || name);
+    EXECUTE format('CREATE VIEW %I AS SELECT * FROM %I WHERE away(company_id) = company_id', name, 'whole_' || name);
+  END LOOP;
+END $$`
 
 func newOneNodeAway(t *testing.T) *sqlx.DB {
 	t.Helper()
@@ -73,6 +85,53 @@ func TestANodeThatFailsDoesNotStopTheWorkOfOthers(t *testing.T) {
 	if pruned != 2 || !isUnavailable(err) {
 		t.Errorf("%d mails are pruned, %v", pruned, err)
 	}
+}
+
+func TestTheNewestUsageIsThatOfTheNodesThatAnswer(t *testing.T) {
+	t.Parallel()
+	pool := newOneNodeAway(t)
+	ledger := usage.NewLedger(pool, usage.LedgerOptions{})
+	pool.MustExec(`INSERT INTO whole_usage_sources VALUES (101, 'a', '2026-11-04')`)
+	if _, err := ledger.Status(t.Context()); !isUnavailable(err) {
+		t.Errorf("where no other node has usage, the status is known: %v", err)
+	}
+	pool.MustExec(`INSERT INTO whole_usage_sources VALUES (2, 'a', '2026-11-02'), (3, 'a', '2026-11-03')`)
+	status, err := ledger.Status(t.Context())
+	if err != nil || !status.Newest.Equal(time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC)) {
+		t.Errorf("%+v, %v", status, err)
+	}
+}
+
+func TestRADIUSClientsOfANodeThatFailsStayAsTheyWere(t *testing.T) {
+	t.Parallel()
+	pool := newOneNodeAway(t)
+	pool.MustExec(`INSERT INTO companies (company_id, external_id, name) VALUES (1, 'one', 'One'), (101, 'two', 'Two')`)
+	clients := feed.NewClients(pool, make(seal.Key, seal.KeySize))
+	create := func(company domain.CompanyID, name string) {
+		t.Helper()
+		client := domain.RADIUSClient{Name: name, Network: netip.MustParsePrefix("10.0.0.0/8"), Secret: []byte("a secret of some length")}
+		if err := clients.Create(t.Context(), domain.Whole(company), client); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(away bool, want ...string) {
+		t.Helper()
+		all, err := clients.All(t.Context())
+		names := pg.Pluck(all, func(c *domain.RADIUSClient) string { return c.Name })
+		if slices.Sort(names); !slices.Equal(names, want) || isUnavailable(err) != away {
+			t.Errorf("the clients are %v, %v", names, err)
+		}
+	}
+	goAway := func(away string) {
+		pool.MustExec(`UPDATE nodes_away SET is_away = ` + away)
+	}
+	goAway("false")
+	create(1, "a")
+	create(101, "b")
+	expect(false, "a", "b")
+	goAway("true")
+	create(1, "c")
+	expect(true, "a", "b", "c")
 }
 
 func TestTheBacklogOfTheNodesThatAnswerIsPartial(t *testing.T) {

@@ -87,7 +87,8 @@ const (
 
 // Feed stores accounting requests.
 type Feed interface {
-	// Clients returns the clients of all companies with their secrets.
+	// Clients returns the clients of all companies with their secrets; beside an
+	// error as far as they are known, and none where nothing could be read.
 	Clients(ctx context.Context) ([]*RADIUSClient, error)
 	// Account stores what a client sent; clients are those of the companies that
 	// the request may belong to. An error means that nothing is known of it.

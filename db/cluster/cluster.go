@@ -3,6 +3,7 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/jmoiron/sqlx"
 
@@ -115,4 +116,14 @@ func Read(ctx context.Context, pool *sqlx.DB) (s Status, err error) {
 	}
 	s.Keys, err = waitingKeys(ctx, pool)
 	return s, err
+}
+
+// Finished returns an error when Distribute has begun and not ended well: foreign
+// keys are missing then.
+func Finished(ctx context.Context, pool *sqlx.DB) error {
+	keys, err := waitingKeys(ctx, pool)
+	if err == nil && keys > 0 {
+		err = fmt.Errorf("the database is distributed in part, and %d foreign keys are missing: run simgraph migrate distribute again", keys)
+	}
+	return err
 }

@@ -63,12 +63,11 @@ func (f *Store) store(ctx context.Context, client *domain.RADIUSClient, clients 
 		return f.reject(ctx, client, a, a.Unusable, fmt.Sprintf("at %s", a.At.UTC().Format(time.RFC3339)))
 	}
 	if a.Restarted {
+		var failures []error
 		for _, client := range clients {
-			if err := f.usage.EndRestarted(ctx, client.CompanyID, client.Name, a.NAS, a.At); err != nil {
-				return "", err
-			}
+			failures = append(failures, f.usage.EndRestarted(ctx, client.CompanyID, client.Name, a.NAS, a.At))
 		}
-		return domain.AccountingRestarted, nil
+		return domain.AccountingRestarted, errors.Join(failures...)
 	}
 	a.Record.Source = client.Name
 	results, err := f.usage.Record(ctx, domain.Whole(client.CompanyID), []domain.UsageRecord{a.Record})
@@ -88,17 +87,21 @@ func (f *Store) store(ctx context.Context, client *domain.RADIUSClient, clients 
 }
 
 // owner returns the first of the clients whose company has the subscriber, or else
-// the first.
+// the first. Where a company cannot be looked at, the others are; none has it then
+// only if all were.
 func (f *Store) owner(ctx context.Context, clients []*domain.RADIUSClient, a domain.Accounting) (*domain.RADIUSClient, error) {
 	if len(clients) == 1 || a.Unusable != "" || a.Restarted {
 		return clients[0], nil
 	}
+	var failures []error
 	for _, client := range clients {
-		if found, err := f.usage.HasSubscriber(ctx, client.CompanyID, &a.Record); err != nil || found {
-			return client, err
+		found, err := f.usage.HasSubscriber(ctx, client.CompanyID, &a.Record)
+		if found {
+			return client, nil
 		}
+		failures = append(failures, err)
 	}
-	return clients[0], nil
+	return clients[0], errors.Join(failures...)
 }
 
 // maxRejects bounds the reasons that are kept of a company. What comes beyond is

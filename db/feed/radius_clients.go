@@ -4,11 +4,15 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
 
 	"simgraph/db/audit"
+	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/internal/seal"
@@ -19,13 +23,17 @@ import (
 type Clients struct {
 	pool *sqlx.DB
 	key  seal.Key
+
+	mu sync.Mutex
+	// known are those that All returned last.
+	known []*domain.RADIUSClient
 }
 
 var _ domain.RADIUSClients = (*Clients)(nil)
 
 // NewClients returns the store on the pool. The key seals
 // secrets; List and Remove need none.
-func NewClients(pool *sqlx.DB, key seal.Key) *Clients { return &Clients{pool, key} }
+func NewClients(pool *sqlx.DB, key seal.Key) *Clients { return &Clients{pool: pool, key: key} }
 
 const createRADIUSClient = `
 INSERT INTO radius_clients (company_id, name, network, secret, created_at)
@@ -102,11 +110,35 @@ const allRADIUSClients = `
 SELECT c.company_id, p.external_id AS company, c.name, text(c.network) AS prefix, c.secret, c.created_at
 FROM radius_clients c
 JOIN companies p ON p.company_id = c.company_id
+WHERE $1::bigint[] IS NULL OR c.company_id = ANY($1) AND p.company_id = ANY($1)
 ORDER BY c.company_id, c.name`
 
-// All returns the clients of all companies with their secrets.
+// All returns the clients of all companies with their secrets. Of a node that fails
+// it returns those of before, beside the error; none where nothing could be read.
 func (c *Clients) All(ctx context.Context) ([]*domain.RADIUSClient, error) {
-	rows, err := pg.SelectAll[radiusClientRow](ctx, c.pool, allRADIUSClients)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var clients []*domain.RADIUSClient
+	answered := false
+	err := companies.EachNode(ctx, c.pool, func(of pq.Int64Array) error {
+		here, err := c.ofCompanies(ctx, of)
+		if err != nil {
+			here = c.knownOf(of)
+		}
+		answered = answered || err == nil
+		clients = append(clients, here...)
+		return err
+	})
+	if !answered {
+		return nil, err
+	}
+	c.known = clients
+	return slices.Clone(clients), err
+}
+
+// ofCompanies reads the clients of the companies of a node; nil stands for all.
+func (c *Clients) ofCompanies(ctx context.Context, of pq.Int64Array) ([]*domain.RADIUSClient, error) {
+	rows, err := pg.SelectAll[radiusClientRow](ctx, c.pool, allRADIUSClients, of)
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +149,15 @@ func (c *Clients) All(ctx context.Context) ([]*domain.RADIUSClient, error) {
 		}
 	}
 	return clients, nil
+}
+
+func (c *Clients) knownOf(of pq.Int64Array) (known []*domain.RADIUSClient) {
+	for _, client := range c.known {
+		if slices.Contains(of, int64(client.CompanyID)) {
+			known = append(known, client)
+		}
+	}
+	return known
 }
 
 // sealedFor binds a secret to its client.

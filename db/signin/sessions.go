@@ -3,6 +3,8 @@ package signin
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -264,36 +266,49 @@ func (s *Store) Used(session domain.Secret, at time.Time) {
 }
 
 const renewSessions = `
-UPDATE web_sessions s SET used_at = l.at, expires_at = LEAST(s.ends_at, l.at + $4::bigint * interval '1 microsecond')
-FROM unnest($2::bytea[], $3::timestamptz[]) AS l(session_hash, at)
+UPDATE web_sessions s SET used_at = l.at, expires_at = LEAST(s.ends_at, l.expires_at)
+FROM unnest($2::bytea[], $3::timestamptz[], $4::timestamptz[]) AS l(session_hash, at, expires_at)
 WHERE s.company_id = $1 AND s.session_hash = l.session_hash AND s.ended_at IS NULL AND s.used_at < l.at`
 
-// Renew implements signin.Sessions. What could not be stored is stored next time.
+// Renew implements signin.Sessions. What could not be stored is stored next time; a
+// company whose node is away does not stop the others.
 func (s *Store) Renew(ctx context.Context) error {
 	s.mu.Lock()
 	used := s.used
 	s.used = map[string]time.Time{}
 	s.mu.Unlock()
-	type uses struct {
-		hashes pq.ByteaArray
-		at     pq.StringArray
-	}
-	byCompany := map[domain.CompanyID]*uses{}
+	byCompany := map[domain.CompanyID]map[string]time.Time{}
 	for session, at := range used {
 		company, _ := credential.CompanyOf(credential.Session, session)
 		if byCompany[company] == nil {
-			byCompany[company] = &uses{}
+			byCompany[company] = map[string]time.Time{}
 		}
-		of := byCompany[company]
-		of.hashes, of.at = append(of.hashes, credential.Hash(domain.Secret(session))), append(of.at, at.UTC().Format(time.RFC3339Nano))
+		byCompany[company][session] = at
 	}
-	for company, of := range byCompany {
-		if _, err := pg.Affected(ctx, s.pool, renewSessions, company, of.hashes, of.at, s.Idle.Microseconds()); err != nil {
-			s.putBack(used)
+	err := domain.TryCompanies(ctx, slices.Sorted(maps.Keys(byCompany)), func(company domain.CompanyID) error {
+		if err := s.renew(ctx, company, byCompany[company]); err != nil {
 			return err
 		}
+		for session := range byCompany[company] {
+			delete(used, session)
+		}
+		return nil
+	})
+	s.putBack(used)
+	return err
+}
+
+// renew stores when sessions of a company were used.
+func (s *Store) renew(ctx context.Context, company domain.CompanyID, used map[string]time.Time) error {
+	var hashes pq.ByteaArray
+	var at, expires pq.StringArray
+	for session, last := range used {
+		hashes = append(hashes, credential.Hash(domain.Secret(session)))
+		at = append(at, last.UTC().Format(time.RFC3339Nano))
+		expires = append(expires, last.Add(s.Idle).UTC().Format(time.RFC3339Nano))
 	}
-	return nil
+	_, err := pg.Affected(ctx, s.pool, renewSessions, company, hashes, at, expires)
+	return err
 }
 
 func (s *Store) putBack(used map[string]time.Time) {

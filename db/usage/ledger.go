@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
 
 	"simgraph/db/audit"
+	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -64,24 +66,49 @@ func (s *LedgerStatus) Older(retention int) []domain.LedgerMonth {
 }
 
 // Status reads the state of the ledger.
-func (l *Ledger) Status(ctx context.Context) (*LedgerStatus, error) { return l.status(ctx, l.pool) }
+func (l *Ledger) Status(ctx context.Context) (*LedgerStatus, error) {
+	newest, err := l.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return l.status(ctx, l.pool, newest)
+}
 
-const newestUsage = `SELECT max(complete_until) AS newest, clock_timestamp() AS clock FROM usage_sources`
+const (
+	newestUsage = `
+SELECT max(s.complete_until) AS newest FROM usage_sources s
+WHERE $1::bigint[] IS NULL OR s.company_id = ANY($1)`
+	databaseClock = `SELECT clock_timestamp() AS clock`
+)
 
-func (l *Ledger) status(ctx context.Context, in sqlx.QueryerContext) (*LedgerStatus, error) {
+// newest returns the end of the newest usage record, zero for none. Nodes that fail
+// are left out: what is deleted by age goes by an earlier time then, if by any.
+func (l *Ledger) newest(ctx context.Context) (newest time.Time, err error) {
+	err = companies.EachNode(ctx, l.pool, func(of pq.Int64Array) error {
+		type row struct{ Newest *time.Time }
+		here, err := pg.GetOne[row](ctx, l.pool, nil, newestUsage, of)
+		if err == nil && timeOr(here.Newest).After(newest) {
+			newest = timeOr(here.Newest)
+		}
+		return err
+	})
+	if !newest.IsZero() {
+		err = nil
+	}
+	return newest, err
+}
+
+func (l *Ledger) status(ctx context.Context, in sqlx.QueryerContext, newest time.Time) (*LedgerStatus, error) {
 	ledger, err := ReadLedger(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	type row struct {
-		Newest *time.Time
-		Clock  time.Time
-	}
-	at, err := pg.GetOne[row](ctx, in, nil, newestUsage)
+	type row struct{ Clock time.Time }
+	at, err := pg.GetOne[row](ctx, in, nil, databaseClock)
 	if err != nil {
 		return nil, err
 	}
-	s := &LedgerStatus{Ledger: ledger, Clock: at.Clock.UTC(), Newest: timeOr(at.Newest)}
+	s := &LedgerStatus{Ledger: ledger, Clock: at.Clock.UTC(), Newest: newest}
 	if l.databaseNow != nil {
 		s.Clock = l.databaseNow()
 	}

@@ -24,6 +24,9 @@ const (
 	aloneOnLedger = `SELECT pg_advisory_xact_lock(hashtext('simgraph usage ledger'))`
 	readLedgerRow = `
 SELECT l.first_month, coalesce(l.retention, 0) AS retention FROM usage_ledger l`
+	// touchLedger locks the ledger as every read does, and reads nothing. Citus runs
+	// LOCK TABLE on every node, with those that are away.
+	touchLedger = `SELECT FROM usage_records WHERE company_id = $1 AND false`
 )
 
 // ReadLedger reads what the database says of the ledger.
@@ -46,8 +49,8 @@ func ReadLedger(ctx context.Context, in sqlx.QueryerContext) (domain.Ledger, err
 // lockLedger keeps months from being detached until the transaction ends, and
 // returns from when on totals can be derived. Take it before the lock on a
 // company: that is the order in which usage is booked.
-func lockLedger(ctx context.Context, tx *sqlx.Tx) (time.Time, error) {
-	if _, err := tx.ExecContext(ctx, `LOCK TABLE usage_records IN ACCESS SHARE MODE`); err != nil {
+func lockLedger(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) (time.Time, error) {
+	if _, err := tx.ExecContext(ctx, touchLedger, company); err != nil {
 		return time.Time{}, err
 	}
 	ledger, err := ReadLedger(ctx, tx)

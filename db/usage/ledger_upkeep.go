@@ -45,8 +45,12 @@ func joinFinished(err, finished error) error {
 
 // step takes one step in a transaction.
 func (l *Ledger) step(ctx context.Context, by *domain.Actor) (step domain.LedgerStep, due bool, err error) {
+	newest, err := l.newest(ctx)
+	if err != nil {
+		return step, false, err
+	}
 	err = l.alone(ctx, func(tx *sqlx.Tx) error {
-		s, err := l.status(ctx, tx)
+		s, err := l.status(ctx, tx, newest)
 		if err != nil {
 			return err
 		}

@@ -107,7 +107,7 @@ func RebookPeriods(ctx context.Context, tx *sqlx.Tx, company *domain.Company) er
 	if err != nil || booked.First == nil {
 		return err
 	}
-	ledger, err := lockLedger(ctx, tx)
+	ledger, err := lockLedger(ctx, tx, company.CompanyID)
 	if err != nil {
 		return err
 	}

@@ -342,7 +342,7 @@ func (r *rebuild) days(ctx context.Context, from, to time.Time) error {
 // is: a month may have been detached since the rebuild began.
 func (r *rebuild) derive(ctx context.Context, totals []derivation, args func(start time.Time) []any) error {
 	return pg.InTx(ctx, r.usage.pool, func(tx *sqlx.Tx) error {
-		start, err := lockLedger(ctx, tx)
+		start, err := lockLedger(ctx, tx, r.company)
 		if err != nil {
 			return err
 		}

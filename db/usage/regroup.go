@@ -60,7 +60,7 @@ type regrouping struct {
 }
 
 func (u *Store) regroupPart(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) (more bool, err error) {
-	ledger, err := lockLedger(ctx, tx)
+	ledger, err := lockLedger(ctx, tx, company)
 	if err != nil {
 		return false, err
 	}

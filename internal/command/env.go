@@ -15,6 +15,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	"simgraph/db/cluster"
 	"simgraph/db/embedded"
 	"simgraph/db/pg"
 )
@@ -62,7 +63,7 @@ func (e *Env) Open(ctx context.Context, command string) (pool *sqlx.DB, done fun
 	if err != nil || !e.NoMigrate {
 		return pool, done, err
 	}
-	if err := db.Current(ctx, pool); err != nil {
+	if err := errors.Join(cluster.Finished(ctx, pool), db.Current(ctx, pool)); err != nil {
 		done()
 		return nil, nil, err
 	}
@@ -106,7 +107,14 @@ func (e *Env) place() string {
 
 // Connect opens the pool that answers requests, on a schema that is up to date.
 func (e *Env) Connect(ctx context.Context, url string) (*sqlx.DB, error) {
-	return e.connect(ctx, url, pg.Options{MaxConns: e.MaxConns, Pooler: e.Pooler, StatementTimeout: e.Timeout, Trace: e.Trace})
+	pool, err := e.connect(ctx, url, pg.Options{MaxConns: e.MaxConns, Pooler: e.Pooler, StatementTimeout: e.Timeout, Trace: e.Trace})
+	if err != nil || !e.NoMigrate {
+		return pool, err
+	}
+	if err := cluster.Finished(ctx, pool); err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
+	return pool, nil
 }
 
 func (e *Env) connect(ctx context.Context, url string, options pg.Options) (*sqlx.DB, error) {
@@ -125,8 +133,20 @@ func (e *Env) migrate(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	_, err = db.NewMigrations(pool, actor("migrate up"), e.Log).Up(ctx)
+	migrations, err := e.migrations(ctx, pool, "migrate up")
+	if err == nil {
+		_, err = migrations.Up(ctx)
+	}
 	return errors.Join(err, pool.Close())
+}
+
+// migrations returns those of a database that is distributed as a whole, or not at
+// all.
+func (e *Env) migrations(ctx context.Context, pool *sqlx.DB, command string) (*db.Migrations, error) {
+	if err := cluster.Finished(ctx, pool); err != nil {
+		return nil, err
+	}
+	return db.NewMigrations(pool, actor(command), e.Log), nil
 }
 
 // migrateConns is one for migrations, and one to see who is in their way.

@@ -25,7 +25,11 @@ type MigrateUp struct{}
 // Run applies what is pending.
 func (MigrateUp) Run(ctx context.Context, env *Env) error {
 	return withSchema(ctx, env, func(pool *sqlx.DB) error {
-		applied, err := db.NewMigrations(pool, actor("migrate up"), env.Log).Up(ctx)
+		migrations, err := env.migrations(ctx, pool, "migrate up")
+		if err != nil {
+			return err
+		}
+		applied, err := migrations.Up(ctx)
 		for _, one := range applied {
 			env.printf("%s\n", one)
 		}
@@ -73,7 +77,11 @@ type MigrateDown struct {
 // Run undoes the newest applied migration, or all after one.
 func (m MigrateDown) Run(ctx context.Context, env *Env) error {
 	return withSchema(ctx, env, func(pool *sqlx.DB) error {
-		undone, err := m.undo(ctx, db.NewMigrations(pool, actor("migrate down"), env.Log))
+		migrations, err := env.migrations(ctx, pool, "migrate down")
+		if err != nil {
+			return err
+		}
+		undone, err := m.undo(ctx, migrations)
 		for _, one := range undone {
 			env.printf("%s\n", one)
 		}

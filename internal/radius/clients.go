@@ -38,12 +38,13 @@ func (c *clients) set(all []*domain.RADIUSClient) {
 	c.known.Store(&all)
 }
 
-// refresh reads the clients. While they cannot be read, those of before hold.
+// refresh reads the clients. Those that cannot be read are as before.
 func (l *Listener) refresh(ctx context.Context) {
 	all, err := l.cfg.Feed.Clients(ctx)
-	if err == nil {
+	if err == nil || all != nil {
 		l.clients.set(all)
-	} else if ctx.Err() == nil {
+	}
+	if err != nil && ctx.Err() == nil {
 		l.cfg.Log.Warn("the RADIUS clients cannot be read", "error", err)
 	}
 }

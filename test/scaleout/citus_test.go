@@ -36,6 +36,7 @@ type distributed struct {
 type tenant struct {
 	*service
 	number                   int64
+	name                     string
 	physicalID, subscriberID string
 }
 
@@ -74,7 +75,7 @@ func serveDistributed(t *testing.T) *distributed {
 	for _, name := range names {
 		of := *d.service
 		of.token = d.tokenOf("admin@" + name + ".example")
-		one := &tenant{service: &of}
+		one := &tenant{service: &of, name: name}
 		row := d.direct.QueryRowContext(t.Context(), `
 SELECT l.company_id, s.physical_id, s.subscriber_id FROM company_lookup l JOIN subscribers s USING (company_id)
 WHERE l.external_id = $1 ORDER BY s.physical_id LIMIT 1`, name)
@@ -328,11 +329,34 @@ func (d *distributed) goesOnWithoutAWorker() {
 	})
 	lost.expectUnavailable()
 	other.crosses(ahead, "meanwhile")
+	other.works("with a new alert")
+	other.growsWithoutTheOthers(d.cluster.URL)
 	lost.expectUnavailable()
 	d.cluster.Restart(1)
 	lost.awaitAnswers()
 	lost.works("afterwards")
 	other.works("afterwards")
+}
+
+// growsWithoutTheOthers makes a subscriber, edits an alert and a user, and imports
+// what the company exports.
+func (o *tenant) growsWithoutTheOthers(url string) {
+	o.t.Helper()
+	o.must(document(`mutation Create($id: String!, $sim: String!) { createSubscriber(input: {physicalId: $id, subscriberId: $sim, operatorCode: "23415", tariffName: "IoT 50",
+  contractLength: 12, connectionDate: "2026-01-01T00:00:00Z", expiryDate: "2028-01-01T00:00:00Z"}) { subscriber { physicalId } } }`,
+		map[string]any{"id": "new", "sim": "447700900001"}))
+	number := o.alert(1_000_000_000_000)
+	o.must(document(`mutation Edit($id: Int!) { editAlert(input: {alertId: $id, lowerThreshold: 1, upperThreshold: "800000000000000"}) { alert { alertId } } }`,
+		map[string]any{"id": json.Number(number)}))
+	var bundle bytes.Buffer
+	if err := (&command.Export{Company: o.name, Output: "-"}).Run(o.t.Context(), environment(o.t, url, &bundle)); err != nil {
+		o.t.Fatal(err)
+	}
+	again := environment(o.t, url, io.Discard)
+	again.Stdin = strings.NewReader(strings.ReplaceAll(bundle.String(), `"nickname":"`, `"nickname":"more `))
+	if err := (&command.Import{Files: []string{"-"}, Format: "auto", Type: "usage"}).Run(o.t.Context(), again); err != nil {
+		o.t.Error(err)
+	}
 }
 
 func (d *distributed) losesNothingWhenCompaniesMove() {
