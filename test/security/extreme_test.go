@@ -55,6 +55,7 @@ func TestNoValueIsAnInternalError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	token := w.tokens["own-admin@acme.example"]
+	// All are made before the first value is sent: nothing follows the highest group.
 	var probes []probe
 	for _, field := range append(w.queryFields(), visibleFields(w.schema.Mutation)...) {
 		probes = append(probes, w.probe(field, w.fresh(t), walker{schema: w.schema, depth: 1}))
@@ -62,10 +63,14 @@ func TestNoValueIsAnInternalError(t *testing.T) {
 	for _, pair := range w.below() {
 		probes = append(probes, w.probeBelow(pair.root, pair.field, w.victim(t, own), walker{schema: w.schema, depth: 1}))
 	}
+	endpoints, bases := w.endpoints(t), []map[string]any{}
+	for _, e := range endpoints {
+		bases = append(bases, e.values(w.fresh(t)))
+	}
 	for _, p := range probes {
 		for _, argument := range p.field.Arguments {
 			for _, at := range w.scalars([]string{argument.Name}, argument.Type) {
-				for _, value := range extremes[at.scalar] {
+				for _, value := range tried(extremes[at.scalar]) {
 					variables := with(p.variables, at.path, json.RawMessage(value), at.isList)
 					if a := w.query(t, token, p.document, variables); a.isInternal() {
 						t.Errorf("%s.%s: %.80s: %d %s", p.name, strings.Join(at.path, "."), value, a.status, a.body)
@@ -74,12 +79,11 @@ func TestNoValueIsAnInternalError(t *testing.T) {
 			}
 		}
 	}
-	values := slices.Concat(slices.Collect(maps.Values(extremes))...)
-	for _, e := range w.endpoints(t) {
-		base := e.values(w.fresh(t))
+	values := slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(extremes))...)))
+	for i, e := range endpoints {
 		for _, p := range e.parameters {
-			for _, value := range values {
-				given := maps.Clone(base)
+			for _, value := range tried(values) {
+				given := maps.Clone(bases[i])
 				given[p.Name] = json.RawMessage(value)
 				if p.In != "body" {
 					given[p.Name] = unquoted(value)
@@ -90,6 +94,14 @@ func TestNoValueIsAnInternalError(t *testing.T) {
 			}
 		}
 	}
+}
+
+// tried are the values, or with -short, as under the race detector, the first of them.
+func tried(values []string) []string {
+	if testing.Short() && len(values) > 0 {
+		return values[:1]
+	}
+	return values
 }
 
 // unquoted is a JSON value as the text of a path or query.
