@@ -11,6 +11,7 @@ import (
 func TestOldMailsGoAndTheLogAndWhatWaitsStay(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)
+	pool.MustExec(`INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('acme', 7)`)
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	old, fresh := now.AddDate(0, 0, -91), now.AddDate(0, 0, -89)
 	for i, of := range []struct {

@@ -188,6 +188,13 @@ func (c *Cluster) Kill(node int) {
 	of.admin = nil
 }
 
+// Freeze stops all processes of a worker where they are, so that it takes
+// connections and answers none, until thaw.
+func (c *Cluster) Freeze(node int) (thaw func()) {
+	c.t.Helper()
+	return freeze(c.t, c.nodes[node], c.nodes[node].url("postgres"))
+}
+
 // Restart starts a node again after Kill, at the same address.
 func (c *Cluster) Restart(node int) {
 	c.t.Helper()

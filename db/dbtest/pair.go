@@ -134,7 +134,7 @@ func (p *Pair) StartStandby() {
 // KillStandby ends the standby at once, as a crash would.
 func (p *Pair) KillStandby() {
 	p.t.Helper()
-	p.signal(syscall.SIGQUIT, []int{p.standbyPID()})
+	send(p.t, syscall.SIGQUIT, []int{p.standbyPID()})
 	<-p.standby.embedded.Done()
 	if err := p.standby.embedded.Close(); err != nil {
 		p.t.Fatalf("dbtest: the standby: %v", err)
@@ -145,26 +145,36 @@ func (p *Pair) KillStandby() {
 // takes connections and answers none, until thaw.
 func (p *Pair) FreezeStandby() (thaw func()) {
 	p.t.Helper()
-	pool, err := pg.Open(p.t.Context(), p.Standby, pg.Options{})
-	if err != nil {
-		p.t.Fatalf("dbtest: the standby: %v", err)
-	}
-	var all []int
-	err = pool.SelectContext(p.t.Context(), &all, "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
-	if err := errors.Join(err, pool.Close()); err != nil {
-		p.t.Fatalf("dbtest: the standby: %v", err)
-	}
-	all = append(all, p.standbyPID())
-	p.signal(syscall.SIGSTOP, all)
-	return func() { p.signal(syscall.SIGCONT, all) }
+	return freeze(p.t, p.standby, p.Standby)
 }
 
-// signal forgives processes that have ended meanwhile.
-func (p *Pair) signal(sig syscall.Signal, pids []int) {
-	p.t.Helper()
+// freeze stops all processes of a server, of which url is a database, until thaw.
+func freeze(t testing.TB, of *server, url string) (thaw func()) {
+	t.Helper()
+	pool, err := pg.Open(t.Context(), url, pg.Options{})
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	var all []int
+	err = pool.SelectContext(t.Context(), &all, "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+	if err := errors.Join(err, pool.Close()); err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	main, err := of.pid()
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	all = append(all, main)
+	send(t, syscall.SIGSTOP, all)
+	return func() { send(t, syscall.SIGCONT, all) }
+}
+
+// send forgives processes that have ended meanwhile.
+func send(t testing.TB, sig syscall.Signal, pids []int) {
+	t.Helper()
 	for _, pid := range pids {
 		if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
-			p.t.Fatalf("dbtest: the standby: %v", err)
+			t.Fatalf("dbtest: %v", err)
 		}
 	}
 }

@@ -202,7 +202,8 @@ func TestAMailOfAnotherCompanyIsNoEvidenceAboutAnAddress(t *testing.T) {
 	f := newFixture(t, refusing{"ops@acme.example": plain(550, "no such user")}.server(t))
 	f.alert()
 	f.round(retried)
-	f.pool.MustExec(`INSERT INTO companies VALUES (2, 'zenith', 'Zenith', 1, 'UTC')`)
+	f.pool.MustExec(`INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('zenith', 2);
+INSERT INTO companies VALUES (2, 'zenith', 'Zenith', 1, 'UTC')`)
 	_, err := f.recipients.Create(t.Context(), domain.Whole(2), "ops@zenith.example")
 	f.must(err)
 	f.pass(time.Minute)

@@ -59,7 +59,8 @@ func newFixture(t *testing.T, server *mailServer) *fixture {
 	if server != nil {
 		f.cfg.SMTPURL = "smtp://" + server.address + "?starttls=never"
 	}
-	pool.MustExec(`INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC')`)
+	pool.MustExec(`INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('acme', 1);
+INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC')`)
 	pool.MustExec(`INSERT INTO operators VALUES ('23415', 'Vodafone UK')`)
 	pool.MustExec(`INSERT INTO tariffs VALUES (1, 'IoT 50', 150, 'GBP')`)
 	pool.MustExec(`
@@ -498,7 +499,8 @@ func TestMailsOfACompanyAreSentThoughThoseOfAnotherFail(t *testing.T) {
 	f.fire(100, 2000)
 	f.pass(31 * time.Second)
 	f.pool.MustExec(`ALTER TABLE mails ADD CHECK (company_id <> 1)`)
-	f.pool.MustExec(`INSERT INTO companies VALUES (2, 'zenith', 'Zenith', 1, 'UTC')`)
+	f.pool.MustExec(`INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('zenith', 2);
+INSERT INTO companies VALUES (2, 'zenith', 'Zenith', 1, 'UTC')`)
 	zenith := domain.Whole(2)
 	_, err := f.recipients.Create(t.Context(), zenith, "ops@zenith.example")
 	f.must(err)

@@ -71,7 +71,7 @@ func serveDistributed(t *testing.T) *distributed {
 		t.Errorf("distributing printed %s", printed.String())
 	}
 	d := &distributed{cluster: nodes}
-	d.service = serve(t, nodes.URL, "--database-url", nodes.URL, "--mail-wait", "100ms", "--mails-per-hour", "1000")
+	d.service = serve(t, nodes.URL, "--database-url", nodes.URL, "--mail-wait", "100ms", "--mails-per-hour", "1000", "--statement-timeout", "10s")
 	for _, name := range names {
 		of := *d.service
 		of.token = d.tokenOf("admin@" + name + ".example")
@@ -286,6 +286,7 @@ func TestCitusRunsTheServiceThroughFaultsAndMoves(t *testing.T) {
 	d := serveDistributed(t)
 	d.runsTheWholeService()
 	d.goesOnWithoutAWorker()
+	d.outlastsAWorkerThatHangs()
 	d.losesNothingWhenCompaniesMove()
 	d.losesNothingWhenTheCoordinatorIsKilled()
 }
@@ -336,6 +337,23 @@ func (d *distributed) goesOnWithoutAWorker() {
 	lost.awaitAnswers()
 	lost.works("afterwards")
 	other.works("afterwards")
+}
+
+// outlastsAWorkerThatHangs freezes a worker, which takes connections and answers
+// none: requests of its companies end by the statement timeout.
+func (d *distributed) outlastsAWorkerThatHangs() {
+	d.t.Helper()
+	lost, other := d.on(1), d.on(2)
+	ahead := other.alertAhead()
+	thaw := d.cluster.Freeze(1)
+	if got, err := lost.send(request{method: http.MethodGet, path: "/subscribers"}); got.status != http.StatusServiceUnavailable {
+		d.t.Errorf("a request of a company on a worker that hangs is answered %d %s, %v", got.status, got.body, err)
+	}
+	other.crosses(ahead, "beside a worker that hangs")
+	other.works("beside a worker that hangs, with a new alert")
+	thaw()
+	lost.awaitAnswers()
+	lost.works("after the worker hung")
 }
 
 // growsWithoutTheOthers makes a subscriber, edits an alert and a user, and imports
