@@ -106,7 +106,7 @@ func (a *Access) CreateKey(ctx context.Context, scope domain.Scope, email string
 	if err != nil {
 		return nil, "", err
 	}
-	scopes, err = grantable(scopes, user.Permissions)
+	scopes, err = Grantable(scopes, user.Permissions)
 	if err != nil {
 		return nil, "", err
 	}
@@ -124,9 +124,9 @@ func (a *Access) CreateKey(ctx context.Context, scope domain.Scope, email string
 	})
 }
 
-// grantable returns the wanted scopes, all of those held when none is wanted,
+// Grantable returns the wanted scopes, all of those held when none is wanted,
 // or an error that names one that is not held.
-func grantable(wanted, held []domain.Permission) ([]domain.Permission, error) {
+func Grantable(wanted, held []domain.Permission) ([]domain.Permission, error) {
 	if len(wanted) == 0 {
 		return held, nil
 	}

@@ -29,7 +29,7 @@ func (a *Access) Exchange(ctx context.Context, from domain.Origin, accessKeyID s
 	if err != nil {
 		return nil, err
 	}
-	scopes, err := grantable(wanted, key.key().Scopes)
+	scopes, err := Grantable(wanted, key.key().Scopes)
 	if err != nil {
 		a.refused.note(key.refused(), from, domain.RefusedScope)
 		return nil, err
@@ -61,7 +61,7 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // Issue implements domain.Access.
-func (a *Access) Issue(ctx context.Context, scope domain.Scope, email string, lifetime time.Duration) (*domain.Grant, error) {
+func (a *Access) Issue(ctx context.Context, scope domain.Scope, email string, lifetime time.Duration) (grant *domain.Grant, err error) {
 	if lifetime <= 0 || lifetime > domain.MaxKeyLifetime {
 		return nil, domain.Invalid("ttl", "a token lives at least a moment and at most ten years")
 	}
@@ -72,17 +72,27 @@ func (a *Access) Issue(ctx context.Context, scope domain.Scope, email string, li
 	if user.Disabled {
 		return nil, domain.Invalid("user", "the user %s is disabled", user.Email)
 	}
+	err = pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+		grant, err = IssueToken(ctx, tx, scope, user, user.Permissions, time.Now().Add(lifetime))
+		return err
+	})
+	return grant, err
+}
+
+// IssueToken makes a token of a user that no access key stands behind, within a
+// transaction. The audit log keeps more beside the rights.
+func IssueToken(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, user *domain.User, scopes []domain.Permission, until time.Time, more ...domain.AuditChange) (*domain.Grant, error) {
 	grant := &domain.Grant{
-		Token: domain.Secret(credential.New(credential.Token, scope.Company, credential.SecretBytes)), Scopes: user.Permissions,
-		ExpiresAt: time.Now().Add(lifetime),
+		Token: domain.Secret(credential.New(credential.Token, scope.Company, credential.SecretBytes)), Scopes: scopes, ExpiresAt: until,
 	}
-	return grant, pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
-		if _, err := pg.Affected(ctx, tx, insertToken, scope.Company, credential.Hash(grant.Token), user.UserID, nil, pq.Array(grant.Scopes), grant.ExpiresAt); err != nil {
-			return err
-		}
-		return audit.Record(ctx, tx, scope, domain.AuditEntry{
-			Action: domain.AuditTokenIssue, SubjectType: "User", SubjectID: user.Email, Changes: grantChanges(user.Email, grant.Scopes, grant.ExpiresAt),
-		})
+	if _, err := pg.Affected(ctx, tx, dropStaleTokens, scope.Company, time.Now().Add(-24*time.Hour)); err != nil {
+		return nil, err
+	}
+	if _, err := pg.Affected(ctx, tx, insertToken, scope.Company, credential.Hash(grant.Token), user.UserID, nil, pq.Array(scopes), until); err != nil {
+		return nil, err
+	}
+	return grant, audit.Record(ctx, tx, scope, domain.AuditEntry{
+		Action: domain.AuditTokenIssue, SubjectType: "User", SubjectID: user.Email, Changes: append(grantChanges(user.Email, scopes, until), more...),
 	})
 }
 

@@ -3,7 +3,7 @@ package rest
 // TokenPath is where an access key is exchanged for an access token.
 const TokenPath = "/oauth/token"
 
-// tokenExchange describes POST /oauth/token (RFC 6749 §4.4).
+// tokenExchange describes POST /oauth/token (RFC 6749 §4.4, RFC 7523).
 func tokenExchange() object {
 	text := func(description string) object { return object{"type": "string", "description": description} }
 	responses := object{"200": object{
@@ -19,7 +19,7 @@ func tokenExchange() object {
 		}}},
 	}}
 	for status, description := range map[string]string{
-		"400": "The request is wrong, or a scope is unknown or not held.", "401": "The access key is unknown, expired or revoked.",
+		"400": "The request is wrong, a scope is unknown or not held, or the assertion is refused.", "401": "The access key is unknown, expired or revoked.",
 		"413": "The body is larger than 64 kB.", "429": "Too much in a short time; see Retry-After.", "503": "The service cannot answer now; see Retry-After.",
 	} {
 		responses[status] = object{
@@ -30,7 +30,7 @@ func tokenExchange() object {
 	return object{
 		"operationId": "exchangeKey",
 		"summary":     "Exchange an access key for an access token",
-		"description": "The client-credentials grant of OAuth 2.0. The access key is sent by HTTP Basic or as client_id and client_secret.",
+		"description": "The client-credentials grant of OAuth 2.0. The access key is sent by HTTP Basic or as client_id and client_secret. Where the operator has registered the program, the JWT bearer grant of RFC 7523 takes a signed token of the program's own issuer instead of a key, once.",
 		"tags":        []string{"access"},
 		"security":    []any{object{"accessKey": []string{}}, object{}},
 		"requestBody": object{
@@ -38,8 +38,9 @@ func tokenExchange() object {
 			"content": object{"application/x-www-form-urlencoded": object{"schema": object{
 				"type": "object", "required": []string{"grant_type"},
 				"properties": object{
-					"grant_type":    object{"type": "string", "enum": []string{"client_credentials"}, "description": "The kind of grant."},
-					"scope":         text("The permissions that the token shall have, such as VIEW_SUBSCRIBER, with blanks between them; all of the key's when missing."),
+					"grant_type":    object{"type": "string", "enum": []string{"client_credentials", "urn:ietf:params:oauth:grant-type:jwt-bearer"}, "description": "The kind of grant."},
+					"assertion":     text("The signed token (JWT) of the program's issuer, for the JWT bearer grant."),
+					"scope":         text("The permissions that the token shall have, such as VIEW_SUBSCRIBER, with blanks between them; all of the key's or the program's when missing."),
 					"client_id":     text("The id of the access key, unless it is sent by HTTP Basic."),
 					"client_secret": text("Its secret, unless it is sent by HTTP Basic."),
 				},

@@ -56,8 +56,8 @@ var providerName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 // Check refuses a provider that is not whole.
 func (p *Provider) Check() error {
 	switch {
-	case !providerName.MatchString(p.Name) || slices.Contains([]string{ByToken, ByLink}, p.Name):
-		return domain.Invalid("name", "the name of a provider has 1 to 32 of a-z, 0-9 and -, and is neither token nor link: %q", p.Name)
+	case !providerName.MatchString(p.Name) || slices.Contains([]string{ByToken, ByLink, ByAssertion}, p.Name):
+		return domain.Invalid("name", "the name of a provider has 1 to 32 of a-z, 0-9 and -, and is none of token, link and assertion: %q", p.Name)
 	case len(p.Rules) == 0 || len(p.Rules) > MaxRules:
 		return domain.Invalid("rules", "the provider %q needs 1 to %d rules", p.Name, MaxRules)
 	case p.LinkUsers && len(p.EmailDomains) == 0:

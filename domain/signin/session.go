@@ -16,6 +16,9 @@ const (
 	ByLink  = "link"
 )
 
+// ByAssertion is the way of programs, which have no sessions.
+const ByAssertion = "assertion"
+
 // Session is the session of a browser.
 type Session struct {
 	// ID names the session without giving it away.

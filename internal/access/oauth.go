@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
@@ -18,15 +19,23 @@ import (
 // maxForm bounds the body of a token request.
 const maxForm = 64 << 10
 
+// assertionGrant is the grant type of RFC 7523.
+const assertionGrant = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+
 // OAuth answers POST /oauth/token by the client-credentials grant (RFC 6749
-// §4.4) and POST /oauth/revoke (RFC 7009). The access key is the client.
+// §4.4), where the access key is the client, or by an assertion (RFC 7523), and POST
+// /oauth/revoke (RFC 7009).
 type OAuth struct {
+	// Assertion, unless nil, gives a token for an assertion. The error is InvalidToken
+	// for one that gets none, and Invalid for scopes that are not held.
+	Assertion func(ctx context.Context, from domain.Origin, assertion domain.Secret, wanted []domain.Permission) (*domain.Grant, error)
+
 	store domain.Access
 	log   *slog.Logger
 }
 
 // NewOAuth returns the endpoints on the store.
-func NewOAuth(store domain.Access, log *slog.Logger) *OAuth { return &OAuth{store, log} }
+func NewOAuth(store domain.Access, log *slog.Logger) *OAuth { return &OAuth{store: store, log: log} }
 
 // oauthError is an error answer of RFC 6749 §5.2.
 type oauthError struct {
@@ -57,12 +66,7 @@ type tokenAnswer struct {
 
 // Token answers POST /oauth/token.
 func (o *OAuth) Token(w http.ResponseWriter, r *http.Request) {
-	c, err := readClient(w, r)
-	if err != nil {
-		o.Refuse(w, r, err)
-		return
-	}
-	grant, err := o.grant(r, c)
+	grant, err := o.grant(w, r)
 	if err != nil {
 		o.Refuse(w, r, err)
 		return
@@ -77,37 +81,98 @@ func (o *OAuth) Token(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (o *OAuth) grant(r *http.Request, c *client) (*domain.Grant, error) {
+func (o *OAuth) grant(w http.ResponseWriter, r *http.Request) (*domain.Grant, error) {
+	if err := readForm(w, r); err != nil {
+		return nil, err
+	}
+	if r.PostForm.Get("grant_type") == assertionGrant && o.Assertion != nil {
+		return o.byAssertion(r)
+	}
+	return o.byKey(r)
+}
+
+func (o *OAuth) byKey(r *http.Request) (*domain.Grant, error) {
+	c, err := credentials(r)
+	if err != nil {
+		return nil, err
+	}
 	switch c.form.Get("grant_type") {
 	case "client_credentials":
 	case "":
 		return nil, badRequest("invalid_request", "grant_type is missing")
 	default:
-		return nil, badRequest("unsupported_grant_type", "grant_type must be client_credentials")
+		return nil, badRequest("unsupported_grant_type", "grant_type must be "+strings.Join(o.grants(), " or "))
 	}
-	wanted, unknown := domain.ParseScopes(c.form.Get("scope"))
+	wanted, err := wantedScopes(r)
+	if err != nil {
+		return nil, err
+	}
+	grant, err := o.store.Exchange(r.Context(), domain.OriginOf(r.Context()), c.id, c.secret, wanted)
+	return grant, scopeRefused(err)
+}
+
+// grants are the grant types that this service takes.
+func (o *OAuth) grants() []string {
+	if o.Assertion == nil {
+		return []string{"client_credentials"}
+	}
+	return []string{"client_credentials", assertionGrant}
+}
+
+// byAssertion answers a program that proves who it is by the assertion alone.
+func (o *OAuth) byAssertion(r *http.Request) (*domain.Grant, error) {
+	if r.PostForm.Has("client_id") || r.PostForm.Has("client_secret") || r.Header.Get("Authorization") != "" {
+		return nil, badRequest("invalid_request", "the assertion stands for the client: send no other credential")
+	}
+	assertion := r.PostForm.Get("assertion")
+	if assertion == "" {
+		return nil, badRequest("invalid_request", "assertion is missing")
+	}
+	wanted, err := wantedScopes(r)
+	if err != nil {
+		return nil, err
+	}
+	grant, err := o.Assertion(r.Context(), domain.OriginOf(r.Context()), domain.Secret(assertion), wanted)
+	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindInvalidToken {
+		return nil, badRequest("invalid_grant", legible(fault.Message, longestReason))
+	}
+	return grant, scopeRefused(err)
+}
+
+func wantedScopes(r *http.Request) ([]domain.Permission, error) {
+	wanted, unknown := domain.ParseScopes(r.PostForm.Get("scope"))
 	if unknown != "" {
 		return nil, badRequest("invalid_scope", "there is no scope "+described(unknown)+"; name permissions as in VIEW_SUBSCRIBER, with blanks between them")
 	}
-	grant, err := o.store.Exchange(r.Context(), domain.OriginOf(r.Context()), c.id, c.secret, wanted)
-	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindInvalid {
-		return nil, badRequest("invalid_scope", fault.Message)
-	}
-	return grant, err
+	return wanted, nil
 }
 
-// longestDescribed is more than the names of permissions have.
-const longestDescribed = 64
+// scopeRefused is the error of an exchange as clients read it.
+func scopeRefused(err error) error {
+	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindInvalid {
+		return badRequest("invalid_scope", fault.Message)
+	}
+	return err
+}
+
+const (
+	// longestDescribed is more than the names of permissions have.
+	longestDescribed = 64
+	// longestReason bounds why an assertion is refused.
+	longestReason = 300
+)
 
 // described writes what a client sent as RFC 6749 §5.2 lets descriptions have it.
-func described(text string) string {
-	legible := strings.Map(func(r rune) rune {
+func described(text string) string { return legible(text, longestDescribed) }
+
+func legible(text string, longest int) string {
+	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == '"' || r == '\\' || r > '~' {
 			return '?'
 		}
 		return r
 	}, text)
-	return legible[:min(len(legible), longestDescribed)]
+	return text[:min(len(text), longest)]
 }
 
 // Revoke answers POST /oauth/revoke. An unknown token is no error. The token

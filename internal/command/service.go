@@ -39,6 +39,8 @@ type service struct {
 	sessions *signin.Store
 	browsers *access.Sessions
 	signIn   *login.Handler
+	// machines are programs that issuers speak for; nil for none.
+	machines *login.Machines
 	usage    *usage.Store
 	live     *live.Store
 	mail     *mail.Worker
@@ -159,9 +161,13 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 		return err
 	}
 	page["/openapi.json"] = http.HandlerFunc(paths.ServeContract)
+	oauth := access.NewOAuth(v.access, v.log)
+	if v.machines != nil {
+		oauth.Assertion = v.machines.Exchange
+	}
 	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }, ReadOnly: v.writes.look}
 	endpoints := httpd.Endpoints{
-		Graph: httpd.Graph(gate, v.engine, v.log), OAuth: access.NewOAuth(v.access, v.log), Health: health, REST: paths,
+		Graph: httpd.Graph(gate, v.engine, v.log), OAuth: oauth, Health: health, REST: paths,
 		Others: slices.Concat(httpd.Pages(page), httpd.Pages(v.signIn.Handlers()), []httpd.Route{{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams}}),
 	}
 	v.telemetry.name(endpoints.Names())

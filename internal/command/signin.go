@@ -23,7 +23,7 @@ import (
 type SigningIn struct {
 	SessionIdle     time.Duration `default:"2h" group:"Sign-in" range:"1m..24h" help:"How long a session of the page lasts without use."`
 	SessionLifetime time.Duration `default:"10h" group:"Sign-in" range:"1m..24h" help:"How long a session of the page lasts in any case."`
-	OIDCConfig      string        `name:"oidc-config" type:"path" placeholder:"FILE" group:"Sign-in" help:"The identity providers that people sign in at, and what rights they give, in JSON. Needs --public-url."`
+	OIDCConfig      string        `name:"oidc-config" type:"path" placeholder:"FILE" group:"Sign-in" help:"The identity providers that people sign in at, what rights they give, and the issuers that speak for programs, in JSON. Needs --public-url."`
 	OIDCOnly        bool          `name:"oidc-only" group:"Sign-in" help:"Let nobody sign in to the page by an access key or its tokens. Keys remain for programs, and tokens and links that the operator makes for emergencies."`
 	OIDCCheck       time.Duration `name:"oidc-check" default:"5m" group:"Sign-in" range:"1s..24h" help:"How often the provider of a session is asked whether it still knows the person, and with what claims."`
 }
@@ -42,21 +42,25 @@ func (s *SigningIn) check(publicURL string) error {
 // signIn adds the routes of the sign-in page, and lets browsers through the gate.
 func (s *Serve) signIn(env *Env, v *service, pool *sqlx.DB) error {
 	var key seal.Key
-	var providers []*signin.Provider
+	trusted := &signin.Trusted{}
 	if s.OIDCConfig != "" {
 		var err error
 		if key, err = s.key(env.DataDir); err != nil {
 			return err
 		}
-		if providers, err = signin.ReadProviders(s.OIDCConfig, s.PublicURL); err != nil {
+		if trusted, err = signin.ReadTrusted(s.OIDCConfig, s.PublicURL); err != nil {
 			return err
+		}
+		if s.OIDCOnly && len(trusted.Providers) == 0 {
+			return fmt.Errorf("--oidc-only needs a provider, and %s has none", s.OIDCConfig)
 		}
 	}
 	v.sessions = store.New(pool, v.access, store.Options{Idle: s.SessionIdle, Most: s.SessionLifetime, Key: key, NoKeys: s.OIDCOnly})
 	v.browsers = access.NewSessions(v.sessions, access.NewSite(s.PublicURL), time.Now)
 	v.signIn = signin.New(signin.Config{
-		Store: v.sessions, Sessions: v.browsers, Log: v.log, Logins: v.sessions, Key: key, Providers: providers, Only: s.OIDCOnly, CheckEvery: s.OIDCCheck,
+		Store: v.sessions, Sessions: v.browsers, Log: v.log, Logins: v.sessions, Key: key, Providers: trusted.Providers, Only: s.OIDCOnly, CheckEvery: s.OIDCCheck,
 	})
+	v.machines = signin.NewMachines(v.sessions, trusted.Machines, v.log, time.Now)
 	return nil
 }
 

@@ -25,6 +25,7 @@ const (
 // providersFile is the file of --oidc-config.
 type providersFile struct {
 	Providers []providerEntry `json:"providers"`
+	Machines  []machineEntry  `json:"machines"`
 }
 
 type providerEntry struct {
@@ -53,9 +54,25 @@ type ruleEntry struct {
 	WholeCompany bool     `json:"wholeCompany"`
 }
 
-// ReadProviders reads the providers of a file in JSON. Files of secrets are named from its
-// folder. publicURL is where people reach this service.
-func ReadProviders(path, publicURL string) ([]*Provider, error) {
+type machineEntry struct {
+	Issuer   string   `json:"issuer"`
+	Subject  string   `json:"subject"`
+	Audience string   `json:"audience"`
+	User     string   `json:"user"`
+	Scopes   []string `json:"scopes"`
+}
+
+// Trusted are those who say who somebody is.
+type Trusted struct {
+	// Providers sign in people.
+	Providers []*Provider
+	// Machines are programs, with the issuers that speak for them.
+	Machines []*Machine
+}
+
+// ReadTrusted reads providers and machines of a file in JSON. Files of secrets are named
+// from its folder. publicURL is where people reach this service.
+func ReadTrusted(path, publicURL string) (*Trusted, error) {
 	text, err := readBounded(path)
 	if err != nil {
 		return nil, err
@@ -69,23 +86,95 @@ func ReadProviders(path, publicURL string) ([]*Provider, error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: there is text behind the object", path)
 	}
-	if len(file.Providers) == 0 || len(file.Providers) > maxProviders {
-		return nil, fmt.Errorf("%s must have 1 to %d providers", path, maxProviders)
+	if len(file.Providers)+len(file.Machines) == 0 || len(file.Providers) > maxProviders || len(file.Machines) > signin.MaxMachines {
+		return nil, fmt.Errorf("%s must have providers, at most %d, or machines, at most %d", path, maxProviders, signin.MaxMachines)
 	}
+	var trusted Trusted
+	if trusted.Providers, err = file.providers(filepath.Dir(path), publicURL); err == nil {
+		trusted.Machines, err = file.machines(trusted.Providers)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &trusted, nil
+}
+
+func (f *providersFile) providers(folder, publicURL string) ([]*Provider, error) {
 	known := map[string]bool{}
 	var providers []*Provider
-	for n := range file.Providers {
-		p, err := file.Providers[n].provider(filepath.Dir(path), publicURL)
+	for n := range f.Providers {
+		p, err := f.Providers[n].provider(folder, publicURL)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, err
 		}
 		if known[p.Name] || known[p.Issuer+" "+p.Client.ID] {
-			return nil, fmt.Errorf("%s: the provider %q stands there twice", path, p.Name)
+			return nil, fmt.Errorf("the provider %q stands there twice", p.Name)
 		}
 		known[p.Name], known[p.Issuer+" "+p.Client.ID] = true, true
 		providers = append(providers, p)
 	}
 	return providers, nil
+}
+
+// machines shares issuers with the providers, so that keys are read once.
+func (f *providersFile) machines(providers []*Provider) ([]*Machine, error) {
+	issuers, clients := map[string]*issuer.Issuer{}, map[signin.Identity]bool{}
+	for _, p := range providers {
+		issuers[p.Issuer] = p.Client.Issuer
+		clients[signin.Identity{Issuer: p.Issuer, Subject: p.Client.ID}] = true
+	}
+	known := map[machineKey]bool{}
+	machines := make([]*Machine, 0, len(f.Machines))
+	for n := range f.Machines {
+		m, err := f.Machines[n].machine(issuers)
+		if err != nil {
+			return nil, fmt.Errorf("machine %d: %w", n+1, err)
+		}
+		key := machineKey{m.Identity, m.Audience}
+		switch {
+		case known[key]:
+			return nil, fmt.Errorf("machine %d stands there twice", n+1)
+		case clients[signin.Identity{Issuer: m.Issuer, Subject: m.Audience}]:
+			return nil, fmt.Errorf("machine %d: the audience is the client that people sign in by, whose ID tokens are no credentials of programs", n+1)
+		}
+		known[key] = true
+		machines = append(machines, m)
+	}
+	return machines, nil
+}
+
+type machineKey struct {
+	signin.Identity
+	audience string
+}
+
+func (e *machineEntry) machine(issuers map[string]*issuer.Issuer) (*Machine, error) {
+	m := &Machine{Machine: signin.Machine{
+		Identity: signin.Identity{Issuer: e.Issuer, Subject: e.Subject}, Audience: e.Audience, User: strings.ToLower(e.User),
+	}}
+	var err error
+	if m.Scopes, err = permissions(e.Scopes); err != nil {
+		return nil, err
+	}
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	if m.By = issuers[e.Issuer]; m.By == nil {
+		m.By, err = issuer.New(e.Issuer, issuer.Options{})
+		issuers[e.Issuer] = m.By
+	}
+	return m, err
+}
+
+func permissions(texts []string) (all []domain.Permission, err error) {
+	for _, text := range texts {
+		permission, err := domain.ParsePermission(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, permission)
+	}
+	return all, nil
 }
 
 func readBounded(path string) ([]byte, error) {
@@ -161,14 +250,11 @@ func (e *providerEntry) secret(folder string) (domain.Secret, error) {
 }
 
 func (e *ruleEntry) rule() (*signin.Rule, error) {
-	rule := &signin.Rule{Claim: e.Claim, Value: e.Value, Rights: signin.Rights{Company: e.Company, Groups: e.Groups}}
-	for _, text := range e.Permissions {
-		permission, err := domain.ParsePermission(text)
-		if err != nil {
-			return nil, err
-		}
-		rule.Permissions = append(rule.Permissions, permission)
+	held, err := permissions(e.Permissions)
+	if err != nil {
+		return nil, err
 	}
+	rule := &signin.Rule{Claim: e.Claim, Value: e.Value, Rights: signin.Rights{Company: e.Company, Permissions: held, Groups: e.Groups}}
 	if e.WholeCompany == (len(e.Groups) > 0) {
 		return nil, errors.New("it needs either groups or wholeCompany")
 	}

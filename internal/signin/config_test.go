@@ -20,7 +20,7 @@ const goodConfig = `{"providers": [{
     {"claim": "groups", "value": "vans", "company": "acme", "permissions": ["View Subscriber"], "groups": [7]}
   ]}]}`
 
-func read(t *testing.T, text string) ([]*signin.Provider, error) {
+func read(t *testing.T, text string) (*signin.Trusted, error) {
 	t.Helper()
 	folder := t.TempDir()
 	path := filepath.Join(folder, "providers.json")
@@ -29,16 +29,16 @@ func read(t *testing.T, text string) ([]*signin.Provider, error) {
 			t.Fatal(err)
 		}
 	}
-	return signin.ReadProviders(path, "https://sim.example/")
+	return signin.ReadTrusted(path, "https://sim.example/")
 }
 
 func TestProvidersAreReadFromAFile(t *testing.T) {
 	t.Parallel()
 	all, err := read(t, goodConfig)
-	if err != nil || len(all) != 1 {
+	if err != nil || len(all.Providers) != 1 {
 		t.Fatal(all, err)
 	}
-	p := all[0]
+	p := all.Providers[0]
 	if p.Client.RedirectURL != "https://sim.example/signin/acme/callback" || p.Client.Secret != "s3cret" || p.EmailClaim != "email" ||
 		!slices.Equal(p.Client.Scopes, []string{"email", "profile"}) || !slices.Equal(p.Rules[1].Groups, []int64{7}) ||
 		!slices.Equal(p.Rules[0].Permissions, []domain.Permission{domain.ViewSubscriber, domain.ViewUserDetails}) {
@@ -56,13 +56,13 @@ func TestTheExamplesOfTheDocumentsAreTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	examples := jsonOf.FindAllStringSubmatch(string(text), -1)
-	if len(examples) != 5 {
+	if len(examples) != 6 {
 		t.Fatalf("%d examples", len(examples))
 	}
 	secret := regexp.MustCompile(`"[a-z]+\.secret"`)
 	for _, match := range examples {
 		example := secret.ReplaceAllString(match[1], `"acme.secret"`)
-		if !strings.Contains(example, `"providers"`) {
+		if !strings.Contains(example, `"providers"`) && !strings.Contains(example, `"machines"`) {
 			example = `{"providers": [` + example + `]}`
 		}
 		if _, err := read(t, example); err != nil {
@@ -92,7 +92,41 @@ func TestAFileThatIsNotWholeIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, all)
 		}
 	}
-	if _, err := signin.ReadProviders(filepath.Join(t.TempDir(), "none.json"), "https://sim.example"); err == nil {
+	if _, err := signin.ReadTrusted(filepath.Join(t.TempDir(), "none.json"), "https://sim.example"); err == nil {
 		t.Error("a file that is not there is read")
+	}
+}
+
+const goodMachines = `"machines": [
+  {"issuer": "https://login.example/realms/acme", "subject": "deployer", "audience": "https://sim.example", "user": "Robot@acme.example", "scopes": ["View Subscriber"]},
+  {"issuer": "https://ci.example", "subject": "repo:acme/fleet", "audience": "https://sim.example", "user": "robot@acme.example", "scopes": ["VIEW_SUBSCRIBER"]}]`
+
+func TestMachinesAreReadFromTheFileOfProviders(t *testing.T) {
+	t.Parallel()
+	both, err := read(t, strings.TrimSuffix(goodConfig, "}")+", "+goodMachines+"}")
+	if err != nil || len(both.Machines) != 2 || len(both.Providers) != 1 {
+		t.Fatal(both, err)
+	}
+	m := both.Machines[0]
+	if m.User != "robot@acme.example" || !slices.Equal(m.Scopes, []domain.Permission{domain.ViewSubscriber}) || m.By != both.Providers[0].Client.Issuer {
+		t.Errorf("got %+v", m)
+	}
+	if alone, err := read(t, "{"+goodMachines+"}"); err != nil || len(alone.Providers) != 0 {
+		t.Error("machines alone are refused", err)
+	}
+	for name, change := range map[string][2]string{
+		"no subject":            {`"deployer"`, `""`},
+		"no scopes":             {`["VIEW_SUBSCRIBER"]`, `[]`},
+		"an unknown scope":      {"VIEW_SUBSCRIBER", "VIEW_EVERYTHING"},
+		"no user":               {"robot@acme.example", "robot"},
+		"an issuer in clear":    {"https://ci", "http://ci"},
+		"the client of people":  {`"audience": "https://sim.example"`, `"audience": "simgraph"`},
+		"a machine twice":       {`"https://ci.example", "subject": "repo:acme/fleet"`, `"https://login.example/realms/acme", "subject": "deployer"`},
+		"a field that is wrong": {`"user": "robot`, `"email": "robot`},
+	} {
+		text := strings.TrimSuffix(goodConfig, "}") + ", " + strings.Replace(goodMachines, change[0], change[1], 1) + "}"
+		if all, err := read(t, text); err == nil {
+			t.Errorf("%s: %v", name, all)
+		}
 	}
 }

@@ -63,6 +63,7 @@ type world struct {
 	tokens   map[string]string
 	// signIn is what the page signs in with.
 	signIn *signin.Handler
+	oauth  *access.OAuth
 }
 
 // newWorld opens the service; configure changes how people sign in.
@@ -170,8 +171,9 @@ func (w *world) open(t *testing.T, log *slog.Logger, configure []func(*signin.Co
 		t.Fatal(err)
 	}
 	page["/openapi.json"] = http.HandlerFunc(paths.ServeContract)
+	w.oauth = access.NewOAuth(w.access, log)
 	w.handler = httpd.Handler(httpd.Endpoints{
-		Graph: httpd.Graph(gate, engine, log), OAuth: access.NewOAuth(w.access, log),
+		Graph: httpd.Graph(gate, engine, log), OAuth: w.oauth,
 		Health: &httpd.Health{Check: func(ctx context.Context) error { return w.pool.PingContext(ctx) }},
 		Others: append(httpd.Pages(page), httpd.Route{
 			Path: ingest.Path, Name: "usage", Endpoint: ingest.New(ingest.Config{Usage: w.usage, Admit: gate.Admit, StillValid: gate.StillValid, Log: log}),

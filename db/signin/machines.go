@@ -1,0 +1,60 @@
+package signin
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db"
+	"simgraph/db/pg"
+	"simgraph/domain"
+	"simgraph/domain/signin"
+)
+
+var _ signin.Machines = (*Store)(nil)
+
+// clockLeeway is by how much the clock of an issuer may differ: so long after its end an
+// assertion still counts as spent.
+const clockLeeway = 2 * time.Minute
+
+// ByAssertion implements signin.Machines. The tokens end with the user, and can do no more
+// than the user may at the time.
+func (s *Store) ByAssertion(ctx context.Context, from domain.Origin, assertion *signin.Assertion, wanted []domain.Permission) (grant *domain.Grant, err error) {
+	company, _, err := s.access.FindUser(ctx, assertion.User)
+	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindNotFound {
+		return nil, &signin.Refusal{Why: signin.RefusedSetup, Message: "the user of this program does not exist"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	scope := domain.Whole(company).By(&domain.Actor{Name: assertion.User, Origin: from})
+	err = pg.Retry(ctx, func() error {
+		return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+			if err := s.spend(ctx, tx, company, assertion.ID, assertion.ExpiresAt.Sub(s.Now())+clockLeeway); err != nil {
+				return err
+			}
+			grant, err = s.grant(ctx, tx, scope, assertion, wanted)
+			return err
+		})
+	})
+	return grant, inCompany(err, company)
+}
+
+func (s *Store) grant(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, assertion *signin.Assertion, wanted []domain.Permission) (*domain.Grant, error) {
+	user, err := db.CompanyUser(ctx, tx, scope, assertion.User)
+	if err != nil {
+		return nil, err
+	}
+	if user.Disabled {
+		return nil, &signin.Refusal{Why: signin.RefusedDisabled, Message: "the user of this program is disabled"}
+	}
+	held := slices.DeleteFunc(slices.Clone(assertion.Scopes), func(p domain.Permission) bool { return !slices.Contains(user.Permissions, p) })
+	scopes, err := db.Grantable(wanted, held)
+	if err != nil {
+		return nil, err
+	}
+	return db.IssueToken(ctx, tx, scope, user, scopes, s.moment().Add(domain.TokenLifetime),
+		domain.Became("issuer", assertion.Issuer), domain.Became("subject", assertion.Subject))
+}
