@@ -76,6 +76,18 @@ func distributionViolations(sql string, owned []string) (violations []string) {
 		if slices.Contains(owned, table) && !isOneCompany.MatchString(body) {
 			violations = append(violations, "INSERT INTO "+table+" … SELECT without company_id = $1")
 		}
+		if slices.Contains(owned, table) && joinsShared.MatchString(body) {
+			violations = append(violations, "INSERT INTO "+table+" … SELECT joins a table that every node has, which Citus runs on all of them")
+		}
+		columns := insertedColumns.FindString(sql[insert[0]:])
+		if number := numbers[table]; number != "" && !regexp.MustCompile(`\b`+number+`\b`).MatchString(columns) && readsTwice(sql) {
+			violations = append(violations, "INSERT INTO "+table+" takes "+number+" from a sequence, so Citus sends parts that are read twice to every node")
+		}
+	}
+	for _, set := range setsColumns.FindAllStringSubmatch(sql, -1) {
+		if strings.Contains(set[1], "interval '") {
+			violations = append(violations, "an UPDATE adds an interval, which Citus refuses: the sum depends on the time zone")
+		}
 	}
 	for at := range subSelects(sql) {
 		if other := foreignCompany(outermost(sql[at:])); other != "" {
@@ -85,7 +97,21 @@ func distributionViolations(sql string, owned []string) (violations []string) {
 	return violations
 }
 
+// numbers are the columns that have their value from a sequence.
+var numbers = map[string]string{"subscribers": "key", "alert_log": "entry_id", "alert_recipients": "recipient_id"}
+
+// readsTwice reports whether a part of the statement is read more than once.
+func readsTwice(sql string) bool {
+	return slices.ContainsFunc(namesParts.FindAllStringSubmatch(sql, -1), func(part []string) bool {
+		return len(regexp.MustCompile(`\b(?:FROM|JOIN) `+part[1]+`\b`).FindAllString(sql, 2)) > 1
+	})
+}
+
 var (
+	joinsShared       = regexp.MustCompile(`\bJOIN (?:company_lookup|user_lookup|operators|usage_ledger|usage_ledger_months)\b`)
+	insertedColumns   = regexp.MustCompile(`\([^)]*\)`)
+	namesParts        = regexp.MustCompile(`(?:WITH|\),) (\w+) AS (?:MATERIALIZED )?\(`)
+	setsColumns       = regexp.MustCompile(`(?s)\bUPDATE \w+(?: \w+)? SET (.*?)\b(?:FROM|WHERE)\b`)
 	insertsFromSelect = regexp.MustCompile(`INSERT INTO (\w+)(?: AS \w+)? \([^)]*\)\s+(SELECT)\b`)
 	isOneCompany      = regexp.MustCompile(`(?s)\bWHERE\b.*\bcompany_id = \$1\b`)
 	namesOneCompany   = regexp.MustCompile(`\bcompany_id = \$1\b|VALUES \(\$1\b`)
@@ -193,10 +219,14 @@ func TestTheRulesOfDistributionFindViolations(t *testing.T) {
 	t.Parallel()
 	owned := []string{"sessions", "groups"}
 	for sql, violations := range map[string]int{
-		`INSERT INTO sessions (company_id, n) SELECT $1, n FROM unnest($2::int[]) AS n`:                                   2,
-		`INSERT INTO sessions (company_id) SELECT $1 FROM (SELECT 1 FROM groups g WHERE g.company_id = $1) g`:             1,
-		`INSERT INTO sessions (company_id) SELECT own.company_id FROM companies own WHERE own.company_id = $1`:            0,
-		`WITH w AS (INSERT INTO sessions AS s (company_id) SELECT $1 FROM line) SELECT FROM groups WHERE company_id = $1`: 1,
+		`INSERT INTO sessions (company_id, n) SELECT $1, n FROM unnest($2::int[]) AS n`:                                                                                                               2,
+		`INSERT INTO sessions (company_id) SELECT $1 FROM (SELECT 1 FROM groups g WHERE g.company_id = $1) g`:                                                                                         1,
+		`INSERT INTO sessions (company_id) SELECT own.company_id FROM companies own WHERE own.company_id = $1`:                                                                                        0,
+		`WITH w AS (INSERT INTO sessions AS s (company_id) SELECT $1 FROM line) SELECT FROM groups WHERE company_id = $1`:                                                                             1,
+		`WITH p AS (SELECT 1), c AS (SELECT FROM p JOIN p ON true), w AS (INSERT INTO alert_log (company_id, late) SELECT own.company_id, true FROM companies own WHERE own.company_id = $1) SELECT`:  1,
+		`WITH p AS (SELECT 1), c AS (SELECT FROM p JOIN p ON true), w AS (INSERT INTO alert_log (company_id, entry_id) SELECT own.company_id, 1 FROM companies own WHERE own.company_id = $1) SELECT`: 0,
+		`INSERT INTO groups (company_id) SELECT own.company_id FROM companies own JOIN user_lookup k ON true WHERE own.company_id = $1`:                                                               1,
+		`UPDATE sessions s SET expires_at = l.at + $4 * interval '1 s' FROM unnest($2::timestamptz[]) AS l(at) WHERE s.company_id = $1`:                                                               1,
 		`SELECT FROM groups`:                          1,
 		`SELECT FROM groups WHERE company_id = $2`:    1,
 		`INSERT INTO groups (company_id) VALUES ($1)`: 0,

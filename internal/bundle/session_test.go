@@ -104,7 +104,7 @@ func TestASessionThatComesTwiceKeepsWhatIsKnownOfIt(t *testing.T) {
 		t.Errorf("%s, %v", got, d.bad)
 	}
 	stored := d.get(`SELECT n.reports || ' reports, ' || n.mobile_terminated || ' of ' || s.physical_id
-FROM sessions n JOIN subscribers s ON s.key = n.subscriber_key`)
+FROM sessions n JOIN subscribers s ON s.company_id = n.company_id AND s.key = n.subscriber_key`)
 	if stored != "6 reports, 99000 of 8944" {
 		t.Error(stored)
 	}
