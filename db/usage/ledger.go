@@ -234,6 +234,6 @@ const CountedRecords = 1_000_000
 // Records returns how many records a month has, of all companies, and at most
 // one more than a million.
 func (l *Ledger) Records(ctx context.Context, month time.Time) (int, error) {
-	return pg.Count(ctx, l.pool, pg.Fill(`SELECT count(*) FROM (SELECT FROM {table} LIMIT {most}) AS r`,
+	return pg.Count(ctx, l.pool, pg.Fill(`SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT {most}) AS r`,
 		"table", partitionName(month), "most", strconv.Itoa(CountedRecords+1)))
 }

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"simgraph/db/dbtest"
 	"simgraph/db/pg"
 	"simgraph/internal/command"
 )
 
 func TestABackupIsRestoredAndVerified(t *testing.T) {
+	dbtest.WithoutCitus(t, "a backup of one server")
 	t.Parallel()
 	c := newConsole(t)
 	c.demo(command.Demo{Subscribers: 20, Days: 2, Seed: 1, Company: "demo", Until: "2026-11-20T12:00:00Z"})

@@ -6,12 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"simgraph/db/dbtest"
 	"simgraph/db/pg"
 	"simgraph/internal/command"
 )
 
 // What Citus does with a database is tested in test/scaleout.
 func TestADatabaseWithoutCitusIsNotDistributed(t *testing.T) {
+	dbtest.WithoutCitus(t, "a database without Citus")
 	t.Parallel()
 	c := newConsole(t)
 	if err := (command.MigrateStatus{}).Run(c.Context(), c.env); err != nil || !strings.HasSuffix(c.stdout.String(), "\ndistribution: none, the database has no extension citus\n") {

@@ -99,7 +99,7 @@ func (w *world) load(t *testing.T) {
 	t.Helper()
 	for column, start := range map[string]int{"alerts.alert_id": 510_001, "alert_recipients.recipient_id": 520_001, "alert_log.entry_id": 530_001} {
 		table, name, _ := strings.Cut(column, ".")
-		w.pool.MustExecContext(t.Context(), fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s RESTART WITH %d", table, name, start))
+		w.pool.MustExecContext(t.Context(), "SELECT setval(pg_get_serial_sequence($1, $2), $3, false)", table, name, start)
 	}
 	stores := bundle.Stores{
 		Importer: db.NewImporter(w.pool), Companies: companies.New(w.pool), Usage: w.usage,
