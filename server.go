@@ -45,6 +45,7 @@ type commandLine struct {
 	Migrate   command.Migrate   `cmd:"" help:"Work on the schema of the database."`
 	Key       command.Key       `cmd:"" help:"Work on access keys."`
 	Token     command.Token     `cmd:"" help:"Print an access token of a user."`
+	LoginLink command.LoginLink `cmd:"" help:"Print a link that signs a user in to the page once."`
 	Session   command.Session   `cmd:"" help:"Work on who is signed in to the page."`
 	Recipient command.Recipient `cmd:"" help:"Work on the recipients of alert mail."`
 	RADIUS    command.RADIUS    `cmd:"" name:"radius" help:"Work on the feed of network elements."`

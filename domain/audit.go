@@ -43,6 +43,7 @@ const (
 	AuditRADIUSRemove     = "radiusClient.remove"
 	AuditTokenIssue       = "token.issue"
 	AuditTokenRevoke      = "token.revoke"
+	AuditLinkIssue        = "loginLink.issue"
 	AuditSessionBegin     = "session.begin"
 	AuditSessionEnd       = "session.end"
 	AuditSignInRefuse     = "signIn.refuse"

@@ -56,6 +56,11 @@ func (s *Store) EndAll(ctx context.Context, scope domain.Scope, email, id string
 			return err
 		}
 		ended = len(emails)
+		if id == "" {
+			if err := endLinksOf(ctx, tx, scope.Company, email); err != nil {
+				return err
+			}
+		}
 		return recordEnds(ctx, tx, scope, emails, id)
 	})
 }

@@ -1,4 +1,5 @@
-// Package signin keeps sessions of browsers, and identities of users at providers.
+// Package signin keeps sessions of browsers, links that sign in once, and identities of
+// users at providers.
 package signin
 
 import (

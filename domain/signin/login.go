@@ -87,11 +87,13 @@ const (
 	RefusedSetup RefusalReason = "setup"
 	// RefusedUsed: the sign-in has begun a session before.
 	RefusedUsed RefusalReason = "used"
+	// RefusedLink: there is no such link, or none any more.
+	RefusedLink RefusalReason = "link"
 )
 
 // RefusalReasons are all of them.
 var RefusalReasons = []RefusalReason{
-	RefusedAnswer, RefusedToken, RefusedByProvider, RefusedRule, RefusedUnknown, RefusedEmail, RefusedDisabled, RefusedSetup, RefusedUsed,
+	RefusedAnswer, RefusedToken, RefusedByProvider, RefusedRule, RefusedUnknown, RefusedEmail, RefusedDisabled, RefusedSetup, RefusedUsed, RefusedLink,
 }
 
 // Refusal is the error of a sign-in that is refused, in words for the person.
@@ -108,7 +110,7 @@ func (r *Refusal) Error() string { return r.Message }
 type Attempt struct {
 	// Company is the Installation where it is not known.
 	Company domain.CompanyID
-	// Way is the name of the provider.
+	// Way is the name of the provider, or ByLink.
 	Way string
 	Why RefusalReason
 	// Subject is who the provider says that it was; "" where that is not known.

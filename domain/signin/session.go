@@ -62,6 +62,7 @@ type Sessions interface {
 	// used last first; at most MaxListed.
 	List(ctx context.Context, scope domain.Scope, email string) ([]*Session, error)
 	// EndAll ends sessions of a company, or of one of its users, or the one of
-	// that id; "" leaves a condition out. It returns how many.
+	// that id; "" leaves a condition out. It returns how many. Without an id, links that
+	// sign in end too.
 	EndAll(ctx context.Context, scope domain.Scope, email, id string) (int, error)
 }

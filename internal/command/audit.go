@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"os/user"
 	"strconv"
 	"strings"
 
@@ -190,4 +191,14 @@ func auditLines(name string) iter.Seq2[auditLine, error] {
 			}
 		}
 	}
+}
+
+// actor is the account that runs a command, for the audit log.
+func actor(command string) *domain.Actor {
+	by := &domain.Actor{Name: "unknown", Origin: domain.Origin{Door: command}}
+	if account, err := user.Current(); err == nil {
+		by.Name = account.Username
+	}
+	by.Address, _ = os.Hostname() // a machine without a name has none
+	return by
 }

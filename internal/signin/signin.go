@@ -27,13 +27,14 @@ const maxBody = 16 << 10
 type Config struct {
 	Store    signin.Sessions
 	Sessions *access.Sessions
+	Links    signin.Links
+	Logins   signin.Logins
 	Log      *slog.Logger
 
 	// Providers are those that people sign in at. What follows is not needed without
 	// them. Only has the page offer no sign-in by key.
 	Providers []*Provider
 	Only      bool
-	Logins    signin.Logins
 	// Key seals the cookie of a sign-in that has begun.
 	Key seal.Key
 	// CheckEvery is how often providers are asked about sessions.
@@ -55,7 +56,7 @@ func New(cfg Config) *Handler {
 
 // Handlers are those of the sign-in page by their exact paths.
 func (h *Handler) Handlers() map[string]http.Handler {
-	handlers := map[string]http.Handler{SessionPath: http.HandlerFunc(h.session)}
+	handlers := map[string]http.Handler{SessionPath: http.HandlerFunc(h.session), LinkPath: http.HandlerFunc(h.link)}
 	for _, p := range h.Providers {
 		handlers[p.path()], handlers[p.path()+callbackPath] = h.start(p), h.callback(p)
 	}
@@ -127,11 +128,13 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) {
 	h.answer(w, reading{found, h.ways()})
 }
 
-// credentials is what the page signs in with: a key with its secret, or a token.
+// credentials is what the page signs in with: a key with its secret, a token, or the
+// code of a link.
 type credentials struct {
 	AccessKeyID string `json:"accessKeyId"`
 	Secret      string `json:"secret"`
 	Token       string `json:"token"`
+	Link        string `json:"link"`
 }
 
 func (h *Handler) begin(w http.ResponseWriter, r *http.Request) {
@@ -158,8 +161,10 @@ func (h *Handler) beginBy(r *http.Request, given credentials) (*signin.Begun, er
 		return h.Store.ByKey(ctx, from, given.AccessKeyID, domain.Secret(given.Secret))
 	case given.Token != "":
 		return h.Store.ByToken(ctx, from, domain.Secret(given.Token))
+	case given.Link != "":
+		return h.byLink(r, domain.Secret(given.Link))
 	}
-	return nil, domain.Invalid("accessKeyId", "an access key or a token is needed")
+	return nil, domain.Invalid("accessKeyId", "an access key, a token or a link is needed")
 }
 
 func (h *Handler) end(w http.ResponseWriter, r *http.Request) {

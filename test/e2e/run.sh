@@ -49,6 +49,6 @@ session=$(printf '{"type":"session","company":"demo","subscriber":"8944100000000
 printf '%s\n' '{"type":"recipient","company":"demo","email":"refused@demo.example"}' \
 	'{"type":"suppression","company":"demo","email":"refused@demo.example","since":"2026-10-02T08:00:00Z","reason":"refused","detail":"550 5.1.1 no such user"}' "$session" \
 	| ../../simgraph import --data-dir "$data" - >/dev/null
-SIMGRAPH_URL="$base/graphql" SIMGRAPH_BASE="$base" SIMGRAPH_PROVIDER="$provider" SIMGRAPH_RADIUS="$radius" \
+SIMGRAPH_URL="$base/graphql" SIMGRAPH_BASE="$base" SIMGRAPH_DATA_DIR="$data" SIMGRAPH_PROVIDER="$provider" SIMGRAPH_RADIUS="$radius" \
 	SIMGRAPH_RADIUS_SECRET=$(../../simgraph radius client add e2e --network 127.0.0.1/32 --company demo --data-dir "$data") \
 	SIMGRAPH_TOKEN=$(sed -n "s/.*Bearer \([^']*\).*/\1/p" "$data/out" | head -n 1) npm test

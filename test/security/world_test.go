@@ -142,7 +142,7 @@ func (w *world) open(t *testing.T, log *slog.Logger, configure []func(*signin.Co
 	t.Helper()
 	gate := access.NewGate(w.access, time.Now)
 	gate.Sessions = access.NewSessions(w.sessions, access.NewSite(""), func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) })
-	ways := signin.Config{Store: w.sessions, Sessions: gate.Sessions, Log: log, Logins: w.sessions, Key: sealKey, CheckEvery: time.Minute}
+	ways := signin.Config{Store: w.sessions, Sessions: gate.Sessions, Log: log, Links: w.sessions, Logins: w.sessions, Key: sealKey, CheckEvery: time.Minute}
 	for _, change := range configure {
 		change(&ways)
 	}

@@ -20,15 +20,17 @@ export interface Session {
   notice: string | null;
   /** A token out of an address, which may replace the session when the person agrees. */
   offered: string | null;
+  /** The code of a link out of an address, which signs in when the person agrees. */
+  link: string | null;
   /** Whether it is not known yet who is signed in. */
   awaiting: boolean;
   ways: Ways;
 }
 
-/** What signs in: a key with its secret, or a token. */
-export type Credentials = { accessKeyId: string; secret: string } | { token: string };
+/** What signs in: a key with its secret, a token, or the code of a link. */
+export type Credentials = { accessKeyId: string; secret: string } | { token: string } | { link: string };
 
-let session: Session = { id: null, notice: sessionStorage.getItem(noticeKey), offered: null, awaiting: true, ways: { keys: true, providers: [] } };
+let session: Session = { id: null, notice: sessionStorage.getItem(noticeKey), offered: null, link: null, awaiting: true, ways: { keys: true, providers: [] } };
 sessionStorage.removeItem(noticeKey);
 const listeners = new Set<() => void>();
 const beforeSignOut = new Set<() => Promise<unknown>>();
@@ -48,14 +50,17 @@ interface SessionAnswer {
 
 const endpoint = '/session';
 
+const post = (path: string, body: Credentials) =>
+  fetch(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+
 /** Signs in. Throws what is wrong with the credentials, where the status has no text of its own. */
 export async function signIn(credentials: Credentials, refusal: string): Promise<void> {
-  const response = await fetch(endpoint, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(credentials) });
+  const response = await post(endpoint, credentials);
   const answer = (await response.json().catch(() => ({}))) as SessionAnswer;
   if (response.status === 401) throw new Error(refusal);
   if (!response.ok || !answer.session) throw new Error(answer.error?.message ?? `The server answered ${response.status}. Try again.`);
   tabs.postMessage({ session: answer.session.id } satisfies Message);
-  change({ id: answer.session.id, notice: null, offered: null });
+  change({ id: answer.session.id, notice: null, offered: null, link: null });
 }
 
 /** Reads from the server who is signed in, and how people can. */
@@ -153,27 +158,60 @@ async function lookAgain() {
 
 /** Reads who is signed in, and takes the token out of the address. */
 export async function begin() {
-  addEventListener('hashchange', () => void takeTokenFromAddress());
+  addEventListener('hashchange', () => {
+    takeLinkFromAddress();
+    void takeTokenFromAddress();
+  });
   document.addEventListener('visibilitychange', () => void lookAgain());
   // The browser may show the page as it was before the session ended.
   addEventListener('pageshow', ({ persisted }) => persisted && void lookAgain());
-  const given = tokenOfAddress();
+  takeLinkFromAddress();
+  const given = ofAddress('token');
   const id = await readSession().catch(() => null);
   if (id !== null) change({ id, notice: null });
   if (given !== null) await take(given);
   change({ awaiting: false });
 }
 
-/** Removes `#token=…` from the address and returns the token. */
-function tokenOfAddress(): string | null {
-  const given = new URLSearchParams(location.hash.slice(1)).get('token');
+/** Removes `#token=…` or `#link=…` from the address and returns what it gives. */
+function ofAddress(name: 'token' | 'link'): string | null {
+  const given = new URLSearchParams(location.hash.slice(1)).get(name);
   if (given !== null) history.replaceState(null, '', location.pathname + location.search);
   return given || null;
 }
 
 async function takeTokenFromAddress() {
-  const given = tokenOfAddress();
+  const given = ofAddress('token');
   if (given !== null) await take(given);
+}
+
+function takeLinkFromAddress() {
+  const link = ofAddress('link');
+  if (link !== null) change({ link });
+}
+
+/** Drops the link of the address. */
+export const declineLink = () => change({ link: null });
+
+export interface LinkTarget {
+  email: string;
+  company: string;
+}
+
+/** Reads whom a link signs in, which does not use it up. Throws why it signs nobody in. */
+export async function readLink(link: string): Promise<LinkTarget> {
+  const response = await post(`${endpoint}/link`, { link });
+  const answer = (await response.json().catch(() => ({}))) as Partial<LinkTarget> & SessionAnswer;
+  if (!response.ok || !answer.email) throw new Error(answer.error?.message ?? `The server answered ${response.status}. Try again.`);
+  return answer as LinkTarget;
+}
+
+/** Uses a link up. It replaces the session that there is. */
+export async function signInByLink(link: string): Promise<void> {
+  const replaces = session.id !== null;
+  if (replaces) await finish();
+  await signIn({ link }, 'The server does not accept this link.');
+  if (replaces) beginAnew(null);
 }
 
 /** Signs in with the token of a link. It does not replace another session unasked. */

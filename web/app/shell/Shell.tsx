@@ -4,6 +4,7 @@ import { useSession } from '../session';
 import { Bar } from './Bar';
 import { Boundary } from './Boundary';
 import { OfferedSession } from './OfferedSession';
+import { LinkSignIn } from './LinkSignIn';
 import { Loading } from './parts';
 import { placesAt } from './places';
 import { type Route, useRoute, type View as ViewName } from './route';
@@ -42,10 +43,11 @@ const views: Record<Exclude<ViewName, 'explore'>, Shown> = {
 
 /** The page: a bar, and the view that the address names. */
 export function Shell() {
-  const { id, notice, offered, awaiting } = useSession();
+  const { id, notice, offered, link, awaiting } = useSession();
   const route = useRoute();
-  useTitle(id === null ? 'Sign in' : titleOf(route));
+  useTitle(id === null || link !== null ? 'Sign in' : titleOf(route));
   if (awaiting) return null;
+  if (link !== null) return <LinkSignIn key={link} code={link} signedIn={id !== null} />;
   if (id === null) return <SignIn notice={notice} />;
   return (
     <SignedIn key={id}>

@@ -1,0 +1,157 @@
+package signin
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db"
+	"simgraph/db/audit"
+	"simgraph/db/credential"
+	"simgraph/db/pg"
+	"simgraph/domain"
+	"simgraph/domain/signin"
+)
+
+var _ signin.Links = (*Store)(nil)
+
+const dropStaleLinks = `DELETE FROM login_links WHERE company_id = $1 AND expires_at < $2`
+
+// dropSurplusLinks leaves room for one more link of the user.
+const dropSurplusLinks = `
+DELETE FROM login_links
+WHERE company_id = $1 AND link_hash IN (
+  SELECT link_hash FROM login_links
+  WHERE company_id = $1 AND user_id = $2
+  ORDER BY created_at DESC OFFSET $3)`
+
+const insertLink = `
+INSERT INTO login_links (company_id, link_hash, user_id, created_at, expires_at)
+VALUES ($1, $2, $3, $4, $5)`
+
+// Issue implements signin.Links.
+func (s *Store) Issue(ctx context.Context, scope domain.Scope, email string, lifetime time.Duration) (*signin.IssuedLink, error) {
+	link := &signin.IssuedLink{Code: domain.Secret(credential.New(credential.Link, scope.Company, credential.SecretBytes))}
+	return link, pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		user, err := db.CompanyUser(ctx, tx, scope, email)
+		if err != nil {
+			return err
+		}
+		if user.Disabled {
+			return domain.Invalid("userEmail", "the user is disabled")
+		}
+		now := s.moment()
+		link.Email, link.ExpiresAt = user.Email, now.Add(lifetime)
+		if _, err := tx.ExecContext(ctx, dropStaleLinks, scope.Company, now.Add(-kept)); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, dropSurplusLinks, scope.Company, user.UserID, signin.MaxLinks-1); err != nil {
+			return err
+		}
+		hash := credential.Hash(link.Code)
+		if _, err := tx.ExecContext(ctx, insertLink, scope.Company, hash, user.UserID, now, link.ExpiresAt); err != nil {
+			return err
+		}
+		return audit.Record(ctx, tx, scope, domain.AuditEntry{
+			Action: domain.AuditLinkIssue, SubjectType: "User", SubjectID: user.Email, Changes: []domain.AuditChange{
+				domain.Became("link", credential.FormatHash(hash)), domain.Became("expiresAt", link.ExpiresAt.Format(time.RFC3339)),
+			},
+		})
+	})
+}
+
+const findLink = `
+SELECT l.user_id, l.expires_at, u.email, u.disabled, c.name AS company
+FROM login_links l
+JOIN users u ON u.company_id = l.company_id AND u.user_id = l.user_id
+JOIN companies c ON c.company_id = l.company_id
+WHERE l.company_id = $1 AND l.link_hash = $2`
+
+type linkRow struct {
+	UserID         int64
+	ExpiresAt      time.Time
+	Email, Company string
+	Disabled       bool
+}
+
+// FindLink implements signin.Links.
+func (s *Store) FindLink(ctx context.Context, code domain.Secret) (*signin.Link, error) {
+	company, hash, err := readLink(code)
+	if err != nil {
+		return nil, err
+	}
+	row, err := s.liveLink(ctx, s.pool, company, hash)
+	if err != nil {
+		return nil, err
+	}
+	return &signin.Link{Email: row.Email, Company: row.Company, ExpiresAt: row.ExpiresAt}, nil
+}
+
+// readLink returns the company that a code names, and the hash that is stored of it.
+func readLink(code domain.Secret) (domain.CompanyID, []byte, error) {
+	company, ok := credential.CompanyOf(credential.Link, string(code))
+	if !ok {
+		return 0, nil, deadLink(domain.Installation)
+	}
+	return company, credential.Hash(code), nil
+}
+
+// liveLink finds a link that signs in now.
+func (s *Store) liveLink(ctx context.Context, in sqlx.QueryerContext, company domain.CompanyID, hash []byte) (*linkRow, error) {
+	// A code that is not found says nothing about its company: anybody can write one.
+	row, err := pg.GetOne[linkRow](ctx, in, deadLink(domain.Installation), findLink, company, hash)
+	switch {
+	case err != nil:
+		return nil, err
+	case !s.Now().Before(row.ExpiresAt):
+		return nil, deadLink(company)
+	case row.Disabled:
+		return nil, &signin.Refusal{Why: signin.RefusedDisabled, Message: "Your account is disabled. Ask your administrator.", Company: company}
+	}
+	return row, nil
+}
+
+func deadLink(company domain.CompanyID) *signin.Refusal {
+	return &signin.Refusal{
+		Why: signin.RefusedLink, Message: "This link does not sign in: it was used before, has expired or is incomplete. Ask for a new one.", Company: company,
+	}
+}
+
+const useLink = `DELETE FROM login_links WHERE company_id = $1 AND link_hash = $2 RETURNING 1`
+
+// ByLink implements signin.Links. Of two uses at a time the deletion lets one through.
+func (s *Store) ByLink(ctx context.Context, from domain.Origin, code domain.Secret) (begun *signin.Begun, err error) {
+	company, hash, err := readLink(code)
+	if err != nil {
+		return nil, err
+	}
+	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		row, err := s.liveLink(ctx, tx, company, hash)
+		if err != nil {
+			return err
+		}
+		uses, err := pg.Returned(ctx, tx, useLink, company, hash)
+		if err != nil {
+			return err
+		}
+		if uses == 0 {
+			return deadLink(company)
+		}
+		begun, err = s.beginIn(ctx, tx, &origin{company: company, userID: row.UserID, email: row.Email, way: signin.ByLink, from: from})
+		return err
+	})
+	return begun, err
+}
+
+const endLinks = `
+DELETE FROM login_links
+WHERE company_id = $1 AND ($2 = '' OR user_id IN (SELECT user_id FROM users WHERE company_id = $1 AND email = $2))`
+
+// endLinksOf ends the links of the company, or of one of its users, so that nobody
+// signs in again by a link of before.
+func endLinksOf(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, email string) error {
+	_, err := tx.ExecContext(ctx, endLinks, company, strings.ToLower(email))
+	return err
+}

@@ -1,0 +1,37 @@
+package signin
+
+import (
+	"context"
+	"time"
+
+	"simgraph/domain"
+)
+
+// Link signs a user in once.
+type Link struct {
+	Email string
+	// Company is the name of the user's company.
+	Company   string
+	ExpiresAt time.Time
+}
+
+// IssuedLink is a link with the code that it is used by.
+type IssuedLink struct {
+	Link
+	Code domain.Secret
+}
+
+// MaxLinks bounds the links of a user that have not been used; the oldest end.
+const MaxLinks = 10
+
+// Links keeps links that sign in once. Their codes are stored as hashes. The methods
+// that take a code return a Refusal where it signs nobody in.
+type Links interface {
+	// Issue makes a link for a user of the company, or returns NotFound. A user that is
+	// disabled gets none: the error is Invalid.
+	Issue(ctx context.Context, scope domain.Scope, email string, lifetime time.Duration) (*IssuedLink, error)
+	// FindLink returns what a link is for. That does not use it up.
+	FindLink(ctx context.Context, code domain.Secret) (*Link, error)
+	// ByLink begins a session and uses the link up.
+	ByLink(ctx context.Context, from domain.Origin, code domain.Secret) (*Begun, error)
+}
