@@ -165,10 +165,14 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	if v.machines != nil {
 		oauth.Assertion = v.machines.Exchange
 	}
+	metadata, err := oauth.Metadata(s.PublicURL)
+	if err != nil {
+		return err
+	}
 	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }, ReadOnly: v.writes.look}
 	endpoints := httpd.Endpoints{
 		Graph: httpd.Graph(gate, v.engine, v.log), OAuth: oauth, Health: health, REST: paths,
-		Others: slices.Concat(httpd.Pages(page), httpd.Pages(v.signIn.Handlers()), []httpd.Route{{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams}}),
+		Others: slices.Concat(httpd.Pages(page), httpd.Pages(v.signIn.Handlers()), httpd.Pages(metadata), []httpd.Route{{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams}}),
 	}
 	v.telemetry.name(endpoints.Names())
 	if endpoints.Around, err = s.around(v); err != nil {
