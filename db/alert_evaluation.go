@@ -10,11 +10,12 @@ import (
 
 	"simgraph/db/pg"
 	"simgraph/db/usage"
+	"simgraph/db/webhook"
 	"simgraph/domain"
 )
 
 // AlertEvaluator logs the thresholds that usage crosses as it is booked, and
-// queues the mail about them, all in the transaction of the usage.
+// queues mail and webhooks about them, all in the transaction of the usage.
 type AlertEvaluator struct{ now func() time.Time }
 
 var _ usage.Observer = AlertEvaluator{}
@@ -275,12 +276,16 @@ SELECT r.company_id, $2, r.recipient_id, r.email, $3, r.suppressed_since IS NOT 
 FROM alert_recipients r
 WHERE r.company_id = $1`
 
-// notify queues the mail to every recipient and notifies subscriptions.
+// notify queues the mail to every recipient and the messages to webhooks, and
+// notifies subscriptions.
 func (f *firing) notify(ctx context.Context) error {
 	if f.fired == 0 {
 		return nil
 	}
 	if _, err := f.tx.ExecContext(ctx, queueDeliveries, f.company.CompanyID, f.notification, f.at); err != nil {
+		return err
+	}
+	if err := webhook.AlertsFired(ctx, f.tx, f.company.CompanyID, f.notification, f.at); err != nil {
 		return err
 	}
 	return announceAlerts(ctx, f.tx, f.company.CompanyID, f.notification)

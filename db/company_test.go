@@ -21,6 +21,8 @@ var ofAllCompanies = map[string]string{
 	"unreconciled":      "finds the companies whose usage must be reconciled",
 	"allRADIUSClients":  "the listener authenticates the packets of all companies",
 	"openCompanies":     "finds the companies with open sessions",
+	"pendingMessages":   "finds the companies with messages to webhooks",
+	"prunableMessages":  "finds the companies with old messages to webhooks",
 	"alertsFired":       "live events are read for all companies at once",
 	"companiesToCheck":  "finds the companies with sessions whose provider is asked again",
 	"declareFollowing":  "live events: leases for the companies that an instance follows",

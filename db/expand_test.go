@@ -13,7 +13,9 @@ import (
 
 // contracted are what migrations take away that the version before them may use,
 // each with the reason why none does that can still run beside it.
-var contracted = map[string]string{}
+var contracted = map[string]string{
+	"00030_webhooks.sql: CHECK ((kind = ANY (ARRAY['alerts'::text, 'test'::text, 'webhook'::text]))) NOT VALID on mails refuses more than before": "it stands for a check that allowed fewer kinds",
+}
 
 // relied is what statements of a version rely on in the schema, by name.
 type relied struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/usage"
+	"simgraph/db/webhook"
 	"simgraph/domain"
 )
 
@@ -32,15 +33,18 @@ func announceAlerts(ctx context.Context, tx sqlx.ExecerContext, company domain.C
 // A NOTIFY in each transaction would make the commits of all writers queue up,
 // so what changes often is announced only where a process follows it.
 const (
-	usageFollowed = `SELECT ` + usage.IsFollowed
+	stateFollowed = `SELECT ` + usage.IsFollowed + ` AS followed, ` + webhook.AreWanted + ` AS wanted`
 	keysFollowed  = `
 SELECT s.key FROM subscribers s
 WHERE s.company_id = $1 AND s.physical_id = ANY($2) AND ` + usage.IsFollowed
 )
 
 // announceChanged announces, when the transaction commits, that subscribers or
-// their tags changed.
+// their tags changed: to subscriptions and to webhooks.
 func announceChanged(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physicalIDs []string) error {
+	if err := webhook.NamedChanged(ctx, tx, company, physicalIDs); err != nil {
+		return err
+	}
 	var keys []int64
 	if err := tx.SelectContext(ctx, &keys, keysFollowed, company, pq.StringArray(physicalIDs)); err != nil || len(keys) == 0 {
 		return err
@@ -51,9 +55,17 @@ func announceChanged(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID,
 // announceState announces, when the transaction commits, that the network state of
 // subscribers changed.
 func announceState(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, keys []int64) error {
-	var followed bool
-	if err := tx.GetContext(ctx, &followed, usageFollowed, company); err != nil || !followed {
+	var by struct{ Followed, Wanted bool }
+	if err := tx.GetContext(ctx, &by, stateFollowed, company); err != nil {
 		return err
+	}
+	if by.Wanted {
+		if err := webhook.KeysChanged(ctx, tx, company, keys); err != nil {
+			return err
+		}
+	}
+	if !by.Followed {
+		return nil
 	}
 	return announceKeys(ctx, tx, company, keys)
 }

@@ -329,7 +329,7 @@ func testable(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, id *in
 	return pq.Int64Array{*id}, nil
 }
 
-const mailSelect = `m.mail_id, m.recipient_id, m.email, m.kind, m.state, m.attempts, m.due_at, m.created_at, m.finished_at, m.last_error`
+const mailSelect = `m.mail_id, m.recipient_id, m.email, m.kind, m.state, m.attempts, m.due_at, m.created_at, m.finished_at, m.last_error, m.note`
 
 const mailsOfRecipients = `
 SELECT m.*

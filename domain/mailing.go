@@ -22,6 +22,8 @@ const (
 	MailAlerts MailKind = "alerts"
 	// MailTest shows that mail arrives.
 	MailTest MailKind = "test"
+	// MailWebhook reports a webhook that was disabled.
+	MailWebhook MailKind = "webhook"
 )
 
 // MailState is how far a mail has come.
@@ -55,6 +57,8 @@ type Mail struct {
 	FinishedAt *time.Time
 	// LastError is what the mail server answered, "" when all went well.
 	LastError string
+	// Note is what a mail of MailWebhook reports, in words; "" of others.
+	Note string
 }
 
 // AlertDelivery is the state of a notification to one recipient.

@@ -10,6 +10,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/inventory"
+	"simgraph/domain/webhook"
 	"simgraph/graph/generated"
 )
 
@@ -27,6 +28,7 @@ type Ports struct {
 	Alerts      domain.Alerts
 	AlertLog    domain.AlertLog
 	Recipients  domain.Recipients
+	Webhooks    webhook.Webhooks
 	Live        domain.Live
 	Audit       domain.AuditLog
 	Inventory   inventory.Inventory
@@ -100,6 +102,8 @@ type (
 	alertLogEntryResolver   struct{ *Graph }
 	alertDeliveryResolver   struct{ *Graph }
 	recipientResolver       struct{ *Graph }
+	webhookResolver         struct{ *Graph }
+	webhookDeliveryResolver struct{ *Graph }
 )
 
 // Query answers the root fields of queries.
@@ -173,6 +177,14 @@ func (g *Graph) AlertDelivery() generated.AlertDeliveryResolver { return alertDe
 
 // Recipient answers the fields of a recipient.
 func (g *Graph) Recipient() generated.RecipientResolver { return recipientResolver{g} }
+
+// Webhook answers the fields of a webhook.
+func (g *Graph) Webhook() generated.WebhookResolver { return webhookResolver{g} }
+
+// WebhookDelivery answers the fields of a message to a webhook.
+func (g *Graph) WebhookDelivery() generated.WebhookDeliveryResolver {
+	return webhookDeliveryResolver{g}
+}
 
 // Usage answers the fields of usage.
 func (g *Graph) Usage() generated.UsageResolver { return usageResolver{g} }

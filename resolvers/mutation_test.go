@@ -12,6 +12,9 @@ import (
 const sample = `physicalId: "8944000000000000009", subscriberId: "447700900999", contractLength: 12,
   connectionDate: "2026-01-01T00:00:00Z", expiryDate: "2028-01-01T00:00:00Z", `
 
+// hooked begins the input of a webhook.
+const hooked = `name: "x", `
+
 // unknown are inputs with an identifier of nothing, or a value that is refused,
 // and the field at fault.
 var unknown = map[string][][2]string{
@@ -48,9 +51,23 @@ var unknown = map[string][][2]string{
 	"createGroup":         {{`groupId: 0, name: "x"`, "groupId"}, {`groupId: {group}, name: "x"`, "groupId"}, {`name: " "`, "name"}},
 	"editGroupInventory":  {{`groupId: 999`, "groupId"}, {`groupId: {group}, name: null`, "name"}, {`groupId: {group}, hideTariffDetails: null`, "hideTariffDetails"}},
 	"removeGroup":         {{`groupId: 999`, "groupId"}, {`groupId: {group}`, "groupId"}},
-	"createTariff":        {{`name: "x", lineRental: -1, currency: "GBP"`, "lineRental"}, {`name: "x", lineRental: 1, currency: "gbp"`, "currency"}},
-	"editTariff":          {{`name: "none", lineRental: 1`, "name"}},
-	"removeTariff":        {{`name: "none"`, "name"}},
+	"createWebhook": {
+		{hooked + `url: "https://example.com", eventTypes: []`, "eventTypes"}, {hooked + `url: "http://example.com", eventTypes: [ALERT_FIRED]`, "url"},
+		{hooked + `url: "https://127.0.0.1", eventTypes: [ALERT_FIRED]`, "url"}, {hooked + `url: "https://example.com", eventTypes: [ALERT_FIRED], alertIds: [999]`, "alertIds"},
+		{hooked + `url: "https://example.com", eventTypes: [ALERT_FIRED], groupIds: [999]`, "groupIds"}, {hooked + `url: "https://example.com", eventTypes: [ALERT_FIRED], tagNames: [" "]`, "tagNames"},
+	},
+	"editWebhook":                  {{`webhookId: 999, name: "x"`, "webhookId"}},
+	"rotateWebhookSecret":          {{`webhookId: 999`, "webhookId"}},
+	"testWebhook":                  {{`webhookId: 999`, "webhookId"}},
+	"enableWebhook":                {{`webhookId: 999`, "webhookId"}},
+	"disableWebhook":               {{`webhookId: 999`, "webhookId"}},
+	"deleteWebhook":                {{`webhookId: 999`, "webhookId"}},
+	"replayWebhookDelivery":        {{`deliveryId: "none"`, "deliveryId"}},
+	"replayWebhookDeliveriesSince": {{`webhookId: 999, since: "2026-01-01T00:00:00Z"`, "webhookId"}},
+
+	"createTariff": {{`name: "x", lineRental: -1, currency: "GBP"`, "lineRental"}, {`name: "x", lineRental: 1, currency: "gbp"`, "currency"}},
+	"editTariff":   {{`name: "none", lineRental: 1`, "name"}},
+	"removeTariff": {{`name: "none"`, "name"}},
 	"createUser": {
 		{`email: "a", permissions: []`, "email"}, {`email: "admin@demo.example", permissions: []`, "email"}, {`email: "new@demo.example", permissions: [], groups: [999]`, "groups"},
 	},

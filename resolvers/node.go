@@ -37,27 +37,30 @@ var (
 	people     = []domain.Permission{domain.ViewUserDetails}
 	keys       = []domain.Permission{domain.ManageAccessKeys}
 	statistics = []domain.Permission{domain.ViewStatisticsOverview, domain.ViewSubscriber}
+	messages   = []domain.Permission{domain.ViewMonitoringAlerts, domain.ViewSubscriber}
 	nothing    []domain.Permission
 )
 
 var nodeTypes = map[string]nodeType{
-	"Subscriber":    {fleet, (*Graph).subscriberNodes},
-	"FeedElement":   {statistics[:1], (*Graph).elementNodes},
-	"FeedReject":    {statistics[:1], (*Graph).rejectNodes},
-	"WaitingUsage":  {statistics[:1], (*Graph).waitingNodes},
-	"Session":       {statistics, (*Graph).sessionNodes},
-	"Group":         {fleet, (*Graph).groupNodes},
-	"Tag":           {fleet, (*Graph).tagNodes},
-	"Alert":         {monitoring, (*Graph).alertNodes},
-	"AlertLogEntry": {monitoring[:1], (*Graph).alertLogNodes},
-	"Recipient":     {monitoring, (*Graph).recipientNodes},
-	"Operator":      {fleet, (*Graph).operatorNodes},
-	"Tariff":        {fleet, (*Graph).tariffNodes},
-	"User":          {people, (*Graph).userNodes},
-	"AuditEntry":    {people, (*Graph).auditNodes},
-	"AccessKey":     {keys, (*Graph).accessKeyNodes},
-	"Company":       {nothing, (*Graph).companyNodes},
-	"Viewer":        {nothing, (*Graph).viewerNodes},
+	"Subscriber":      {fleet, (*Graph).subscriberNodes},
+	"FeedElement":     {statistics[:1], (*Graph).elementNodes},
+	"FeedReject":      {statistics[:1], (*Graph).rejectNodes},
+	"WaitingUsage":    {statistics[:1], (*Graph).waitingNodes},
+	"Session":         {statistics, (*Graph).sessionNodes},
+	"Group":           {fleet, (*Graph).groupNodes},
+	"Tag":             {fleet, (*Graph).tagNodes},
+	"Alert":           {monitoring, (*Graph).alertNodes},
+	"AlertLogEntry":   {monitoring[:1], (*Graph).alertLogNodes},
+	"Recipient":       {monitoring, (*Graph).recipientNodes},
+	"Webhook":         {monitoring[:1], (*Graph).webhookNodes},
+	"WebhookDelivery": {messages, (*Graph).webhookDeliveryNodes},
+	"Operator":        {fleet, (*Graph).operatorNodes},
+	"Tariff":          {fleet, (*Graph).tariffNodes},
+	"User":            {people, (*Graph).userNodes},
+	"AuditEntry":      {people, (*Graph).auditNodes},
+	"AccessKey":       {keys, (*Graph).accessKeyNodes},
+	"Company":         {nothing, (*Graph).companyNodes},
+	"Viewer":          {nothing, (*Graph).viewerNodes},
 }
 
 func (q queryResolver) Node(ctx context.Context, id string) (model.Node, error) {

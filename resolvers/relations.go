@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"simgraph/domain"
+	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 )
 
@@ -79,6 +80,8 @@ var (
 
 	recipientOfDelivery = relate(field{"AlertDelivery", "recipient", rides, ""}, recipientsByID,
 		func(d *domain.AlertDelivery) (int64, bool) { return d.RecipientID, true })
+	webhookOfDelivery = relate(field{"WebhookDelivery", "webhook", rides, ""}, webhooksByID,
+		func(d *webhook.Delivery) (int64, bool) { return d.WebhookID, true })
 	mailsOfRecipient = relateBy(field{"Recipient", "mails", apart, ""}, mailsByRecipient,
 		func(r *domain.Recipient) (int64, bool) { return r.RecipientID, true }, pageArguments)
 )

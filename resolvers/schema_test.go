@@ -56,6 +56,10 @@ func TestEveryConnectionIsWalkedBothWaysAndCounted(t *testing.T) {
 	for range 3 {
 		s.mustAsk(t, `mutation {createAccessKey(input: {userEmail: "admin@demo.example"}) {secret}}`)
 	}
+	for range 3 {
+		made := s.mustAsk(t, `mutation {createWebhook(input: {name: "hook", url: "https://example.com", eventTypes: [ALERT_FIRED]}) {webhook {webhookId}}}`)
+		s.mustAsk(t, fmt.Sprintf(`mutation {testWebhook(input: {webhookId: %v}) {delivery {id}}}`, made.at("createWebhook", "webhook", "webhookId")))
+	}
 	for _, field := range rootFields(schemaOf())["query"] {
 		if !strings.HasSuffix(field.Type.Name(), "Connection") {
 			continue

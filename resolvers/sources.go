@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 )
 
@@ -59,6 +60,7 @@ var (
 	alertsByGroup      = loading(func(g *Graph) many[int64, []*domain.Alert] { return g.Alerts.OfGroups })
 	deliveries         = loading(func(g *Graph) many[string, []*domain.AlertDelivery] { return g.AlertLog.Deliveries })
 	recipientsByID     = loading(func(g *Graph) many[int64, *domain.Recipient] { return g.Recipients.FindMany })
+	webhooksByID       = loading(func(g *Graph) many[int64, *webhook.Endpoint] { return g.Webhooks.FindMany })
 	mailsByRecipient   = loadingPage(func(g *Graph) manyOf[int64, []*domain.Mail, domain.Page] { return g.Recipients.Mails })
 
 	fleets = loadingBy(func(ctx context.Context, l *loaders, _ []none, _ none) (map[none]domain.FleetCounts, error) {

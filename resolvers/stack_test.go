@@ -21,10 +21,12 @@ import (
 	"simgraph/db/inventory"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
+	"simgraph/db/webhook"
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/bundle"
 	"simgraph/internal/demo"
+	"simgraph/internal/seal"
 	"simgraph/resolvers"
 )
 
@@ -66,6 +68,7 @@ func newStack(t testing.TB) *stack {
 		Catalogue: db.NewCatalogue(pool), Access: access, Usage: records, Analytics: usage.NewAnalytics(records), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		Alerts: alerts, AlertLog: db.NewAlertLog(pool), Recipients: recipients, Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock),
+		Webhooks: webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Now: clock}),
 	}
 	s.engine = engineOn(s.ports, transport.Config{})
 	s.caller = callerNamed(t, access, "admin@demo.example")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"simgraph/domain"
+	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 	"simgraph/graph/plan"
 	"simgraph/graph/scalar"
@@ -23,35 +24,44 @@ func (e *executableSchema) Plan() *plan.Schema {
 	return &plan.Schema{
 		Roots: map[string]map[string]*plan.Shape{
 			"Mutation": {
-				"createUser":              plan.Pointer[model.CreateUserPayload](false, "CreateUserPayload"),
-				"editUser":                plan.Pointer[model.EditUserPayload](false, "EditUserPayload"),
-				"createAccessKey":         plan.Pointer[model.CreateAccessKeyPayload](false, "CreateAccessKeyPayload"),
-				"revokeAccessKey":         plan.Pointer[model.RevokeAccessKeyPayload](false, "RevokeAccessKeyPayload"),
-				"createAlert":             plan.Pointer[model.CreateAlertPayload](false, "CreateAlertPayload"),
-				"editAlert":               plan.Pointer[model.EditAlertPayload](false, "EditAlertPayload"),
-				"deleteAlert":             plan.Pointer[model.DeleteAlertPayload](false, "DeleteAlertPayload"),
-				"editGroup":               plan.Pointer[model.EditGroupPayload](false, "EditGroupPayload"),
-				"createGroup":             plan.Pointer[model.CreateGroupPayload](false, "CreateGroupPayload"),
-				"editGroupInventory":      plan.Pointer[model.EditGroupInventoryPayload](false, "EditGroupInventoryPayload"),
-				"removeGroup":             plan.Pointer[model.RemoveGroupPayload](false, "RemoveGroupPayload"),
-				"createTariff":            plan.Pointer[model.CreateTariffPayload](false, "CreateTariffPayload"),
-				"editTariff":              plan.Pointer[model.EditTariffPayload](false, "EditTariffPayload"),
-				"removeTariff":            plan.Pointer[model.RemoveTariffPayload](false, "RemoveTariffPayload"),
-				"createRecipient":         plan.Pointer[model.CreateRecipientPayload](false, "CreateRecipientPayload"),
-				"editRecipient":           plan.Pointer[model.EditRecipientPayload](false, "EditRecipientPayload"),
-				"deleteRecipient":         plan.Pointer[model.DeleteRecipientPayload](false, "DeleteRecipientPayload"),
-				"restoreRecipient":        plan.Pointer[domain.Restored](false, "RestoreRecipientPayload"),
-				"sendTestAlert":           plan.Pointer[model.SendTestAlertPayload](false, "SendTestAlertPayload"),
-				"editSubscriber":          plan.Pointer[model.EditSubscriberPayload](false, "EditSubscriberPayload"),
-				"createSubscriber":        plan.Pointer[model.CreateSubscriberPayload](false, "CreateSubscriberPayload"),
-				"editSubscriberInventory": plan.Pointer[model.EditSubscriberInventoryPayload](false, "EditSubscriberInventoryPayload"),
-				"moveSubscriber":          plan.Pointer[model.MoveSubscriberPayload](false, "MoveSubscriberPayload"),
-				"barSubscriber":           plan.Pointer[model.BarSubscriberPayload](false, "BarSubscriberPayload"),
-				"unbarSubscriber":         plan.Pointer[model.UnbarSubscriberPayload](false, "UnbarSubscriberPayload"),
-				"terminateSubscriber":     plan.Pointer[model.TerminateSubscriberPayload](false, "TerminateSubscriberPayload"),
-				"attachTag":               plan.Pointer[model.AttachTagPayload](false, "AttachTagPayload"),
-				"detachTag":               plan.Pointer[model.DetachTagPayload](false, "DetachTagPayload"),
-				"recordUsage":             plan.Pointer[model.RecordUsagePayload](false, "RecordUsagePayload"),
+				"createUser":                   plan.Pointer[model.CreateUserPayload](false, "CreateUserPayload"),
+				"editUser":                     plan.Pointer[model.EditUserPayload](false, "EditUserPayload"),
+				"createAccessKey":              plan.Pointer[model.CreateAccessKeyPayload](false, "CreateAccessKeyPayload"),
+				"revokeAccessKey":              plan.Pointer[model.RevokeAccessKeyPayload](false, "RevokeAccessKeyPayload"),
+				"createAlert":                  plan.Pointer[model.CreateAlertPayload](false, "CreateAlertPayload"),
+				"editAlert":                    plan.Pointer[model.EditAlertPayload](false, "EditAlertPayload"),
+				"deleteAlert":                  plan.Pointer[model.DeleteAlertPayload](false, "DeleteAlertPayload"),
+				"editGroup":                    plan.Pointer[model.EditGroupPayload](false, "EditGroupPayload"),
+				"createGroup":                  plan.Pointer[model.CreateGroupPayload](false, "CreateGroupPayload"),
+				"editGroupInventory":           plan.Pointer[model.EditGroupInventoryPayload](false, "EditGroupInventoryPayload"),
+				"removeGroup":                  plan.Pointer[model.RemoveGroupPayload](false, "RemoveGroupPayload"),
+				"createTariff":                 plan.Pointer[model.CreateTariffPayload](false, "CreateTariffPayload"),
+				"editTariff":                   plan.Pointer[model.EditTariffPayload](false, "EditTariffPayload"),
+				"removeTariff":                 plan.Pointer[model.RemoveTariffPayload](false, "RemoveTariffPayload"),
+				"createRecipient":              plan.Pointer[model.CreateRecipientPayload](false, "CreateRecipientPayload"),
+				"editRecipient":                plan.Pointer[model.EditRecipientPayload](false, "EditRecipientPayload"),
+				"deleteRecipient":              plan.Pointer[model.DeleteRecipientPayload](false, "DeleteRecipientPayload"),
+				"restoreRecipient":             plan.Pointer[domain.Restored](false, "RestoreRecipientPayload"),
+				"sendTestAlert":                plan.Pointer[model.SendTestAlertPayload](false, "SendTestAlertPayload"),
+				"editSubscriber":               plan.Pointer[model.EditSubscriberPayload](false, "EditSubscriberPayload"),
+				"createSubscriber":             plan.Pointer[model.CreateSubscriberPayload](false, "CreateSubscriberPayload"),
+				"editSubscriberInventory":      plan.Pointer[model.EditSubscriberInventoryPayload](false, "EditSubscriberInventoryPayload"),
+				"moveSubscriber":               plan.Pointer[model.MoveSubscriberPayload](false, "MoveSubscriberPayload"),
+				"barSubscriber":                plan.Pointer[model.BarSubscriberPayload](false, "BarSubscriberPayload"),
+				"unbarSubscriber":              plan.Pointer[model.UnbarSubscriberPayload](false, "UnbarSubscriberPayload"),
+				"terminateSubscriber":          plan.Pointer[model.TerminateSubscriberPayload](false, "TerminateSubscriberPayload"),
+				"attachTag":                    plan.Pointer[model.AttachTagPayload](false, "AttachTagPayload"),
+				"detachTag":                    plan.Pointer[model.DetachTagPayload](false, "DetachTagPayload"),
+				"recordUsage":                  plan.Pointer[model.RecordUsagePayload](false, "RecordUsagePayload"),
+				"createWebhook":                plan.Pointer[model.CreateWebhookPayload](false, "CreateWebhookPayload"),
+				"editWebhook":                  plan.Pointer[model.EditWebhookPayload](false, "EditWebhookPayload"),
+				"rotateWebhookSecret":          plan.Pointer[model.RotateWebhookSecretPayload](false, "RotateWebhookSecretPayload"),
+				"testWebhook":                  plan.Pointer[model.TestWebhookPayload](false, "TestWebhookPayload"),
+				"enableWebhook":                plan.Pointer[model.EnableWebhookPayload](false, "EnableWebhookPayload"),
+				"disableWebhook":               plan.Pointer[model.DisableWebhookPayload](false, "DisableWebhookPayload"),
+				"deleteWebhook":                plan.Pointer[model.DeleteWebhookPayload](false, "DeleteWebhookPayload"),
+				"replayWebhookDelivery":        plan.Pointer[model.ReplayWebhookDeliveryPayload](false, "ReplayWebhookDeliveryPayload"),
+				"replayWebhookDeliveriesSince": plan.Pointer[model.ReplayWebhookDeliveriesSincePayload](false, "ReplayWebhookDeliveriesSincePayload"),
 			},
 			"Query": {
 				"node":                           plan.Abstract(false, objectsOfNode, objectOfNode),
@@ -90,122 +100,139 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"tags":                           plan.Pointer[model.Connection[domain.TagName]](false, "TagConnection"),
 				"tagList":                        plan.Pointer[model.List[domain.TagName]](false, "TagList"),
 				"taggedSubscriberList":           plan.Pointer[model.List[*domain.Subscriber]](false, "SubscriberList"),
+				"webhooks":                       plan.Pointer[model.Connection[*webhook.Endpoint]](false, "WebhookConnection"),
+				"webhookDeliveries":              plan.Pointer[model.Connection[*webhook.Delivery]](false, "WebhookDeliveryConnection"),
 			},
 		},
 		Objects: map[string]*plan.Object{
-			"AccessKey":                      e.planAccessKey(),
-			"AccessKeyConnection":            e.planAccessKeyConnection(),
-			"AccessKeyEdge":                  e.planAccessKeyEdge(),
-			"Alert":                          e.planAlert(),
-			"AlertConnection":                e.planAlertConnection(),
-			"AlertDelivery":                  e.planAlertDelivery(),
-			"AlertEdge":                      e.planAlertEdge(),
-			"AlertExplanation":               e.planAlertExplanation(),
-			"AlertFiring":                    e.planAlertFiring(),
-			"AlertList":                      e.planAlertList(),
-			"AlertLogConnection":             e.planAlertLogConnection(),
-			"AlertLogEdge":                   e.planAlertLogEdge(),
-			"AlertLogEntry":                  e.planAlertLogEntry(),
-			"AlertLogList":                   e.planAlertLogList(),
-			"AlertPreview":                   e.planAlertPreview(),
-			"AlertState":                     e.planAlertState(),
-			"AttachTagPayload":               e.planAttachTagPayload(),
-			"AuditChange":                    e.planAuditChange(),
-			"AuditConnection":                e.planAuditConnection(),
-			"AuditEdge":                      e.planAuditEdge(),
-			"AuditEntry":                     e.planAuditEntry(),
-			"BarSubscriberPayload":           e.planBarSubscriberPayload(),
-			"BoundaryExplanation":            e.planBoundaryExplanation(),
-			"BoundaryState":                  e.planBoundaryState(),
-			"Company":                        e.planCompany(),
-			"Country":                        e.planCountry(),
-			"CreateAccessKeyPayload":         e.planCreateAccessKeyPayload(),
-			"CreateAlertPayload":             e.planCreateAlertPayload(),
-			"CreateGroupPayload":             e.planCreateGroupPayload(),
-			"CreateRecipientPayload":         e.planCreateRecipientPayload(),
-			"CreateSubscriberPayload":        e.planCreateSubscriberPayload(),
-			"CreateTariffPayload":            e.planCreateTariffPayload(),
-			"CreateUserPayload":              e.planCreateUserPayload(),
-			"DataUsageByDirection":           e.planDataUsageByDirection(),
-			"DataUsageByIpAddress":           e.planDataUsageByIpAddress(),
-			"DataUsageByNetworkProtocol":     e.planDataUsageByNetworkProtocol(),
-			"DataUsageBySubscriber":          e.planDataUsageBySubscriber(),
-			"DeleteAlertPayload":             e.planDeleteAlertPayload(),
-			"DeleteRecipientPayload":         e.planDeleteRecipientPayload(),
-			"DetachTagPayload":               e.planDetachTagPayload(),
-			"EditAlertPayload":               e.planEditAlertPayload(),
-			"EditGroupInventoryPayload":      e.planEditGroupInventoryPayload(),
-			"EditGroupPayload":               e.planEditGroupPayload(),
-			"EditRecipientPayload":           e.planEditRecipientPayload(),
-			"EditSubscriberInventoryPayload": e.planEditSubscriberInventoryPayload(),
-			"EditSubscriberPayload":          e.planEditSubscriberPayload(),
-			"EditTariffPayload":              e.planEditTariffPayload(),
-			"EditUserPayload":                e.planEditUserPayload(),
-			"FeedElement":                    e.planFeedElement(),
-			"FeedElementConnection":          e.planFeedElementConnection(),
-			"FeedElementEdge":                e.planFeedElementEdge(),
-			"FeedPackets":                    e.planFeedPackets(),
-			"FeedReject":                     e.planFeedReject(),
-			"FeedRejectConnection":           e.planFeedRejectConnection(),
-			"FeedRejectEdge":                 e.planFeedRejectEdge(),
-			"Fleet":                          e.planFleet(),
-			"Group":                          e.planGroup(),
-			"GroupConnection":                e.planGroupConnection(),
-			"GroupEdge":                      e.planGroupEdge(),
-			"GroupList":                      e.planGroupList(),
-			"Mail":                           e.planMail(),
-			"MoveSubscriberPayload":          e.planMoveSubscriberPayload(),
-			"NetworkState":                   e.planNetworkState(),
-			"Operator":                       e.planOperator(),
-			"OperatorConnection":             e.planOperatorConnection(),
-			"OperatorEdge":                   e.planOperatorEdge(),
-			"PageInfo":                       e.planPageInfo(),
-			"ParentLink":                     e.planParentLink(),
-			"Period":                         e.planPeriod(),
-			"Recipient":                      e.planRecipient(),
-			"RecipientConnection":            e.planRecipientConnection(),
-			"RecipientEdge":                  e.planRecipientEdge(),
-			"RecipientList":                  e.planRecipientList(),
-			"RecordUsagePayload":             e.planRecordUsagePayload(),
-			"RecordedUsage":                  e.planRecordedUsage(),
-			"RelatedItems":                   e.planRelatedItems(),
-			"RemoveGroupPayload":             e.planRemoveGroupPayload(),
-			"RemoveTariffPayload":            e.planRemoveTariffPayload(),
-			"RestoreRecipientPayload":        e.planRestoreRecipientPayload(),
-			"RevokeAccessKeyPayload":         e.planRevokeAccessKeyPayload(),
-			"SendTestAlertPayload":           e.planSendTestAlertPayload(),
-			"Session":                        e.planSession(),
-			"SessionConnection":              e.planSessionConnection(),
-			"SessionCount":                   e.planSessionCount(),
-			"SessionEdge":                    e.planSessionEdge(),
-			"Subscriber":                     e.planSubscriber(),
-			"SubscriberConnection":           e.planSubscriberConnection(),
-			"SubscriberEdge":                 e.planSubscriberEdge(),
-			"SubscriberList":                 e.planSubscriberList(),
-			"SubscriberUsage":                e.planSubscriberUsage(),
-			"Tag":                            e.planTag(),
-			"TagConnection":                  e.planTagConnection(),
-			"TagEdge":                        e.planTagEdge(),
-			"TagList":                        e.planTagList(),
-			"Tariff":                         e.planTariff(),
-			"TariffConnection":               e.planTariffConnection(),
-			"TariffEdge":                     e.planTariffEdge(),
-			"TerminateSubscriberPayload":     e.planTerminateSubscriberPayload(),
-			"UnbarSubscriberPayload":         e.planUnbarSubscriberPayload(),
-			"Usage":                          e.planUsage(),
-			"UsagePoint":                     e.planUsagePoint(),
-			"UsageRecorded":                  e.planUsageRecorded(),
-			"UsageShare":                     e.planUsageShare(),
-			"UsageSource":                    e.planUsageSource(),
-			"UsageTotals":                    e.planUsageTotals(),
-			"User":                           e.planUser(),
-			"UserConnection":                 e.planUserConnection(),
-			"UserEdge":                       e.planUserEdge(),
-			"Viewer":                         e.planViewer(),
-			"VisitedNetwork":                 e.planVisitedNetwork(),
-			"WaitingUsage":                   e.planWaitingUsage(),
-			"WaitingUsageConnection":         e.planWaitingUsageConnection(),
-			"WaitingUsageEdge":               e.planWaitingUsageEdge(),
+			"AccessKey":                           e.planAccessKey(),
+			"AccessKeyConnection":                 e.planAccessKeyConnection(),
+			"AccessKeyEdge":                       e.planAccessKeyEdge(),
+			"Alert":                               e.planAlert(),
+			"AlertConnection":                     e.planAlertConnection(),
+			"AlertDelivery":                       e.planAlertDelivery(),
+			"AlertEdge":                           e.planAlertEdge(),
+			"AlertExplanation":                    e.planAlertExplanation(),
+			"AlertFiring":                         e.planAlertFiring(),
+			"AlertList":                           e.planAlertList(),
+			"AlertLogConnection":                  e.planAlertLogConnection(),
+			"AlertLogEdge":                        e.planAlertLogEdge(),
+			"AlertLogEntry":                       e.planAlertLogEntry(),
+			"AlertLogList":                        e.planAlertLogList(),
+			"AlertPreview":                        e.planAlertPreview(),
+			"AlertState":                          e.planAlertState(),
+			"AttachTagPayload":                    e.planAttachTagPayload(),
+			"AuditChange":                         e.planAuditChange(),
+			"AuditConnection":                     e.planAuditConnection(),
+			"AuditEdge":                           e.planAuditEdge(),
+			"AuditEntry":                          e.planAuditEntry(),
+			"BarSubscriberPayload":                e.planBarSubscriberPayload(),
+			"BoundaryExplanation":                 e.planBoundaryExplanation(),
+			"BoundaryState":                       e.planBoundaryState(),
+			"Company":                             e.planCompany(),
+			"Country":                             e.planCountry(),
+			"CreateAccessKeyPayload":              e.planCreateAccessKeyPayload(),
+			"CreateAlertPayload":                  e.planCreateAlertPayload(),
+			"CreateGroupPayload":                  e.planCreateGroupPayload(),
+			"CreateRecipientPayload":              e.planCreateRecipientPayload(),
+			"CreateSubscriberPayload":             e.planCreateSubscriberPayload(),
+			"CreateTariffPayload":                 e.planCreateTariffPayload(),
+			"CreateUserPayload":                   e.planCreateUserPayload(),
+			"CreateWebhookPayload":                e.planCreateWebhookPayload(),
+			"DataUsageByDirection":                e.planDataUsageByDirection(),
+			"DataUsageByIpAddress":                e.planDataUsageByIpAddress(),
+			"DataUsageByNetworkProtocol":          e.planDataUsageByNetworkProtocol(),
+			"DataUsageBySubscriber":               e.planDataUsageBySubscriber(),
+			"DeleteAlertPayload":                  e.planDeleteAlertPayload(),
+			"DeleteRecipientPayload":              e.planDeleteRecipientPayload(),
+			"DeleteWebhookPayload":                e.planDeleteWebhookPayload(),
+			"DetachTagPayload":                    e.planDetachTagPayload(),
+			"DisableWebhookPayload":               e.planDisableWebhookPayload(),
+			"EditAlertPayload":                    e.planEditAlertPayload(),
+			"EditGroupInventoryPayload":           e.planEditGroupInventoryPayload(),
+			"EditGroupPayload":                    e.planEditGroupPayload(),
+			"EditRecipientPayload":                e.planEditRecipientPayload(),
+			"EditSubscriberInventoryPayload":      e.planEditSubscriberInventoryPayload(),
+			"EditSubscriberPayload":               e.planEditSubscriberPayload(),
+			"EditTariffPayload":                   e.planEditTariffPayload(),
+			"EditUserPayload":                     e.planEditUserPayload(),
+			"EditWebhookPayload":                  e.planEditWebhookPayload(),
+			"EnableWebhookPayload":                e.planEnableWebhookPayload(),
+			"FeedElement":                         e.planFeedElement(),
+			"FeedElementConnection":               e.planFeedElementConnection(),
+			"FeedElementEdge":                     e.planFeedElementEdge(),
+			"FeedPackets":                         e.planFeedPackets(),
+			"FeedReject":                          e.planFeedReject(),
+			"FeedRejectConnection":                e.planFeedRejectConnection(),
+			"FeedRejectEdge":                      e.planFeedRejectEdge(),
+			"Fleet":                               e.planFleet(),
+			"Group":                               e.planGroup(),
+			"GroupConnection":                     e.planGroupConnection(),
+			"GroupEdge":                           e.planGroupEdge(),
+			"GroupList":                           e.planGroupList(),
+			"Mail":                                e.planMail(),
+			"MoveSubscriberPayload":               e.planMoveSubscriberPayload(),
+			"NetworkState":                        e.planNetworkState(),
+			"Operator":                            e.planOperator(),
+			"OperatorConnection":                  e.planOperatorConnection(),
+			"OperatorEdge":                        e.planOperatorEdge(),
+			"PageInfo":                            e.planPageInfo(),
+			"ParentLink":                          e.planParentLink(),
+			"Period":                              e.planPeriod(),
+			"Recipient":                           e.planRecipient(),
+			"RecipientConnection":                 e.planRecipientConnection(),
+			"RecipientEdge":                       e.planRecipientEdge(),
+			"RecipientList":                       e.planRecipientList(),
+			"RecordUsagePayload":                  e.planRecordUsagePayload(),
+			"RecordedUsage":                       e.planRecordedUsage(),
+			"RelatedItems":                        e.planRelatedItems(),
+			"RemoveGroupPayload":                  e.planRemoveGroupPayload(),
+			"RemoveTariffPayload":                 e.planRemoveTariffPayload(),
+			"ReplayWebhookDeliveriesSincePayload": e.planReplayWebhookDeliveriesSincePayload(),
+			"ReplayWebhookDeliveryPayload":        e.planReplayWebhookDeliveryPayload(),
+			"RestoreRecipientPayload":             e.planRestoreRecipientPayload(),
+			"RevokeAccessKeyPayload":              e.planRevokeAccessKeyPayload(),
+			"RotateWebhookSecretPayload":          e.planRotateWebhookSecretPayload(),
+			"SendTestAlertPayload":                e.planSendTestAlertPayload(),
+			"Session":                             e.planSession(),
+			"SessionConnection":                   e.planSessionConnection(),
+			"SessionCount":                        e.planSessionCount(),
+			"SessionEdge":                         e.planSessionEdge(),
+			"Subscriber":                          e.planSubscriber(),
+			"SubscriberConnection":                e.planSubscriberConnection(),
+			"SubscriberEdge":                      e.planSubscriberEdge(),
+			"SubscriberList":                      e.planSubscriberList(),
+			"SubscriberUsage":                     e.planSubscriberUsage(),
+			"Tag":                                 e.planTag(),
+			"TagConnection":                       e.planTagConnection(),
+			"TagEdge":                             e.planTagEdge(),
+			"TagList":                             e.planTagList(),
+			"Tariff":                              e.planTariff(),
+			"TariffConnection":                    e.planTariffConnection(),
+			"TariffEdge":                          e.planTariffEdge(),
+			"TerminateSubscriberPayload":          e.planTerminateSubscriberPayload(),
+			"TestWebhookPayload":                  e.planTestWebhookPayload(),
+			"UnbarSubscriberPayload":              e.planUnbarSubscriberPayload(),
+			"Usage":                               e.planUsage(),
+			"UsagePoint":                          e.planUsagePoint(),
+			"UsageRecorded":                       e.planUsageRecorded(),
+			"UsageShare":                          e.planUsageShare(),
+			"UsageSource":                         e.planUsageSource(),
+			"UsageTotals":                         e.planUsageTotals(),
+			"User":                                e.planUser(),
+			"UserConnection":                      e.planUserConnection(),
+			"UserEdge":                            e.planUserEdge(),
+			"Viewer":                              e.planViewer(),
+			"VisitedNetwork":                      e.planVisitedNetwork(),
+			"WaitingUsage":                        e.planWaitingUsage(),
+			"WaitingUsageConnection":              e.planWaitingUsageConnection(),
+			"WaitingUsageEdge":                    e.planWaitingUsageEdge(),
+			"Webhook":                             e.planWebhook(),
+			"WebhookConnection":                   e.planWebhookConnection(),
+			"WebhookDelivery":                     e.planWebhookDelivery(),
+			"WebhookDeliveryConnection":           e.planWebhookDeliveryConnection(),
+			"WebhookDeliveryEdge":                 e.planWebhookDeliveryEdge(),
+			"WebhookEdge":                         e.planWebhookEdge(),
 		},
 	}
 }
@@ -2336,6 +2363,35 @@ func (e *executableSchema) planCreateUserPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planCreateWebhookPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: createWebhookPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"webhook": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CreateWebhookPayload_webhook(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.CreateWebhookPayload)
+					return obj.Webhook, nil
+				},
+				Shape: plan.Pointer[webhook.Endpoint](true, "Webhook"),
+			},
+			"secret": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CreateWebhookPayload_secret(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.CreateWebhookPayload)
+					return appendNString2string(b, obj.Secret)
+				},
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planDataUsageByDirection() *plan.Object {
 	return &plan.Object{
 		Satisfies: dataUsageByDirectionImplementors,
@@ -2476,6 +2532,25 @@ func (e *executableSchema) planDeleteRecipientPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planDeleteWebhookPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: deleteWebhookPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"webhook": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DeleteWebhookPayload_webhook(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.DeleteWebhookPayload)
+					return obj.Webhook, nil
+				},
+				Shape: plan.Pointer[webhook.Endpoint](true, "Webhook"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planDetachTagPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: detachTagPayloadImplementors,
@@ -2490,6 +2565,25 @@ func (e *executableSchema) planDetachTagPayload() *plan.Object {
 					return obj.Subscribers, nil
 				},
 				Shape: plan.List[*domain.Subscriber](true, plan.Pointer[domain.Subscriber](true, "Subscriber")),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planDisableWebhookPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: disableWebhookPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"webhook": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DisableWebhookPayload_webhook(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.DisableWebhookPayload)
+					return obj.Webhook, nil
+				},
+				Shape: plan.Pointer[webhook.Endpoint](true, "Webhook"),
 			},
 		},
 	}
@@ -2642,6 +2736,44 @@ func (e *executableSchema) planEditUserPayload() *plan.Object {
 					return obj.User, nil
 				},
 				Shape: plan.Pointer[domain.User](true, "User"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planEditWebhookPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: editWebhookPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"webhook": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EditWebhookPayload_webhook(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.EditWebhookPayload)
+					return obj.Webhook, nil
+				},
+				Shape: plan.Pointer[webhook.Endpoint](true, "Webhook"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planEnableWebhookPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: enableWebhookPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"webhook": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EnableWebhookPayload_webhook(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.EnableWebhookPayload)
+					return obj.Webhook, nil
+				},
+				Shape: plan.Pointer[webhook.Endpoint](true, "Webhook"),
 			},
 		},
 	}
@@ -4066,6 +4198,43 @@ func (e *executableSchema) planRemoveTariffPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planReplayWebhookDeliveriesSincePayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: replayWebhookDeliveriesSincePayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"replayed": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ReplayWebhookDeliveriesSincePayload_replayed(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.ReplayWebhookDeliveriesSincePayload)
+					return appendNInt2int(b, obj.Replayed)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planReplayWebhookDeliveryPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: replayWebhookDeliveryPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"delivery": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ReplayWebhookDeliveryPayload_delivery(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.ReplayWebhookDeliveryPayload)
+					return obj.Delivery, nil
+				},
+				Shape: plan.Pointer[webhook.Delivery](true, "WebhookDelivery"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planRestoreRecipientPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: restoreRecipientPayloadImplementors,
@@ -4119,6 +4288,35 @@ func (e *executableSchema) planRevokeAccessKeyPayload() *plan.Object {
 					return obj.AccessKey, nil
 				},
 				Shape: plan.Pointer[domain.AccessKey](true, "AccessKey"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planRotateWebhookSecretPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: rotateWebhookSecretPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"webhook": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RotateWebhookSecretPayload_webhook(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.RotateWebhookSecretPayload)
+					return obj.Webhook, nil
+				},
+				Shape: plan.Pointer[webhook.Endpoint](true, "Webhook"),
+			},
+			"secret": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RotateWebhookSecretPayload_secret(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.RotateWebhookSecretPayload)
+					return appendNString2string(b, obj.Secret)
+				},
 			},
 		},
 	}
@@ -5447,6 +5645,25 @@ func (e *executableSchema) planTerminateSubscriberPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planTestWebhookPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: testWebhookPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"delivery": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TestWebhookPayload_delivery(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.TestWebhookPayload)
+					return obj.Delivery, nil
+				},
+				Shape: plan.Pointer[webhook.Delivery](true, "WebhookDelivery"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planUnbarSubscriberPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: unbarSubscriberPayloadImplementors,
@@ -6361,10 +6578,494 @@ func (e *executableSchema) planWaitingUsageEdge() *plan.Object {
 	}
 }
 
-var objectsOfNode = []string{"WaitingUsage", "Viewer", "User", "Tariff", "Tag", "Subscriber", "Session", "Recipient", "Operator", "Group", "FeedReject", "FeedElement", "Company", "AuditEntry", "AlertLogEntry", "Alert", "AccessKey"}
+func (e *executableSchema) planWebhook() *plan.Object {
+	return &plan.Object{
+		Satisfies: webhookImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Webhook_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*webhook.Endpoint)
+					v, err := e.Resolvers.Webhook().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"webhookId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Webhook_webhookId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Endpoint)
+					return appendNInt2int64(b, obj.WebhookID)
+				},
+			},
+			"name": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Webhook_name(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Endpoint)
+					return appendNString2string(b, obj.Name)
+				},
+			},
+			"url": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Webhook_url(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Endpoint)
+					return appendNString2string(b, obj.URL)
+				},
+			},
+			"format": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Webhook_format(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Endpoint)
+					return appendNWebhookFormat2simgraphᚋdomainᚋwebhookᚐFormat(b, obj.Format)
+				},
+			},
+			"eventTypes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Webhook_eventTypes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*webhook.Endpoint)
+					return obj.EventTypes, nil
+				},
+				Shape: plan.Leaves(true, true, appendNWebhookEventType2simgraphᚋdomainᚋwebhookᚐEventType),
+			},
+			"alertIds": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Webhook_alertIds(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*webhook.Endpoint)
+					return obj.AlertIDs, nil
+				},
+				Shape: plan.Leaves(true, true, appendNInt2int64),
+			},
+			"groupIds": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Webhook_groupIds(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*webhook.Endpoint)
+					return obj.GroupIDs, nil
+				},
+				Shape: plan.Leaves(true, true, appendNInt2int64),
+			},
+			"tagNames": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Webhook_tagNames(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*webhook.Endpoint)
+					return obj.TagNames, nil
+				},
+				Shape: plan.Leaves(true, true, appendNString2string),
+			},
+			"createdAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Webhook_createdAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Endpoint)
+					return appendNDateTime2timeᚐTime(b, obj.CreatedAt)
+				},
+			},
+			"disabledAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Webhook_disabledAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Endpoint)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.DisabledAt)
+				},
+			},
+			"disabledReason": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Webhook_disabledReason(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Endpoint)
+					return appendOWebhookDisabledReason2ᚖsimgraphᚋdomainᚋwebhookᚐDisabledReason(b, obj.DisabledReason)
+				},
+			},
+			"failingSince": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Webhook_failingSince(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Endpoint)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.FailingSince)
+				},
+			},
+			"pausedUntil": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Webhook_pausedUntil(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Endpoint)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.PausedUntil)
+				},
+			},
+			"previousSecretUntil": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Webhook_previousSecretUntil(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Endpoint)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.PreviousSecretUntil)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planWebhookConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: webhookConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*webhook.Endpoint])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*webhook.Endpoint]](true, plan.Value[model.Edge[*webhook.Endpoint]](true, "WebhookEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*webhook.Endpoint])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*webhook.Endpoint](true, plan.Pointer[webhook.Endpoint](true, "Webhook")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*webhook.Endpoint])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*webhook.Endpoint])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planWebhookDelivery() *plan.Object {
+	return &plan.Object{
+		Satisfies: webhookDeliveryImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDelivery_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*webhook.Delivery)
+					v, err := e.Resolvers.WebhookDelivery().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"deliveryId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDelivery_deliveryId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Delivery)
+					return appendNString2string(b, obj.DeliveryID)
+				},
+			},
+			"webhook": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDelivery_webhook(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*webhook.Delivery)
+					return e.Resolvers.WebhookDelivery().Webhook(ctx, obj)
+				},
+				Shape: plan.Pointer[webhook.Endpoint](false, "Webhook"),
+			},
+			"eventType": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDelivery_eventType(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Delivery)
+					return appendNString2string(b, obj.EventTypeName())
+				},
+			},
+			"state": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDelivery_state(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Delivery)
+					return appendNWebhookDeliveryState2simgraphᚋdomainᚋwebhookᚐState(b, obj.State)
+				},
+			},
+			"attempts": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDelivery_attempts(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Delivery)
+					return appendNInt2int(b, obj.Attempts)
+				},
+			},
+			"createdAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDelivery_createdAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Delivery)
+					return appendNDateTime2timeᚐTime(b, obj.CreatedAt)
+				},
+			},
+			"nextAttemptAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDelivery_nextAttemptAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Delivery)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.NextAttemptAt)
+				},
+			},
+			"finishedAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDelivery_finishedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Delivery)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.FinishedAt)
+				},
+			},
+			"lastStatus": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDelivery_lastStatus(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Delivery)
+					return appendOInt2ᚖint(b, obj.LastStatus)
+				},
+			},
+			"lastAnswer": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDelivery_lastAnswer(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Delivery)
+					return appendNString2string(b, obj.LastAnswer)
+				},
+			},
+			"lastError": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDelivery_lastError(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Delivery)
+					return appendNString2string(b, obj.LastError)
+				},
+			},
+			"payload": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDelivery_payload(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Delivery)
+					return appendNString2string(b, obj.Payload)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planWebhookDeliveryConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: webhookDeliveryConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDeliveryConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*webhook.Delivery])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*webhook.Delivery]](true, plan.Value[model.Edge[*webhook.Delivery]](true, "WebhookDeliveryEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDeliveryConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*webhook.Delivery])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*webhook.Delivery](true, plan.Pointer[webhook.Delivery](true, "WebhookDelivery")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDeliveryConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*webhook.Delivery])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDeliveryConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*webhook.Delivery])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planWebhookDeliveryEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: webhookDeliveryEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDeliveryEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*webhook.Delivery])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDeliveryEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*webhook.Delivery])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[webhook.Delivery](true, "WebhookDelivery"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planWebhookEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: webhookEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*webhook.Endpoint])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*webhook.Endpoint])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[webhook.Endpoint](true, "Webhook"),
+			},
+		},
+	}
+}
+
+var objectsOfNode = []string{"WebhookDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "Tariff", "Tag", "Subscriber", "Session", "Recipient", "Operator", "Group", "FeedReject", "FeedElement", "Company", "AuditEntry", "AlertLogEntry", "Alert", "AccessKey"}
 
 func objectOfNode(v model.Node) (string, any) {
 	switch obj := v.(type) {
+	case webhook.Delivery:
+		return "WebhookDelivery", &obj
+	case *webhook.Delivery:
+		if obj == nil {
+			return "", nil
+		}
+		return "WebhookDelivery", obj
+	case webhook.Endpoint:
+		return "Webhook", &obj
+	case *webhook.Endpoint:
+		if obj == nil {
+			return "", nil
+		}
+		return "Webhook", obj
 	case model.WaitingUsage:
 		return "WaitingUsage", &obj
 	case *model.WaitingUsage:
@@ -6635,4 +7336,23 @@ func appendOInt2ᚖint64(b []byte, v *int64) ([]byte, bool) {
 
 func appendNSubscriberType2simgraphᚋdomainᚐSubscriberType(b []byte, v domain.SubscriberType) ([]byte, bool) {
 	return plan.AppendString(b, marshalNSubscriberType2simgraphᚋdomainᚐSubscriberType[v]), true
+}
+
+func appendNWebhookFormat2simgraphᚋdomainᚋwebhookᚐFormat(b []byte, v webhook.Format) ([]byte, bool) {
+	return plan.AppendString(b, marshalNWebhookFormat2simgraphᚋdomainᚋwebhookᚐFormat[v]), true
+}
+
+func appendNWebhookEventType2simgraphᚋdomainᚋwebhookᚐEventType(b []byte, v webhook.EventType) ([]byte, bool) {
+	return plan.AppendString(b, marshalNWebhookEventType2simgraphᚋdomainᚋwebhookᚐEventType[v]), true
+}
+
+func appendOWebhookDisabledReason2ᚖsimgraphᚋdomainᚋwebhookᚐDisabledReason(b []byte, v *webhook.DisabledReason) ([]byte, bool) {
+	if v == nil {
+		return b, false
+	}
+	return plan.AppendString(b, marshalOWebhookDisabledReason2ᚖsimgraphᚋdomainᚋwebhookᚐDisabledReason[*v]), true
+}
+
+func appendNWebhookDeliveryState2simgraphᚋdomainᚋwebhookᚐState(b []byte, v webhook.State) ([]byte, bool) {
+	return plan.AppendString(b, marshalNWebhookDeliveryState2simgraphᚋdomainᚋwebhookᚐState[v]), true
 }

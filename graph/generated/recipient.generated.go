@@ -1693,12 +1693,14 @@ func (ec *executionContext) marshalNMailKind2simgraphᚋdomainᚐMailKind(ctx co
 
 var (
 	unmarshalNMailKind2simgraphᚋdomainᚐMailKind = map[string]domain.MailKind{
-		"ALERTS": domain.MailAlerts,
-		"TEST":   domain.MailTest,
+		"ALERTS":  domain.MailAlerts,
+		"TEST":    domain.MailTest,
+		"WEBHOOK": domain.MailWebhook,
 	}
 	marshalNMailKind2simgraphᚋdomainᚐMailKind = map[domain.MailKind]string{
-		domain.MailAlerts: "ALERTS",
-		domain.MailTest:   "TEST",
+		domain.MailAlerts:  "ALERTS",
+		domain.MailTest:    "TEST",
+		domain.MailWebhook: "WEBHOOK",
 	}
 )
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"simgraph/domain"
+	"simgraph/domain/webhook"
 	"simgraph/graph/generated/input"
 	"sync/atomic"
 	"time"
@@ -50,6 +51,8 @@ type ResolverRoot interface {
 	User() UserResolver
 	Viewer() ViewerResolver
 	WaitingUsage() WaitingUsageResolver
+	Webhook() WebhookResolver
+	WebhookDelivery() WebhookDeliveryResolver
 }
 
 type DirectiveRoot struct {
@@ -301,6 +304,11 @@ type ComplexityRoot struct {
 		User func(childComplexity int) int
 	}
 
+	CreateWebhookPayload struct {
+		Secret  func(childComplexity int) int
+		Webhook func(childComplexity int) int
+	}
+
 	DataUsageByDirection struct {
 		MobileOriginated func(childComplexity int) int
 		MobileTerminated func(childComplexity int) int
@@ -328,8 +336,16 @@ type ComplexityRoot struct {
 		Recipient func(childComplexity int) int
 	}
 
+	DeleteWebhookPayload struct {
+		Webhook func(childComplexity int) int
+	}
+
 	DetachTagPayload struct {
 		Subscribers func(childComplexity int) int
+	}
+
+	DisableWebhookPayload struct {
+		Webhook func(childComplexity int) int
 	}
 
 	EditAlertPayload struct {
@@ -362,6 +378,14 @@ type ComplexityRoot struct {
 
 	EditUserPayload struct {
 		User func(childComplexity int) int
+	}
+
+	EditWebhookPayload struct {
+		Webhook func(childComplexity int) int
+	}
+
+	EnableWebhookPayload struct {
+		Webhook func(childComplexity int) int
 	}
 
 	FeedElement struct {
@@ -468,35 +492,44 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
-		AttachTag               func(childComplexity int, input input.AttachTagInput) int
-		BarSubscriber           func(childComplexity int, input input.BarSubscriberInput) int
-		CreateAccessKey         func(childComplexity int, input input.CreateAccessKeyInput) int
-		CreateAlert             func(childComplexity int, input input.CreateAlertInput) int
-		CreateGroup             func(childComplexity int, input input.CreateGroupInput) int
-		CreateRecipient         func(childComplexity int, input input.CreateRecipientInput) int
-		CreateSubscriber        func(childComplexity int, input input.CreateSubscriberInput) int
-		CreateTariff            func(childComplexity int, input input.CreateTariffInput) int
-		CreateUser              func(childComplexity int, input input.CreateUserInput) int
-		DeleteAlert             func(childComplexity int, input input.DeleteAlertInput) int
-		DeleteRecipient         func(childComplexity int, input input.DeleteRecipientInput) int
-		DetachTag               func(childComplexity int, input input.DetachTagInput) int
-		EditAlert               func(childComplexity int, input input.EditAlertInput) int
-		EditGroup               func(childComplexity int, input input.EditGroupInput) int
-		EditGroupInventory      func(childComplexity int, input input.EditGroupInventoryInput) int
-		EditRecipient           func(childComplexity int, input input.EditRecipientInput) int
-		EditSubscriber          func(childComplexity int, input input.EditSubscriberInput) int
-		EditSubscriberInventory func(childComplexity int, input input.EditSubscriberInventoryInput) int
-		EditTariff              func(childComplexity int, input input.EditTariffInput) int
-		EditUser                func(childComplexity int, input input.EditUserInput) int
-		MoveSubscriber          func(childComplexity int, input input.MoveSubscriberInput) int
-		RecordUsage             func(childComplexity int, input input.RecordUsageInput) int
-		RemoveGroup             func(childComplexity int, input input.RemoveGroupInput) int
-		RemoveTariff            func(childComplexity int, input input.RemoveTariffInput) int
-		RestoreRecipient        func(childComplexity int, input input.RestoreRecipientInput) int
-		RevokeAccessKey         func(childComplexity int, input input.RevokeAccessKeyInput) int
-		SendTestAlert           func(childComplexity int, input input.SendTestAlertInput) int
-		TerminateSubscriber     func(childComplexity int, input input.TerminateSubscriberInput) int
-		UnbarSubscriber         func(childComplexity int, input input.UnbarSubscriberInput) int
+		AttachTag                    func(childComplexity int, input input.AttachTagInput) int
+		BarSubscriber                func(childComplexity int, input input.BarSubscriberInput) int
+		CreateAccessKey              func(childComplexity int, input input.CreateAccessKeyInput) int
+		CreateAlert                  func(childComplexity int, input input.CreateAlertInput) int
+		CreateGroup                  func(childComplexity int, input input.CreateGroupInput) int
+		CreateRecipient              func(childComplexity int, input input.CreateRecipientInput) int
+		CreateSubscriber             func(childComplexity int, input input.CreateSubscriberInput) int
+		CreateTariff                 func(childComplexity int, input input.CreateTariffInput) int
+		CreateUser                   func(childComplexity int, input input.CreateUserInput) int
+		CreateWebhook                func(childComplexity int, input input.CreateWebhookInput) int
+		DeleteAlert                  func(childComplexity int, input input.DeleteAlertInput) int
+		DeleteRecipient              func(childComplexity int, input input.DeleteRecipientInput) int
+		DeleteWebhook                func(childComplexity int, input input.DeleteWebhookInput) int
+		DetachTag                    func(childComplexity int, input input.DetachTagInput) int
+		DisableWebhook               func(childComplexity int, input input.DisableWebhookInput) int
+		EditAlert                    func(childComplexity int, input input.EditAlertInput) int
+		EditGroup                    func(childComplexity int, input input.EditGroupInput) int
+		EditGroupInventory           func(childComplexity int, input input.EditGroupInventoryInput) int
+		EditRecipient                func(childComplexity int, input input.EditRecipientInput) int
+		EditSubscriber               func(childComplexity int, input input.EditSubscriberInput) int
+		EditSubscriberInventory      func(childComplexity int, input input.EditSubscriberInventoryInput) int
+		EditTariff                   func(childComplexity int, input input.EditTariffInput) int
+		EditUser                     func(childComplexity int, input input.EditUserInput) int
+		EditWebhook                  func(childComplexity int, input input.EditWebhookInput) int
+		EnableWebhook                func(childComplexity int, input input.EnableWebhookInput) int
+		MoveSubscriber               func(childComplexity int, input input.MoveSubscriberInput) int
+		RecordUsage                  func(childComplexity int, input input.RecordUsageInput) int
+		RemoveGroup                  func(childComplexity int, input input.RemoveGroupInput) int
+		RemoveTariff                 func(childComplexity int, input input.RemoveTariffInput) int
+		ReplayWebhookDeliveriesSince func(childComplexity int, input input.ReplayWebhookDeliveriesSinceInput) int
+		ReplayWebhookDelivery        func(childComplexity int, input input.ReplayWebhookDeliveryInput) int
+		RestoreRecipient             func(childComplexity int, input input.RestoreRecipientInput) int
+		RevokeAccessKey              func(childComplexity int, input input.RevokeAccessKeyInput) int
+		RotateWebhookSecret          func(childComplexity int, input input.RotateWebhookSecretInput) int
+		SendTestAlert                func(childComplexity int, input input.SendTestAlertInput) int
+		TerminateSubscriber          func(childComplexity int, input input.TerminateSubscriberInput) int
+		TestWebhook                  func(childComplexity int, input input.TestWebhookInput) int
+		UnbarSubscriber              func(childComplexity int, input input.UnbarSubscriberInput) int
 	}
 
 	NetworkState struct {
@@ -577,6 +610,8 @@ type ComplexityRoot struct {
 		Tariffs                        func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Users                          func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Viewer                         func(childComplexity int) int
+		WebhookDeliveries              func(childComplexity int, webhookID *int32, state *webhook.State, first *int32, after *string, last *int32, before *string) int
+		Webhooks                       func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 	}
 
 	Recipient struct {
@@ -629,6 +664,14 @@ type ComplexityRoot struct {
 		Tariff func(childComplexity int) int
 	}
 
+	ReplayWebhookDeliveriesSincePayload struct {
+		Replayed func(childComplexity int) int
+	}
+
+	ReplayWebhookDeliveryPayload struct {
+		Delivery func(childComplexity int) int
+	}
+
 	RestoreRecipientPayload struct {
 		Alerts    func(childComplexity int) int
 		Mails     func(childComplexity int) int
@@ -637,6 +680,11 @@ type ComplexityRoot struct {
 
 	RevokeAccessKeyPayload struct {
 		AccessKey func(childComplexity int) int
+	}
+
+	RotateWebhookSecretPayload struct {
+		Secret  func(childComplexity int) int
+		Webhook func(childComplexity int) int
 	}
 
 	SendTestAlertPayload struct {
@@ -800,6 +848,10 @@ type ComplexityRoot struct {
 		Subscriber func(childComplexity int) int
 	}
 
+	TestWebhookPayload struct {
+		Delivery func(childComplexity int) int
+	}
+
 	UnbarSubscriberPayload struct {
 		Subscriber func(childComplexity int) int
 	}
@@ -910,6 +962,64 @@ type ComplexityRoot struct {
 	}
 
 	WaitingUsageEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	Webhook struct {
+		AlertIDs            func(childComplexity int) int
+		CreatedAt           func(childComplexity int) int
+		DisabledAt          func(childComplexity int) int
+		DisabledReason      func(childComplexity int) int
+		EventTypes          func(childComplexity int) int
+		FailingSince        func(childComplexity int) int
+		Format              func(childComplexity int) int
+		GroupIDs            func(childComplexity int) int
+		ID                  func(childComplexity int) int
+		Name                func(childComplexity int) int
+		PausedUntil         func(childComplexity int) int
+		PreviousSecretUntil func(childComplexity int) int
+		TagNames            func(childComplexity int) int
+		URL                 func(childComplexity int) int
+		WebhookID           func(childComplexity int) int
+	}
+
+	WebhookConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	WebhookDelivery struct {
+		Attempts      func(childComplexity int) int
+		CreatedAt     func(childComplexity int) int
+		DeliveryID    func(childComplexity int) int
+		EventTypeName func(childComplexity int) int
+		FinishedAt    func(childComplexity int) int
+		ID            func(childComplexity int) int
+		LastAnswer    func(childComplexity int) int
+		LastError     func(childComplexity int) int
+		LastStatus    func(childComplexity int) int
+		NextAttemptAt func(childComplexity int) int
+		Payload       func(childComplexity int) int
+		State         func(childComplexity int) int
+		Webhook       func(childComplexity int) int
+	}
+
+	WebhookDeliveryConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	WebhookDeliveryEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	WebhookEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
 	}
@@ -1862,6 +1972,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CreateUserPayload.User(childComplexity), true
 
+	case "CreateWebhookPayload.secret":
+		if e.ComplexityRoot.CreateWebhookPayload.Secret == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateWebhookPayload.Secret(childComplexity), true
+	case "CreateWebhookPayload.webhook":
+		if e.ComplexityRoot.CreateWebhookPayload.Webhook == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateWebhookPayload.Webhook(childComplexity), true
+
 	case "DataUsageByDirection.mobileOriginated":
 		if e.ComplexityRoot.DataUsageByDirection.MobileOriginated == nil {
 			break
@@ -1922,12 +2045,26 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeleteRecipientPayload.Recipient(childComplexity), true
 
+	case "DeleteWebhookPayload.webhook":
+		if e.ComplexityRoot.DeleteWebhookPayload.Webhook == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteWebhookPayload.Webhook(childComplexity), true
+
 	case "DetachTagPayload.subscribers":
 		if e.ComplexityRoot.DetachTagPayload.Subscribers == nil {
 			break
 		}
 
 		return e.ComplexityRoot.DetachTagPayload.Subscribers(childComplexity), true
+
+	case "DisableWebhookPayload.webhook":
+		if e.ComplexityRoot.DisableWebhookPayload.Webhook == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DisableWebhookPayload.Webhook(childComplexity), true
 
 	case "EditAlertPayload.alert":
 		if e.ComplexityRoot.EditAlertPayload.Alert == nil {
@@ -1984,6 +2121,20 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EditUserPayload.User(childComplexity), true
+
+	case "EditWebhookPayload.webhook":
+		if e.ComplexityRoot.EditWebhookPayload.Webhook == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EditWebhookPayload.Webhook(childComplexity), true
+
+	case "EnableWebhookPayload.webhook":
+		if e.ComplexityRoot.EnableWebhookPayload.Webhook == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EnableWebhookPayload.Webhook(childComplexity), true
 
 	case "FeedElement.completeUntil":
 		if e.ComplexityRoot.FeedElement.CompleteUntil == nil {
@@ -2474,6 +2625,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateUser(childComplexity, args["input"].(input.CreateUserInput)), true
+	case "Mutation.createWebhook":
+		if e.ComplexityRoot.Mutation.CreateWebhook == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createWebhook_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateWebhook(childComplexity, args["input"].(input.CreateWebhookInput)), true
 	case "Mutation.deleteAlert":
 		if e.ComplexityRoot.Mutation.DeleteAlert == nil {
 			break
@@ -2496,6 +2658,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteRecipient(childComplexity, args["input"].(input.DeleteRecipientInput)), true
+	case "Mutation.deleteWebhook":
+		if e.ComplexityRoot.Mutation.DeleteWebhook == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteWebhook_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteWebhook(childComplexity, args["input"].(input.DeleteWebhookInput)), true
 	case "Mutation.detachTag":
 		if e.ComplexityRoot.Mutation.DetachTag == nil {
 			break
@@ -2507,6 +2680,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DetachTag(childComplexity, args["input"].(input.DetachTagInput)), true
+	case "Mutation.disableWebhook":
+		if e.ComplexityRoot.Mutation.DisableWebhook == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_disableWebhook_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DisableWebhook(childComplexity, args["input"].(input.DisableWebhookInput)), true
 	case "Mutation.editAlert":
 		if e.ComplexityRoot.Mutation.EditAlert == nil {
 			break
@@ -2595,6 +2779,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EditUser(childComplexity, args["input"].(input.EditUserInput)), true
+	case "Mutation.editWebhook":
+		if e.ComplexityRoot.Mutation.EditWebhook == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_editWebhook_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EditWebhook(childComplexity, args["input"].(input.EditWebhookInput)), true
+	case "Mutation.enableWebhook":
+		if e.ComplexityRoot.Mutation.EnableWebhook == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_enableWebhook_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EnableWebhook(childComplexity, args["input"].(input.EnableWebhookInput)), true
 	case "Mutation.moveSubscriber":
 		if e.ComplexityRoot.Mutation.MoveSubscriber == nil {
 			break
@@ -2639,6 +2845,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RemoveTariff(childComplexity, args["input"].(input.RemoveTariffInput)), true
+	case "Mutation.replayWebhookDeliveriesSince":
+		if e.ComplexityRoot.Mutation.ReplayWebhookDeliveriesSince == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_replayWebhookDeliveriesSince_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ReplayWebhookDeliveriesSince(childComplexity, args["input"].(input.ReplayWebhookDeliveriesSinceInput)), true
+	case "Mutation.replayWebhookDelivery":
+		if e.ComplexityRoot.Mutation.ReplayWebhookDelivery == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_replayWebhookDelivery_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ReplayWebhookDelivery(childComplexity, args["input"].(input.ReplayWebhookDeliveryInput)), true
 	case "Mutation.restoreRecipient":
 		if e.ComplexityRoot.Mutation.RestoreRecipient == nil {
 			break
@@ -2661,6 +2889,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RevokeAccessKey(childComplexity, args["input"].(input.RevokeAccessKeyInput)), true
+	case "Mutation.rotateWebhookSecret":
+		if e.ComplexityRoot.Mutation.RotateWebhookSecret == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_rotateWebhookSecret_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RotateWebhookSecret(childComplexity, args["input"].(input.RotateWebhookSecretInput)), true
 	case "Mutation.sendTestAlert":
 		if e.ComplexityRoot.Mutation.SendTestAlert == nil {
 			break
@@ -2683,6 +2922,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.TerminateSubscriber(childComplexity, args["input"].(input.TerminateSubscriberInput)), true
+	case "Mutation.testWebhook":
+		if e.ComplexityRoot.Mutation.TestWebhook == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_testWebhook_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.TestWebhook(childComplexity, args["input"].(input.TestWebhookInput)), true
 	case "Mutation.unbarSubscriber":
 		if e.ComplexityRoot.Mutation.UnbarSubscriber == nil {
 			break
@@ -3209,6 +3459,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Viewer(childComplexity), true
+	case "Query.webhookDeliveries":
+		if e.ComplexityRoot.Query.WebhookDeliveries == nil {
+			break
+		}
+
+		args, err := ec.field_Query_webhookDeliveries_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.WebhookDeliveries(childComplexity, args["webhookId"].(*int32), args["state"].(*webhook.State), args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+	case "Query.webhooks":
+		if e.ComplexityRoot.Query.Webhooks == nil {
+			break
+		}
+
+		args, err := ec.field_Query_webhooks_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Webhooks(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 
 	case "Recipient.email":
 		if e.ComplexityRoot.Recipient.Email == nil {
@@ -3362,6 +3634,20 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RemoveTariffPayload.Tariff(childComplexity), true
 
+	case "ReplayWebhookDeliveriesSincePayload.replayed":
+		if e.ComplexityRoot.ReplayWebhookDeliveriesSincePayload.Replayed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReplayWebhookDeliveriesSincePayload.Replayed(childComplexity), true
+
+	case "ReplayWebhookDeliveryPayload.delivery":
+		if e.ComplexityRoot.ReplayWebhookDeliveryPayload.Delivery == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReplayWebhookDeliveryPayload.Delivery(childComplexity), true
+
 	case "RestoreRecipientPayload.alerts":
 		if e.ComplexityRoot.RestoreRecipientPayload.Alerts == nil {
 			break
@@ -3387,6 +3673,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RevokeAccessKeyPayload.AccessKey(childComplexity), true
+
+	case "RotateWebhookSecretPayload.secret":
+		if e.ComplexityRoot.RotateWebhookSecretPayload.Secret == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RotateWebhookSecretPayload.Secret(childComplexity), true
+	case "RotateWebhookSecretPayload.webhook":
+		if e.ComplexityRoot.RotateWebhookSecretPayload.Webhook == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RotateWebhookSecretPayload.Webhook(childComplexity), true
 
 	case "SendTestAlertPayload.mails":
 		if e.ComplexityRoot.SendTestAlertPayload.Mails == nil {
@@ -4066,6 +4365,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.TerminateSubscriberPayload.Subscriber(childComplexity), true
 
+	case "TestWebhookPayload.delivery":
+		if e.ComplexityRoot.TestWebhookPayload.Delivery == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TestWebhookPayload.Delivery(childComplexity), true
+
 	case "UnbarSubscriberPayload.subscriber":
 		if e.ComplexityRoot.UnbarSubscriberPayload.Subscriber == nil {
 			break
@@ -4510,6 +4816,252 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.WaitingUsageEdge.Node(childComplexity), true
 
+	case "Webhook.alertIds":
+		if e.ComplexityRoot.Webhook.AlertIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.AlertIDs(childComplexity), true
+	case "Webhook.createdAt":
+		if e.ComplexityRoot.Webhook.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.CreatedAt(childComplexity), true
+	case "Webhook.disabledAt":
+		if e.ComplexityRoot.Webhook.DisabledAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.DisabledAt(childComplexity), true
+	case "Webhook.disabledReason":
+		if e.ComplexityRoot.Webhook.DisabledReason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.DisabledReason(childComplexity), true
+	case "Webhook.eventTypes":
+		if e.ComplexityRoot.Webhook.EventTypes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.EventTypes(childComplexity), true
+	case "Webhook.failingSince":
+		if e.ComplexityRoot.Webhook.FailingSince == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.FailingSince(childComplexity), true
+	case "Webhook.format":
+		if e.ComplexityRoot.Webhook.Format == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.Format(childComplexity), true
+	case "Webhook.groupIds":
+		if e.ComplexityRoot.Webhook.GroupIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.GroupIDs(childComplexity), true
+	case "Webhook.id":
+		if e.ComplexityRoot.Webhook.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.ID(childComplexity), true
+	case "Webhook.name":
+		if e.ComplexityRoot.Webhook.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.Name(childComplexity), true
+	case "Webhook.pausedUntil":
+		if e.ComplexityRoot.Webhook.PausedUntil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.PausedUntil(childComplexity), true
+	case "Webhook.previousSecretUntil":
+		if e.ComplexityRoot.Webhook.PreviousSecretUntil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.PreviousSecretUntil(childComplexity), true
+	case "Webhook.tagNames":
+		if e.ComplexityRoot.Webhook.TagNames == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.TagNames(childComplexity), true
+	case "Webhook.url":
+		if e.ComplexityRoot.Webhook.URL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.URL(childComplexity), true
+	case "Webhook.webhookId":
+		if e.ComplexityRoot.Webhook.WebhookID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.WebhookID(childComplexity), true
+
+	case "WebhookConnection.edges":
+		if e.ComplexityRoot.WebhookConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookConnection.Edges(childComplexity), true
+	case "WebhookConnection.nodes":
+		if e.ComplexityRoot.WebhookConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookConnection.Nodes(childComplexity), true
+	case "WebhookConnection.pageInfo":
+		if e.ComplexityRoot.WebhookConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookConnection.PageInfo(childComplexity), true
+	case "WebhookConnection.totalCount":
+		if e.ComplexityRoot.WebhookConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookConnection.TotalCount(childComplexity), true
+
+	case "WebhookDelivery.attempts":
+		if e.ComplexityRoot.WebhookDelivery.Attempts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.Attempts(childComplexity), true
+	case "WebhookDelivery.createdAt":
+		if e.ComplexityRoot.WebhookDelivery.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.CreatedAt(childComplexity), true
+	case "WebhookDelivery.deliveryId":
+		if e.ComplexityRoot.WebhookDelivery.DeliveryID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.DeliveryID(childComplexity), true
+	case "WebhookDelivery.eventType":
+		if e.ComplexityRoot.WebhookDelivery.EventTypeName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.EventTypeName(childComplexity), true
+	case "WebhookDelivery.finishedAt":
+		if e.ComplexityRoot.WebhookDelivery.FinishedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.FinishedAt(childComplexity), true
+	case "WebhookDelivery.id":
+		if e.ComplexityRoot.WebhookDelivery.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.ID(childComplexity), true
+	case "WebhookDelivery.lastAnswer":
+		if e.ComplexityRoot.WebhookDelivery.LastAnswer == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.LastAnswer(childComplexity), true
+	case "WebhookDelivery.lastError":
+		if e.ComplexityRoot.WebhookDelivery.LastError == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.LastError(childComplexity), true
+	case "WebhookDelivery.lastStatus":
+		if e.ComplexityRoot.WebhookDelivery.LastStatus == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.LastStatus(childComplexity), true
+	case "WebhookDelivery.nextAttemptAt":
+		if e.ComplexityRoot.WebhookDelivery.NextAttemptAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.NextAttemptAt(childComplexity), true
+	case "WebhookDelivery.payload":
+		if e.ComplexityRoot.WebhookDelivery.Payload == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.Payload(childComplexity), true
+	case "WebhookDelivery.state":
+		if e.ComplexityRoot.WebhookDelivery.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.State(childComplexity), true
+	case "WebhookDelivery.webhook":
+		if e.ComplexityRoot.WebhookDelivery.Webhook == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.Webhook(childComplexity), true
+
+	case "WebhookDeliveryConnection.edges":
+		if e.ComplexityRoot.WebhookDeliveryConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliveryConnection.Edges(childComplexity), true
+	case "WebhookDeliveryConnection.nodes":
+		if e.ComplexityRoot.WebhookDeliveryConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliveryConnection.Nodes(childComplexity), true
+	case "WebhookDeliveryConnection.pageInfo":
+		if e.ComplexityRoot.WebhookDeliveryConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliveryConnection.PageInfo(childComplexity), true
+	case "WebhookDeliveryConnection.totalCount":
+		if e.ComplexityRoot.WebhookDeliveryConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliveryConnection.TotalCount(childComplexity), true
+
+	case "WebhookDeliveryEdge.cursor":
+		if e.ComplexityRoot.WebhookDeliveryEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliveryEdge.Cursor(childComplexity), true
+	case "WebhookDeliveryEdge.node":
+		if e.ComplexityRoot.WebhookDeliveryEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliveryEdge.Node(childComplexity), true
+
+	case "WebhookEdge.cursor":
+		if e.ComplexityRoot.WebhookEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookEdge.Cursor(childComplexity), true
+	case "WebhookEdge.node":
+		if e.ComplexityRoot.WebhookEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookEdge.Node(childComplexity), true
+
 	}
 	return 0, false
 }
@@ -4533,10 +5085,13 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateSubscriberInput,
 		ec.unmarshalInputCreateTariffInput,
 		ec.unmarshalInputCreateUserInput,
+		ec.unmarshalInputCreateWebhookInput,
 		ec.unmarshalInputDateTimeFilter,
 		ec.unmarshalInputDeleteAlertInput,
 		ec.unmarshalInputDeleteRecipientInput,
+		ec.unmarshalInputDeleteWebhookInput,
 		ec.unmarshalInputDetachTagInput,
+		ec.unmarshalInputDisableWebhookInput,
 		ec.unmarshalInputEditAlertInput,
 		ec.unmarshalInputEditGroupInput,
 		ec.unmarshalInputEditGroupInventoryInput,
@@ -4545,6 +5100,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEditSubscriberInventoryInput,
 		ec.unmarshalInputEditTariffInput,
 		ec.unmarshalInputEditUserInput,
+		ec.unmarshalInputEditWebhookInput,
+		ec.unmarshalInputEnableWebhookInput,
 		ec.unmarshalInputIntFilter,
 		ec.unmarshalInputMoveSubscriberInput,
 		ec.unmarshalInputNetworkStateFilter,
@@ -4555,8 +5112,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRelatedItemsFilter,
 		ec.unmarshalInputRemoveGroupInput,
 		ec.unmarshalInputRemoveTariffInput,
+		ec.unmarshalInputReplayWebhookDeliveriesSinceInput,
+		ec.unmarshalInputReplayWebhookDeliveryInput,
 		ec.unmarshalInputRestoreRecipientInput,
 		ec.unmarshalInputRevokeAccessKeyInput,
+		ec.unmarshalInputRotateWebhookSecretInput,
 		ec.unmarshalInputSendTestAlertInput,
 		ec.unmarshalInputSessionFilter,
 		ec.unmarshalInputSessionOrder,
@@ -4566,6 +5126,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputSubscriberOrder,
 		ec.unmarshalInputTagsFilter,
 		ec.unmarshalInputTerminateSubscriberInput,
+		ec.unmarshalInputTestWebhookInput,
 		ec.unmarshalInputUnbarSubscriberInput,
 		ec.unmarshalInputUsageRecordInput,
 	)
@@ -6272,6 +6833,8 @@ enum MailKind {
   ALERTS
   "A test."
   TEST
+  "A webhook that was disabled."
+  WEBHOOK
 }
 
 "A page of recipients."
@@ -7612,6 +8175,341 @@ enum UsageStatus {
   REJECTED
 }
 `, BuiltIn: false},
+	{Name: "../schema/webhook.graphqls", Input: `extend type Query {
+  "The webhooks of the company, ordered by id; for a user of groups those that were made for these groups."
+  webhooks(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+  ): WebhookConnection @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
+  "The messages to webhooks, the newest first."
+  webhookDeliveries(
+    "Of this webhook alone; of all when missing."
+    webhookId: Int
+    "In this state alone; FAILED are the dead letters."
+    state: WebhookDeliveryState
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+  ): WebhookDeliveryConnection @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
+}
+
+extend type Mutation {
+  """
+  Adds a webhook, at most 20 to a company. The secret is shown in this answer only. One that a user of groups makes gets the
+  events of these groups alone, as long as the user is attached to them.
+  """
+  createWebhook(input: CreateWebhookInput!): CreateWebhookPayload @requires(permissions: [ADD_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
+  "Changes a webhook. What is missing stays; lists are replaced as a whole."
+  editWebhook(input: EditWebhookInput!): EditWebhookPayload @requires(permissions: [EDIT_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
+  "Makes a new secret, shown in this answer only. For 24 hours messages are signed with the one before, too."
+  rotateWebhookSecret(input: RotateWebhookSecretInput!): RotateWebhookSecretPayload @requires(permissions: [EDIT_MONITORING_ALERTS]) @semanticNonNull
+  "Sends an event of the type webhook.test, whatever the filter. At most 20 in an hour to a webhook; not to a disabled one."
+  testWebhook(input: TestWebhookInput!): TestWebhookPayload @requires(permissions: [EDIT_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
+  "Enables a webhook. Messages that were queued when it was disabled are sent; events in between are not."
+  enableWebhook(input: EnableWebhookInput!): EnableWebhookPayload @requires(permissions: [EDIT_MONITORING_ALERTS]) @semanticNonNull
+  "Disables a webhook: it gets no more events."
+  disableWebhook(input: DisableWebhookInput!): DisableWebhookPayload @requires(permissions: [EDIT_MONITORING_ALERTS]) @semanticNonNull
+  "Deletes a webhook with its messages."
+  deleteWebhook(input: DeleteWebhookInput!): DeleteWebhookPayload @requires(permissions: [DELETE_MONITORING_ALERTS]) @semanticNonNull
+  "Sends a message again, under the same id, by a new schedule."
+  replayWebhookDelivery(input: ReplayWebhookDeliveryInput!): ReplayWebhookDeliveryPayload @requires(permissions: [EDIT_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
+  "Sends the messages of a webhook that were made since a time again, delivered and failed ones, each under its id: the oldest 10,000 at most."
+  replayWebhookDeliveriesSince(input: ReplayWebhookDeliveriesSinceInput!): ReplayWebhookDeliveriesSincePayload @requires(permissions: [EDIT_MONITORING_ALERTS]) @semanticNonNull
+}
+
+"An HTTP endpoint that events of the company are sent to."
+type Webhook implements Node {
+  "The global id."
+  id: ID!
+  "The identifier of the webhook."
+  webhookId: Int!
+  "What people call it."
+  name: String!
+  "Where requests go."
+  url: String!
+  "The form of the body."
+  format: WebhookFormat!
+  "The events that it gets."
+  eventTypes: [WebhookEventType!]!
+  "The alerts whose firing it gets; empty for all."
+  alertIds: [Int!]!
+  "The groups whose events it gets: those of their subscribers, and of alerts on them; empty for all."
+  groupIds: [Int!]!
+  "The tags whose subscribers' events it gets; empty for all."
+  tagNames: [String!]!
+  "When it was made."
+  createdAt: DateTime!
+  "When it was disabled; null while it gets events."
+  disabledAt: DateTime
+  "Why it was disabled; null while it gets events."
+  disabledReason: WebhookDisabledReason
+  "When its first request failed after the last that succeeded; null while they succeed. After five days it is disabled."
+  failingSince: DateTime
+  "Until when it demanded, by Retry-After, not to be called; null for never."
+  pausedUntil: DateTime
+  "Until when messages are signed with the secret before the last rotation, too; null without one."
+  previousSecretUntil: DateTime
+}
+
+"The form in which a webhook takes events."
+enum WebhookFormat {
+  "One CloudEvent 1.0 in structured JSON."
+  CLOUDEVENTS
+  "A message for an incoming webhook of Slack."
+  SLACK
+  "An Adaptive Card for a workflow of Microsoft Teams."
+  TEAMS
+}
+
+"What happened."
+enum WebhookEventType {
+  "alert.fired: usage exceeded a threshold of an alert."
+  ALERT_FIRED
+  "subscriber.changed: the record, the tags or the network state of subscribers changed."
+  SUBSCRIBER_CHANGED
+}
+
+"Why a webhook gets no events."
+enum WebhookDisabledReason {
+  "A caller disabled it."
+  USER
+  "It answered 410 Gone."
+  GONE
+  "No request to it succeeded for five days."
+  FAILING
+}
+
+"A message to a webhook."
+type WebhookDelivery implements Node {
+  "The global id."
+  id: ID!
+  "The header webhook-id, the same at every attempt and replay: receivers tell by it what they had already."
+  deliveryId: String!
+  "The webhook that it goes to."
+  webhook: Webhook
+  "The type of the event, such as alert.fired."
+  eventType: String!
+  "How far it has come."
+  state: WebhookDeliveryState!
+  "How often it was sent, since the last replay."
+  attempts: Int!
+  "When it was made."
+  createdAt: DateTime!
+  "When it is sent again; null for at once, and when it is finished."
+  nextAttemptAt: DateTime
+  "When it was delivered or given up; null before."
+  finishedAt: DateTime
+  "The status of the last answer; null where there was none."
+  lastStatus: Int
+  "The first kilobyte of the last answer; empty where there was none."
+  lastAnswer: String!
+  "Why the last attempt failed; empty where it did not."
+  lastError: String!
+  "The body of the request."
+  payload: String!
+}
+
+"How far a message to a webhook has come."
+enum WebhookDeliveryState {
+  "It waits to be sent, or to be sent again."
+  QUEUED
+  "It was answered by 2xx."
+  DELIVERED
+  "It was given up: replayWebhookDelivery sends it again."
+  FAILED
+}
+
+"A page of webhooks."
+type WebhookConnection {
+  "The webhooks with their cursors."
+  edges: [WebhookEdge!]!
+  "The webhooks alone."
+  nodes: [Webhook!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull
+}
+
+"A webhook in a page."
+type WebhookEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The webhook."
+  node: Webhook!
+}
+
+"A page of messages to webhooks."
+type WebhookDeliveryConnection {
+  "The messages with their cursors."
+  edges: [WebhookDeliveryEdge!]!
+  "The messages alone."
+  nodes: [WebhookDelivery!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull
+}
+
+"A message in a page."
+type WebhookDeliveryEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The message."
+  node: WebhookDelivery!
+}
+
+"Which webhook to add."
+input CreateWebhookInput {
+  "What people call it, 1 to 256 characters."
+  name: String!
+  "Where requests go: https:// and a host of the public internet, at most 2,048 bytes."
+  url: String!
+  "The form of the body."
+  format: WebhookFormat! = CLOUDEVENTS
+  "The events that it gets, at least one."
+  eventTypes: [WebhookEventType!]!
+  "The alerts whose firing it gets, at most 100; all when missing or empty."
+  alertIds: [Int!]
+  "The groups whose events it gets, at most 100; all when missing or empty."
+  groupIds: [Int!]
+  "The tags whose subscribers' events it gets, at most 100; all when missing or empty."
+  tagNames: [String!]
+}
+
+"What changes on a webhook."
+input EditWebhookInput {
+  "The identifier of the webhook."
+  webhookId: Int!
+  "What people call it, 1 to 256 characters."
+  name: String
+  "Where requests go: https:// and a host of the public internet, at most 2,048 bytes."
+  url: String
+  "The form of the body."
+  format: WebhookFormat
+  "The events that it gets, at least one."
+  eventTypes: [WebhookEventType!]
+  "The alerts whose firing it gets, at most 100; all when empty."
+  alertIds: [Int!]
+  "The groups whose events it gets, at most 100; all when empty."
+  groupIds: [Int!]
+  "The tags whose subscribers' events it gets, at most 100; all when empty."
+  tagNames: [String!]
+}
+
+"Which webhook gets a new secret."
+input RotateWebhookSecretInput {
+  "The identifier of the webhook."
+  webhookId: Int!
+}
+
+"Which webhook to test."
+input TestWebhookInput {
+  "The identifier of the webhook."
+  webhookId: Int!
+}
+
+"Which webhook to enable."
+input EnableWebhookInput {
+  "The identifier of the webhook."
+  webhookId: Int!
+}
+
+"Which webhook to disable."
+input DisableWebhookInput {
+  "The identifier of the webhook."
+  webhookId: Int!
+}
+
+"Which webhook to delete."
+input DeleteWebhookInput {
+  "The identifier of the webhook."
+  webhookId: Int!
+}
+
+"Which message to send again."
+input ReplayWebhookDeliveryInput {
+  "The identifier of the message."
+  deliveryId: String!
+}
+
+"Which messages to send again."
+input ReplayWebhookDeliveriesSinceInput {
+  "The identifier of the webhook."
+  webhookId: Int!
+  "Those that were made then or later."
+  since: DateTime!
+}
+
+"What adding a webhook gave."
+type CreateWebhookPayload {
+  "The webhook."
+  webhook: Webhook!
+  "What messages are signed with: whsec_ and 32 bytes in base64."
+  secret: String!
+}
+
+"What editing a webhook gave."
+type EditWebhookPayload {
+  "The webhook as it is now."
+  webhook: Webhook!
+}
+
+"What rotating a secret gave."
+type RotateWebhookSecretPayload {
+  "The webhook as it is now."
+  webhook: Webhook!
+  "What messages are signed with from now on: whsec_ and 32 bytes in base64."
+  secret: String!
+}
+
+"What testing a webhook gave."
+type TestWebhookPayload {
+  "The message, which is about to be sent."
+  delivery: WebhookDelivery!
+}
+
+"What enabling a webhook gave."
+type EnableWebhookPayload {
+  "The webhook as it is now."
+  webhook: Webhook!
+}
+
+"What disabling a webhook gave."
+type DisableWebhookPayload {
+  "The webhook as it is now."
+  webhook: Webhook!
+}
+
+"What deleting a webhook gave."
+type DeleteWebhookPayload {
+  "The webhook as it was."
+  webhook: Webhook!
+}
+
+"What replaying a message gave."
+type ReplayWebhookDeliveryPayload {
+  "The message, which is about to be sent."
+  delivery: WebhookDelivery!
+}
+
+"What replaying messages gave."
+type ReplayWebhookDeliveriesSincePayload {
+  "How many are sent again."
+  replayed: Int!
+}
+`, BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
 
@@ -8107,6 +9005,16 @@ func (ec *executionContext) childFields_CreateUserPayload(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type CreateUserPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_CreateWebhookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "webhook":
+		return ec.fieldContext_CreateWebhookPayload_webhook(ctx, field)
+	case "secret":
+		return ec.fieldContext_CreateWebhookPayload_secret(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateWebhookPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_DataUsageByDirection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "mobileTerminated":
@@ -8161,12 +9069,28 @@ func (ec *executionContext) childFields_DeleteRecipientPayload(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type DeleteRecipientPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_DeleteWebhookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "webhook":
+		return ec.fieldContext_DeleteWebhookPayload_webhook(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteWebhookPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_DetachTagPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "subscribers":
 		return ec.fieldContext_DetachTagPayload_subscribers(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DetachTagPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DisableWebhookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "webhook":
+		return ec.fieldContext_DisableWebhookPayload_webhook(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DisableWebhookPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_EditAlertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8231,6 +9155,22 @@ func (ec *executionContext) childFields_EditUserPayload(ctx context.Context, fie
 		return ec.fieldContext_EditUserPayload_user(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EditUserPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_EditWebhookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "webhook":
+		return ec.fieldContext_EditWebhookPayload_webhook(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EditWebhookPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_EnableWebhookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "webhook":
+		return ec.fieldContext_EnableWebhookPayload_webhook(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EnableWebhookPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_FeedElement(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8621,6 +9561,22 @@ func (ec *executionContext) childFields_RemoveTariffPayload(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type RemoveTariffPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_ReplayWebhookDeliveriesSincePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "replayed":
+		return ec.fieldContext_ReplayWebhookDeliveriesSincePayload_replayed(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReplayWebhookDeliveriesSincePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_ReplayWebhookDeliveryPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "delivery":
+		return ec.fieldContext_ReplayWebhookDeliveryPayload_delivery(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReplayWebhookDeliveryPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_RestoreRecipientPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "recipient":
@@ -8639,6 +9595,16 @@ func (ec *executionContext) childFields_RevokeAccessKeyPayload(ctx context.Conte
 		return ec.fieldContext_RevokeAccessKeyPayload_accessKey(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RevokeAccessKeyPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RotateWebhookSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "webhook":
+		return ec.fieldContext_RotateWebhookSecretPayload_webhook(ctx, field)
+	case "secret":
+		return ec.fieldContext_RotateWebhookSecretPayload_secret(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RotateWebhookSecretPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_SendTestAlertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8951,6 +9917,14 @@ func (ec *executionContext) childFields_TerminateSubscriberPayload(ctx context.C
 	return nil, fmt.Errorf("no field named %q was found under type TerminateSubscriberPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_TestWebhookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "delivery":
+		return ec.fieldContext_TestWebhookPayload_delivery(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TestWebhookPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_UnbarSubscriberPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "subscriber":
@@ -9177,6 +10151,122 @@ func (ec *executionContext) childFields_WaitingUsageEdge(ctx context.Context, fi
 		return ec.fieldContext_WaitingUsageEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type WaitingUsageEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_Webhook(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Webhook_id(ctx, field)
+	case "webhookId":
+		return ec.fieldContext_Webhook_webhookId(ctx, field)
+	case "name":
+		return ec.fieldContext_Webhook_name(ctx, field)
+	case "url":
+		return ec.fieldContext_Webhook_url(ctx, field)
+	case "format":
+		return ec.fieldContext_Webhook_format(ctx, field)
+	case "eventTypes":
+		return ec.fieldContext_Webhook_eventTypes(ctx, field)
+	case "alertIds":
+		return ec.fieldContext_Webhook_alertIds(ctx, field)
+	case "groupIds":
+		return ec.fieldContext_Webhook_groupIds(ctx, field)
+	case "tagNames":
+		return ec.fieldContext_Webhook_tagNames(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Webhook_createdAt(ctx, field)
+	case "disabledAt":
+		return ec.fieldContext_Webhook_disabledAt(ctx, field)
+	case "disabledReason":
+		return ec.fieldContext_Webhook_disabledReason(ctx, field)
+	case "failingSince":
+		return ec.fieldContext_Webhook_failingSince(ctx, field)
+	case "pausedUntil":
+		return ec.fieldContext_Webhook_pausedUntil(ctx, field)
+	case "previousSecretUntil":
+		return ec.fieldContext_Webhook_previousSecretUntil(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Webhook", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_WebhookConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_WebhookConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_WebhookConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_WebhookConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookDelivery(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_WebhookDelivery_id(ctx, field)
+	case "deliveryId":
+		return ec.fieldContext_WebhookDelivery_deliveryId(ctx, field)
+	case "webhook":
+		return ec.fieldContext_WebhookDelivery_webhook(ctx, field)
+	case "eventType":
+		return ec.fieldContext_WebhookDelivery_eventType(ctx, field)
+	case "state":
+		return ec.fieldContext_WebhookDelivery_state(ctx, field)
+	case "attempts":
+		return ec.fieldContext_WebhookDelivery_attempts(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_WebhookDelivery_createdAt(ctx, field)
+	case "nextAttemptAt":
+		return ec.fieldContext_WebhookDelivery_nextAttemptAt(ctx, field)
+	case "finishedAt":
+		return ec.fieldContext_WebhookDelivery_finishedAt(ctx, field)
+	case "lastStatus":
+		return ec.fieldContext_WebhookDelivery_lastStatus(ctx, field)
+	case "lastAnswer":
+		return ec.fieldContext_WebhookDelivery_lastAnswer(ctx, field)
+	case "lastError":
+		return ec.fieldContext_WebhookDelivery_lastError(ctx, field)
+	case "payload":
+		return ec.fieldContext_WebhookDelivery_payload(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookDelivery", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookDeliveryConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_WebhookDeliveryConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_WebhookDeliveryConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_WebhookDeliveryConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_WebhookDeliveryConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookDeliveryEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_WebhookDeliveryEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_WebhookDeliveryEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_WebhookEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_WebhookEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookEdge", field.Name)
 }
 
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

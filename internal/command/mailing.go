@@ -4,9 +4,15 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"simgraph/db"
+	hooks "simgraph/db/webhook"
 	"simgraph/domain"
+	"simgraph/domain/webhook"
 	"simgraph/internal/mail"
+	"simgraph/internal/seal"
+	sending "simgraph/internal/webhook"
 )
 
 // Mailing are the flags of the mail that alerts cause.
@@ -25,4 +31,23 @@ func (m *Mailing) worker(env *Env, outbox *db.Outbox, tried func(mail.Result)) (
 		Outbox: outbox, SMTPURL: m.SMTPURL, Dir: filepath.Join(env.DataDir, "mail"), From: m.MailFrom, PublicURL: m.PublicURL, Log: env.Log,
 		Tried: tried, Digest: domain.Digest{Wait: m.MailWait, HourlyCap: m.MailsPerHour}, Timeout: m.MailTimeout,
 	})
+}
+
+// Hooking are the flags of webhooks.
+type Hooking struct {
+	WebhookAllowPrivate bool          `group:"Webhooks" help:"Let webhooks call addresses that are not of the public internet, and by http. For intranets and tests: any company can reach what this host reaches."`
+	WebhookTimeout      time.Duration `default:"20s" group:"Webhooks" range:"1s..1m" help:"How long an endpoint may take to answer."`
+	WebhookRetention    uint          `default:"30" placeholder:"DAYS" group:"Webhooks" range:"5..3650" help:"How many days messages to webhooks are kept."`
+}
+
+// endpoints returns the webhooks; the key of their secrets is read when one is needed.
+func (h *Hooking) endpoints(pool *sqlx.DB, key func() (seal.Key, error)) *hooks.Store {
+	return hooks.New(pool, hooks.Options{Key: key, Rules: h.rules(), Now: time.Now})
+}
+
+func (h *Hooking) rules() webhook.Rules { return webhook.Rules{AllowPrivate: h.WebhookAllowPrivate} }
+
+// sender returns the worker that sends the messages of the store.
+func (h *Hooking) sender(env *Env, store *hooks.Store, tried func(webhook.Result)) *sending.Worker {
+	return sending.New(sending.Config{Outbox: store, Rules: h.rules(), Log: env.Log, Tried: tried, Timeout: h.WebhookTimeout})
 }

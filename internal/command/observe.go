@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel"
 
 	"simgraph/db"
+	"simgraph/domain/webhook"
 	"simgraph/internal/limit"
 	"simgraph/internal/mail"
 	"simgraph/internal/telemetry"
@@ -67,7 +68,7 @@ func (v *observed) watch(requests, upkeep *sqlx.DB) {
 	if v.Metrics == nil {
 		return
 	}
-	v.Metrics.Begin(limit.Reasons, mail.Results, workers)
+	v.Metrics.Begin(limit.Reasons, mail.Results, webhook.Results, workers)
 	v.Metrics.Register(collectors.NewDBStatsCollector(requests.DB, "requests"))
 	v.Metrics.Register(collectors.NewDBStatsCollector(upkeep.DB, "upkeep"))
 	v.Metrics.Register(telemetry.NewBacklog(db.NewBacklog(requests), v.log))

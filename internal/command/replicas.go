@@ -11,6 +11,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/pg"
+	hooks "simgraph/db/webhook"
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/replica"
@@ -75,7 +76,7 @@ func (v *service) closeReplicas(env *Env) {
 // answerFrom has a graph of its own answer queries from the standby.
 func (v *service) answerFrom(standby *pg.Replica) {
 	usage := newUsage(standby.Pool())
-	graph := v.newGraph(standby.Pool(), db.NewAccess(standby.Pool()), usage)
+	graph := v.newGraph(standby.Pool(), db.NewAccess(standby.Pool()), usage, hooks.New(standby.Pool(), hooks.Options{Now: time.Now}))
 	v.replicas.Add(standby, graph.Schema(), v.perResponse(graph))
 }
 

@@ -34,6 +34,7 @@ type Serve struct {
 	Sealing
 	Retaining
 	Mailing
+	Hooking
 	SigningIn
 	Replicas
 	Observation
@@ -134,6 +135,7 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 		workerAdmin:     v.telemetry.serve,
 		workerLive:      v.live.Run,
 		workerMail:      v.mail.Run,
+		workerWebhook:   v.hooking.Run,
 		workerReconcile: every(reconcileEvery, v.upkeep.ReconcileAll),
 		workerRetain:    every(retainEvery, v.retain),
 		workerRefuse:    every(noteEvery, v.noteRefusals),

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -18,6 +19,8 @@ import (
 	"simgraph/db/pg"
 	"simgraph/db/signin"
 	"simgraph/db/usage"
+	hooks "simgraph/db/webhook"
+	"simgraph/domain/webhook"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
 	"simgraph/internal/httpd"
@@ -26,7 +29,9 @@ import (
 	"simgraph/internal/mail"
 	"simgraph/internal/radius"
 	"simgraph/internal/replica"
+	"simgraph/internal/seal"
 	login "simgraph/internal/signin"
+	sending "simgraph/internal/webhook"
 	"simgraph/resolvers"
 	"simgraph/rest"
 )
@@ -57,12 +62,16 @@ type service struct {
 	audit       *audit.Log
 	auditMonths int
 	// outbox loses mails after mailDays; 0 keeps them for ever.
-	outbox    *db.Outbox
-	schema    *schemaGate
-	mailDays  int
-	telemetry *observed
-	limits    *limit.Limits
-	writes    *writes
+	outbox   *db.Outbox
+	schema   *schemaGate
+	mailDays int
+	// hooking sends the messages of webhooks, which are lost after messageDays.
+	hooking     *sending.Worker
+	webhooks    *hooks.Store
+	messageDays int
+	telemetry   *observed
+	limits      *limit.Limits
+	writes      *writes
 	// radius takes accounting; nil without --radius-addr.
 	radius *radius.Listener
 	// feed stores what the listener takes.
@@ -95,19 +104,23 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	v.schema = newSchemaGate(pool, !env.NoMigrate)
 	v.ledger, v.firstRetention = usage.NewLedger(upkeep, usage.LedgerOptions{Rules: s.ledgerRules()}), s.firstRetention()
 	v.outbox, v.mailDays = db.NewOutbox(upkeep, time.Now), int(s.MailRetention)
+	key := sync.OnceValues(func() (seal.Key, error) { return s.key(env.DataDir) })
+	v.webhooks, v.messageDays = s.endpoints(upkeep, key), int(s.WebhookRetention)
+	webhooks := s.endpoints(pool, key)
+	v.hooking = s.sender(env, webhooks, func(r webhook.Result) { telemetry.Metrics.Hooked(string(r)) })
 	v.audit, v.auditMonths = audit.NewLog(upkeep), int(s.AuditRetention)
 	v.sessionInterval = s.SessionInterval
 	if v.radius, err = s.feed(env, v, pool, v.usage); err != nil {
 		return nil, err
 	}
-	v.graph = v.newGraph(pool, v.access, v.usage)
+	v.graph = v.newGraph(pool, v.access, v.usage, webhooks)
 	if err := s.openReplicas(ctx, env, v, pool); err != nil {
 		return nil, err
 	}
 	return v, v.open(s, pool, outbox)
 }
 
-func (v *service) newGraph(pool *sqlx.DB, access *db.Access, store *usage.Store) *resolvers.Graph {
+func (v *service) newGraph(pool *sqlx.DB, access *db.Access, store *usage.Store, webhooks *hooks.Store) *resolvers.Graph {
 	records := inventory.New(pool, time.Now)
 	return resolvers.New(resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool),
@@ -122,6 +135,7 @@ func (v *service) newGraph(pool *sqlx.DB, access *db.Access, store *usage.Store)
 		Alerts:      db.NewAlerts(pool, time.Now),
 		AlertLog:    db.NewAlertLog(pool),
 		Recipients:  db.NewRecipients(pool, time.Now),
+		Webhooks:    webhooks,
 		Live:        v.live,
 		Audit:       audit.NewLog(pool),
 		Inventory:   records,

@@ -38,6 +38,7 @@ const (
 	workerAdmin     = "admin"
 	workerLive      = "live"
 	workerMail      = "mail"
+	workerWebhook   = "webhook"
 	workerReconcile = "settle" // the name that metrics have had since the first version
 	workerRetain    = "retain"
 	workerRefuse    = "refusals"
@@ -51,7 +52,7 @@ const (
 	workerDemo      = "demo"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo}
+var workers = []string{workerAdmin, workerLive, workerMail, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.
@@ -118,7 +119,7 @@ func (v *service) logStep(step domain.LedgerStep) {
 	}
 }
 
-// settle removes old entries of the audit log and old mails, by a clock that usage
+// settle removes old entries of the audit log, old mails and messages of webhooks, by a clock that usage
 // confirms, and adds up the months that are over; never soon after the start, when
 // instances of the version before may still book usage and not know those months.
 func (v *service) settle(ctx context.Context) error {
@@ -126,7 +127,7 @@ func (v *service) settle(ctx context.Context) error {
 	if err != nil || !settled {
 		return err
 	}
-	return errors.Join(v.prune(ctx, now), v.pruneMails(ctx, now), v.upkeep.SumMonths(ctx))
+	return errors.Join(v.prune(ctx, now), v.pruneMails(ctx, now), v.pruneMessages(ctx, now), v.upkeep.SumMonths(ctx))
 }
 
 // prune keeps the audit log within its months, unless it is kept for ever.
@@ -149,6 +150,15 @@ func (v *service) pruneMails(ctx context.Context, now time.Time) error {
 	pruned, err := v.outbox.Prune(ctx, now.AddDate(0, 0, -v.mailDays))
 	if pruned > 0 {
 		v.log.Info("removed old mails", "mails", pruned)
+	}
+	return err
+}
+
+// pruneMessages removes old messages of webhooks.
+func (v *service) pruneMessages(ctx context.Context, now time.Time) error {
+	pruned, err := v.webhooks.Prune(ctx, now.AddDate(0, 0, -v.messageDays))
+	if pruned > 0 {
+		v.log.Info("removed old messages of webhooks", "messages", pruned)
 	}
 	return err
 }

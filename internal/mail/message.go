@@ -75,6 +75,8 @@ func subject(content *domain.MailContent) string {
 	switch {
 	case content.Kind == domain.MailTest:
 		return "Test alert of " + clean(content.Company.Name)
+	case content.Kind == domain.MailWebhook:
+		return "A webhook of " + clean(content.Company.Name) + " was disabled"
 	case content.Total == 1:
 		e := content.Entries[0]
 		return fmt.Sprintf("Alert: %s exceeded the %s threshold", who(e), e.LimitBoundary)

@@ -46,6 +46,10 @@ const (
 	// spareUser is one whose rights no test needs.
 	spareUser kind = "spareUser"
 	sessionID kind = "sessionId"
+	webhookID kind = "webhookId"
+	// disabledHook is a webhook that is disabled.
+	disabledHook kind = "disabledHook"
+	deliveryID   kind = "deliveryId"
 )
 
 // leaves are the rules by name, or by owner and name where a name means
@@ -74,6 +78,10 @@ var leaves = map[string]kind{
 	"kind": harmless, "subscriberType": harmless, "EditUserInput.userEmail": spareUser,
 	"permissions": harmless, "disabled": harmless,
 
+	"webhookId": webhookID, "EnableWebhookInput.webhookId": disabledHook, "deliveryId": deliveryID, "alertIds": alertID, "groupIds": groupID, "tagNames": harmless,
+	"CreateWebhookInput.name": harmless, "EditWebhookInput.name": harmless, "url": harmless, "since": harmless,
+	"format": harmless, "eventTypes": harmless, "state": harmless,
+
 	"source": sourceName, "recordId": recordID, "sessionId": sessionID, "sequence": harmless, "startedAt": harmless, "endedAt": harmless,
 	"mobileOriginated": harmless, "mobileTerminated": harmless, "protocol": harmless, "ipAddress": harmless, "counters": harmless,
 }
@@ -81,6 +89,7 @@ var leaves = map[string]kind{
 // given are optional leaves without which a field makes no sense.
 var given = map[string]bool{"explainAlert.groupId": true, "CreateAlertInput.target": true, "EditAlertInput.upperThreshold": true, "/alerts.target": true,
 	"MoveSubscriberInput.groupId": true, "EditSubscriberInventoryInput.imsi": true, "EditGroupInventoryInput.hideTariffDetails": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
+	"EditWebhookInput.name": true, "CreateWebhookInput.alertIds": true,
 	"/alerts/{id}.upperThreshold": true}
 
 // samples are values of what identifies nothing, by name, else by type.
@@ -91,6 +100,7 @@ var samples = map[string]any{
 	"CreateSubscriberInput.physicalId": "8944500000000000001", "subscriberId": "447700000001", "operatorCode": own.operator(), "contractLength": 12,
 	"connectionDate": "2026-01-01T00:00:00Z", "expiryDate": "2028-01-01T00:00:00Z", "imsi": "234150000000001", "currency": "GBP", "Permission": "VIEW_SUBSCRIBER",
 	"mobileOriginated": 1, "mobileTerminated": 1, "Int": 1, "BigInt": 1, "String": "text", "Boolean": true, "DateTime": "2026-06-01T00:00:00Z",
+	"url": "https://own.example/new",
 }
 
 func ruleOf(owner, name string) (kind, bool) {
@@ -176,6 +186,7 @@ func (w *world) victim(t *testing.T, p part) values {
 		recordID:   fmt.Sprintf("%s-record-1-%d", p.mark, clock().Add(-time.Hour).Unix()),
 		tariffName: p.tariff(), unusedTariff: p.tariff(), unusedGroup: p.group, spareUser: p.email(),
 		alertID: 990_001, recipientID: 990_002, "entryId": 990_003, accessKeyID: "sgk_1_AAAAAAAAAAAAAAAA",
+		webhookID: 990_005, disabledHook: 990_005, deliveryID: "00000000-0000-7000-8000-000000000000",
 	}
 	if p != nobody {
 		w.look(t, p, v)
@@ -184,6 +195,7 @@ func (w *world) victim(t *testing.T, p part) values {
 		"Subscriber": v[physicalID], "Group": v[groupID], "Tag": v[tagName], "Alert": v[alertID],
 		"AlertLogEntry": v["entryId"], "Recipient": v[recipientID], "Operator": p.operator(), "Tariff": p.tariff(),
 		"User": p.email(), "Viewer": p.email(), "AccessKey": v[accessKeyID],
+		"Webhook": v[webhookID], "WebhookDelivery": v[deliveryID],
 		// Numbers of entries are those of each company: none is another's alone.
 		"AuditEntry":   990_004,
 		"Company":      p.account(),
@@ -215,21 +227,28 @@ func (w *world) look(t *testing.T, p part, v values) {
 		alertID:     `SELECT alert_id FROM alerts WHERE company_id = $1 AND group_id = $2 ORDER BY alert_id LIMIT 1`,
 		recipientID: `SELECT recipient_id FROM alert_recipients WHERE company_id = $1 AND email = $2`,
 		"entryId":   `SELECT entry_id FROM alert_log WHERE company_id = $1 AND target_group_id = $2 ORDER BY entry_id LIMIT 1`,
+		webhookID:   `SELECT webhook_id FROM webhooks WHERE company_id = $1 AND name = $2`,
+		deliveryID: `SELECT m.message_id::text FROM webhook_messages m JOIN webhooks w ON w.company_id = m.company_id AND w.webhook_id = m.webhook_id
+WHERE m.company_id = $1 AND w.name = $2`,
 		accessKeyID: `SELECT access_key_id FROM access_keys WHERE company_id = $1 AND $2 <> '' ORDER BY access_key_id LIMIT 1`,
 	} {
 		argument := any(p.group)
 		if wanted == recipientID || wanted == accessKeyID {
 			argument = p.recipient()
 		}
+		if wanted == webhookID || wanted == deliveryID {
+			argument = p.mark + "-hook"
+		}
 		var found string
 		if err := w.pool.GetContext(t.Context(), &found, statement, company, argument); err != nil {
 			t.Fatalf("%s of %s: %v", wanted, p.mark, err)
 		}
 		v[wanted] = found
-		if wanted != accessKeyID {
+		if wanted != accessKeyID && wanted != deliveryID {
 			v[wanted] = int(number(found))
 		}
 	}
+	v[disabledHook] = v[webhookID]
 }
 
 // fresh are identifiers of the caller's own that no test has used up.
@@ -241,6 +260,7 @@ func (w *world) fresh(t *testing.T) values {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.pool.MustExecContext(t.Context(), "DELETE FROM alert_recipients WHERE company_id = $1 AND email <> ALL(ARRAY[$2, $3])", scope.Company, own.recipient(), others.recipient())
 	recipient, err := w.ports.Recipients.Create(t.Context(), scope, unusedEmail())
 	if err != nil {
 		t.Fatal(err)
@@ -265,6 +285,13 @@ func (w *world) fresh(t *testing.T) values {
 		t.Fatal(err)
 	}
 	v[unusedGroup], v[unusedTariff] = int(group.GroupID), tariff.Name
+	w.pool.MustExecContext(t.Context(), "DELETE FROM webhooks WHERE company_id = $1 AND (name = 'unused' OR url LIKE '%/new')", scope.Company)
+	enabled, delivery := w.hook(t, own, "unused")
+	disabled, _ := w.hook(t, own, "unused")
+	if _, err := w.ports.Webhooks.Switch(t.Context(), scope, disabled, false); err != nil {
+		t.Fatal(err)
+	}
+	v[webhookID], v[disabledHook], v[deliveryID] = int(enabled), int(disabled), delivery
 	return v
 }
 

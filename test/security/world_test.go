@@ -30,7 +30,9 @@ import (
 	"simgraph/db/pg"
 	store "simgraph/db/signin"
 	"simgraph/db/usage"
+	"simgraph/db/webhook"
 	"simgraph/domain"
+	hooks "simgraph/domain/webhook"
 	"simgraph/graph/engine/guard"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
@@ -83,7 +85,7 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
 		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), Alerts: db.NewAlerts(pool, clock), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		AlertLog: db.NewAlertLog(pool), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
-		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock),
+		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock), Webhooks: webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return sealKey, nil }, Now: clock}),
 	}
 	w.load(t)
 	w.open(t, log, configure)
@@ -97,7 +99,7 @@ var sealKey = seal.Key(strings.Repeat("k", seal.KeySize))
 // database gives are long, so that answers are searched for them.
 func (w *world) load(t *testing.T) {
 	t.Helper()
-	for column, start := range map[string]int{"alerts.alert_id": 510_001, "alert_recipients.recipient_id": 520_001, "alert_log.entry_id": 530_001} {
+	for column, start := range map[string]int{"alerts.alert_id": 510_001, "alert_recipients.recipient_id": 520_001, "alert_log.entry_id": 530_001, "webhooks.webhook_id": 540_001} {
 		table, name, _ := strings.Cut(column, ".")
 		w.pool.MustExecContext(t.Context(), "SELECT setval(pg_get_serial_sequence($1, $2), $3, false)", table, name, start)
 	}
@@ -114,6 +116,9 @@ func (w *world) load(t *testing.T) {
 	for _, p := range []part{own, others, rivals} {
 		w.pool.MustExecContext(t.Context(), `INSERT INTO feed_rejects VALUES ($1, $2, $3, $3 || '-reason', 1, now(), now(), $3)`,
 			w.company(t, p.company), p.source(), p.mark)
+	}
+	for _, p := range []part{own, others, rivals} {
+		w.hook(t, p, p.mark+"-hook")
 	}
 	for _, email := range []string{"own-admin@acme.example", "own-vans@acme.example", "rvl-admin@rival.example"} {
 		company, _, err := w.access.FindUser(t.Context(), email)
@@ -132,6 +137,24 @@ func (w *world) load(t *testing.T) {
 		}
 		w.tokens[email] = string(grant.Token)
 	}
+}
+
+// hook adds a webhook of the part with a message that was delivered, and returns their ids.
+func (w *world) hook(t *testing.T, p part, name string) (id int64, delivery string) {
+	t.Helper()
+	scope := domain.Scope{Company: w.company(t, p.company), Groups: []int64{int64(p.group)}}
+	created, _, err := w.ports.Webhooks.Create(t.Context(), scope, hooks.Spec{
+		Name: name, URL: "https://" + p.mark + ".example/hook", Format: hooks.CloudEvents, Filter: hooks.Filter{EventTypes: []hooks.EventType{hooks.AlertFired}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, err := w.ports.Webhooks.SendTest(t.Context(), scope, created.WebhookID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.pool.MustExecContext(t.Context(), "UPDATE webhook_messages SET state = 'delivered' WHERE company_id = $1 AND message_id = $2", scope.Company, sent.DeliveryID)
+	return created.WebhookID, sent.DeliveryID
 }
 
 // thePage stands for the page for people.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"simgraph/domain"
+	"simgraph/domain/webhook"
 	"strconv"
 	"time"
 
@@ -127,6 +128,24 @@ type CreateUserInput struct {
 	Disabled bool `json:"disabled"`
 }
 
+// Which webhook to add.
+type CreateWebhookInput struct {
+	// What people call it, 1 to 256 characters.
+	Name string `json:"name"`
+	// Where requests go: https:// and a host of the public internet, at most 2,048 bytes.
+	URL string `json:"url"`
+	// The form of the body.
+	Format webhook.Format `json:"format"`
+	// The events that it gets, at least one.
+	EventTypes []webhook.EventType `json:"eventTypes"`
+	// The alerts whose firing it gets, at most 100; all when missing or empty.
+	AlertIds graphql.Omittable[[]int32] `json:"alertIds,omitempty"`
+	// The groups whose events it gets, at most 100; all when missing or empty.
+	GroupIds graphql.Omittable[[]int32] `json:"groupIds,omitempty"`
+	// The tags whose subscribers' events it gets, at most 100; all when missing or empty.
+	TagNames graphql.Omittable[[]string] `json:"tagNames,omitempty"`
+}
+
 // Which alert to delete.
 type DeleteAlertInput struct {
 	// The identifier of the alert.
@@ -139,12 +158,24 @@ type DeleteRecipientInput struct {
 	RecipientID int32 `json:"recipientId"`
 }
 
+// Which webhook to delete.
+type DeleteWebhookInput struct {
+	// The identifier of the webhook.
+	WebhookID int32 `json:"webhookId"`
+}
+
 // Which tag to take off which subscribers.
 type DetachTagInput struct {
 	// The name of the tag.
 	TagName string `json:"tagName"`
 	// 1 to 1,000 subscribers.
 	PhysicalIds []string `json:"physicalIds"`
+}
+
+// Which webhook to disable.
+type DisableWebhookInput struct {
+	// The identifier of the webhook.
+	WebhookID int32 `json:"webhookId"`
 }
 
 // Which alert to edit, and how. What is missing stays as it is.
@@ -249,6 +280,32 @@ type EditUserInput struct {
 	Disabled graphql.Omittable[*bool] `json:"disabled,omitempty"`
 }
 
+// What changes on a webhook.
+type EditWebhookInput struct {
+	// The identifier of the webhook.
+	WebhookID int32 `json:"webhookId"`
+	// What people call it, 1 to 256 characters.
+	Name graphql.Omittable[*string] `json:"name,omitempty"`
+	// Where requests go: https:// and a host of the public internet, at most 2,048 bytes.
+	URL graphql.Omittable[*string] `json:"url,omitempty"`
+	// The form of the body.
+	Format graphql.Omittable[*webhook.Format] `json:"format,omitempty"`
+	// The events that it gets, at least one.
+	EventTypes graphql.Omittable[[]webhook.EventType] `json:"eventTypes,omitempty"`
+	// The alerts whose firing it gets, at most 100; all when empty.
+	AlertIds graphql.Omittable[[]int32] `json:"alertIds,omitempty"`
+	// The groups whose events it gets, at most 100; all when empty.
+	GroupIds graphql.Omittable[[]int32] `json:"groupIds,omitempty"`
+	// The tags whose subscribers' events it gets, at most 100; all when empty.
+	TagNames graphql.Omittable[[]string] `json:"tagNames,omitempty"`
+}
+
+// Which webhook to enable.
+type EnableWebhookInput struct {
+	// The identifier of the webhook.
+	WebhookID int32 `json:"webhookId"`
+}
+
 // Which subscriber to move, and where.
 type MoveSubscriberInput struct {
 	// ICCID, device EUI or IMEI.
@@ -289,6 +346,20 @@ type RemoveTariffInput struct {
 	Name string `json:"name"`
 }
 
+// Which messages to send again.
+type ReplayWebhookDeliveriesSinceInput struct {
+	// The identifier of the webhook.
+	WebhookID int32 `json:"webhookId"`
+	// Those that were made then or later.
+	Since time.Time `json:"since"`
+}
+
+// Which message to send again.
+type ReplayWebhookDeliveryInput struct {
+	// The identifier of the message.
+	DeliveryID string `json:"deliveryId"`
+}
+
 // Which recipient to send mail to again.
 type RestoreRecipientInput struct {
 	// The identifier of the recipient.
@@ -299,6 +370,12 @@ type RestoreRecipientInput struct {
 type RevokeAccessKeyInput struct {
 	// The identifier of the key.
 	AccessKeyID string `json:"accessKeyId"`
+}
+
+// Which webhook gets a new secret.
+type RotateWebhookSecretInput struct {
+	// The identifier of the webhook.
+	WebhookID int32 `json:"webhookId"`
 }
 
 // Who gets a test alert.
@@ -316,6 +393,12 @@ type TerminateSubscriberInput struct {
 	PhysicalID string `json:"physicalId"`
 	// When, not in the future and not before the start of the contract; now when missing.
 	TerminateDate graphql.Omittable[*time.Time] `json:"terminateDate,omitempty"`
+}
+
+// Which webhook to test.
+type TestWebhookInput struct {
+	// The identifier of the webhook.
+	WebhookID int32 `json:"webhookId"`
 }
 
 // Which subscriber not to bar any more.

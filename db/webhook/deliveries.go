@@ -1,0 +1,190 @@
+package webhook
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db/audit"
+	"simgraph/db/keyset"
+	"simgraph/db/pg"
+	"simgraph/domain"
+	"simgraph/domain/query"
+	"simgraph/domain/webhook"
+)
+
+const (
+	messageSelect = `m.message_id AS delivery_id, m.webhook_id, m.event_type, m.state, m.attempts, m.created_at,
+  CASE WHEN m.state = 'queued' AND isfinite(m.due_at) THEN m.due_at END AS next_attempt_at, m.finished_at, m.last_status, m.last_answer, m.last_error,
+  m.event, w.format`
+	// fromMessages are the messages m of the endpoints w that a scope shows.
+	fromMessages = `
+FROM webhook_messages m
+JOIN webhooks w ON w.company_id = m.company_id AND w.webhook_id = m.webhook_id
+WHERE m.company_id = $1 AND ` + visibleWebhooks
+	wantedMessages = ` AND ($3::bigint IS NULL OR m.webhook_id = $3) AND ($4 = '' OR m.state = $4)`
+)
+
+type messageRow struct {
+	webhook.Delivery
+	Event      string
+	Format     webhook.Format
+	CursorKeys pg.NullableTexts
+}
+
+func (r *messageRow) Keys() pg.NullableTexts { return r.CursorKeys }
+
+// delivery adds the payload; what cannot be read has none.
+func (r *messageRow) delivery() *webhook.Delivery {
+	content, _ := webhook.ContentOf(r.Format, []byte(r.Event))
+	r.Payload = string(content.Body)
+	return &r.Delivery
+}
+
+// Deliveries implements webhook.Webhooks.
+func (s *Store) Deliveries(ctx context.Context, scope domain.Scope, of webhook.Deliveries, page domain.Page) (domain.Slice[*webhook.Delivery], error) {
+	key, created := query.Field{Name: "id", Type: query.Text}, query.Field{Name: "createdAt", Type: query.Time}
+	columns := map[string]keyset.Column{key.Name: {SQL: "m.message_id::text"}, created.Name: {SQL: "m.created_at"}}
+	list := keyset.New(func(field string) keyset.Column { return columns[field] }, key, scope.Company, pg.GroupsOf(scope), of.WebhookID, string(of.State))
+	sql := `SELECT ` + messageSelect + `, {cursor} AS cursor_keys` + fromMessages + wantedMessages
+	order := []query.Order{{Field: created, Desc: true}, {Field: key, Desc: true}}
+	return keyset.Rows(ctx, s.pool, list, sql, domain.Listing{Page: page, Order: order}, (*messageRow).delivery)
+}
+
+const countMessages = `SELECT count(*)` + fromMessages + wantedMessages
+
+// CountDeliveries implements webhook.Webhooks.
+func (s *Store) CountDeliveries(ctx context.Context, scope domain.Scope, of webhook.Deliveries) (int, error) {
+	return pg.Count(ctx, s.pool, countMessages, scope.Company, pg.GroupsOf(scope), of.WebhookID, string(of.State))
+}
+
+const findMessages = `SELECT ` + messageSelect + fromMessages + ` AND m.message_id = ANY($3::uuid[])`
+
+// FindDeliveries implements webhook.Webhooks.
+func (s *Store) FindDeliveries(ctx context.Context, scope domain.Scope, ids []string) (map[string]*webhook.Delivery, error) {
+	return findDeliveries(ctx, s.pool, scope, ids)
+}
+
+func findDeliveries(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, ids []string) (map[string]*webhook.Delivery, error) {
+	var known pq.StringArray
+	for _, id := range ids {
+		if parsed, err := uuid.Parse(id); err == nil && parsed.String() == id {
+			known = append(known, id)
+		}
+	}
+	found := map[string]*webhook.Delivery{}
+	if len(known) == 0 {
+		return found, nil
+	}
+	rows, err := pg.SelectAll[messageRow](ctx, in, findMessages, scope.Company, pg.GroupsOf(scope), known)
+	for _, row := range rows {
+		found[row.DeliveryID] = row.delivery()
+	}
+	return found, err
+}
+
+func findDelivery(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id string) (*webhook.Delivery, error) {
+	found, err := findDeliveries(ctx, in, scope, []string{id})
+	if err == nil && found[id] == nil {
+		err = domain.NotFound("deliveryId", "delivery", id)
+	}
+	return found[id], err
+}
+
+const (
+	testsSince = `
+SELECT count(*) FROM webhook_messages
+WHERE company_id = $1 AND webhook_id = $2 AND event_type = $3 AND created_at > $4`
+	companyName = `SELECT external_id FROM companies WHERE company_id = $1`
+)
+
+// SendTest implements webhook.Webhooks.
+func (s *Store) SendTest(ctx context.Context, scope domain.Scope, id int64) (queued *webhook.Delivery, err error) {
+	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		of, err := find(ctx, tx, scope, id, lockWebhooks)
+		if err != nil {
+			return err
+		}
+		if of.DisabledAt != nil {
+			return domain.Invalid("webhookId", "the webhook is disabled")
+		}
+		at := s.moment()
+		tested, err := pg.Count(ctx, tx, testsSince, scope.Company, id, webhook.Test, at.Add(-time.Hour))
+		if err != nil {
+			return err
+		}
+		if tested >= webhook.TestsPerHour {
+			return &domain.Error{Kind: domain.KindRateLimited, Message: "a webhook gets at most 20 test events in an hour"}
+		}
+		var company string
+		if err := tx.GetContext(ctx, &company, companyName, scope.Company); err != nil {
+			return err
+		}
+		messages, message := &batch{tx: tx, company: scope.Company, of: webhook.Test, at: at}, newID()
+		if err := messages.add(ctx, message, id, webhook.NewTest(company, message, at, of).JSON()); err != nil {
+			return err
+		}
+		if err := messages.write(ctx); err != nil {
+			return err
+		}
+		if queued, err = findDelivery(ctx, tx, scope, message); err != nil {
+			return err
+		}
+		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditWebhookTest, id))
+	})
+	return queued, err
+}
+
+// replay begins the schedule anew, under the same id.
+const replay = `
+UPDATE webhook_messages
+SET state = 'queued', attempts = 0, due_at = '-infinity', finished_at = NULL`
+
+const (
+	replayMessage = replay + `
+WHERE company_id = $1 AND message_id = $2 AND (state <> 'queued' OR claimed_until IS NULL)`
+	replaySince = replay + `
+WHERE company_id = $1 AND webhook_id = $2 AND message_id IN (
+  SELECT m.message_id FROM webhook_messages m
+  WHERE m.company_id = $1 AND m.webhook_id = $2 AND m.state <> 'queued' AND m.created_at >= $3
+  ORDER BY m.created_at, m.message_id
+  LIMIT $4)`
+)
+
+// Replay implements webhook.Webhooks.
+func (s *Store) Replay(ctx context.Context, scope domain.Scope, deliveryID string) (replayed *webhook.Delivery, err error) {
+	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		of, err := findDelivery(ctx, tx, scope, deliveryID)
+		if err != nil {
+			return err
+		}
+		n, err := pg.Affected(ctx, tx, replayMessage, scope.Company, deliveryID)
+		if err != nil {
+			return err
+		}
+		if replayed, err = findDelivery(ctx, tx, scope, deliveryID); err != nil || n == 0 {
+			return err
+		}
+		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditWebhookReplay, of.WebhookID, domain.Became("deliveryId", deliveryID)))
+	})
+	return replayed, err
+}
+
+// ReplaySince implements webhook.Webhooks.
+func (s *Store) ReplaySince(ctx context.Context, scope domain.Scope, id int64, since time.Time) (n int, err error) {
+	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		if _, err := find(ctx, tx, scope, id, lockWebhooks); err != nil {
+			return err
+		}
+		n, err = pg.Affected(ctx, tx, replaySince, scope.Company, id, since.UTC(), webhook.MaxReplay)
+		if err != nil || n == 0 {
+			return err
+		}
+		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditWebhookReplay, id,
+			domain.Became("since", since.UTC().Format(time.RFC3339)), domain.Became("deliveries", pg.FormatInt(int64(n)))))
+	})
+	return n, err
+}

@@ -1,0 +1,293 @@
+package webhook
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db/audit"
+	"simgraph/db/companies"
+	"simgraph/db/pg"
+	"simgraph/domain"
+	"simgraph/domain/webhook"
+)
+
+// dueMessages is the condition that a message of the endpoint w waits to be sent at
+// $2. What is due later than $3 comes of a clock that was set back since.
+const dueMessages = `m.state = 'queued' AND (m.due_at <= $2 OR m.due_at > $3)`
+
+const pendingMessages = `
+SELECT DISTINCT w.company_id
+FROM webhooks w
+WHERE ($1::bigint[] IS NULL OR w.company_id = ANY($1)) AND w.disabled_at IS NULL AND (w.paused_until IS NULL OR w.paused_until <= $2 OR w.paused_until > $3)
+  AND EXISTS (SELECT FROM webhook_messages m WHERE m.company_id = w.company_id AND m.webhook_id = w.webhook_id AND ` + dueMessages + `)
+LIMIT 1000`
+
+// Pending implements webhook.Outbox.
+func (s *Store) Pending(ctx context.Context) ([]domain.CompanyID, error) {
+	at := s.moment()
+	return companies.With(ctx, s.pool, pendingMessages, at, at.Add(webhook.PutOff))
+}
+
+// lockDue leaves out endpoints that another worker claims for at this moment.
+const lockDue = `
+SELECT w.webhook_id, w.url AS address, w.format, w.secret, w.previous_secret, w.previous_until, w.failing_since IS NOT NULL AS failing,
+  (SELECT count(*) FROM webhook_messages c
+   WHERE c.company_id = $1 AND c.webhook_id = w.webhook_id AND c.claimed_until > $2 AND c.claimed_until <= $4) AS busy
+FROM webhooks w
+WHERE w.company_id = $1 AND w.disabled_at IS NULL AND (w.paused_until IS NULL OR w.paused_until <= $2 OR w.paused_until > $3)
+  AND EXISTS (SELECT FROM webhook_messages m WHERE m.company_id = $1 AND m.webhook_id = w.webhook_id AND ` + dueMessages + `)
+ORDER BY w.webhook_id
+FOR NO KEY UPDATE OF w SKIP LOCKED`
+
+// claimMessages is under the lock of the endpoint.
+const claimMessages = `
+UPDATE webhook_messages c SET attempts = c.attempts + 1, due_at = $4, claimed_until = $4
+WHERE c.company_id = $1 AND c.message_id IN (
+  SELECT m.message_id FROM webhook_messages m
+  WHERE m.company_id = $1 AND m.webhook_id = $5 AND ` + dueMessages + `
+  ORDER BY m.due_at, m.message_id
+  LIMIT $6)
+RETURNING c.message_id, c.attempts, c.event`
+
+type dueEndpoint struct {
+	WebhookID      int64
+	Address        string
+	Format         webhook.Format
+	Secret         []byte
+	PreviousSecret []byte
+	PreviousUntil  *time.Time
+	Failing        bool
+	Busy           int
+}
+
+type claimed struct {
+	MessageID string
+	Attempts  int
+	Event     []byte
+}
+
+// Claim implements webhook.Outbox.
+func (s *Store) Claim(ctx context.Context, company domain.CompanyID, limit int, lease time.Duration) (attempts []*webhook.Attempt, err error) {
+	at := s.moment()
+	late, until := at.Add(webhook.PutOff), at.Add(lease)
+	var unsigned error
+	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		endpoints, err := pg.SelectAll[dueEndpoint](ctx, tx, lockDue, company, at, late, until)
+		if err != nil {
+			return err
+		}
+		for _, endpoint := range endpoints {
+			most := webhook.AtOnce
+			if endpoint.Failing {
+				most = 1
+			}
+			room := min(most-endpoint.Busy, limit-len(attempts))
+			if room <= 0 {
+				continue
+			}
+			secrets, err := s.secrets(company, endpoint, at)
+			if err != nil { // its messages wait for the right key
+				unsigned = errors.Join(unsigned, fmt.Errorf("the secret of the webhook %d: %w", endpoint.WebhookID, err))
+				continue
+			}
+			messages, err := pg.SelectAll[claimed](ctx, tx, claimMessages, company, at, late, until, endpoint.WebhookID, room)
+			if err != nil {
+				return err
+			}
+			for _, message := range messages {
+				attempts = append(attempts, &webhook.Attempt{
+					CompanyID: company, DeliveryID: message.MessageID, WebhookID: endpoint.WebhookID, Attempts: message.Attempts,
+					URL: endpoint.Address, Format: endpoint.Format, Event: message.Event, Secrets: secrets,
+				})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return attempts, unsigned
+}
+
+// secrets are what messages are signed with: the second one after a rotation.
+func (s *Store) secrets(company domain.CompanyID, of *dueEndpoint, at time.Time) ([]webhook.Secret, error) {
+	secret, err := s.open(company, of.WebhookID, of.Secret)
+	if err != nil {
+		return nil, err
+	}
+	if of.PreviousUntil == nil || at.After(*of.PreviousUntil) {
+		return []webhook.Secret{secret}, nil
+	}
+	previous, err := s.open(company, of.WebhookID, of.PreviousSecret)
+	return []webhook.Secret{secret, previous}, err
+}
+
+// deliverMessage holds whatever happened since: the endpoint has the message.
+const deliverMessage = `
+UPDATE webhook_messages
+SET state = 'delivered', finished_at = $3, claimed_until = NULL, last_status = $4, last_answer = $5, last_error = ''
+WHERE company_id = $1 AND message_id = $2`
+
+// retryMessage and failMessage leave a message alone that another worker has claimed
+// since, or that is replayed.
+const (
+	retryMessage = `
+UPDATE webhook_messages
+SET due_at = $7, claimed_until = NULL, last_status = $4, last_answer = $5, last_error = $6
+WHERE company_id = $1 AND message_id = $2 AND state = 'queued' AND attempts = $3`
+	failMessage = `
+UPDATE webhook_messages
+SET state = 'failed', finished_at = $7, claimed_until = NULL, last_status = $4, last_answer = $5, last_error = $6
+WHERE company_id = $1 AND message_id = $2 AND state = 'queued' AND attempts = $3`
+	markWorking = `
+UPDATE webhooks SET failing_since = NULL, paused_until = NULL
+WHERE company_id = $1 AND webhook_id = $2 AND (failing_since IS NOT NULL OR paused_until IS NOT NULL)`
+	markFailing = `
+UPDATE webhooks SET failing_since = COALESCE(failing_since, $3), paused_until = COALESCE($4, paused_until)
+WHERE company_id = $1 AND webhook_id = $2
+RETURNING failing_since`
+)
+
+// Finish implements webhook.Outbox.
+func (s *Store) Finish(ctx context.Context, of *webhook.Attempt, answer webhook.Answer) (result webhook.Result, disabled webhook.DisabledReason, err error) {
+	at := s.moment()
+	outcome := webhook.Judge(answer.Status, answer.RetryAfter, at)
+	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		if outcome.Delivered {
+			result = webhook.ResultDelivered
+			if _, err := pg.Affected(ctx, tx, deliverMessage, of.CompanyID, of.DeliveryID, at, status(answer), answer.Body); err != nil {
+				return err
+			}
+			_, err := pg.Affected(ctx, tx, markWorking, of.CompanyID, of.WebhookID)
+			return err
+		}
+		if result, err = retry(ctx, tx, of, answer, outcome, at); err != nil {
+			return err
+		}
+		disabled, err = s.failed(ctx, tx, of, outcome, at)
+		return err
+	})
+	return result, disabled, err
+}
+
+func status(answer webhook.Answer) any {
+	if answer.Status == 0 {
+		return nil
+	}
+	return answer.Status
+}
+
+// retry puts the message off, or gives it up after the last attempt.
+func retry(ctx context.Context, tx *sqlx.Tx, of *webhook.Attempt, answer webhook.Answer, outcome webhook.Outcome, at time.Time) (webhook.Result, error) {
+	sql, result, when := failMessage, webhook.ResultFailed, at
+	if pause, more := webhook.Next(of.Attempts, rand.Float64(), outcome.Pause); more && !outcome.Gone {
+		sql, result, when = retryMessage, webhook.ResultRetried, at.Add(pause)
+	}
+	_, err := pg.Affected(ctx, tx, sql, of.CompanyID, of.DeliveryID, of.Attempts, status(answer), answer.Body, answer.Error, when)
+	return result, err
+}
+
+// failed notes that the endpoint failed, and disables one that is gone or has failed
+// for FailingSpan.
+func (s *Store) failed(ctx context.Context, tx *sqlx.Tx, of *webhook.Attempt, outcome webhook.Outcome, at time.Time) (webhook.DisabledReason, error) {
+	var paused any
+	if outcome.Pause > 0 {
+		paused = at.Add(outcome.Pause)
+	}
+	var since time.Time
+	if err := tx.GetContext(ctx, &since, markFailing, of.CompanyID, of.WebhookID, at, paused); err != nil {
+		if errors.Is(err, sql.ErrNoRows) {
+			return "", nil // it was removed
+		}
+		return "", err
+	}
+	var reason webhook.DisabledReason
+	switch {
+	case outcome.Gone:
+		reason = webhook.Gone
+	case at.Sub(since) >= webhook.FailingSpan:
+		reason = webhook.Failing
+	default:
+		return "", nil
+	}
+	n, err := pg.Affected(ctx, tx, disableWebhook, of.CompanyID, of.WebhookID, at, reason)
+	if err != nil || n == 0 {
+		return "", err
+	}
+	if err := notice(ctx, tx, of, reason, since, at); err != nil {
+		return "", err
+	}
+	return reason, audit.Record(ctx, tx, domain.Whole(of.CompanyID), *entryOf(domain.AuditWebhookDisable, of.WebhookID, domain.Became("reason", string(reason))))
+}
+
+const (
+	noticedRecipients = `
+SELECT r.recipient_id FROM alert_recipients r
+WHERE r.company_id = $1 AND r.suppressed_since IS NULL
+ORDER BY r.recipient_id`
+	queueNotices = `
+INSERT INTO mails (company_id, mail_id, recipient_id, email, kind, note, due_at, created_at)
+SELECT r.company_id, t.mail_id, r.recipient_id, r.email, 'webhook', $4, $5, $5
+FROM alert_recipients r
+JOIN unnest($2::bigint[], $3::uuid[]) AS t(recipient_id, mail_id) ON t.recipient_id = r.recipient_id
+WHERE r.company_id = $1`
+	nameOfWebhook = `SELECT name FROM webhooks WHERE company_id = $1 AND webhook_id = $2`
+)
+
+// notice queues a mail to the recipients of alerts: the endpoint gets no more events.
+func notice(ctx context.Context, tx *sqlx.Tx, of *webhook.Attempt, reason webhook.DisabledReason, since, at time.Time) error {
+	var recipients pq.Int64Array
+	if err := tx.SelectContext(ctx, &recipients, noticedRecipients, of.CompanyID); err != nil || len(recipients) == 0 {
+		return err
+	}
+	var name string
+	if err := tx.GetContext(ctx, &name, nameOfWebhook, of.CompanyID, of.WebhookID); err != nil {
+		return err
+	}
+	why := "its address answered 410 Gone"
+	if reason == webhook.Failing {
+		why = "no request to it has succeeded since " + since.UTC().Format("2 Jan 2006 15:04 UTC")
+	}
+	note := fmt.Sprintf("The webhook %q (%d) was disabled: %s. It gets no more events until it is enabled again.", name, of.WebhookID, why)
+	ids := pg.Pluck(recipients, func(int64) string { return uuid.Must(uuid.NewV7()).String() })
+	_, err := pg.Affected(ctx, tx, queueNotices, of.CompanyID, recipients, pq.StringArray(ids), note, at)
+	return err
+}
+
+const (
+	prunableMessages = `
+SELECT DISTINCT m.company_id
+FROM webhook_messages m
+WHERE ($1::bigint[] IS NULL OR m.company_id = ANY($1)) AND m.created_at < $2`
+	pruneMessages = `
+DELETE FROM webhook_messages
+WHERE company_id = $1 AND message_id IN (
+  SELECT o.message_id FROM webhook_messages o
+  WHERE o.company_id = $1 AND o.created_at < $2
+  ORDER BY o.created_at
+  LIMIT $3)`
+)
+
+// Prune implements webhook.Outbox.
+func (s *Store) Prune(ctx context.Context, before time.Time) (int, error) {
+	pruned := 0
+	prunable, lost := companies.With(ctx, s.pool, prunableMessages, before)
+	err := domain.TryCompanies(ctx, prunable, func(company domain.CompanyID) error {
+		for {
+			n, err := pg.Affected(ctx, s.pool, pruneMessages, company, before, atOnce)
+			pruned += n
+			if err != nil || n < atOnce {
+				return err
+			}
+		}
+	})
+	return pruned, errors.Join(lost, err)
+}

@@ -1,0 +1,356 @@
+// Package webhook keeps the endpoints of companies and the messages to them: see
+// domain/webhook. Messages are written in the transaction of what they report.
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db/audit"
+	"simgraph/db/keyset"
+	"simgraph/db/pg"
+	"simgraph/domain"
+	"simgraph/domain/query"
+	"simgraph/domain/webhook"
+	"simgraph/internal/seal"
+)
+
+// Options are what a Store needs beside its pool.
+type Options struct {
+	// Key returns the key that secrets are sealed with. It is called when a secret is
+	// sealed or opened.
+	Key   func() (seal.Key, error)
+	Rules webhook.Rules
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// Store keeps endpoints and messages in PostgreSQL.
+type Store struct {
+	pool *sqlx.DB
+	Options
+}
+
+var (
+	_ webhook.Webhooks = (*Store)(nil)
+	_ webhook.Outbox   = (*Store)(nil)
+)
+
+// New returns the store on the pool.
+func New(pool *sqlx.DB, options Options) *Store { return &Store{pool, options} }
+
+// moment is now; the database keeps microseconds.
+func (s *Store) moment() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }
+
+func noWebhook(id int64) error { return domain.NotFound("webhookId", "webhook", pg.FormatInt(id)) }
+
+const webhookSelect = `w.webhook_id, w.name, w.url AS address, w.format, w.event_types AS types, w.alert_ids AS alerts, w.group_ids AS wanted,
+  w.tag_names AS tags, w.created_at, w.disabled_at, w.disabled_reason, w.failing_since, w.paused_until, w.previous_until`
+
+// visibleWebhooks is the condition that a scope ($1, $2) shows an endpoint.
+const visibleWebhooks = `w.company_id = $1 AND ($2::bigint[] IS NULL OR w.groups <@ $2)`
+
+type endpointRow struct {
+	WebhookID      int64
+	Name           string
+	Address        string
+	Format         webhook.Format
+	Types          pg.TextList[webhook.EventType]
+	Alerts         pq.Int64Array
+	Wanted         pq.Int64Array
+	Tags           pg.TextList[string]
+	CreatedAt      time.Time
+	DisabledAt     *time.Time
+	DisabledReason *webhook.DisabledReason
+	FailingSince   *time.Time
+	PausedUntil    *time.Time
+	PreviousUntil  *time.Time
+}
+
+func (r *endpointRow) filter() webhook.Filter {
+	return webhook.Filter{EventTypes: r.Types, AlertIDs: r.Alerts, GroupIDs: r.Wanted, TagNames: r.Tags}
+}
+
+func (r *endpointRow) endpoint() *webhook.Endpoint {
+	return &webhook.Endpoint{
+		WebhookID: r.WebhookID, Name: r.Name, URL: r.Address, Format: r.Format, Filter: r.filter(), CreatedAt: r.CreatedAt,
+		DisabledAt: r.DisabledAt, DisabledReason: r.DisabledReason, FailingSince: r.FailingSince, PausedUntil: r.PausedUntil,
+		PreviousSecretUntil: r.PreviousUntil,
+	}
+}
+
+// List implements webhook.Webhooks.
+func (s *Store) List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*webhook.Endpoint], error) {
+	sql := `SELECT ` + webhookSelect + ` FROM webhooks w WHERE ` + visibleWebhooks
+	rows, err := keyset.ByKey(ctx, s.pool, sql, query.Field{Name: "id", Type: query.Integer}, "w.webhook_id", page,
+		func(of *endpointRow) string { return pg.FormatInt(of.WebhookID) }, scope.Company, pg.GroupsOf(scope))
+	return pg.MapSlice(rows, (*endpointRow).endpoint), err
+}
+
+const countWebhooks = `SELECT count(*) FROM webhooks w WHERE ` + visibleWebhooks
+
+// Count implements webhook.Webhooks.
+func (s *Store) Count(ctx context.Context, scope domain.Scope) (int, error) {
+	return pg.Count(ctx, s.pool, countWebhooks, scope.Company, pg.GroupsOf(scope))
+}
+
+const findWebhooks = `SELECT ` + webhookSelect + ` FROM webhooks w WHERE ` + visibleWebhooks + ` AND w.webhook_id = ANY($3)`
+
+// FindMany implements webhook.Webhooks.
+func (s *Store) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*webhook.Endpoint, error) {
+	rows, err := pg.SelectAll[endpointRow](ctx, s.pool, findWebhooks, scope.Company, pg.GroupsOf(scope), pq.Int64Array(ids))
+	found := make(map[int64]*webhook.Endpoint, len(rows))
+	for _, row := range rows {
+		found[row.WebhookID] = row.endpoint()
+	}
+	return found, err
+}
+
+func find(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id int64, sql string) (*webhook.Endpoint, error) {
+	row, err := pg.GetOne[endpointRow](ctx, in, noWebhook(id), sql, scope.Company, pg.GroupsOf(scope), pq.Int64Array{id})
+	if err != nil {
+		return nil, err
+	}
+	return row.endpoint(), nil
+}
+
+// lockWebhooks keeps the workers from claiming for the endpoint meanwhile.
+const lockWebhooks = findWebhooks + ` FOR NO KEY UPDATE`
+
+// changing runs do with the endpoint, as the scope shows it, in a transaction in which nobody
+// else changes it, and returns it as it is afterwards. It notes the entry of do, and
+// nothing where that is nil.
+func (s *Store) changing(ctx context.Context, scope domain.Scope, id int64,
+	do func(tx *sqlx.Tx, of *webhook.Endpoint) (*domain.AuditEntry, error),
+) (changed *webhook.Endpoint, err error) {
+	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		before, err := find(ctx, tx, scope, id, lockWebhooks)
+		if err != nil {
+			return err
+		}
+		entry, err := do(tx, before)
+		if err != nil {
+			return err
+		}
+		if changed, err = find(ctx, tx, scope, id, findWebhooks); err != nil || entry == nil {
+			return err
+		}
+		return audit.Record(ctx, tx, scope, *entry)
+	})
+	return changed, err
+}
+
+func entryOf(action string, id int64, changes ...domain.AuditChange) *domain.AuditEntry {
+	return &domain.AuditEntry{Action: action, SubjectType: "Webhook", SubjectID: pg.FormatInt(id), Changes: changes}
+}
+
+const (
+	lockOwner = `SELECT company_id FROM companies WHERE company_id = $1 FOR NO KEY UPDATE`
+	countAll  = `SELECT count(*) FROM webhooks WHERE company_id = $1`
+	// newWebhook takes the number first: the secret is sealed for it.
+	newWebhook    = `SELECT nextval(pg_get_serial_sequence('webhooks', 'webhook_id'))`
+	insertWebhook = `
+INSERT INTO webhooks (company_id, webhook_id, user_id, groups, name, url, format, event_types, alert_ids, group_ids, tag_names, secret, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+)
+
+// Create implements webhook.Webhooks.
+func (s *Store) Create(ctx context.Context, scope domain.Scope, spec webhook.Spec) (created *webhook.Endpoint, secret webhook.Secret, err error) {
+	if err := spec.Check(s.Rules); err != nil {
+		return nil, nil, err
+	}
+	secret = webhook.NewSecret()
+	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		if _, err := tx.ExecContext(ctx, lockOwner, scope.Company); err != nil {
+			return err
+		}
+		n, err := pg.Count(ctx, tx, countAll, scope.Company)
+		if err != nil {
+			return err
+		}
+		if n >= webhook.MaxEndpoints {
+			return domain.Invalid("name", "a company has at most %d webhooks", webhook.MaxEndpoints)
+		}
+		var id int64
+		if err := tx.GetContext(ctx, &id, newWebhook); err != nil {
+			return err
+		}
+		sealed, err := s.seal(scope.Company, id, secret)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, insertWebhook, scope.Company, id, userOf(scope), pg.GroupsOf(scope), spec.Name, spec.URL, spec.Format,
+			pq.Array(spec.EventTypes), numbers(spec.AlertIDs), numbers(spec.GroupIDs), texts(spec.TagNames), sealed, s.moment())
+		if err != nil {
+			return err
+		}
+		if created, err = find(ctx, tx, scope, id, findWebhooks); err != nil {
+			return err
+		}
+		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditWebhookCreate, id, changes(nil, &spec)...))
+	})
+	return created, secret, err
+}
+
+// userOf is the number of who acts; NULL for the program itself.
+func userOf(scope domain.Scope) any {
+	if scope.Actor == nil || scope.Actor.UserID == 0 {
+		return nil
+	}
+	return scope.Actor.UserID
+}
+
+func numbers(of []int64) any {
+	if of == nil {
+		return pq.Int64Array{}
+	}
+	return pq.Int64Array(of)
+}
+
+func texts(of []string) any {
+	if of == nil {
+		return pq.StringArray{}
+	}
+	return pq.StringArray(of)
+}
+
+// changes are the differences of two endpoints; a nil one is none.
+func changes(before, after *webhook.Spec) (all []domain.AuditChange) {
+	for _, field := range []struct {
+		name string
+		of   func(*webhook.Spec) string
+	}{
+		{"name", func(s *webhook.Spec) string { return s.Name }},
+		{"url", func(s *webhook.Spec) string { return s.URL }},
+		{"format", func(s *webhook.Spec) string { return string(s.Format) }},
+		{"eventTypes", func(s *webhook.Spec) string { return listed(s.EventTypes) }},
+		{"alertIds", func(s *webhook.Spec) string { return listed(s.AlertIDs) }},
+		{"groupIds", func(s *webhook.Spec) string { return listed(s.GroupIDs) }},
+		{"tagNames", func(s *webhook.Spec) string { return listed(s.TagNames) }},
+	} {
+		switch {
+		case before != nil:
+			all = append(all, domain.Changed(field.name, field.of(before), field.of(after))...)
+		case field.of(after) != "":
+			all = append(all, domain.Became(field.name, field.of(after)))
+		}
+	}
+	return all
+}
+
+func listed[T any](values []T) string {
+	if len(values) == 0 {
+		return ""
+	}
+	text := fmt.Sprint(values)
+	return text[1 : len(text)-1]
+}
+
+const writeWebhook = `
+UPDATE webhooks SET name = $3, url = $4, format = $5, event_types = $6, alert_ids = $7, group_ids = $8, tag_names = $9
+WHERE company_id = $1 AND webhook_id = $2`
+
+// Edit implements webhook.Webhooks.
+func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit webhook.Edit) (*webhook.Endpoint, error) {
+	return s.changing(ctx, scope, id, func(tx *sqlx.Tx, of *webhook.Endpoint) (*domain.AuditEntry, error) {
+		before, after := webhook.Edit{}.Apply(of), edit.Apply(of)
+		if err := after.Check(s.Rules); err != nil {
+			return nil, err
+		}
+		all := changes(&before, &after)
+		if len(all) == 0 {
+			return nil, nil
+		}
+		_, err := pg.Affected(ctx, tx, writeWebhook, scope.Company, id, after.Name, after.URL, after.Format,
+			pq.Array(after.EventTypes), numbers(after.AlertIDs), numbers(after.GroupIDs), texts(after.TagNames))
+		return entryOf(domain.AuditWebhookEdit, id, all...), err
+	})
+}
+
+const rotateSecret = `
+UPDATE webhooks SET previous_secret = secret, previous_until = $4, secret = $3
+WHERE company_id = $1 AND webhook_id = $2`
+
+// Rotate implements webhook.Webhooks.
+func (s *Store) Rotate(ctx context.Context, scope domain.Scope, id int64) (rotated *webhook.Endpoint, secret webhook.Secret, err error) {
+	secret = webhook.NewSecret()
+	rotated, err = s.changing(ctx, scope, id, func(tx *sqlx.Tx, _ *webhook.Endpoint) (*domain.AuditEntry, error) {
+		sealed, err := s.seal(scope.Company, id, secret)
+		if err != nil {
+			return nil, err
+		}
+		_, err = pg.Affected(ctx, tx, rotateSecret, scope.Company, id, sealed, s.moment().Add(webhook.SecretOverlap))
+		return entryOf(domain.AuditWebhookRotate, id), err
+	})
+	return rotated, secret, err
+}
+
+const (
+	enableWebhook = `
+UPDATE webhooks SET disabled_at = NULL, disabled_reason = NULL, failing_since = NULL, paused_until = NULL
+WHERE company_id = $1 AND webhook_id = $2 AND disabled_at IS NOT NULL`
+	disableWebhook = `
+UPDATE webhooks SET disabled_at = $3, disabled_reason = $4
+WHERE company_id = $1 AND webhook_id = $2 AND disabled_at IS NULL`
+)
+
+// Switch implements webhook.Webhooks.
+func (s *Store) Switch(ctx context.Context, scope domain.Scope, id int64, enabled bool) (*webhook.Endpoint, error) {
+	return s.changing(ctx, scope, id, func(tx *sqlx.Tx, of *webhook.Endpoint) (entry *domain.AuditEntry, err error) {
+		if enabled == (of.DisabledAt == nil) {
+			return nil, nil
+		}
+		if enabled {
+			_, err = pg.Affected(ctx, tx, enableWebhook, scope.Company, id)
+			return entryOf(domain.AuditWebhookEnable, id), err
+		}
+		_, err = pg.Affected(ctx, tx, disableWebhook, scope.Company, id, s.moment(), webhook.ByUser)
+		return entryOf(domain.AuditWebhookDisable, id, domain.Became("reason", string(webhook.ByUser))), err
+	})
+}
+
+const (
+	removeMessages = `DELETE FROM webhook_messages WHERE company_id = $1 AND webhook_id = $2`
+	removeWebhook  = `DELETE FROM webhooks WHERE company_id = $1 AND webhook_id = $2`
+)
+
+// Remove implements webhook.Webhooks.
+func (s *Store) Remove(ctx context.Context, scope domain.Scope, id int64) (removed *webhook.Endpoint, err error) {
+	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		if removed, err = find(ctx, tx, scope, id, lockWebhooks); err != nil {
+			return err
+		}
+		for _, sql := range []string{removeMessages, removeWebhook} {
+			if _, err := pg.Affected(ctx, tx, sql, scope.Company, id); err != nil {
+				return err
+			}
+		}
+		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditWebhookDelete, id, domain.Was("name", removed.Name), domain.Was("url", removed.URL)))
+	})
+	return removed, err
+}
+
+// purpose binds a secret to its endpoint.
+func purpose(company domain.CompanyID, id int64) []byte {
+	return fmt.Appendf(nil, "webhook %d %d", company, id)
+}
+
+func (s *Store) seal(company domain.CompanyID, id int64, secret webhook.Secret) ([]byte, error) {
+	key, err := s.Key()
+	if err != nil {
+		return nil, err
+	}
+	return key.Seal(secret, purpose(company, id))
+}
+
+func (s *Store) open(company domain.CompanyID, id int64, sealed []byte) (webhook.Secret, error) {
+	key, err := s.Key()
+	if err != nil {
+		return nil, err
+	}
+	return key.Open(sealed, purpose(company, id))
+}

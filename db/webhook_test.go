@@ -1,0 +1,341 @@
+package db_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"simgraph/db"
+	hooks "simgraph/db/webhook"
+	"simgraph/domain"
+	"simgraph/domain/webhook"
+	"simgraph/internal/seal"
+)
+
+func hooksOf(f *fleet, key string) *hooks.Store {
+	return hooks.New(f.pool, hooks.Options{Now: func() time.Time { return f.now }, Key: func() (seal.Key, error) { return []byte(strings.Repeat(key, 32)), nil }})
+}
+
+func addHook(t *testing.T, store *hooks.Store, scope domain.Scope, filter webhook.Filter) *webhook.Endpoint {
+	t.Helper()
+	if filter.EventTypes == nil {
+		filter.EventTypes = []webhook.EventType{webhook.AlertFired, webhook.SubscriberChanged}
+	}
+	created, _, err := store.Create(t.Context(), scope, webhook.Spec{Name: "hook", URL: "https://example.com/hook", Format: webhook.CloudEvents, Filter: filter})
+	try(t, err)
+	return created
+}
+
+// sent are the messages of an endpoint in words, the oldest first.
+func sent(t *testing.T, store *hooks.Store, id int64) (lines []string) {
+	t.Helper()
+	slice, err := store.Deliveries(t.Context(), domain.Whole(1), webhook.Deliveries{WebhookID: &id}, domain.Page{Limit: 100})
+	try(t, err)
+	for _, of := range slices.Backward(slice.Items) {
+		event, err := webhook.ParseEvent([]byte(of.Payload))
+		try(t, err)
+		var data struct {
+			AlertID     int64
+			PhysicalID  string
+			PhysicalIDs []string
+			GroupID     int64
+			Usage       int64
+		}
+		try(t, json.Unmarshal(event.Data, &data))
+		if event.Type == webhook.AlertFired {
+			lines = append(lines, fmt.Sprintf("fired %s in %d at %d", data.PhysicalID, data.GroupID, data.Usage))
+		} else {
+			lines = append(lines, "changed "+strings.Join(data.PhysicalIDs, " "))
+		}
+	}
+	return lines
+}
+
+func TestEventsAreQueuedForTheWebhooksThatWantThem(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	store, tags := hooksOf(f, "k"), db.NewTags(f.pool)
+	_, err := tags.Attach(t.Context(), f.whole(), "fleet", []string{"p5"})
+	try(t, err)
+	all := addHook(t, store, f.whole(), webhook.Filter{})
+	boats := addHook(t, store, f.whole(), webhook.Filter{GroupIDs: []int64{boats}})
+	tagged := addHook(t, store, f.whole(), webhook.Filter{TagNames: []string{"fleet"}})
+	alerts := addHook(t, store, f.whole(), webhook.Filter{EventTypes: []webhook.EventType{webhook.AlertFired}})
+	off := addHook(t, store, f.whole(), webhook.Filter{})
+	_, err = store.Switch(t.Context(), f.whole(), off.WebhookID, false)
+	try(t, err)
+	f.create(domain.RuleCompany, "", 100, 1000)
+	f.use(1, 101, f.now)
+	f.use(5, 102, f.now)
+	_, err = db.NewSubscribers(f.pool).EditNickname(t.Context(), f.whole(), "p1", "van one")
+	try(t, err)
+	_, err = tags.Attach(t.Context(), f.whole(), "fleet", []string{"p6", "p1"})
+	try(t, err)
+	sameLines(t, sent(t, store, all.WebhookID), "fired p1 in 12 at 101", "fired p5 in 13 at 102", "changed p1", "changed p1 p6")
+	sameLines(t, sent(t, store, boats.WebhookID), "fired p5 in 13 at 102", "changed p6")
+	sameLines(t, sent(t, store, tagged.WebhookID), "fired p5 in 13 at 102", "changed p1 p6")
+	sameLines(t, sent(t, store, alerts.WebhookID), "fired p1 in 12 at 101", "fired p5 in 13 at 102")
+	sameLines(t, sent(t, store, off.WebhookID))
+}
+
+func TestChangesOfNetworkStateAndImportsReachWebhooks(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	f.addSubscribers(1000, 1149, vans)
+	store := hooksOf(f, "k")
+	all := addHook(t, store, f.whole(), webhook.Filter{})
+	var keys []int64
+	for key := int64(1000); key < 1150; key++ {
+		keys = append(keys, key)
+	}
+	tx := f.pool.MustBeginTx(t.Context(), nil)
+	defer tx.Rollback()
+	try(t, db.NewAlertEvaluator(time.Now).StateChanged(t.Context(), tx, 1, keys))
+	try(t, tx.Commit())
+	n, err := store.CountDeliveries(t.Context(), f.whole(), webhook.Deliveries{WebhookID: &all.WebhookID})
+	try(t, err)
+	if n != 2 {
+		t.Errorf("150 subscribers are %d messages, want 2", n)
+	}
+}
+
+// What a transaction rolls back is not sent.
+func TestMessagesStandAndFallWithWhatTheyReport(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	store := hooksOf(f, "k")
+	all := addHook(t, store, f.whole(), webhook.Filter{})
+	tx := f.pool.MustBeginTx(t.Context(), nil)
+	try(t, hooks.NamedChanged(t.Context(), tx, 1, []string{"p1"}))
+	try(t, tx.Rollback())
+	sameLines(t, sent(t, store, all.WebhookID))
+}
+
+func TestWebhooksOfUsersOfGroupsAreTheirs(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	f.pool.MustExec(`INSERT INTO users (company_id, user_id, email, permissions) VALUES (1, 7, 'vans@acme.example', '{}')`)
+	f.pool.MustExec(`INSERT INTO user_groups VALUES (1, 7, 12)`)
+	store := hooksOf(f, "k")
+	whole := addHook(t, store, f.whole(), webhook.Filter{})
+	mine := addHook(t, store, only(vans).By(&domain.Actor{UserID: 7}), webhook.Filter{})
+	f.create(domain.RuleCompany, "", 100, 1000)
+	f.create(domain.RuleGroupMember, "12", 100, 1000)
+	f.use(1, 101, f.now)
+	f.use(5, 101, f.now)
+	changed := func() {
+		tx := f.pool.MustBeginTx(t.Context(), nil)
+		try(t, hooks.NamedChanged(t.Context(), tx, 1, []string{"p1", "p5", "p9"}))
+		try(t, tx.Commit())
+	}
+	changed()
+	sameLines(t, sent(t, store, mine.WebhookID), "fired p1 in 12 at 101", "changed p1")
+	f.pool.MustExec(`UPDATE users SET disabled = true WHERE user_id = 7`)
+	changed()
+	sameLines(t, sent(t, store, mine.WebhookID), "fired p1 in 12 at 101", "changed p1")
+	for scope, want := range map[string]int{"vans": 1, "boats": 0, "both": 1, "whole": 2} {
+		of := map[string]domain.Scope{"vans": only(vans), "boats": only(boats), "both": only(vans, boats), "whole": f.whole()}[scope]
+		n, err := store.Count(t.Context(), of)
+		try(t, err)
+		if n != want {
+			t.Errorf("%s see %d webhooks, want %d", scope, n, want)
+		}
+	}
+	if _, err := store.Remove(t.Context(), only(vans), whole.WebhookID); err == nil {
+		t.Error("a user of groups removes a webhook of the company")
+	}
+}
+
+func TestAReplayKeepsTheID(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	store := hooksOf(f, "k")
+	hook := addHook(t, store, f.whole(), webhook.Filter{})
+	test, err := store.SendTest(t.Context(), f.whole(), hook.WebhookID)
+	try(t, err)
+	claim := func(want int) []*webhook.Attempt {
+		t.Helper()
+		attempts, err := store.Claim(t.Context(), 1, 10, time.Minute)
+		try(t, err)
+		if len(attempts) != want {
+			t.Fatalf("claimed %d, want %d", len(attempts), want)
+		}
+		return attempts
+	}
+	attempts := claim(1)
+	claim(0)
+	f.now = f.now.Add(2 * time.Minute) // its worker died
+	attempts = claim(1)
+	if attempts[0].DeliveryID != test.DeliveryID || attempts[0].Attempts != 2 || len(attempts[0].Secrets) != 1 {
+		t.Errorf("%+v", attempts[0])
+	}
+	result, _, err := store.Finish(t.Context(), attempts[0], webhook.Answer{Status: 200, Body: "ok"})
+	try(t, err)
+	if result != webhook.ResultDelivered {
+		t.Error(result)
+	}
+	claim(0)
+	_, _, err = store.Rotate(t.Context(), f.whole(), hook.WebhookID)
+	try(t, err)
+	replayed, err := store.Replay(t.Context(), f.whole(), test.DeliveryID)
+	try(t, err)
+	if replayed.State != webhook.Queued || replayed.Attempts != 0 {
+		t.Errorf("%+v", replayed)
+	}
+	attempts = claim(1)
+	if attempts[0].DeliveryID != test.DeliveryID || len(attempts[0].Secrets) != 2 {
+		t.Errorf("%+v", attempts[0])
+	}
+	_, _, err = store.Finish(t.Context(), attempts[0], webhook.Answer{Status: 204})
+	try(t, err)
+	n, err := store.ReplaySince(t.Context(), f.whole(), hook.WebhookID, f.now.Add(-time.Hour))
+	try(t, err)
+	if n != 1 {
+		t.Errorf("replayed %d", n)
+	}
+	f.now = f.now.Add(25 * time.Hour)
+	if attempts = claim(1); len(attempts[0].Secrets) != 1 {
+		t.Error("the secret before the rotation signs after a day")
+	}
+	if _, err := hooksOf(f, "x").Claim(t.Context(), 1, 10, time.Minute); err != nil {
+		t.Errorf("nothing to claim: %v", err)
+	}
+}
+
+func TestAtMostFourRequestsRunAtOnceAndOneWhereItFails(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	store := hooksOf(f, "k")
+	hook := addHook(t, store, f.whole(), webhook.Filter{})
+	for range 10 {
+		_, err := store.SendTest(t.Context(), f.whole(), hook.WebhookID)
+		try(t, err)
+	}
+	claimed, err := store.Claim(t.Context(), 1, 100, time.Minute)
+	try(t, err)
+	more, err := store.Claim(t.Context(), 1, 100, time.Minute)
+	try(t, err)
+	if len(claimed) != 4 || len(more) != 0 {
+		t.Errorf("claimed %d and %d", len(claimed), len(more))
+	}
+	for _, of := range claimed {
+		_, _, err := store.Finish(t.Context(), of, webhook.Answer{Status: 500})
+		try(t, err)
+	}
+	if claimed, err = store.Claim(t.Context(), 1, 100, time.Minute); err != nil || len(claimed) != 1 {
+		t.Fatalf("claimed %d of an endpoint that fails, %v", len(claimed), err)
+	}
+	_, _, err = store.Finish(t.Context(), claimed[0], webhook.Answer{Status: 429, RetryAfter: "3600"})
+	try(t, err)
+	if pending, err := store.Pending(t.Context()); err != nil || len(pending) != 0 {
+		t.Errorf("an endpoint that wants no requests is due: %v, %v", pending, err)
+	}
+}
+
+func TestAnEndpointThatFailsForFiveDaysIsDisabled(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	_, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example")
+	try(t, err)
+	store := hooksOf(f, "k")
+	hook := addHook(t, store, f.whole(), webhook.Filter{})
+	fail := func() (webhook.Result, webhook.DisabledReason) {
+		t.Helper()
+		attempts, err := store.Claim(t.Context(), 1, 1, time.Minute)
+		try(t, err)
+		if len(attempts) != 1 {
+			t.Fatalf("claimed %d", len(attempts))
+		}
+		result, disabled, err := store.Finish(t.Context(), attempts[0], webhook.Answer{Status: 500, Error: "the answer was 500"})
+		try(t, err)
+		return result, disabled
+	}
+	_, err = store.SendTest(t.Context(), f.whole(), hook.WebhookID)
+	try(t, err)
+	for attempt := 1; attempt <= 10; attempt++ {
+		result, disabled := fail()
+		if disabled != "" || (result == webhook.ResultFailed) != (attempt == 10) {
+			t.Fatalf("attempt %d: %s %s", attempt, result, disabled)
+		}
+		f.now = f.now.Add([]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 17 * time.Hour, 24 * time.Hour, 29 * time.Hour, 0}[attempt-1])
+	}
+	dead, err := store.CountDeliveries(t.Context(), f.whole(), webhook.Deliveries{State: webhook.Failed})
+	try(t, err)
+	same(t, dead, 1)
+	f.now = f.now.Add(webhook.FailingSpan)
+	_, err = store.SendTest(t.Context(), f.whole(), hook.WebhookID)
+	try(t, err)
+	if _, disabled := fail(); disabled != webhook.Failing {
+		t.Errorf("disabled %q", disabled)
+	}
+	found, err := store.FindMany(t.Context(), f.whole(), []int64{hook.WebhookID})
+	try(t, err)
+	if of := found[hook.WebhookID]; of.DisabledAt == nil || *of.DisabledReason != webhook.Failing {
+		t.Errorf("%+v", of)
+	}
+	mails, err := f.outbox.Claim(t.Context(), 1, domain.Digest{Wait: time.Second, HourlyCap: 1, MaxEntries: 1}, 10, time.Minute)
+	try(t, err)
+	if len(mails) != 1 || mails[0].Kind != domain.MailWebhook || !strings.Contains(mails[0].Note, "was disabled") {
+		t.Errorf("%+v", mails)
+	}
+}
+
+func TestGoneDisablesAtOnceAndACompanyHas20Webhooks(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	store := hooksOf(f, "k")
+	hook := addHook(t, store, f.whole(), webhook.Filter{})
+	_, err := store.SendTest(t.Context(), f.whole(), hook.WebhookID)
+	try(t, err)
+	attempts, err := store.Claim(t.Context(), 1, 1, time.Minute)
+	try(t, err)
+	result, disabled, err := store.Finish(t.Context(), attempts[0], webhook.Answer{Status: 410})
+	try(t, err)
+	if result != webhook.ResultFailed || disabled != webhook.Gone {
+		t.Errorf("%s %s", result, disabled)
+	}
+	if _, err := store.SendTest(t.Context(), f.whole(), hook.WebhookID); err == nil {
+		t.Error("a disabled webhook is tested")
+	}
+	for range webhook.MaxEndpoints - 1 {
+		addHook(t, store, f.whole(), webhook.Filter{})
+	}
+	if _, _, err := store.Create(t.Context(), f.whole(), webhook.Spec{
+		Name: "one more", URL: "https://example.com", Format: webhook.Slack, Filter: webhook.Filter{EventTypes: webhook.Types},
+	}); err == nil {
+		t.Error("there is one webhook more")
+	}
+}
+
+func TestOldMessagesArePruned(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	store := hooksOf(f, "k")
+	hook := addHook(t, store, f.whole(), webhook.Filter{})
+	for range 2 {
+		_, err := store.SendTest(t.Context(), f.whole(), hook.WebhookID)
+		try(t, err)
+		f.now = f.now.Add(24 * time.Hour)
+	}
+	n, err := store.Prune(t.Context(), f.now.Add(-36*time.Hour))
+	try(t, err)
+	same(t, n, 1)
+}
+
+// A secret that was sealed with another key signs nothing, and its messages wait.
+func TestAnotherKeyOpensNoSecret(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	hook := addHook(t, hooksOf(f, "k"), f.whole(), webhook.Filter{})
+	_, err := hooksOf(f, "k").SendTest(t.Context(), f.whole(), hook.WebhookID)
+	try(t, err)
+	if attempts, err := hooksOf(f, "x").Claim(t.Context(), 1, 10, time.Minute); err == nil || len(attempts) > 0 {
+		t.Errorf("%v %v", attempts, err)
+	}
+	if attempts, err := hooksOf(f, "k").Claim(t.Context(), 1, 10, time.Minute); err != nil || len(attempts) != 1 {
+		t.Errorf("%v %v", attempts, err)
+	}
+}

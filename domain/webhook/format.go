@@ -1,0 +1,159 @@
+package webhook
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Content is a request's body with its type.
+type Content struct {
+	Type string
+	Body []byte
+}
+
+// ContentOf writes the event in the format. The same event gives the same bytes.
+func ContentOf(format Format, event []byte) (Content, error) {
+	if format == CloudEvents {
+		return Content{"application/cloudevents+json; charset=utf-8", event}, nil
+	}
+	of, err := ParseEvent(event)
+	if err != nil {
+		return Content{}, err
+	}
+	title, facts := describe(of)
+	if format == Teams {
+		return Content{"application/json; charset=utf-8", asJSON(teamsMessage(title, facts))}, nil
+	}
+	return Content{"application/json; charset=utf-8", asJSON(slackMessage(title, facts))}, nil
+}
+
+type fact struct{ Name, Value string }
+
+// describe returns an event in words.
+func describe(e *Event) (title string, facts []fact) {
+	switch e.Type {
+	case AlertFired:
+		var of Firing
+		_ = json.Unmarshal(e.Data, &of) // written by newEvent
+		return of.title(), of.facts()
+	case SubscriberChanged:
+		var of Change
+		_ = json.Unmarshal(e.Data, &of)
+		return changed(len(of.PhysicalIDs)), []fact{{"Subscribers", strings.Join(of.PhysicalIDs, ", ")}}
+	}
+	var of Trial
+	_ = json.Unmarshal(e.Data, &of)
+	return "Test of the webhook " + of.Name, nil
+}
+
+func changed(n int) string {
+	if n == 1 {
+		return "A subscriber changed"
+	}
+	return strconv.Itoa(n) + " subscribers changed"
+}
+
+func (f *Firing) title() string {
+	return fmt.Sprintf("Alert: %s exceeded the %s threshold", f.who(), f.LimitBoundary)
+}
+
+func (f *Firing) who() string {
+	switch {
+	case f.PhysicalID == nil && f.GroupID != nil:
+		return fmt.Sprintf("group %s (%d)", orEmpty(f.GroupName), *f.GroupID)
+	case orEmpty(f.Nickname) != "":
+		return fmt.Sprintf("%s (%s)", *f.Nickname, orEmpty(f.SubscriberID))
+	}
+	return "subscriber " + orEmpty(f.SubscriberID)
+}
+
+func (f *Firing) facts() []fact {
+	facts := []fact{
+		{"Usage", strconv.FormatInt(f.Usage, 10) + " bytes"},
+		{"Threshold", strconv.FormatInt(f.Threshold, 10) + " bytes"},
+		{"Alert", fmt.Sprintf("%d (%s)", f.AlertID, f.RuleType)},
+		{"Billing period", "from " + f.PeriodStart.UTC().Format("2 Jan 2006 15:04 UTC")},
+	}
+	if f.IsLate {
+		facts = append(facts, fact{"Late", "usage of a past billing period"})
+	}
+	return facts
+}
+
+func orEmpty(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// slackMessage is read as plain text but for its first field, which notifications
+// show: there the three characters that begin mentions and links are escaped.
+func slackMessage(title string, facts []fact) any {
+	lines := []string{oneLine(title)}
+	for _, f := range facts {
+		lines = append(lines, oneLine(f.Name+": "+f.Value))
+	}
+	return map[string]any{
+		"text":         slackEscapes.Replace(lines[0]),
+		"mrkdwn":       false,
+		"unfurl_links": false,
+		"blocks": []any{map[string]any{
+			"type": "section",
+			"text": map[string]any{"type": "plain_text", "text": cut(strings.Join(lines, "\n"), maxSlackText), "emoji": false},
+		}},
+	}
+}
+
+var slackEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// maxSlackText is the longest text of a block, in characters.
+const maxSlackText = 3000
+
+// teamsMessage holds its texts in runs, which know no Markdown and no mentions.
+func teamsMessage(title string, facts []fact) any {
+	body := []any{teamsLine(title, "Bolder")}
+	for _, f := range facts {
+		body = append(body, teamsLine(f.Name+": "+f.Value, "Default"))
+	}
+	return map[string]any{
+		"type": "message",
+		"attachments": []any{map[string]any{
+			"contentType": "application/vnd.microsoft.card.adaptive",
+			"contentUrl":  nil,
+			"content": map[string]any{
+				"$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4", "body": body,
+			},
+		}},
+	}
+}
+
+func teamsLine(text, weight string) any {
+	return map[string]any{
+		"type":    "RichTextBlock",
+		"inlines": []any{map[string]any{"type": "TextRun", "text": cut(teamsEscapes.Replace(oneLine(text)), maxSlackText), "weight": weight}},
+	}
+}
+
+// teamsEscapes break HTML, and the functions and bindings of cards.
+var teamsEscapes = strings.NewReplacer("<", "‹", ">", "›", "{{", "{ {", "${", "$ {")
+
+// oneLine replaces what would begin a line or change the direction of the text.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+func cut(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,200 @@
+package resolvers
+
+import (
+	"context"
+
+	"simgraph/domain"
+	"simgraph/domain/webhook"
+	"simgraph/graph/generated/input"
+	"simgraph/graph/model"
+)
+
+func (q queryResolver) Webhooks(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.WebhookConnection, error) {
+	page, err := connectionPage(first, after, last, before)
+	if err != nil {
+		return nil, err
+	}
+	return paged(ctx, page, scopeOf, q.Ports.Webhooks.List, q.Ports.Webhooks.Count)
+}
+
+func (q queryResolver) WebhookDeliveries(
+	ctx context.Context, webhookID *int32, state *webhook.State, first *int32, after *string, last *int32, before *string,
+) (*model.WebhookDeliveryConnection, error) {
+	page, err := connectionPage(first, after, last, before)
+	if err != nil {
+		return nil, err
+	}
+	var of webhook.Deliveries
+	if webhookID != nil {
+		of.WebhookID = new(int64(*webhookID))
+	}
+	if state != nil {
+		of.State = *state
+	}
+	list := func(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*webhook.Delivery], error) {
+		return q.Ports.Webhooks.Deliveries(ctx, scope, of, page)
+	}
+	count := func(ctx context.Context, scope domain.Scope) (int, error) {
+		return q.Ports.Webhooks.CountDeliveries(ctx, scope, of)
+	}
+	return paged(ctx, page, scopeOf, list, count)
+}
+
+func (m mutationResolver) CreateWebhook(ctx context.Context, in input.CreateWebhookInput) (*model.CreateWebhookPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	spec := webhook.Spec{Name: in.Name, URL: in.URL, Format: in.Format, Filter: webhook.Filter{
+		EventTypes: in.EventTypes, AlertIDs: widened(in.AlertIds.Value()), GroupIDs: widened(in.GroupIds.Value()), TagNames: in.TagNames.Value(),
+	}}
+	if err := m.mustShow(ctx, scope, spec.AlertIDs, spec.GroupIDs); err != nil {
+		return nil, err
+	}
+	created, secret, err := m.Ports.Webhooks.Create(ctx, scope, spec)
+	return &model.CreateWebhookPayload{Webhook: created, Secret: secret.String()}, err
+}
+
+func (m mutationResolver) EditWebhook(ctx context.Context, in input.EditWebhookInput) (*model.EditWebhookPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	edit := webhook.Edit{Name: in.Name.Value(), URL: in.URL.Value(), Format: in.Format.Value()}
+	if in.EventTypes.Value() != nil {
+		edit.EventTypes = new(in.EventTypes.Value())
+	}
+	if in.AlertIds.Value() != nil {
+		edit.AlertIDs = new(widened(in.AlertIds.Value()))
+	}
+	if in.GroupIds.Value() != nil {
+		edit.GroupIDs = new(widened(in.GroupIds.Value()))
+	}
+	if in.TagNames.Value() != nil {
+		edit.TagNames = new(in.TagNames.Value())
+	}
+	if err := m.mustShow(ctx, scope, widened(in.AlertIds.Value()), widened(in.GroupIds.Value())); err != nil {
+		return nil, err
+	}
+	edited, err := m.Ports.Webhooks.Edit(ctx, scope, int64(in.WebhookID), edit)
+	return &model.EditWebhookPayload{Webhook: edited}, err
+}
+
+// mustShow returns NotFound for the first alert or group that the scope does not show.
+func (g *Graph) mustShow(ctx context.Context, scope domain.Scope, alerts, groups []int64) error {
+	if len(alerts) > webhook.MaxFilters || len(groups) > webhook.MaxFilters {
+		return nil // refused below
+	}
+	if len(alerts) > 0 {
+		found, err := g.Ports.Alerts.FindMany(ctx, scope, alerts)
+		if err := missing("alertIds", "alert", alerts, found, err); err != nil {
+			return err
+		}
+	}
+	if len(groups) == 0 {
+		return nil
+	}
+	found, err := g.Ports.Groups.FindMany(ctx, scope, groups)
+	return missing("groupIds", "group", groups, found, err)
+}
+
+func missing[T any](field, noun string, ids []int64, found map[int64]T, err error) error {
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if _, shown := found[id]; !shown {
+			return domain.NotFound(field, noun, formatID(id))
+		}
+	}
+	return nil
+}
+
+func widened(ids []int32) []int64 {
+	return each(ids, func(id int32) int64 { return int64(id) })
+}
+
+func (m mutationResolver) RotateWebhookSecret(ctx context.Context, in input.RotateWebhookSecretInput) (*model.RotateWebhookSecretPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rotated, secret, err := m.Ports.Webhooks.Rotate(ctx, scope, int64(in.WebhookID))
+	return &model.RotateWebhookSecretPayload{Webhook: rotated, Secret: secret.String()}, err
+}
+
+func (m mutationResolver) TestWebhook(ctx context.Context, in input.TestWebhookInput) (*model.TestWebhookPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	queued, err := m.Ports.Webhooks.SendTest(ctx, scope, int64(in.WebhookID))
+	return &model.TestWebhookPayload{Delivery: queued}, err
+}
+
+func (m mutationResolver) EnableWebhook(ctx context.Context, in input.EnableWebhookInput) (*model.EnableWebhookPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	enabled, err := m.Ports.Webhooks.Switch(ctx, scope, int64(in.WebhookID), true)
+	return &model.EnableWebhookPayload{Webhook: enabled}, err
+}
+
+func (m mutationResolver) DisableWebhook(ctx context.Context, in input.DisableWebhookInput) (*model.DisableWebhookPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	disabled, err := m.Ports.Webhooks.Switch(ctx, scope, int64(in.WebhookID), false)
+	return &model.DisableWebhookPayload{Webhook: disabled}, err
+}
+
+func (m mutationResolver) DeleteWebhook(ctx context.Context, in input.DeleteWebhookInput) (*model.DeleteWebhookPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := m.Ports.Webhooks.Remove(ctx, scope, int64(in.WebhookID))
+	return &model.DeleteWebhookPayload{Webhook: removed}, err
+}
+
+func (m mutationResolver) ReplayWebhookDelivery(ctx context.Context, in input.ReplayWebhookDeliveryInput) (*model.ReplayWebhookDeliveryPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	replayed, err := m.Ports.Webhooks.Replay(ctx, scope, in.DeliveryID)
+	return &model.ReplayWebhookDeliveryPayload{Delivery: replayed}, err
+}
+
+func (m mutationResolver) ReplayWebhookDeliveriesSince(ctx context.Context, in input.ReplayWebhookDeliveriesSinceInput) (*model.ReplayWebhookDeliveriesSincePayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n, err := m.Ports.Webhooks.ReplaySince(ctx, scope, int64(in.WebhookID), in.Since)
+	return &model.ReplayWebhookDeliveriesSincePayload{Replayed: n}, err
+}
+
+func (w webhookResolver) ID(_ context.Context, of *webhook.Endpoint) (string, error) {
+	return globalID("Webhook", formatID(of.WebhookID)), nil
+}
+
+func (d webhookDeliveryResolver) ID(_ context.Context, of *webhook.Delivery) (string, error) {
+	return globalID("WebhookDelivery", of.DeliveryID), nil
+}
+
+func (d webhookDeliveryResolver) Webhook(ctx context.Context, of *webhook.Delivery) (*webhook.Endpoint, error) {
+	return webhookOfDelivery.of(ctx, of)
+}
+
+func (g *Graph) webhookNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Ports.Webhooks.FindMany(ctx, scope, numbers(ids))
+	return asNodes(found, formatID), err
+}
+
+func (g *Graph) webhookDeliveryNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Ports.Webhooks.FindDeliveries(ctx, scope, ids)
+	return asNodes(found, sameID), err
+}
