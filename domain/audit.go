@@ -67,6 +67,10 @@ const (
 	AuditLedgerRetention  = "usage.retention"
 	AuditMigrate          = "schema.migrate"
 	AuditPrune            = "audit.prune"
+	AuditOperationStart   = "operation.start"
+	AuditOperationRun     = "operation.run"
+	AuditOperationCancel  = "operation.cancel"
+	AuditOperationUndo    = "operation.undo"
 )
 
 const (

@@ -9,6 +9,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"simgraph/domain"
+	"simgraph/domain/bulk"
 	"simgraph/domain/inventory"
 	"simgraph/domain/webhook"
 	"simgraph/graph/generated"
@@ -33,6 +34,9 @@ type Ports struct {
 	Audit       domain.AuditLog
 	Inventory   inventory.Inventory
 	Users       inventory.Users
+	Operations  bulk.Operations
+	// LiveOperations follows what Operations keeps.
+	LiveOperations bulk.Live
 }
 
 // Graph is the root of the resolvers.
@@ -79,6 +83,9 @@ type (
 	userResolver       struct{ *Graph }
 	subscriberResolver struct{ *Graph }
 	sessionResolver    struct{ *Graph }
+
+	operationResolver       struct{ *Graph }
+	operationResultResolver struct{ *Graph }
 
 	feedElementResolver  struct{ *Graph }
 	feedRejectResolver   struct{ *Graph }
@@ -138,6 +145,14 @@ func (g *Graph) Subscriber() generated.SubscriberResolver { return subscriberRes
 
 // Session answers the fields of a session.
 func (g *Graph) Session() generated.SessionResolver { return sessionResolver{g} }
+
+// Operation answers the fields of an operation.
+func (g *Graph) Operation() generated.OperationResolver { return operationResolver{g} }
+
+// OperationResult answers the fields of a row of an operation.
+func (g *Graph) OperationResult() generated.OperationResultResolver {
+	return operationResultResolver{g}
+}
 
 // FeedElement answers the fields of a source or network element.
 func (g *Graph) FeedElement() generated.FeedElementResolver { return feedElementResolver{g} }

@@ -68,6 +68,14 @@ var unknown = map[string][][2]string{
 	"createTariff": {{`name: "x", lineRental: -1, currency: "GBP"`, "lineRental"}, {`name: "x", lineRental: 1, currency: "gbp"`, "currency"}},
 	"editTariff":   {{`name: "none", lineRental: 1`, "name"}},
 	"removeTariff": {{`name: "none"`, "name"}},
+	"startSubscriberChange": {
+		{`change: {isBarred: true}`, "where"}, {`physicalIds: [], change: {isBarred: true}`, "rows"}, {`physicalIds: ["x", "x"], change: {isBarred: true}`, "physicalIds"},
+		{`physicalIds: ["x"], change: {}`, "change"}, {`physicalIds: ["x"], change: {addTags: [" "]}`, "change"}, {`rows: [{physicalId: "x"}]`, "rows"},
+		{`rows: [{physicalId: "x", nickname: "\u200b"}]`, "rows"}, {`where: {nickname: {eq: "none such"}}, change: {isBarred: true}`, "where"},
+		{`physicalIds: ["x"], change: {isBarred: true}, expect: 2`, "expect"}, {`physicalIds: ["x"], change: {isBarred: true}, digest: "x"`, "digest"},
+	},
+	"cancelOperation": {{`operationId: "none"`, "operationId"}},
+	"undoOperation":   {{`operationId: "019ff000-0000-7000-8000-000000000000"`, "operationId"}},
 	"createUser": {
 		{`email: "a", permissions: []`, "email"}, {`email: "admin@demo.example", permissions: []`, "email"}, {`email: "new@demo.example", permissions: [], groups: [999]`, "groups"},
 	},

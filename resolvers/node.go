@@ -56,6 +56,8 @@ var nodeTypes = map[string]nodeType{
 	"WebhookDelivery": {messages, (*Graph).webhookDeliveryNodes},
 	"Operator":        {fleet, (*Graph).operatorNodes},
 	"Tariff":          {fleet, (*Graph).tariffNodes},
+	"Operation":       {fleet, (*Graph).operationNodes},
+	"OperationResult": {fleet, (*Graph).resultNodes},
 	"User":            {people, (*Graph).userNodes},
 	"AuditEntry":      {people, (*Graph).auditNodes},
 	"AccessKey":       {keys, (*Graph).accessKeyNodes},

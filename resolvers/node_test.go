@@ -21,7 +21,7 @@ func TestAnObjectNeedsByItsIDWhatItsOwnFieldNeeds(t *testing.T) {
 	for kind, field := range map[string]string{
 		"Subscriber": "subscriber", "Group": "group", "Tag": "tag", "Alert": "alert", "AlertLogEntry": "alertLog", "Recipient": "recipients",
 		"Operator": "operators", "Tariff": "tariffs", "User": "users", "AccessKey": "accessKeys", "AuditEntry": "auditLog",
-		"Company": "company", "Viewer": "viewer", "Session": "company.sessions",
+		"Operation": "operations", "Company": "company", "Viewer": "viewer", "Session": "company.sessions",
 		"FeedElement": "company.feedElements", "FeedReject": "company.feedRejects", "WaitingUsage": "company.waitingUsage",
 	} {
 		id := base64.RawURLEncoding.EncodeToString([]byte(kind + ":1"))

@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"simgraph/domain"
+	"simgraph/domain/bulk"
 	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 )
@@ -109,6 +110,16 @@ var (
 
 var openSessionsOfElement = relate(field{"FeedElement", "openSessions", apart, ""}, openSessions,
 	func(e *model.FeedElement) (domain.FeedKey, bool) { return e.Key, true })
+
+// The fields of operations.
+var (
+	resultsOfOperation = relateBy(field{"Operation", "results", apart, ""}, resultsByOperation,
+		func(o *bulk.Operation) (string, bool) { return o.OperationID, true }, resultArguments)
+	subscriberOfResult = relate(field{"OperationResult", "subscriber", rides, ""}, subscribersByKey,
+		func(r *bulk.Result) (int64, bool) { return optional(r.SubscriberKey) })
+
+	_ = relateTotals[*bulk.Result](field{"OperationResultConnection", "totalCount", apart, ""})
+)
 
 // computed are the fields of subscribers whose resolvers need no load.
 var computed = []related{

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/domain/bulk"
 	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 )
@@ -62,6 +63,11 @@ var (
 	recipientsByID     = loading(func(g *Graph) many[int64, *domain.Recipient] { return g.Recipients.FindMany })
 	webhooksByID       = loading(func(g *Graph) many[int64, *webhook.Endpoint] { return g.Webhooks.FindMany })
 	mailsByRecipient   = loadingPage(func(g *Graph) manyOf[int64, []*domain.Mail, domain.Page] { return g.Recipients.Mails })
+
+	resultsByOperation = loadingPart(func(g *Graph) manyOf[string, domain.Slice[*bulk.Result], domain.Listing] {
+		return g.Ports.Operations.ResultsOf
+	})
+	resultTotalsByOperation = loadingPart(func(g *Graph) manyOf[string, int, domain.Listing] { return g.Ports.Operations.CountResultsOf })
 
 	fleets = loadingBy(func(ctx context.Context, l *loaders, _ []none, _ none) (map[none]domain.FleetCounts, error) {
 		fleet, err := l.graph.Subscribers.Fleet(ctx, l.scope)

@@ -15,6 +15,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/audit"
+	"simgraph/db/bulk"
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
 	"simgraph/db/feed"
@@ -68,7 +69,8 @@ func newStack(t testing.TB) *stack {
 		Catalogue: db.NewCatalogue(pool), Access: access, Usage: records, Analytics: usage.NewAnalytics(records), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		Alerts: alerts, AlertLog: db.NewAlertLog(pool), Recipients: recipients, Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock),
-		Webhooks: webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Now: clock}),
+		Webhooks:   webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Now: clock}),
+		Operations: bulk.New(pool, bulk.Options{Now: clock}),
 	}
 	s.engine = engineOn(s.ports, transport.Config{})
 	s.caller = callerNamed(t, access, "admin@demo.example")

@@ -19,10 +19,12 @@ type hub struct {
 	alerts  *openSockets[uuid.UUID, struct{}]
 	changes *openSockets[int64, struct{}]
 	usage   *openSockets[usageKey, usageSum]
+	// operations are those that went on.
+	operations *openSockets[uuid.UUID, struct{}]
 }
 
 func newHub() hub {
-	return hub{newCrowd[uuid.UUID, struct{}](), newCrowd[int64, struct{}](), newCrowd[usageKey, usageSum]()}
+	return hub{newCrowd[uuid.UUID, struct{}](), newCrowd[int64, struct{}](), newCrowd[usageKey, usageSum](), newCrowd[uuid.UUID, struct{}]()}
 }
 
 // usageKey is whose usage was booked, and to the period from when.
@@ -43,6 +45,7 @@ func (h hub) companies() []domain.CompanyID { return h.alerts.companies() }
 func (h hub) fail(err error) {
 	h.changes.fail(err)
 	h.usage.fail(err)
+	h.operations.fail(err)
 }
 
 func (h hub) alert(company domain.CompanyID, notification uuid.UUID) {
@@ -67,6 +70,10 @@ func (h hub) dispatch(payload string) {
 		h.changed(company, rest)
 	case "usage":
 		h.recorded(company, rest)
+	case "operation":
+		if id, err := uuid.Parse(rest); err == nil {
+			h.operations.put(company, id, struct{}{})
+		}
 	}
 }
 

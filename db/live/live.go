@@ -15,9 +15,11 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db"
+	"simgraph/db/bulk"
 	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	rules "simgraph/domain/bulk"
 )
 
 const (
@@ -37,19 +39,23 @@ type Store struct {
 	log         *slog.Logger
 	alertLog    *db.AlertLog
 	subscribers *db.Subscribers
+	operations  *bulk.Store
 	hub         hub
 	// lease names this process among the followers.
 	lease uuid.UUID
 }
 
-var _ domain.Live = (*Store)(nil)
+var (
+	_ domain.Live = (*Store)(nil)
+	_ rules.Live  = (*Store)(nil)
+)
 
 // New returns the port on the pool; Run has to run on the same database at
 // url, not through a pooler.
 func New(pool *sqlx.DB, url string, log *slog.Logger) *Store {
 	return &Store{
 		pool: pool, url: url, log: log, alertLog: db.NewAlertLog(pool), subscribers: db.NewSubscribers(pool),
-		hub: newHub(), lease: uuid.Must(uuid.NewV7()),
+		operations: bulk.New(pool, bulk.Options{Log: log}), hub: newHub(), lease: uuid.Must(uuid.NewV7()),
 	}
 }
 
@@ -196,6 +202,33 @@ func (l *Store) UsageRecorded(ctx context.Context, scope domain.Scope, physicalI
 			}
 		}
 		return recorded, err
+	}), nil
+}
+
+// OperationChanged implements bulk.Live.
+func (l *Store) OperationChanged(ctx context.Context, scope domain.Scope, operationID string) (*domain.Stream[*rules.Operation], error) {
+	backlog := newBacklog[uuid.UUID, struct{}](maxAlertBacklog, nil)
+	if operationID != "" {
+		id, err := uuid.Parse(operationID)
+		if err != nil {
+			return nil, rules.NotFound(operationID)
+		}
+		if _, err := l.operations.Find(ctx, scope, operationID); err != nil {
+			return nil, err
+		}
+		backlog.wanted = func(other uuid.UUID) bool { return other == id }
+		backlog.put(id, struct{}{})
+	}
+	leave := l.hub.operations.join(scope.Company, backlog)
+	return follow(ctx, backlog, leave, func(ctx context.Context, ids []uuid.UUID, _ []struct{}) ([]*rules.Operation, error) {
+		found, err := l.operations.FindMany(ctx, scope, pg.Pluck(ids, uuid.UUID.String))
+		changed := make([]*rules.Operation, 0, len(found))
+		for _, id := range ids {
+			if o := found[id.String()]; o != nil {
+				changed = append(changed, o)
+			}
+		}
+		return changed, err
 	}), nil
 }
 

@@ -103,3 +103,13 @@ func without[T comparable](items, others []T) []T {
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 func formatInt(n int64) string { return strconv.FormatInt(n, 10) }
+
+// Text returns a field of a subscriber, by its name in Changes, as a text; nil for none.
+func Text(of *domain.Subscriber, name string) *string {
+	for _, field := range subscriberTexts {
+		if field.name == name {
+			return field.text(of)
+		}
+	}
+	return nil
+}

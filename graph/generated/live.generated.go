@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"simgraph/domain"
+	"simgraph/domain/bulk"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -21,11 +22,26 @@ type SubscriptionResolver interface {
 	AlertTriggered(ctx context.Context) (<-chan *domain.AlertLogEntry, error)
 	SubscriberChanged(ctx context.Context, physicalIds []string) (<-chan *domain.Subscriber, error)
 	UsageRecorded(ctx context.Context, physicalIds []string) (<-chan *domain.UsageRecorded, error)
+	OperationChanged(ctx context.Context, operationID *string) (<-chan *bulk.Operation, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
+
+func (ec *executionContext) field_Subscription_operationChanged_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "operationId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["operationId"] = arg0
+	return args, nil
+}
 
 func (ec *executionContext) field_Subscription_subscriberChanged_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
@@ -233,6 +249,68 @@ func (ec *executionContext) fieldContext_Subscription_usageRecorded(ctx context.
 	return fc, nil
 }
 
+func (ec *executionContext) _Subscription_operationChanged(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
+	return graphql.ResolveFieldStream(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscription_operationChanged(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Subscription().OperationChanged(ctx, fc.Args["operationId"].(*string))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+				if err != nil {
+					var zeroVal *bulk.Operation
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *bulk.Operation
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *bulk.Operation) graphql.Marshaler {
+			return ec.marshalOOperation2ᚖsimgraphᚋdomainᚋbulkᚐOperation(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Subscription_operationChanged(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscription",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Operation(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Subscription_operationChanged_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _UsageRecorded_subscriber(ctx context.Context, field graphql.CollectedField, obj *domain.UsageRecorded) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -365,6 +443,8 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 		return ec._Subscription_subscriberChanged(ctx, fields[0])
 	case "usageRecorded":
 		return ec._Subscription_usageRecorded(ctx, fields[0])
+	case "operationChanged":
+		return ec._Subscription_operationChanged(ctx, fields[0])
 	default:
 		panic("unknown field " + strconv.Quote(fields[0].Name))
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"simgraph/domain"
+	"simgraph/domain/bulk"
 	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 	"simgraph/graph/plan"
@@ -35,6 +36,9 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"createGroup":                  plan.Pointer[model.CreateGroupPayload](false, "CreateGroupPayload"),
 				"editGroupInventory":           plan.Pointer[model.EditGroupInventoryPayload](false, "EditGroupInventoryPayload"),
 				"removeGroup":                  plan.Pointer[model.RemoveGroupPayload](false, "RemoveGroupPayload"),
+				"startSubscriberChange":        plan.Pointer[model.StartSubscriberChangePayload](false, "StartSubscriberChangePayload"),
+				"cancelOperation":              plan.Pointer[model.CancelOperationPayload](false, "CancelOperationPayload"),
+				"undoOperation":                plan.Pointer[model.UndoOperationPayload](false, "UndoOperationPayload"),
 				"createTariff":                 plan.Pointer[model.CreateTariffPayload](false, "CreateTariffPayload"),
 				"editTariff":                   plan.Pointer[model.EditTariffPayload](false, "EditTariffPayload"),
 				"removeTariff":                 plan.Pointer[model.RemoveTariffPayload](false, "RemoveTariffPayload"),
@@ -89,6 +93,8 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"group":                          plan.Pointer[domain.Group](false, "Group"),
 				"groups":                         plan.Pointer[model.Connection[*domain.Group]](false, "GroupConnection"),
 				"groupList":                      plan.Pointer[model.List[*domain.Group]](false, "GroupList"),
+				"operation":                      plan.Pointer[bulk.Operation](false, "Operation"),
+				"operations":                     plan.Pointer[model.Connection[*bulk.Operation]](false, "OperationConnection"),
 				"operators":                      plan.Pointer[model.Connection[*domain.Operator]](false, "OperatorConnection"),
 				"tariffs":                        plan.Pointer[model.Connection[*domain.Tariff]](false, "TariffConnection"),
 				"recipients":                     plan.Pointer[model.Connection[*domain.Recipient]](false, "RecipientConnection"),
@@ -129,6 +135,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"BarSubscriberPayload":                e.planBarSubscriberPayload(),
 			"BoundaryExplanation":                 e.planBoundaryExplanation(),
 			"BoundaryState":                       e.planBoundaryState(),
+			"CancelOperationPayload":              e.planCancelOperationPayload(),
 			"Company":                             e.planCompany(),
 			"Country":                             e.planCountry(),
 			"CreateAccessKeyPayload":              e.planCreateAccessKeyPayload(),
@@ -173,6 +180,12 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"Mail":                                e.planMail(),
 			"MoveSubscriberPayload":               e.planMoveSubscriberPayload(),
 			"NetworkState":                        e.planNetworkState(),
+			"Operation":                           e.planOperation(),
+			"OperationConnection":                 e.planOperationConnection(),
+			"OperationEdge":                       e.planOperationEdge(),
+			"OperationResult":                     e.planOperationResult(),
+			"OperationResultConnection":           e.planOperationResultConnection(),
+			"OperationResultEdge":                 e.planOperationResultEdge(),
 			"Operator":                            e.planOperator(),
 			"OperatorConnection":                  e.planOperatorConnection(),
 			"OperatorEdge":                        e.planOperatorEdge(),
@@ -198,6 +211,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"SessionConnection":                   e.planSessionConnection(),
 			"SessionCount":                        e.planSessionCount(),
 			"SessionEdge":                         e.planSessionEdge(),
+			"StartSubscriberChangePayload":        e.planStartSubscriberChangePayload(),
 			"Subscriber":                          e.planSubscriber(),
 			"SubscriberConnection":                e.planSubscriberConnection(),
 			"SubscriberEdge":                      e.planSubscriberEdge(),
@@ -213,6 +227,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"TerminateSubscriberPayload":          e.planTerminateSubscriberPayload(),
 			"TestWebhookPayload":                  e.planTestWebhookPayload(),
 			"UnbarSubscriberPayload":              e.planUnbarSubscriberPayload(),
+			"UndoOperationPayload":                e.planUndoOperationPayload(),
 			"Usage":                               e.planUsage(),
 			"UsagePoint":                          e.planUsagePoint(),
 			"UsageRecorded":                       e.planUsageRecorded(),
@@ -1908,6 +1923,25 @@ func (e *executableSchema) planBoundaryState() *plan.Object {
 					obj := of.(*domain.BoundaryState)
 					return appendODateTime2ᚖtimeᚐTime(b, obj.Since)
 				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planCancelOperationPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: cancelOperationPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"operation": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CancelOperationPayload_operation(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.CancelOperationPayload)
+					return obj.Operation, nil
+				},
+				Shape: plan.Pointer[bulk.Operation](true, "Operation"),
 			},
 		},
 	}
@@ -3637,6 +3671,477 @@ func (e *executableSchema) planNetworkState() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planOperation() *plan.Object {
+	return &plan.Object{
+		Satisfies: operationImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*bulk.Operation)
+					v, err := e.Resolvers.Operation().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"operationId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_operationId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendNString2string(b, obj.OperationID)
+				},
+			},
+			"state": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_state(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendNOperationState2simgraphᚋdomainᚋbulkᚐState(b, obj.State)
+				},
+			},
+			"isDryRun": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_isDryRun(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendNBoolean2bool(b, obj.IsDryRun)
+				},
+			},
+			"errorPolicy": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_errorPolicy(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendNOperationErrorPolicy2simgraphᚋdomainᚋbulkᚐPolicy(b, obj.ErrorPolicy)
+				},
+			},
+			"undoOf": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_undoOf(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendOString2ᚖstring(b, obj.UndoOf)
+				},
+			},
+			"startedBy": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_startedBy(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendNString2string(b, obj.StartedBy)
+				},
+			},
+			"description": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_description(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendNString2string(b, obj.Description)
+				},
+			},
+			"digest": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_digest(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendNString2string(b, obj.Digest)
+				},
+			},
+			"total": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_total(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendNInt2int(b, obj.Total)
+				},
+			},
+			"done": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_done(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendNInt2int(b, obj.Done)
+				},
+			},
+			"changed": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_changed(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendNInt2int(b, obj.Changed)
+				},
+			},
+			"failed": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_failed(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendNInt2int(b, obj.Failed)
+				},
+			},
+			"skipped": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_skipped(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendNInt2int(b, obj.Skipped)
+				},
+			},
+			"startedAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_startedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendNDateTime2timeᚐTime(b, obj.StartedAt)
+				},
+			},
+			"endedAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_endedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.EndedAt)
+				},
+			},
+			"undoableUntil": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_undoableUntil(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.UndoableUntil)
+				},
+			},
+			"results": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_results(ctx, field)
+				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_Operation_results_args(ctx, raw)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*bulk.Operation)
+					return e.Resolvers.Operation().Results(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["outcome"].(*bulk.Outcome))
+				},
+				Shape: plan.Pointer[model.Connection[*bulk.Result]](false, "OperationResultConnection"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planOperationConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: operationConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*bulk.Operation])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*bulk.Operation]](true, plan.Value[model.Edge[*bulk.Operation]](true, "OperationEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*bulk.Operation])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*bulk.Operation](true, plan.Pointer[bulk.Operation](true, "Operation")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*bulk.Operation])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*bulk.Operation])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planOperationEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: operationEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*bulk.Operation])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*bulk.Operation])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[bulk.Operation](true, "Operation"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planOperationResult() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	subscriber0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	return &plan.Object{
+		Satisfies: operationResultImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationResult_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*bulk.Result)
+					v, err := e.Resolvers.OperationResult().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"position": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationResult_position(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Result)
+					return appendNInt2int(b, obj.Position)
+				},
+			},
+			"physicalId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationResult_physicalId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Result)
+					return appendNString2string(b, obj.PhysicalID)
+				},
+			},
+			"subscriber": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationResult_subscriber(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*bulk.Result)
+					return e.Resolvers.OperationResult().Subscriber(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*bulk.Result)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := subscriber0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
+			},
+			"outcome": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationResult_outcome(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Result)
+					return appendNOperationOutcome2simgraphᚋdomainᚋbulkᚐOutcome(b, obj.Outcome)
+				},
+			},
+			"code": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationResult_code(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Result)
+					return appendOString2ᚖstring(b, obj.Code)
+				},
+			},
+			"message": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationResult_message(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Result)
+					return appendOString2ᚖstring(b, obj.Message)
+				},
+			},
+			"changes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationResult_changes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*bulk.Result)
+					return obj.Changes, nil
+				},
+				Shape: plan.List[domain.AuditChange](true, plan.Value[domain.AuditChange](true, "AuditChange")),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planOperationResultConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: operationResultConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationResultConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*bulk.Result])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*bulk.Result]](true, plan.Value[model.Edge[*bulk.Result]](true, "OperationResultEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationResultConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*bulk.Result])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*bulk.Result](true, plan.Pointer[bulk.Result](true, "OperationResult")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationResultConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*bulk.Result])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationResultConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*bulk.Result])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planOperationResultEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: operationResultEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationResultEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*bulk.Result])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationResultEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*bulk.Result])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[bulk.Result](true, "OperationResult"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planOperator() *plan.Object {
 	return &plan.Object{
 		Satisfies: operatorImplementors,
@@ -4676,6 +5181,25 @@ func (e *executableSchema) planSessionEdge() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planStartSubscriberChangePayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: startSubscriberChangePayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"operation": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_StartSubscriberChangePayload_operation(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.StartSubscriberChangePayload)
+					return obj.Operation, nil
+				},
+				Shape: plan.Pointer[bulk.Operation](true, "Operation"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planSubscriber() *plan.Object {
 	ec := newExecutionContext(nil, e, nil)
 	alerts0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
@@ -5678,6 +6202,25 @@ func (e *executableSchema) planUnbarSubscriberPayload() *plan.Object {
 					return obj.Subscriber, nil
 				},
 				Shape: plan.Pointer[domain.Subscriber](true, "Subscriber"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planUndoOperationPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: undoOperationPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"operation": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UndoOperationPayload_operation(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.UndoOperationPayload)
+					return obj.Operation, nil
+				},
+				Shape: plan.Pointer[bulk.Operation](true, "Operation"),
 			},
 		},
 	}
@@ -7048,7 +7591,7 @@ func (e *executableSchema) planWebhookEdge() *plan.Object {
 	}
 }
 
-var objectsOfNode = []string{"WebhookDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "Tariff", "Tag", "Subscriber", "Session", "Recipient", "Operator", "Group", "FeedReject", "FeedElement", "Company", "AuditEntry", "AlertLogEntry", "Alert", "AccessKey"}
+var objectsOfNode = []string{"WebhookDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "Tariff", "Tag", "Subscriber", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Company", "AuditEntry", "AlertLogEntry", "Alert", "AccessKey"}
 
 func objectOfNode(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -7129,6 +7672,20 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Operator", obj
+	case bulk.Result:
+		return "OperationResult", &obj
+	case *bulk.Result:
+		if obj == nil {
+			return "", nil
+		}
+		return "OperationResult", obj
+	case bulk.Operation:
+		return "Operation", &obj
+	case *bulk.Operation:
+		if obj == nil {
+			return "", nil
+		}
+		return "Operation", obj
 	case domain.Group:
 		return "Group", &obj
 	case *domain.Group:
@@ -7303,6 +7860,18 @@ func appendNFeedResult2simgraphᚋdomainᚐAccountingResult(b []byte, v domain.A
 
 func appendNMailKind2simgraphᚋdomainᚐMailKind(b []byte, v domain.MailKind) ([]byte, bool) {
 	return plan.AppendString(b, marshalNMailKind2simgraphᚋdomainᚐMailKind[v]), true
+}
+
+func appendNOperationState2simgraphᚋdomainᚋbulkᚐState(b []byte, v bulk.State) ([]byte, bool) {
+	return plan.AppendString(b, marshalNOperationState2simgraphᚋdomainᚋbulkᚐState[v]), true
+}
+
+func appendNOperationErrorPolicy2simgraphᚋdomainᚋbulkᚐPolicy(b []byte, v bulk.Policy) ([]byte, bool) {
+	return plan.AppendString(b, marshalNOperationErrorPolicy2simgraphᚋdomainᚋbulkᚐPolicy[v]), true
+}
+
+func appendNOperationOutcome2simgraphᚋdomainᚋbulkᚐOutcome(b []byte, v bulk.Outcome) ([]byte, bool) {
+	return plan.AppendString(b, marshalNOperationOutcome2simgraphᚋdomainᚋbulkᚐOutcome[v]), true
 }
 
 func appendOSuppressionReason2ᚖsimgraphᚋdomainᚐSuppressionReason(b []byte, v *domain.SuppressionReason) ([]byte, bool) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"simgraph/domain"
+	"simgraph/domain/bulk"
 	"simgraph/domain/webhook"
 	"simgraph/graph/generated/input"
 	"sync/atomic"
@@ -37,6 +38,8 @@ type ResolverRoot interface {
 	FeedReject() FeedRejectResolver
 	Group() GroupResolver
 	Mutation() MutationResolver
+	Operation() OperationResolver
+	OperationResult() OperationResultResolver
 	Operator() OperatorResolver
 	ParentLink() ParentLinkResolver
 	Query() QueryResolver
@@ -252,6 +255,10 @@ type ComplexityRoot struct {
 		Since     func(childComplexity int) int
 		Status    func(childComplexity int) int
 		Threshold func(childComplexity int) int
+	}
+
+	CancelOperationPayload struct {
+		Operation func(childComplexity int) int
 	}
 
 	Company struct {
@@ -494,6 +501,7 @@ type ComplexityRoot struct {
 	Mutation struct {
 		AttachTag                    func(childComplexity int, input input.AttachTagInput) int
 		BarSubscriber                func(childComplexity int, input input.BarSubscriberInput) int
+		CancelOperation              func(childComplexity int, input input.CancelOperationInput) int
 		CreateAccessKey              func(childComplexity int, input input.CreateAccessKeyInput) int
 		CreateAlert                  func(childComplexity int, input input.CreateAlertInput) int
 		CreateGroup                  func(childComplexity int, input input.CreateGroupInput) int
@@ -527,14 +535,72 @@ type ComplexityRoot struct {
 		RevokeAccessKey              func(childComplexity int, input input.RevokeAccessKeyInput) int
 		RotateWebhookSecret          func(childComplexity int, input input.RotateWebhookSecretInput) int
 		SendTestAlert                func(childComplexity int, input input.SendTestAlertInput) int
+		StartSubscriberChange        func(childComplexity int, input input.StartSubscriberChangeInput) int
 		TerminateSubscriber          func(childComplexity int, input input.TerminateSubscriberInput) int
 		TestWebhook                  func(childComplexity int, input input.TestWebhookInput) int
 		UnbarSubscriber              func(childComplexity int, input input.UnbarSubscriberInput) int
+		UndoOperation                func(childComplexity int, input input.UndoOperationInput) int
 	}
 
 	NetworkState struct {
 		IsOnline       func(childComplexity int) int
 		IsTransferring func(childComplexity int) int
+	}
+
+	Operation struct {
+		Changed       func(childComplexity int) int
+		Description   func(childComplexity int) int
+		Digest        func(childComplexity int) int
+		Done          func(childComplexity int) int
+		EndedAt       func(childComplexity int) int
+		ErrorPolicy   func(childComplexity int) int
+		Failed        func(childComplexity int) int
+		ID            func(childComplexity int) int
+		IsDryRun      func(childComplexity int) int
+		OperationID   func(childComplexity int) int
+		Results       func(childComplexity int, first *int32, after *string, last *int32, before *string, outcome *bulk.Outcome) int
+		Skipped       func(childComplexity int) int
+		StartedAt     func(childComplexity int) int
+		StartedBy     func(childComplexity int) int
+		State         func(childComplexity int) int
+		Total         func(childComplexity int) int
+		UndoOf        func(childComplexity int) int
+		UndoableUntil func(childComplexity int) int
+	}
+
+	OperationConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	OperationEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	OperationResult struct {
+		Changes    func(childComplexity int) int
+		Code       func(childComplexity int) int
+		ID         func(childComplexity int) int
+		Message    func(childComplexity int) int
+		Outcome    func(childComplexity int) int
+		PhysicalID func(childComplexity int) int
+		Position   func(childComplexity int) int
+		Subscriber func(childComplexity int) int
+	}
+
+	OperationResultConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	OperationResultEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	Operator struct {
@@ -592,6 +658,8 @@ type ComplexityRoot struct {
 		Groups                         func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Node                           func(childComplexity int, id string) int
 		Nodes                          func(childComplexity int, ids []string) int
+		Operation                      func(childComplexity int, operationID string) int
+		Operations                     func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Operators                      func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		PreviewAlert                   func(childComplexity int, input input.CreateAlertInput, startDate string, endDate string) int
 		RecipientList                  func(childComplexity int, limit *int32, offset *int32) int
@@ -731,6 +799,10 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	StartSubscriberChangePayload struct {
+		Operation func(childComplexity int) int
+	}
+
 	Subscriber struct {
 		Alerts         func(childComplexity int) int
 		ConnectionDate func(childComplexity int) int
@@ -796,6 +868,7 @@ type ComplexityRoot struct {
 
 	Subscription struct {
 		AlertTriggered    func(childComplexity int) int
+		OperationChanged  func(childComplexity int, operationID *string) int
 		SubscriberChanged func(childComplexity int, physicalIds []string) int
 		UsageRecorded     func(childComplexity int, physicalIds []string) int
 	}
@@ -854,6 +927,10 @@ type ComplexityRoot struct {
 
 	UnbarSubscriberPayload struct {
 		Subscriber func(childComplexity int) int
+	}
+
+	UndoOperationPayload struct {
+		Operation func(childComplexity int) int
 	}
 
 	Usage struct {
@@ -1800,6 +1877,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.BoundaryState.Threshold(childComplexity), true
 
+	case "CancelOperationPayload.operation":
+		if e.ComplexityRoot.CancelOperationPayload.Operation == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CancelOperationPayload.Operation(childComplexity), true
+
 	case "Company.billingDay":
 		if e.ComplexityRoot.Company.BillingDay == nil {
 			break
@@ -2548,6 +2632,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.BarSubscriber(childComplexity, args["input"].(input.BarSubscriberInput)), true
+	case "Mutation.cancelOperation":
+		if e.ComplexityRoot.Mutation.CancelOperation == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_cancelOperation_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CancelOperation(childComplexity, args["input"].(input.CancelOperationInput)), true
 	case "Mutation.createAccessKey":
 		if e.ComplexityRoot.Mutation.CreateAccessKey == nil {
 			break
@@ -2911,6 +3006,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.SendTestAlert(childComplexity, args["input"].(input.SendTestAlertInput)), true
+	case "Mutation.startSubscriberChange":
+		if e.ComplexityRoot.Mutation.StartSubscriberChange == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_startSubscriberChange_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.StartSubscriberChange(childComplexity, args["input"].(input.StartSubscriberChangeInput)), true
 	case "Mutation.terminateSubscriber":
 		if e.ComplexityRoot.Mutation.TerminateSubscriber == nil {
 			break
@@ -2944,6 +3050,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.UnbarSubscriber(childComplexity, args["input"].(input.UnbarSubscriberInput)), true
+	case "Mutation.undoOperation":
+		if e.ComplexityRoot.Mutation.UndoOperation == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_undoOperation_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UndoOperation(childComplexity, args["input"].(input.UndoOperationInput)), true
 
 	case "NetworkState.isOnline":
 		if e.ComplexityRoot.NetworkState.IsOnline == nil {
@@ -2957,6 +3074,245 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.NetworkState.IsTransferring(childComplexity), true
+
+	case "Operation.changed":
+		if e.ComplexityRoot.Operation.Changed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.Changed(childComplexity), true
+	case "Operation.description":
+		if e.ComplexityRoot.Operation.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.Description(childComplexity), true
+	case "Operation.digest":
+		if e.ComplexityRoot.Operation.Digest == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.Digest(childComplexity), true
+	case "Operation.done":
+		if e.ComplexityRoot.Operation.Done == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.Done(childComplexity), true
+	case "Operation.endedAt":
+		if e.ComplexityRoot.Operation.EndedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.EndedAt(childComplexity), true
+	case "Operation.errorPolicy":
+		if e.ComplexityRoot.Operation.ErrorPolicy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.ErrorPolicy(childComplexity), true
+	case "Operation.failed":
+		if e.ComplexityRoot.Operation.Failed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.Failed(childComplexity), true
+	case "Operation.id":
+		if e.ComplexityRoot.Operation.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.ID(childComplexity), true
+	case "Operation.isDryRun":
+		if e.ComplexityRoot.Operation.IsDryRun == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.IsDryRun(childComplexity), true
+	case "Operation.operationId":
+		if e.ComplexityRoot.Operation.OperationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.OperationID(childComplexity), true
+	case "Operation.results":
+		if e.ComplexityRoot.Operation.Results == nil {
+			break
+		}
+
+		args, err := ec.field_Operation_results_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Operation.Results(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["outcome"].(*bulk.Outcome)), true
+	case "Operation.skipped":
+		if e.ComplexityRoot.Operation.Skipped == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.Skipped(childComplexity), true
+	case "Operation.startedAt":
+		if e.ComplexityRoot.Operation.StartedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.StartedAt(childComplexity), true
+	case "Operation.startedBy":
+		if e.ComplexityRoot.Operation.StartedBy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.StartedBy(childComplexity), true
+	case "Operation.state":
+		if e.ComplexityRoot.Operation.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.State(childComplexity), true
+	case "Operation.total":
+		if e.ComplexityRoot.Operation.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.Total(childComplexity), true
+	case "Operation.undoOf":
+		if e.ComplexityRoot.Operation.UndoOf == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.UndoOf(childComplexity), true
+	case "Operation.undoableUntil":
+		if e.ComplexityRoot.Operation.UndoableUntil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.UndoableUntil(childComplexity), true
+
+	case "OperationConnection.edges":
+		if e.ComplexityRoot.OperationConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationConnection.Edges(childComplexity), true
+	case "OperationConnection.nodes":
+		if e.ComplexityRoot.OperationConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationConnection.Nodes(childComplexity), true
+	case "OperationConnection.pageInfo":
+		if e.ComplexityRoot.OperationConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationConnection.PageInfo(childComplexity), true
+	case "OperationConnection.totalCount":
+		if e.ComplexityRoot.OperationConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationConnection.TotalCount(childComplexity), true
+
+	case "OperationEdge.cursor":
+		if e.ComplexityRoot.OperationEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationEdge.Cursor(childComplexity), true
+	case "OperationEdge.node":
+		if e.ComplexityRoot.OperationEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationEdge.Node(childComplexity), true
+
+	case "OperationResult.changes":
+		if e.ComplexityRoot.OperationResult.Changes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationResult.Changes(childComplexity), true
+	case "OperationResult.code":
+		if e.ComplexityRoot.OperationResult.Code == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationResult.Code(childComplexity), true
+	case "OperationResult.id":
+		if e.ComplexityRoot.OperationResult.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationResult.ID(childComplexity), true
+	case "OperationResult.message":
+		if e.ComplexityRoot.OperationResult.Message == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationResult.Message(childComplexity), true
+	case "OperationResult.outcome":
+		if e.ComplexityRoot.OperationResult.Outcome == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationResult.Outcome(childComplexity), true
+	case "OperationResult.physicalId":
+		if e.ComplexityRoot.OperationResult.PhysicalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationResult.PhysicalID(childComplexity), true
+	case "OperationResult.position":
+		if e.ComplexityRoot.OperationResult.Position == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationResult.Position(childComplexity), true
+	case "OperationResult.subscriber":
+		if e.ComplexityRoot.OperationResult.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationResult.Subscriber(childComplexity), true
+
+	case "OperationResultConnection.edges":
+		if e.ComplexityRoot.OperationResultConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationResultConnection.Edges(childComplexity), true
+	case "OperationResultConnection.nodes":
+		if e.ComplexityRoot.OperationResultConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationResultConnection.Nodes(childComplexity), true
+	case "OperationResultConnection.pageInfo":
+		if e.ComplexityRoot.OperationResultConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationResultConnection.PageInfo(childComplexity), true
+	case "OperationResultConnection.totalCount":
+		if e.ComplexityRoot.OperationResultConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationResultConnection.TotalCount(childComplexity), true
+
+	case "OperationResultEdge.cursor":
+		if e.ComplexityRoot.OperationResultEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationResultEdge.Cursor(childComplexity), true
+	case "OperationResultEdge.node":
+		if e.ComplexityRoot.OperationResultEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationResultEdge.Node(childComplexity), true
 
 	case "Operator.code":
 		if e.ComplexityRoot.Operator.Code == nil {
@@ -3266,6 +3622,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Nodes(childComplexity, args["ids"].([]string)), true
+	case "Query.operation":
+		if e.ComplexityRoot.Query.Operation == nil {
+			break
+		}
+
+		args, err := ec.field_Query_operation_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Operation(childComplexity, args["operationId"].(string)), true
+	case "Query.operations":
+		if e.ComplexityRoot.Query.Operations == nil {
+			break
+		}
+
+		args, err := ec.field_Query_operations_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Operations(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Query.operators":
 		if e.ComplexityRoot.Query.Operators == nil {
 			break
@@ -3866,6 +4244,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SessionEdge.Node(childComplexity), true
 
+	case "StartSubscriberChangePayload.operation":
+		if e.ComplexityRoot.StartSubscriberChangePayload.Operation == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StartSubscriberChangePayload.Operation(childComplexity), true
+
 	case "Subscriber.alerts":
 		if e.ComplexityRoot.Subscriber.Alerts == nil {
 			break
@@ -4180,6 +4565,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Subscription.AlertTriggered(childComplexity), true
+	case "Subscription.operationChanged":
+		if e.ComplexityRoot.Subscription.OperationChanged == nil {
+			break
+		}
+
+		args, err := ec.field_Subscription_operationChanged_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscription.OperationChanged(childComplexity, args["operationId"].(*string)), true
 	case "Subscription.subscriberChanged":
 		if e.ComplexityRoot.Subscription.SubscriberChanged == nil {
 			break
@@ -4378,6 +4774,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.UnbarSubscriberPayload.Subscriber(childComplexity), true
+
+	case "UndoOperationPayload.operation":
+		if e.ComplexityRoot.UndoOperationPayload.Operation == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UndoOperationPayload.Operation(childComplexity), true
 
 	case "Usage.breakdown":
 		if e.ComplexityRoot.Usage.Breakdown == nil {
@@ -5078,6 +5481,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAuditFilter,
 		ec.unmarshalInputBarSubscriberInput,
 		ec.unmarshalInputBooleanFilter,
+		ec.unmarshalInputCancelOperationInput,
 		ec.unmarshalInputCreateAccessKeyInput,
 		ec.unmarshalInputCreateAlertInput,
 		ec.unmarshalInputCreateGroupInput,
@@ -5121,13 +5525,17 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputSessionFilter,
 		ec.unmarshalInputSessionOrder,
 		ec.unmarshalInputSetFilter,
+		ec.unmarshalInputStartSubscriberChangeInput,
 		ec.unmarshalInputStringFilter,
+		ec.unmarshalInputSubscriberChange,
+		ec.unmarshalInputSubscriberChangeRow,
 		ec.unmarshalInputSubscriberFilter,
 		ec.unmarshalInputSubscriberOrder,
 		ec.unmarshalInputTagsFilter,
 		ec.unmarshalInputTerminateSubscriberInput,
 		ec.unmarshalInputTestWebhookInput,
 		ec.unmarshalInputUnbarSubscriberInput,
+		ec.unmarshalInputUndoOperationInput,
 		ec.unmarshalInputUsageRecordInput,
 	)
 	first := true
@@ -6602,6 +7010,286 @@ type UsageRecorded {
   bytes: BigInt!
   "Bytes sent and received in that period so far."
   usage: BigInt!
+}
+`, BuiltIn: false},
+	{Name: "../schema/operation.graphqls", Input: `extend type Query {
+  "One operation. An error when the caller sees none with that id."
+  operation("The id of the operation." operationId: String!): Operation @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  "The operations of the last 30 days, the newest first. Users of groups see those that they started themselves."
+  operations(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+  ): OperationConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+}
+
+extend type Mutation {
+  """
+  Starts an operation: a change of many subscribers, which goes on when this has answered. Which subscribers it is for is
+  decided now. Beside the permission here, tags and nicknames need Update the Details of a Subscriber, the rest Manage
+  Inventory. What goes to the inventory goes no further: nothing is sent to the network. At most 20 operations of a company
+  run or wait; they run one after the other.
+  """
+  startSubscriberChange(input: StartSubscriberChangeInput!): StartSubscriberChangePayload @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  "Ends an operation before its next 1,000 subscribers. What it changed by then stays, and can be undone. It needs the permissions of its change."
+  cancelOperation(input: CancelOperationInput!): CancelOperationPayload @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  """
+  Starts the operation that takes back what another changed, within seven days after it ended. A subscriber of which
+  one of the changed values is not any more as the operation left it is skipped. It needs the permissions of the change.
+  """
+  undoOperation(input: UndoOperationInput!): UndoOperationPayload @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+}
+
+extend type Subscription {
+  "An operation whenever it has gone on by up to 1,000 subscribers, or ended. One that is named comes at once, as it is."
+  operationChanged(
+    "Only this one; all that the caller sees when missing."
+    operationId: String
+  ): Operation @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+}
+
+"A change of many subscribers. Each is changed once or not at all, whatever fails meanwhile. Operations are kept for 30 days after they ended."
+type Operation implements Node {
+  "The global id."
+  id: ID!
+  "The id of the operation."
+  operationId: String!
+  "How far it is."
+  state: OperationState!
+  "Whether nothing changes: its results are what would happen."
+  isDryRun: Boolean!
+  "What becomes of the others when rows fail."
+  errorPolicy: OperationErrorPolicy!
+  "The id of the operation that this one undoes; null for a change."
+  undoOf: String
+  "Who started it: the e-mail address of the user, or the account that ran a command."
+  startedBy: String!
+  "What changes, in words; rows may have changes of their own beside it."
+  description: String!
+  "Identifies the subscribers and their changes: what a dry run gives here can be demanded of a run."
+  digest: String!
+  "How many subscribers it is for."
+  total: Int!
+  "How many of them were decided; while it is CHECKING, checked."
+  done: Int!
+  "How many changed; after a check, would change."
+  changed: Int!
+  "How many failed."
+  failed: Int!
+  "How many were not undone since they were changed since."
+  skipped: Int!
+  "When it was started."
+  startedAt: DateTime!
+  "When it ended; null while it is CHECKING or RUNNING."
+  endedAt: DateTime
+  "Until when it can be undone; null for what has not ended, changed nothing, undoes another, or was undone."
+  undoableUntil: DateTime
+  "What became of each subscriber, in the order of the operation."
+  results(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those with this outcome."
+    outcome: OperationOutcome
+  ): OperationResultConnection @semanticNonNull
+}
+
+"How far an operation is."
+enum OperationState {
+  "Its subscribers are checked, and nothing changes."
+  CHECKING
+  "A dry run has ended."
+  CHECKED
+  "Rows failed the check of REJECT_EVERYTHING; nothing changed."
+  REJECTED
+  "Its subscribers are changed, or it waits for its turn."
+  RUNNING
+  "Each subscriber was decided."
+  DONE
+  "It was cancelled; results that are PENDING stay so."
+  CANCELLED
+}
+
+"What becomes of the others when rows fail."
+enum OperationErrorPolicy {
+  "All are checked first, and none changes when one fails. What fails for what changed after the check fails alone."
+  REJECT_EVERYTHING
+  "Those that fail do not change, the others do."
+  REJECT_FAILED_ROWS
+  "Of those that fail, what is possible changes too: with another nickname and an unknown group, the nickname."
+  IGNORE_FAILED
+}
+
+"What became of a subscriber; after a check, what would become of it."
+enum OperationOutcome {
+  "Not decided yet."
+  PENDING
+  "It changed."
+  CHANGED
+  "It was as wanted already."
+  UNCHANGED
+  "It did not change: see the message."
+  FAILED
+  "It was changed by others since, and was not undone."
+  SKIPPED
+}
+
+"What became of a subscriber of an operation."
+type OperationResult implements Node {
+  "The global id."
+  id: ID!
+  "Its number in the operation, from 1."
+  position: Int!
+  "ICCID, device EUI or IMEI, as the operation has it."
+  physicalId: String!
+  "The subscriber; null where there is none such, or the caller does not see it."
+  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  "What became of it."
+  outcome: OperationOutcome!
+  "The code of the error, as in errors of requests; null when nothing failed."
+  code: String
+  "What failed, in words; null when nothing did. What changed has one where a part of it failed, under IGNORE_FAILED."
+  message: String
+  "The values that changed, a tag each on its own."
+  changes: [AuditChange!]!
+}
+
+"A page of operations."
+type OperationConnection {
+  "The operations with their cursors."
+  edges: [OperationEdge!]!
+  "The operations alone."
+  nodes: [Operation!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull
+}
+
+"An operation in a page."
+type OperationEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The operation."
+  node: Operation!
+}
+
+"A page of the results of an operation."
+type OperationResultConnection {
+  "The results with their cursors."
+  edges: [OperationResultEdge!]!
+  "The results alone."
+  nodes: [OperationResult!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull
+}
+
+"A result in a page."
+type OperationResultEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The result."
+  node: OperationResult!
+}
+
+"Which subscribers change, and how. Exactly one of where, physicalIds and rows says which."
+input StartSubscriberChangeInput {
+  "Those that fit now, at most 200,000."
+  where: SubscriberFilter
+  "These, at most 10,000, each once."
+  physicalIds: [String!]
+  "These, at most 10,000, each once, with changes of their own."
+  rows: [SubscriberChangeRow!]
+  "What changes, for all; optional with rows."
+  change: SubscriberChange
+  "What becomes of the others when rows fail."
+  errorPolicy: OperationErrorPolicy! = REJECT_EVERYTHING
+  "Whether this is a dry run: the same checks, with a result for each, and nothing changes. Above 10,000 subscribers it goes on after the answer, CHECKING."
+  validateOnly: Boolean! = false
+  "How many subscribers there must be; refused when there are others. Above 1,000 a run must say it."
+  expect: Int
+  "The digest of a dry run: refused when the subscribers or their changes are others by now."
+  digest: String
+}
+
+"A change of a subscriber. What is left out stays as it is."
+input SubscriberChange {
+  "Tags that it gets, at most 20."
+  addTags: [String!]
+  "Tags that it loses, at most 20."
+  removeTags: [String!]
+  "The group that it is in from now on; in none when null."
+  groupId: Int
+  "The pattern of its nickname, with {physicalId}, {subscriberId}, {imsi}, {nickname} for what it is now, and {n} for its number in the operation."
+  nicknamePattern: String
+  "Barred or not."
+  isBarred: Boolean
+  "When its contract was terminated, not in the future and not before its start; it is not active any more."
+  terminateDate: DateTime
+  "The name of a tariff of the company. Fails where the caller's group hides tariff details."
+  tariffName: String
+}
+
+"A subscriber with changes of its own. What is left out is that of the change for all."
+input SubscriberChangeRow {
+  "ICCID, device EUI or IMEI."
+  physicalId: String!
+  "Tags that it gets, at most 20."
+  addTags: [String!]
+  "Tags that it loses, at most 20."
+  removeTags: [String!]
+  "The group that it is in from now on; in none when null."
+  groupId: Int
+  "Its nickname, 0 to 256 characters."
+  nickname: String
+  "Barred or not."
+  isBarred: Boolean
+  "When its contract was terminated."
+  terminateDate: DateTime
+  "The name of a tariff of the company."
+  tariffName: String
+}
+
+"What starting an operation gave."
+type StartSubscriberChangePayload {
+  "The operation as it is now."
+  operation: Operation!
+}
+
+"Which operation to cancel."
+input CancelOperationInput {
+  "The id of the operation."
+  operationId: String!
+}
+
+"What cancelling gave."
+type CancelOperationPayload {
+  "The operation as it is now."
+  operation: Operation!
+}
+
+"Which operation to undo."
+input UndoOperationInput {
+  "The id of the operation."
+  operationId: String!
+}
+
+"What undoing gave."
+type UndoOperationPayload {
+  "The operation that takes the changes back."
+  operation: Operation!
 }
 `, BuiltIn: false},
 	{Name: "../schema/operator.graphqls", Input: `extend type Query {
@@ -8905,6 +9593,14 @@ func (ec *executionContext) childFields_BoundaryState(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type BoundaryState", field.Name)
 }
 
+func (ec *executionContext) childFields_CancelOperationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "operation":
+		return ec.fieldContext_CancelOperationPayload_operation(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CancelOperationPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Company(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -9389,6 +10085,118 @@ func (ec *executionContext) childFields_NetworkState(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type NetworkState", field.Name)
 }
 
+func (ec *executionContext) childFields_Operation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Operation_id(ctx, field)
+	case "operationId":
+		return ec.fieldContext_Operation_operationId(ctx, field)
+	case "state":
+		return ec.fieldContext_Operation_state(ctx, field)
+	case "isDryRun":
+		return ec.fieldContext_Operation_isDryRun(ctx, field)
+	case "errorPolicy":
+		return ec.fieldContext_Operation_errorPolicy(ctx, field)
+	case "undoOf":
+		return ec.fieldContext_Operation_undoOf(ctx, field)
+	case "startedBy":
+		return ec.fieldContext_Operation_startedBy(ctx, field)
+	case "description":
+		return ec.fieldContext_Operation_description(ctx, field)
+	case "digest":
+		return ec.fieldContext_Operation_digest(ctx, field)
+	case "total":
+		return ec.fieldContext_Operation_total(ctx, field)
+	case "done":
+		return ec.fieldContext_Operation_done(ctx, field)
+	case "changed":
+		return ec.fieldContext_Operation_changed(ctx, field)
+	case "failed":
+		return ec.fieldContext_Operation_failed(ctx, field)
+	case "skipped":
+		return ec.fieldContext_Operation_skipped(ctx, field)
+	case "startedAt":
+		return ec.fieldContext_Operation_startedAt(ctx, field)
+	case "endedAt":
+		return ec.fieldContext_Operation_endedAt(ctx, field)
+	case "undoableUntil":
+		return ec.fieldContext_Operation_undoableUntil(ctx, field)
+	case "results":
+		return ec.fieldContext_Operation_results(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Operation", field.Name)
+}
+
+func (ec *executionContext) childFields_OperationConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_OperationConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_OperationConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_OperationConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_OperationConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperationConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_OperationEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_OperationEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_OperationEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperationEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_OperationResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_OperationResult_id(ctx, field)
+	case "position":
+		return ec.fieldContext_OperationResult_position(ctx, field)
+	case "physicalId":
+		return ec.fieldContext_OperationResult_physicalId(ctx, field)
+	case "subscriber":
+		return ec.fieldContext_OperationResult_subscriber(ctx, field)
+	case "outcome":
+		return ec.fieldContext_OperationResult_outcome(ctx, field)
+	case "code":
+		return ec.fieldContext_OperationResult_code(ctx, field)
+	case "message":
+		return ec.fieldContext_OperationResult_message(ctx, field)
+	case "changes":
+		return ec.fieldContext_OperationResult_changes(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperationResult", field.Name)
+}
+
+func (ec *executionContext) childFields_OperationResultConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_OperationResultConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_OperationResultConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_OperationResultConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_OperationResultConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperationResultConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_OperationResultEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_OperationResultEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_OperationResultEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperationResultEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_Operator(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -9695,6 +10503,14 @@ func (ec *executionContext) childFields_SessionEdge(ctx context.Context, field g
 	return nil, fmt.Errorf("no field named %q was found under type SessionEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_StartSubscriberChangePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "operation":
+		return ec.fieldContext_StartSubscriberChangePayload_operation(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type StartSubscriberChangePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Subscriber(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -9931,6 +10747,14 @@ func (ec *executionContext) childFields_UnbarSubscriberPayload(ctx context.Conte
 		return ec.fieldContext_UnbarSubscriberPayload_subscriber(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UnbarSubscriberPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UndoOperationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "operation":
+		return ec.fieldContext_UndoOperationPayload_operation(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UndoOperationPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

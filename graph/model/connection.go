@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"simgraph/domain"
+	"simgraph/domain/bulk"
 )
 
 // Connection is a page of a list. Total counts the whole list, when selected.
@@ -98,4 +99,9 @@ type (
 	FeedRejectEdge         = Edge[*FeedReject]
 	WaitingUsageConnection = Connection[*WaitingUsage]
 	WaitingUsageEdge       = Edge[*WaitingUsage]
+
+	OperationConnection       = Connection[*bulk.Operation]
+	OperationEdge             = Edge[*bulk.Operation]
+	OperationResultConnection = Connection[*bulk.Result]
+	OperationResultEdge       = Edge[*bulk.Result]
 )

@@ -1,6 +1,9 @@
 package model
 
-import "simgraph/domain"
+import (
+	"simgraph/domain"
+	"simgraph/domain/bulk"
+)
 
 // The answers of the mutations.
 type (
@@ -22,6 +25,10 @@ type (
 	RemoveTariffPayload       struct{ Tariff *domain.Tariff }
 	CreateUserPayload         struct{ User *domain.User }
 	EditUserPayload           struct{ User *domain.User }
+
+	StartSubscriberChangePayload struct{ Operation *bulk.Operation }
+	CancelOperationPayload       struct{ Operation *bulk.Operation }
+	UndoOperationPayload         struct{ Operation *bulk.Operation }
 
 	AttachTagPayload struct {
 		Tag         domain.TagName

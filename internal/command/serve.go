@@ -146,6 +146,7 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 		workerDemo:      v.feedDemo,
 		workerSessions:  every(sweepEvery, v.endSilent),
 		workerTally:     every(tallyEvery, v.tallyFeed),
+		workerBulk:      v.operations.Run,
 	} {
 		running.Go(func() error {
 			if name != workerAdmin {

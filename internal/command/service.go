@@ -13,6 +13,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/audit"
+	"simgraph/db/bulk"
 	"simgraph/db/feed"
 	"simgraph/db/inventory"
 	"simgraph/db/live"
@@ -72,6 +73,8 @@ type service struct {
 	telemetry   *observed
 	limits      *limit.Limits
 	writes      *writes
+	// operations runs the changes of many subscribers, oldOperations removes old ones.
+	operations, oldOperations *bulk.Store
 	// radius takes accounting; nil without --radius-addr.
 	radius *radius.Listener
 	// feed stores what the listener takes.
@@ -108,6 +111,7 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	v.webhooks, v.messageDays = s.endpoints(upkeep, key), int(s.WebhookRetention)
 	webhooks := s.endpoints(pool, key)
 	v.hooking = s.sender(env, webhooks, func(r webhook.Result) { telemetry.Metrics.Hooked(string(r)) })
+	v.operations, v.oldOperations = bulk.New(pool, bulk.Options{Log: env.Log}), bulk.New(upkeep, bulk.Options{})
 	v.audit, v.auditMonths = audit.NewLog(upkeep), int(s.AuditRetention)
 	v.sessionInterval = s.SessionInterval
 	if v.radius, err = s.feed(env, v, pool, v.usage); err != nil {
@@ -140,6 +144,9 @@ func (v *service) newGraph(pool *sqlx.DB, access *db.Access, store *usage.Store,
 		Audit:       audit.NewLog(pool),
 		Inventory:   records,
 		Users:       records,
+		Operations:  bulk.New(pool, bulk.Options{Log: v.log}),
+
+		LiveOperations: v.live,
 	}, time.Now)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	rules "simgraph/domain/bulk"
 )
 
 const (
@@ -50,9 +51,10 @@ const (
 	workerSessions  = "sessions"
 	workerTally     = "feed"
 	workerDemo      = "demo"
+	workerBulk      = "operations"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo}
+var workers = []string{workerAdmin, workerLive, workerMail, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo, workerBulk}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.
@@ -119,7 +121,7 @@ func (v *service) logStep(step domain.LedgerStep) {
 	}
 }
 
-// settle removes old entries of the audit log, old mails and messages of webhooks, by a clock that usage
+// settle removes old entries of the audit log, mails, messages of webhooks and operations, by a clock that usage
 // confirms, and adds up the months that are over; never soon after the start, when
 // instances of the version before may still book usage and not know those months.
 func (v *service) settle(ctx context.Context) error {
@@ -127,7 +129,7 @@ func (v *service) settle(ctx context.Context) error {
 	if err != nil || !settled {
 		return err
 	}
-	return errors.Join(v.prune(ctx, now), v.pruneMails(ctx, now), v.pruneMessages(ctx, now), v.upkeep.SumMonths(ctx))
+	return errors.Join(v.prune(ctx, now), v.pruneMails(ctx, now), v.pruneMessages(ctx, now), v.pruneOperations(ctx, now), v.upkeep.SumMonths(ctx))
 }
 
 // prune keeps the audit log within its months, unless it is kept for ever.
@@ -159,6 +161,15 @@ func (v *service) pruneMessages(ctx context.Context, now time.Time) error {
 	pruned, err := v.webhooks.Prune(ctx, now.AddDate(0, 0, -v.messageDays))
 	if pruned > 0 {
 		v.log.Info("removed old messages of webhooks", "messages", pruned)
+	}
+	return err
+}
+
+// pruneOperations removes old operations with their results.
+func (v *service) pruneOperations(ctx context.Context, now time.Time) error {
+	pruned, err := v.oldOperations.Prune(ctx, now.Add(-rules.Kept))
+	if pruned > 0 {
+		v.log.Info("removed old operations", "operations", pruned)
 	}
 	return err
 }

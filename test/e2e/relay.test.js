@@ -84,8 +84,10 @@ describe('every connection of the schema in Relay', () => {
 
 /** The id of an object of each type, which its list begins with. */
 async function idsOf(types) {
-  const lists = { Group: 'groups', Tag: 'tags', Subscriber: 'subscribers', User: 'users' };
+  const lists = { Group: 'groups', Tag: 'tags', Subscriber: 'subscribers', User: 'users', Operation: 'operations' };
   const ids = {};
+  const tried = 'mutation { startSubscriberChange(input: { where: {}, change: { isBarred: true }, validateOnly: true }) { operation { id } } }';
+  assert.equal((await (await post({ query: tried })).json()).errors, undefined);
   for (const type of types) {
     if (type === 'Query') continue;
     const query = lists[type] ? `{ of: ${lists[type]}(first: 1) { nodes { id } } }` : `{ of: ${type.toLowerCase()} { id } }`;

@@ -172,7 +172,8 @@ func TestForeignCursorsLeadNowhere(t *testing.T) {
 		}
 		for _, s := range w.below() {
 			root, _, _ := w.call(s.root, nil, "")
-			root = strings.NewReplacer("$groupId", strconv.Itoa(own.group), "$name", strconv.Quote(own.tag()), "$physicalId", strconv.Quote(own.physicalID(1))).Replace(root)
+			root = strings.NewReplacer("$groupId", strconv.Itoa(own.group), "$name", strconv.Quote(own.tag()), "$physicalId", strconv.Quote(own.physicalID(1)),
+				"$operationId", asJSON(w.victim(t, own)[operationID])).Replace(root)
 			w.useCursors(t, name+" "+s.root.Name+"."+s.field.Name, a, s.field, root+" {%s}")
 		}
 	}
@@ -199,6 +200,9 @@ func (w *world) useCursor(t *testing.T, name string, a attack, field *ast.FieldD
 	list += "(first: 20) {pageInfo {" + edge + "}}"
 	if strings.HasPrefix(around, "company ") || strings.HasPrefix(around, "subscriber(") {
 		list = strings.ReplaceAll(fmt.Sprintf(around, list), own.physicalID(1), a.hidden.physicalID(1))
+	}
+	if strings.HasPrefix(around, "operation(") {
+		list = strings.ReplaceAll(fmt.Sprintf(around, list), asJSON(w.victim(t, own)[operationID]), asJSON(w.victim(t, a.hidden)[operationID]))
 	}
 	theirs := w.query(t, w.tokens[a.root], "{"+list+"}", nil)
 	_, cursor, found := strings.Cut(string(theirs.body), edge+`":"`)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/domain/bulk"
 )
 
 // follow subscribes over server-sent events; what comes is written to the
@@ -84,6 +85,7 @@ func (w *world) happen(t *testing.T, p part, n int) {
 	if _, err := w.ports.Subscribers.EditNickname(t.Context(), scope, p.physicalID(1), fmt.Sprintf("%s-live-%d", p.mark, n)); err != nil {
 		t.Fatal(err)
 	}
+	w.operate(t, p, p.operates(), bulk.Start{Change: bulk.Change{IsBarred: new(false)}, ValidateOnly: true})
 	if _, err := w.ports.Alerts.Create(t.Context(), scope, domain.AlertSpec{
 		RuleType: domain.RuleSIM, Target: p.subscriberID(1), LowerThreshold: int64(n), UpperThreshold: 1 << 60,
 	}); err != nil {
@@ -126,14 +128,19 @@ func TestForeignSubscribersCannotBeFollowed(t *testing.T) {
 	for name, a := range attacks {
 		for _, field := range visibleFields(w.schema.Subscription) {
 			for _, l := range w.leavesOf(t, field) {
-				if l.rule != physicalID {
+				if l.rule != physicalID && l.rule != operationID {
 					t.Errorf("%s takes %s: declare here how it is followed", field.Name, l.name())
 				}
-				refusal := func(id string) string {
-					events := w.follow(t, w.tokens[a.caller], fmt.Sprintf(`%s(%s: ["%s"]) {__typename}`, field.Name, l.name(), id))
-					return answer{body: []byte(await(t, events, "INVALID_PROPERTY", func() {}))}.comparable(id)
+				refusal := func(p part) string {
+					value := w.victim(t, p)[l.rule]
+					given := asJSON(value)
+					if l.isList {
+						given = "[" + given + "]"
+					}
+					events := w.follow(t, w.tokens[a.caller], fmt.Sprintf(`%s(%s: %s) {__typename}`, field.Name, l.name(), given))
+					return answer{body: []byte(await(t, events, "INVALID_PROPERTY", func() {}))}.comparable(fmt.Sprint(value))
 				}
-				if got, want := refusal(a.hidden.physicalID(1)), refusal(nobody.physicalID(1)); got != want {
+				if got, want := refusal(a.hidden), refusal(nobody); got != want {
 					t.Errorf("%s %s: %s, not %s", name, field.Name, got, want)
 				}
 			}

@@ -13,6 +13,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/domain"
+	"simgraph/domain/bulk"
 	"simgraph/domain/query"
 )
 
@@ -50,6 +51,11 @@ const (
 	// disabledHook is a webhook that is disabled.
 	disabledHook kind = "disabledHook"
 	deliveryID   kind = "deliveryId"
+	// operationID is an operation; activeOperation one that runs, doneOperation one
+	// that can be undone.
+	operationID     kind = "operationId"
+	activeOperation kind = "activeOperation"
+	doneOperation   kind = "doneOperation"
 )
 
 // leaves are the rules by name, or by owner and name where a name means
@@ -81,6 +87,9 @@ var leaves = map[string]kind{
 	"webhookId": webhookID, "EnableWebhookInput.webhookId": disabledHook, "deliveryId": deliveryID, "alertIds": alertID, "groupIds": groupID, "tagNames": harmless,
 	"CreateWebhookInput.name": harmless, "EditWebhookInput.name": harmless, "url": harmless, "since": harmless,
 	"format": harmless, "eventTypes": harmless, "state": harmless,
+	"operationId": operationID, "CancelOperationInput.operationId": activeOperation, "UndoOperationInput.operationId": doneOperation,
+	"addTags": harmless, "removeTags": harmless, "nicknamePattern": harmless, "validateOnly": harmless, "expect": harmless, "digest": harmless,
+	"errorPolicy": harmless, "outcome": harmless,
 
 	"source": sourceName, "recordId": recordID, "sessionId": sessionID, "sequence": harmless, "startedAt": harmless, "endedAt": harmless,
 	"mobileOriginated": harmless, "mobileTerminated": harmless, "protocol": harmless, "ipAddress": harmless, "counters": harmless,
@@ -88,6 +97,7 @@ var leaves = map[string]kind{
 
 // given are optional leaves without which a field makes no sense.
 var given = map[string]bool{"explainAlert.groupId": true, "CreateAlertInput.target": true, "EditAlertInput.upperThreshold": true, "/alerts.target": true,
+	"StartSubscriberChangeInput.physicalIds": true, "StartSubscriberChangeInput.change": true, "SubscriberChange.removeTags": true,
 	"MoveSubscriberInput.groupId": true, "EditSubscriberInventoryInput.imsi": true, "EditGroupInventoryInput.hideTariffDetails": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
 	"EditWebhookInput.name": true, "CreateWebhookInput.alertIds": true,
 	"/alerts/{id}.upperThreshold": true}
@@ -185,6 +195,7 @@ func (w *world) victim(t *testing.T, p part) values {
 		target: strconv.Itoa(p.group), sourceName: p.source(), sessionID: p.mark + "-session",
 		recordID:   fmt.Sprintf("%s-record-1-%d", p.mark, clock().Add(-time.Hour).Unix()),
 		tariffName: p.tariff(), unusedTariff: p.tariff(), unusedGroup: p.group, spareUser: p.email(),
+		operationID: noOperation, activeOperation: noOperation, doneOperation: noOperation,
 		alertID: 990_001, recipientID: 990_002, "entryId": 990_003, accessKeyID: "sgk_1_AAAAAAAAAAAAAAAA",
 		webhookID: 990_005, disabledHook: 990_005, deliveryID: "00000000-0000-7000-8000-000000000000",
 	}
@@ -197,12 +208,14 @@ func (w *world) victim(t *testing.T, p part) values {
 		"User": p.email(), "Viewer": p.email(), "AccessKey": v[accessKeyID],
 		"Webhook": v[webhookID], "WebhookDelivery": v[deliveryID],
 		// Numbers of entries are those of each company: none is another's alone.
-		"AuditEntry":   990_004,
-		"Company":      p.account(),
-		"FeedElement":  p.account() + "\x1f", // sources are the company's
-		"FeedReject":   p.source() + "\x1f" + p.mark + "\x1f" + p.mark + "-reason",
-		"WaitingUsage": p.physicalID(unknown) + "\x1f\x1f\x1f" + p.source(),
-		"Session":      (&domain.Session{Identity: domain.IdentifySession(p.source(), p.physicalID(1), p.counted())}).ID(),
+		"AuditEntry":      990_004,
+		"Operation":       v[operationID],
+		"OperationResult": fmt.Sprintf("%v:1", v[operationID]),
+		"Company":         p.account(),
+		"FeedElement":     p.account() + "\x1f", // sources are the company's
+		"FeedReject":      p.source() + "\x1f" + p.mark + "\x1f" + p.mark + "-reason",
+		"WaitingUsage":    p.physicalID(unknown) + "\x1f\x1f\x1f" + p.source(),
+		"Session":         (&domain.Session{Identity: domain.IdentifySession(p.source(), p.physicalID(1), p.counted())}).ID(),
 	} {
 		v[nodeID+kind(node)] = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s:%v", node, id))
 	}
@@ -249,6 +262,57 @@ WHERE m.company_id = $1 AND w.name = $2`,
 		}
 	}
 	v[disabledHook] = v[webhookID]
+	var operation string
+	if err := w.pool.GetContext(t.Context(), &operation, `SELECT operation_id::text FROM operations WHERE company_id = $1 AND actor = $2 ORDER BY operation_id LIMIT 1`,
+		company, p.operates()); err != nil {
+		t.Fatal(err)
+	}
+	v[operationID], v[activeOperation], v[doneOperation] = operation, operation, operation
+}
+
+// noOperation is the id of none.
+const noOperation = "01900000-0000-7000-8000-000000000001"
+
+// operates is the user who starts operations on what the part has.
+func (p part) operates() string {
+	if p == own {
+		return "own-vans@acme.example"
+	}
+	return p.email()
+}
+
+// operate starts an operation on what the part has, and returns its id.
+func (w *world) operate(t *testing.T, p part, email string, start bulk.Start) string {
+	t.Helper()
+	company, _, err := w.access.FindUser(t.Context(), email)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grant, err := w.access.Issue(t.Context(), domain.Whole(company), email, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller, err := w.access.Authenticate(t.Context(), grant.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start.PhysicalIDs, start.ErrorPolicy = []string{p.physicalID(1), p.physicalID(2), p.physicalID(3)}, bulk.RejectFailedRows
+	started, err := w.operations.Start(t.Context(), caller.At(domain.Origin{}), start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return started.OperationID
+}
+
+// operateAll runs all operations to their ends.
+func (w *world) operateAll(t *testing.T) {
+	t.Helper()
+	for more := true; more; {
+		var err error
+		if more, err = w.operations.Round(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // fresh are identifiers of the caller's own that no test has used up.
@@ -261,6 +325,8 @@ func (w *world) fresh(t *testing.T) values {
 		t.Fatal(err)
 	}
 	w.pool.MustExecContext(t.Context(), "DELETE FROM alert_recipients WHERE company_id = $1 AND email <> ALL(ARRAY[$2, $3])", scope.Company, own.recipient(), others.recipient())
+	// A company has at most 100.
+	w.pool.MustExec(`DELETE FROM alert_recipients WHERE company_id = $1 AND email ~ '^own-[a-j]{15,}@'`, scope.Company)
 	recipient, err := w.ports.Recipients.Create(t.Context(), scope, unusedEmail())
 	if err != nil {
 		t.Fatal(err)
@@ -284,6 +350,10 @@ func (w *world) fresh(t *testing.T) values {
 	if _, err := db.NewImporter(w.pool).Users(t.Context(), scope, []*domain.UserImport{&created}); err != nil {
 		t.Fatal(err)
 	}
+	v[doneOperation] = w.operate(t, own, "own-admin@acme.example", bulk.Start{Change: bulk.Change{AddTags: []domain.TagName{"operated"}}})
+	w.operateAll(t)
+	w.pool.MustExec(`DELETE FROM subscriber_tags WHERE tag_name = 'operated'`)
+	v[activeOperation] = w.operate(t, own, "own-admin@acme.example", bulk.Start{Change: bulk.Change{RemoveTags: []domain.TagName{"operated"}}})
 	v[unusedGroup], v[unusedTariff] = int(group.GroupID), tariff.Name
 	w.pool.MustExecContext(t.Context(), "DELETE FROM webhooks WHERE company_id = $1 AND (name = 'unused' OR url LIKE '%/new')", scope.Company)
 	enabled, delivery := w.hook(t, own, "unused")

@@ -22,6 +22,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/audit"
+	"simgraph/db/bulk"
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
 	"simgraph/db/feed"
@@ -32,6 +33,7 @@ import (
 	"simgraph/db/usage"
 	"simgraph/db/webhook"
 	"simgraph/domain"
+	rules "simgraph/domain/bulk"
 	hooks "simgraph/domain/webhook"
 	"simgraph/graph/engine/guard"
 	"simgraph/graph/engine/transport"
@@ -66,6 +68,8 @@ type world struct {
 	// signIn is what the page signs in with.
 	signIn *signin.Handler
 	oauth  *access.OAuth
+	// operations are run by operateAll.
+	operations *bulk.Store
 }
 
 // newWorld opens the service; configure changes how people sign in.
@@ -86,7 +90,10 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), Alerts: db.NewAlerts(pool, clock), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		AlertLog: db.NewAlertLog(pool), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock), Webhooks: webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return sealKey, nil }, Now: clock}),
+		LiveOperations: w.live,
 	}
+	w.operations = bulk.New(pool, bulk.Options{Now: clock, Log: log})
+	w.ports.Operations = w.operations
 	w.load(t)
 	w.open(t, log, configure)
 	return w
@@ -137,6 +144,10 @@ func (w *world) load(t *testing.T) {
 		}
 		w.tokens[email] = string(grant.Token)
 	}
+	for _, p := range []part{own, others, rivals} {
+		w.operate(t, p, p.operates(), rules.Start{Change: rules.Change{IsBarred: new(false)}})
+	}
+	w.operateAll(t)
 }
 
 // hook adds a webhook of the part with a message that was delivered, and returns their ids.

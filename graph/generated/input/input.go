@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"simgraph/domain"
+	"simgraph/domain/bulk"
 	"simgraph/domain/webhook"
 	"strconv"
 	"time"
@@ -26,6 +27,12 @@ type AttachTagInput struct {
 type BarSubscriberInput struct {
 	// ICCID, device EUI or IMEI.
 	PhysicalID string `json:"physicalId"`
+}
+
+// Which operation to cancel.
+type CancelOperationInput struct {
+	// The id of the operation.
+	OperationID string `json:"operationId"`
 }
 
 // For whom a key is made, and what it may do.
@@ -384,6 +391,64 @@ type SendTestAlertInput struct {
 	RecipientID graphql.Omittable[*int32] `json:"recipientId,omitempty"`
 }
 
+// Which subscribers change, and how. Exactly one of where, physicalIds and rows says which.
+type StartSubscriberChangeInput struct {
+	// Those that fit now, at most 200,000.
+	Where graphql.Omittable[map[string]any] `json:"where,omitempty"`
+	// These, at most 10,000, each once.
+	PhysicalIds graphql.Omittable[[]string] `json:"physicalIds,omitempty"`
+	// These, at most 10,000, each once, with changes of their own.
+	Rows graphql.Omittable[[]*SubscriberChangeRow] `json:"rows,omitempty"`
+	// What changes, for all; optional with rows.
+	Change graphql.Omittable[*SubscriberChange] `json:"change,omitempty"`
+	// What becomes of the others when rows fail.
+	ErrorPolicy bulk.Policy `json:"errorPolicy"`
+	// Whether this is a dry run: the same checks, with a result for each, and nothing changes. Above 10,000 subscribers it goes on after the answer, CHECKING.
+	ValidateOnly bool `json:"validateOnly"`
+	// How many subscribers there must be; refused when there are others. Above 1,000 a run must say it.
+	Expect graphql.Omittable[*int32] `json:"expect,omitempty"`
+	// The digest of a dry run: refused when the subscribers or their changes are others by now.
+	Digest graphql.Omittable[*string] `json:"digest,omitempty"`
+}
+
+// A change of a subscriber. What is left out stays as it is.
+type SubscriberChange struct {
+	// Tags that it gets, at most 20.
+	AddTags graphql.Omittable[[]string] `json:"addTags,omitempty"`
+	// Tags that it loses, at most 20.
+	RemoveTags graphql.Omittable[[]string] `json:"removeTags,omitempty"`
+	// The group that it is in from now on; in none when null.
+	GroupID graphql.Omittable[*int32] `json:"groupId,omitempty"`
+	// The pattern of its nickname, with {physicalId}, {subscriberId}, {imsi}, {nickname} for what it is now, and {n} for its number in the operation.
+	NicknamePattern graphql.Omittable[*string] `json:"nicknamePattern,omitempty"`
+	// Barred or not.
+	IsBarred graphql.Omittable[*bool] `json:"isBarred,omitempty"`
+	// When its contract was terminated, not in the future and not before its start; it is not active any more.
+	TerminateDate graphql.Omittable[*time.Time] `json:"terminateDate,omitempty"`
+	// The name of a tariff of the company. Fails where the caller's group hides tariff details.
+	TariffName graphql.Omittable[*string] `json:"tariffName,omitempty"`
+}
+
+// A subscriber with changes of its own. What is left out is that of the change for all.
+type SubscriberChangeRow struct {
+	// ICCID, device EUI or IMEI.
+	PhysicalID string `json:"physicalId"`
+	// Tags that it gets, at most 20.
+	AddTags graphql.Omittable[[]string] `json:"addTags,omitempty"`
+	// Tags that it loses, at most 20.
+	RemoveTags graphql.Omittable[[]string] `json:"removeTags,omitempty"`
+	// The group that it is in from now on; in none when null.
+	GroupID graphql.Omittable[*int32] `json:"groupId,omitempty"`
+	// Its nickname, 0 to 256 characters.
+	Nickname graphql.Omittable[*string] `json:"nickname,omitempty"`
+	// Barred or not.
+	IsBarred graphql.Omittable[*bool] `json:"isBarred,omitempty"`
+	// When its contract was terminated.
+	TerminateDate graphql.Omittable[*time.Time] `json:"terminateDate,omitempty"`
+	// The name of a tariff of the company.
+	TariffName graphql.Omittable[*string] `json:"tariffName,omitempty"`
+}
+
 type Subscription struct {
 }
 
@@ -405,6 +470,12 @@ type TestWebhookInput struct {
 type UnbarSubscriberInput struct {
 	// ICCID, device EUI or IMEI.
 	PhysicalID string `json:"physicalId"`
+}
+
+// Which operation to undo.
+type UndoOperationInput struct {
+	// The id of the operation.
+	OperationID string `json:"operationId"`
 }
 
 // What a network element reports of a session, since its last report or since the session began.

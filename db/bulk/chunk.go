@@ -1,0 +1,427 @@
+package bulk
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db"
+	"simgraph/db/audit"
+	"simgraph/db/pg"
+	"simgraph/db/usage"
+	"simgraph/domain"
+	"simgraph/domain/bulk"
+)
+
+const (
+	stateOf     = `SELECT o.state FROM operations o WHERE o.company_id = $1 AND o.operation_id = $2`
+	rowsOfChunk = `
+SELECT r.position, r.physical_id, COALESCE(r.wanted::text, '') AS wanted
+FROM operation_rows r
+WHERE r.company_id = $1 AND r.operation_id = $2 AND r.position > $3 AND r.position <= $4
+ORDER BY r.position`
+	writeResults = `
+UPDATE operation_rows r SET outcome = l.outcome, code = nullif(l.code, ''), message = nullif(l.message, ''), changes = nullif(l.changes, '')::json
+FROM unnest($3::integer[], $4::text[], $5::text[], $6::text[], $7::text[]) AS l(position, outcome, code, message, changes)
+WHERE r.company_id = $1 AND r.operation_id = $2 AND r.position = l.position`
+	writeProgress = `
+UPDATE operations SET state = $3, position = $4, done = $5, changed = $6, failed = $7, skipped = $8, attempts = 0, due_at = now()
+WHERE company_id = $1 AND operation_id = $2`
+)
+
+// chunkRow is a row of a chunk, and what became of it.
+type chunkRow struct {
+	Position   int
+	PhysicalID string
+	Wanted     string
+
+	before  *domain.Subscriber
+	edited  bulk.Edited
+	outcome bulk.Outcome
+	fault   *domain.Error
+}
+
+func (r *chunkRow) fail(err *domain.Error) {
+	r.outcome, r.fault, r.edited.Changes = bulk.Failed, err, nil
+}
+
+// chunk checks or changes the next rows of an operation, all or none of them, and
+// returns the state after. What it does stands and falls with the note of it: so each
+// row changes once, whatever is killed. A failure that is given makes the rows fail.
+func (s *Store) chunk(ctx context.Context, company domain.CompanyID, id uuid.UUID, failure *domain.Error) (state bulk.State, err error) {
+	err = pg.Retry(ctx, func() error {
+		return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+			before, err := pg.GetOne[bulk.State](ctx, tx, bulk.NotFound(id.String()), stateOf, company, id)
+			if err != nil {
+				return err
+			}
+			// Changes take the lock of the company first, as all others do.
+			if *before == bulk.Running {
+				if _, err := usage.Lock(ctx, tx, company); err != nil {
+					return err
+				}
+			}
+			o, err := lock(ctx, tx, company, id)
+			if err != nil {
+				return err
+			}
+			if state = o.State; state != *before || o.EndedAt != nil {
+				return nil // others went on meanwhile
+			}
+			c := &chunk{Store: s, tx: tx, company: company, of: o}
+			err = c.work(ctx, failure)
+			state = o.State
+			return err
+		})
+	})
+	return state, err
+}
+
+// chunk is the work on some rows of an operation in a transaction.
+type chunk struct {
+	*Store
+	tx      *sqlx.Tx
+	company domain.CompanyID
+	of      *locked
+	scope   domain.Scope
+	rows    []*chunkRow
+	known   bulk.Known
+	// carried are the tags that the changes name, by key.
+	carried map[int64][]domain.TagName
+}
+
+func (c *chunk) work(ctx context.Context, failure *domain.Error) (err error) {
+	o := c.of
+	if c.rows, err = pg.SelectAll[chunkRow](ctx, c.tx, rowsOfChunk, c.company, o.id, o.Position, o.Position+c.Chunk); err != nil {
+		return err
+	}
+	if failure == nil {
+		if c.scope, failure, err = c.rights(ctx); err != nil {
+			return err
+		}
+	}
+	if failure == nil {
+		err = c.decide(ctx)
+	} else {
+		for _, r := range c.rows {
+			r.fail(failure)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if o.State == bulk.Running && failure == nil {
+		if err := c.store(ctx); err != nil {
+			return err
+		}
+	}
+	changed, err := c.note(ctx)
+	if err != nil {
+		return err
+	}
+	if err := db.AnnounceOperation(ctx, c.tx, c.company, o.id); err != nil || len(changed) == 0 {
+		return err
+	}
+	return audit.Record(ctx, c.tx, o.by(c.company), operationEntry(domain.AuditOperationRun, o.id,
+		domain.Became("change", description(o)), domain.Became("changed", pg.FormatInt(int64(len(changed)))), audit.Names("physicalIds", changed)))
+}
+
+func description(o *locked) string {
+	if o.UndoOf != nil {
+		return "undo " + *o.UndoOf
+	}
+	return readChange(o.Change).String()
+}
+
+const accountOfOperation = `
+SELECT u.permissions, u.disabled,
+  ARRAY(SELECT ug.group_id FROM user_groups ug WHERE ug.company_id = $1 AND ug.user_id = $2 ORDER BY 1) AS groups
+FROM users u
+WHERE u.company_id = $1 AND u.user_id = $2`
+
+const hidingGroups = `SELECT g.group_id FROM groups g WHERE g.company_id = $1 AND g.hide_tariff_details AND g.group_id = ANY($2)`
+
+// rights returns what the user who started the operation may see by now, or why the
+// user may not make the change any more.
+func (c *chunk) rights(ctx context.Context) (scope domain.Scope, refused *domain.Error, err error) {
+	o := c.of
+	scope = o.by(c.company)
+	scope.Groups = o.Groups
+	if o.UserID != 0 {
+		type account struct {
+			Permissions pg.TextList[domain.Permission]
+			Disabled    bool
+			Groups      pq.Int64Array
+		}
+		a, err := pg.GetOne[account](ctx, c.tx, nil, accountOfOperation, c.company, o.UserID)
+		if err != nil {
+			return scope, nil, err
+		}
+		lacks := func(p domain.Permission) bool { return !slices.Contains(a.Permissions, p) }
+		if a == nil || a.Disabled || slices.ContainsFunc(o.Permissions, lacks) {
+			return scope, domain.Forbidden("the user who started the operation may not make this change any more"), nil
+		}
+		switch {
+		case len(a.Groups) == 0:
+		case scope.Groups == nil:
+			scope.Groups = a.Groups
+		default:
+			scope.Groups = slices.DeleteFunc(slices.Clone(scope.Groups), func(id int64) bool { return !slices.Contains(a.Groups, id) })
+		}
+	}
+	if scope.Restricted() {
+		scope.Masked, err = pg.SelectValues[int64](ctx, c.tx, hidingGroups, c.company, pq.Int64Array(scope.Groups))
+	}
+	return scope, nil, err
+}
+
+// decide finds out what becomes of each row.
+func (c *chunk) decide(ctx context.Context) error {
+	if err := c.load(ctx); err != nil {
+		return err
+	}
+	common := readChange(c.of.Change)
+	for _, r := range c.rows {
+		if r.before == nil {
+			r.fail(domain.NotFound("physicalId", "subscriber", r.PhysicalID))
+			continue
+		}
+		record := bulk.Record{Subscriber: *r.before, Tags: c.carried[r.before.Key]}
+		if c.of.UndoOf != nil {
+			c.undo(r, record)
+		} else {
+			c.edit(r, record, readChange(r.Wanted).Over(common))
+		}
+	}
+	return nil
+}
+
+func (c *chunk) edit(r *chunkRow, record bulk.Record, change bulk.Change) {
+	r.edited = change.Edit(c.scope, record, r.Position, c.known)
+	faults := r.edited.Faults
+	switch {
+	case len(faults) > 0 && (c.of.ErrorPolicy != bulk.IgnoreFailed || len(r.edited.Changes) == 0):
+		r.fail(asFault(faults[0]))
+		return
+	case len(faults) > 0:
+		r.fault = asFault(faults[0])
+	}
+	r.decided()
+}
+
+func (c *chunk) undo(r *chunkRow, record bulk.Record) {
+	edited, changedSince, err := bulk.Undo(c.scope, record, readChanges(r.Wanted), c.known)
+	if err != nil {
+		if r.fail(asFault(err)); changedSince {
+			r.outcome = bulk.Skipped
+		}
+		return
+	}
+	r.edited = edited
+	r.decided()
+}
+
+func (r *chunkRow) decided() {
+	if r.outcome = bulk.Unchanged; len(r.edited.Changes) > 0 {
+		r.outcome = bulk.Changed
+	}
+}
+
+// asFault is an error for the owner of a row. The rules return no others.
+func asFault(err error) *domain.Error {
+	if fault, is := domain.AsError(err); is {
+		return fault
+	}
+	return domain.Unavailable(err)
+}
+
+const (
+	knownGroups  = `SELECT g.group_id FROM groups g WHERE g.company_id = $1 AND g.group_id = ANY($2)`
+	knownTariffs = `SELECT t.name FROM tariffs t WHERE t.company_id = $1 AND t.name = ANY($2)`
+)
+
+// load reads the subscribers of the rows, and what the changes name.
+func (c *chunk) load(ctx context.Context) error {
+	ids := pg.Pluck(c.rows, func(r *chunkRow) string { return r.PhysicalID })
+	found, err := db.ReadSubscribers(ctx, c.tx, c.scope, ids, c.of.State == bulk.Running)
+	if err != nil {
+		return err
+	}
+	keys := make([]int64, 0, len(found))
+	for _, r := range c.rows {
+		if r.before = found[r.PhysicalID]; r.before != nil {
+			keys = append(keys, r.before.Key)
+		}
+	}
+	named := c.named()
+	if c.carried, err = db.CarriedTags(ctx, c.tx, c.company, keys, named.tags); err != nil {
+		return err
+	}
+	groups, err := pg.SelectValues[int64](ctx, c.tx, knownGroups, c.company, pq.Int64Array(named.groups))
+	if err != nil {
+		return err
+	}
+	c.known = bulk.Known{Groups: setOf(groups), Tariffs: map[string]bool{}}
+	return c.loadTariffs(ctx, named.tariffs)
+}
+
+// loadTariffs finds which of the tariffs the scope shows.
+func (c *chunk) loadTariffs(ctx context.Context, names []string) error {
+	if !c.scope.Restricted() {
+		known, err := pg.SelectValues[string](ctx, c.tx, knownTariffs, c.company, pq.StringArray(names))
+		c.known.Tariffs = setOf(known)
+		return err
+	}
+	for _, name := range names {
+		shown, err := db.TariffShown(ctx, c.tx, c.scope, name)
+		if err != nil {
+			return err
+		}
+		c.known.Tariffs[name] = shown
+	}
+	return nil
+}
+
+// named is what the changes of the rows name, each once.
+type named struct {
+	tags    []domain.TagName
+	groups  []int64
+	tariffs []string
+}
+
+func (c *chunk) named() (n named) {
+	changes := []bulk.Change{readChange(c.of.Change)}
+	for _, r := range c.rows {
+		switch {
+		case c.of.UndoOf != nil:
+			undone := readChanges(r.Wanted)
+			n.tags = append(n.tags, bulk.TagsOf(undone)...)
+			changes = append(changes, bulk.Named(undone))
+		case r.Wanted != "":
+			changes = append(changes, readChange(r.Wanted))
+		}
+	}
+	for _, change := range changes {
+		n.tags = append(n.tags, change.Tags()...)
+		if change.Move != nil && change.Move.GroupID != nil {
+			n.groups = append(n.groups, *change.Move.GroupID)
+		}
+		if change.TariffName != nil {
+			n.tariffs = append(n.tariffs, *change.TariffName)
+		}
+	}
+	n.tags, n.groups, n.tariffs = once(n.tags), once(n.groups), once(n.tariffs)
+	return n
+}
+
+func once[T interface{ ~string | ~int64 }](items []T) []T {
+	slices.Sort(items)
+	return slices.Compact(items)
+}
+
+func setOf[T comparable](items []T) map[T]bool {
+	set := make(map[T]bool, len(items))
+	for _, item := range items {
+		set[item] = true
+	}
+	return set
+}
+
+// store writes the subscribers that change, and their tags.
+func (c *chunk) store(ctx context.Context) error {
+	var changed []*domain.Subscriber
+	for _, r := range c.rows {
+		if r.outcome == bulk.Changed && slices.ContainsFunc(r.edited.Changes, func(a domain.AuditChange) bool { return a.Field != bulk.TagsField }) {
+			changed = append(changed, &r.edited.Subscriber)
+		}
+	}
+	refused, err := db.StoreSubscribers(ctx, c.tx, c.scope, changed, c.moment(), c.of.id)
+	if err != nil {
+		return err
+	}
+	var tags []db.TagChange
+	for _, r := range c.rows {
+		if fault := refused[r.PhysicalID]; fault != nil {
+			r.fail(fault)
+		}
+		for _, change := range r.edited.Changes {
+			if change.Field == bulk.TagsField {
+				tags = append(tags, db.TagChange{Key: r.before.Key, PhysicalID: r.PhysicalID, Tag: bulk.TagOf(change), Attach: change.After != nil})
+			}
+		}
+	}
+	return db.StoreTags(ctx, c.tx, c.company, tags)
+}
+
+// note writes the results, and how far the operation is. It returns the subscribers
+// that changed.
+func (c *chunk) note(ctx context.Context) (changed []string, err error) {
+	o := c.of
+	var results resultArrays
+	for _, r := range c.rows {
+		o.Done, o.Position = o.Done+1, r.Position
+		switch r.outcome {
+		case bulk.Changed:
+			o.Changed++
+			changed = append(changed, r.PhysicalID)
+		case bulk.Failed:
+			o.Failed++
+		case bulk.Skipped:
+			o.Skipped++
+		}
+		// A check before a run notes only what fails.
+		if o.State == bulk.Running || o.IsDryRun || r.outcome == bulk.Failed {
+			results.add(r)
+		}
+	}
+	if o.State == bulk.Checking {
+		changed = nil
+	}
+	if _, err := pg.Affected(ctx, c.tx, writeResults, c.company, o.id, results.positions, results.outcomes, results.codes, results.messages, results.changes); err != nil {
+		return nil, err
+	}
+	ends := o.Position >= o.Total
+	if ends && o.State == bulk.Checking && !o.IsDryRun && o.Failed == 0 {
+		o.State, o.Position, o.Done, o.Changed, ends = bulk.Running, 0, 0, 0, false
+	}
+	if _, err := pg.Affected(ctx, c.tx, writeProgress, c.company, o.id, string(o.State), o.Position, o.Done, o.Changed, o.Failed, o.Skipped); err != nil {
+		return nil, err
+	}
+	if ends {
+		err = c.end(ctx, c.tx, c.company, o, c.last())
+	}
+	return changed, err
+}
+
+// last is the state in which the operation ends after its last row.
+func (c *chunk) last() bulk.State {
+	switch {
+	case c.of.State == bulk.Running:
+		return bulk.Done
+	case c.of.IsDryRun:
+		return bulk.Checked
+	}
+	return bulk.Rejected
+}
+
+type resultArrays struct {
+	positions                          pq.Int64Array
+	outcomes, codes, messages, changes pq.StringArray
+}
+
+func (a *resultArrays) add(r *chunkRow) {
+	code, message, changes := "", "", ""
+	if r.fault != nil {
+		code, message = string(r.fault.Kind), strings.ToValidUTF8(r.fault.Message, "")
+	}
+	if len(r.edited.Changes) > 0 {
+		changes = asText(r.edited.Changes)
+	}
+	a.positions = append(a.positions, int64(r.Position))
+	a.outcomes, a.codes = append(a.outcomes, string(r.outcome)), append(a.codes, code)
+	a.messages, a.changes = append(a.messages, message), append(a.changes, changes)
+}

@@ -1,0 +1,182 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db"
+	"simgraph/db/audit"
+	"simgraph/db/pg"
+	"simgraph/domain"
+	"simgraph/domain/bulk"
+)
+
+const (
+	activeOperations = `SELECT count(*) FROM operations WHERE company_id = $1 AND ended_at IS NULL`
+	// addOperation takes the digest of the rows, which are written before it. Its due
+	// time leaves the check to the request for a while, where there is one.
+	addOperation = `
+INSERT INTO operations (company_id, operation_id, state, is_dry_run, error_policy, undo_of, change, permissions, groups, digest, total,
+  started_at, due_at, user_id, actor, access_key_id, door, address, request_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13), $14, $15, $16, $17, $18, $19)`
+	digestRows = `
+SELECT encode(sha256(convert_to($3::text || chr(10) || string_agg(r.physical_id || ' ' || COALESCE(r.wanted::text, ''), chr(10) ORDER BY r.position), 'UTF8')), 'hex')
+FROM operation_rows r
+WHERE r.company_id = $1 AND r.operation_id = $2`
+)
+
+// checkSeconds is for how long workers leave a check to the request that started it.
+const checkSeconds = 30
+
+// newOperation is an operation before it is stored.
+type newOperation struct {
+	id          uuid.UUID
+	state       bulk.State
+	isDryRun    bool
+	policy      bulk.Policy
+	undoOf      *uuid.UUID
+	change      bulk.Change
+	permissions []domain.Permission
+	total       int
+	digest      string
+}
+
+func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+
+// Start implements bulk.Operations.
+func (s *Store) Start(ctx context.Context, caller *domain.Caller, start bulk.Start) (*bulk.Operation, error) {
+	if start.Change.TerminateDate != nil {
+		start.Change.TerminateDate = new(start.Change.TerminateDate.UTC().Truncate(time.Microsecond))
+	}
+	if err := start.Check(s.Now()); err != nil {
+		return nil, err
+	}
+	if err := caller.Need(start.Permissions()...); err != nil {
+		return nil, err
+	}
+	o := newOperation{id: newID(), state: start.First(), isDryRun: start.ValidateOnly, policy: start.ErrorPolicy, change: start.Change, permissions: start.Permissions()}
+	err := pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) (err error) {
+		if o.total, err = freeze(ctx, tx, caller.Scope, &start, o.id); err != nil {
+			return err
+		}
+		if err := errors.Join(bulk.CheckTotal(o.total), start.CheckExpected(o.total)); err != nil {
+			return err
+		}
+		if o.digest, err = digest(ctx, tx, caller.Scope, o); err != nil {
+			return err
+		}
+		if start.Digest != "" && start.Digest != o.digest {
+			return domain.Invalid("digest", "the subscribers or their changes are not those of that dry run any more")
+		}
+		return s.add(ctx, tx, caller.Scope, o, domain.AuditOperationStart, domain.Became("change", start.Change.String()))
+	})
+	if err != nil {
+		return nil, err
+	}
+	if o.state == bulk.Checking && o.total <= bulk.AtOnce {
+		if err := s.checkNow(ctx, caller.Scope.Company, o.id); err != nil {
+			return nil, err
+		}
+	}
+	return s.Find(ctx, caller.Scope, o.id.String())
+}
+
+// checkNow checks the rows of an operation. The worker goes on with what it leaves.
+func (s *Store) checkNow(ctx context.Context, company domain.CompanyID, id uuid.UUID) error {
+	for {
+		state, err := s.chunk(ctx, company, id, nil)
+		if err != nil || state != bulk.Checking {
+			return err
+		}
+	}
+}
+
+func digest(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, o newOperation) (string, error) {
+	text, err := pg.GetOne[string](ctx, tx, errors.New("an operation without rows"), digestRows, scope.Company, o.id, textOf(o.change))
+	if err != nil {
+		return "", err
+	}
+	return *text, nil
+}
+
+// add stores an operation whose rows are there, and notes who started it.
+func (s *Store) add(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, o newOperation, action string, changes ...domain.AuditChange) error {
+	active, err := pg.Count(ctx, tx, activeOperations, scope.Company)
+	if err != nil {
+		return err
+	}
+	if active >= bulk.MaxActive {
+		return &domain.Error{Kind: domain.KindRateLimited, Message: "too many operations of the company have not ended yet"}
+	}
+	var by domain.Actor
+	if scope.Actor != nil {
+		by = *scope.Actor
+	}
+	var undoOf any
+	if o.undoOf != nil {
+		undoOf = *o.undoOf
+	}
+	wait := 0
+	if o.state == bulk.Checking && o.total <= bulk.AtOnce {
+		wait = checkSeconds
+	}
+	if _, err := pg.Affected(ctx, tx, addOperation, scope.Company, o.id, string(o.state), o.isDryRun, string(o.policy), undoOf, textOf(o.change),
+		pq.Array(o.permissions), pg.GroupsOf(scope), o.digest, o.total, s.moment(), wait,
+		by.UserID, by.Name, by.AccessKeyID, by.Door, by.Address, by.RequestID); err != nil {
+		return err
+	}
+	if err := db.AnnounceOperation(ctx, tx, scope.Company, o.id); err != nil {
+		return err
+	}
+	changes = append(changes, domain.Became("total", pg.FormatInt(int64(o.total))))
+	if o.isDryRun {
+		changes = append(changes, domain.Became("isDryRun", "true"))
+	}
+	return audit.Record(ctx, tx, scope, operationEntry(action, o.id, changes...))
+}
+
+func operationEntry(action string, id uuid.UUID, changes ...domain.AuditChange) domain.AuditEntry {
+	return domain.AuditEntry{Action: action, SubjectType: "Operation", SubjectID: id.String(), Changes: changes}
+}
+
+const addRows = `
+INSERT INTO operation_rows (company_id, operation_id, position, physical_id, wanted)
+SELECT own.company_id, $2::uuid, $3::integer + l.n, l.physical_id, nullif(l.wanted, '')::json
+FROM companies own
+CROSS JOIN unnest($4::text[], $5::text[]) WITH ORDINALITY AS l(physical_id, wanted, n)
+WHERE own.company_id = $1`
+
+// rowsAtOnce bounds the rows of one statement.
+const rowsAtOnce = 10_000
+
+// freeze writes the rows of an operation and returns how many they are.
+func freeze(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, start *bulk.Start, id uuid.UUID) (int, error) {
+	if start.ByFilter {
+		return db.FreezeSubscribers(ctx, tx, scope, start.Filter, start.PeriodStart, id, bulk.MaxRows)
+	}
+	rows := start.Rows
+	for _, physicalID := range start.PhysicalIDs {
+		rows = append(rows, bulk.Row{PhysicalID: physicalID})
+	}
+	written := 0
+	for part := range slices.Chunk(rows, rowsAtOnce) {
+		ids := pq.StringArray(pg.Pluck(part, func(r bulk.Row) string { return r.PhysicalID }))
+		wanted := pq.StringArray(pg.Pluck(part, func(r bulk.Row) string {
+			if r.IsEmpty() {
+				return ""
+			}
+			return textOf(r.Change)
+		}))
+		if _, err := pg.Affected(ctx, tx, addRows, scope.Company, id, written, ids, wanted); err != nil {
+			return 0, err
+		}
+		written += len(part)
+	}
+	return written, nil
+}

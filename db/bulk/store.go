@@ -1,0 +1,284 @@
+// Package bulk keeps operations in PostgreSQL and runs them, a chunk of subscribers
+// in each transaction.
+package bulk
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db/keyset"
+	"simgraph/db/pg"
+	"simgraph/domain"
+	"simgraph/domain/bulk"
+	"simgraph/domain/query"
+)
+
+// Options are the settings of a Store. What is zero gets the default beside it.
+type Options struct {
+	// Now is the clock: time.Now.
+	Now func() time.Time
+	Log *slog.Logger
+	// Every is the time between two looks for work: 1 s.
+	Every time.Duration
+	// Backoff is the wait after the first failure of a chunk, doubled with each
+	// further one: 1 s.
+	Backoff time.Duration
+	// Chunk is how many subscribers change in one transaction: bulk.Chunk.
+	Chunk int
+}
+
+// Store keeps operations. Any number of stores, in any number of processes, may run
+// them.
+type Store struct {
+	pool *sqlx.DB
+	Options
+}
+
+var _ bulk.Operations = (*Store)(nil)
+
+// New returns the store on the pool.
+func New(pool *sqlx.DB, options Options) *Store {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.Log == nil {
+		options.Log = slog.Default()
+	}
+	if options.Every == 0 {
+		options.Every = time.Second
+	}
+	if options.Backoff == 0 {
+		options.Backoff = time.Second
+	}
+	if options.Chunk == 0 {
+		options.Chunk = bulk.Chunk
+	}
+	return &Store{pool, options}
+}
+
+// moment is the time of a change; the database keeps microseconds.
+func (s *Store) moment() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }
+
+// operationColumns are those of an operation o of the company $1.
+const operationColumns = `o.operation_id::text AS operation_id, o.state, o.is_dry_run, o.error_policy, o.undo_of::text AS undo_of,
+  o.actor AS started_by, o.change::text AS change_text, o.digest, o.total, o.done, o.changed, o.failed, o.skipped, o.started_at, o.ended_at,
+  CASE WHEN o.ended_at IS NOT NULL AND o.undo_of IS NULL AND NOT o.is_dry_run AND o.changed > 0 AND NOT EXISTS (
+    SELECT FROM operations u WHERE u.company_id = $1 AND u.undo_of = o.operation_id AND u.state <> 'CANCELLED')
+  THEN o.ended_at + interval '168 hours' END AS undoable_until`
+
+// visibleOperations is the condition that the scope shows the operation o: to users of
+// groups ($2) those of the user ($3) in groups that the user still has.
+const visibleOperations = `o.company_id = $1 AND ($2::bigint[] IS NULL OR o.user_id = $3 AND o.groups <@ $2::bigint[])`
+
+// scoped are the first parameters of statements with visibleOperations.
+func scoped(scope domain.Scope) []any {
+	var user int64
+	if scope.Actor != nil {
+		user = scope.Actor.UserID
+	}
+	return []any{scope.Company, pg.GroupsOf(scope), user}
+}
+
+type operationRow struct {
+	bulk.Operation
+	ChangeText string
+	CursorKeys pg.NullableTexts
+}
+
+func (r *operationRow) Keys() pg.NullableTexts { return r.CursorKeys }
+
+func (r *operationRow) operation() *bulk.Operation {
+	of := &r.Operation
+	of.StartedAt = of.StartedAt.UTC()
+	of.EndedAt, of.UndoableUntil = inUTC(of.EndedAt), inUTC(of.UndoableUntil)
+	if of.UndoOf != nil {
+		of.Description = "undo"
+	} else {
+		of.Description = readChange(r.ChangeText).String()
+	}
+	return of
+}
+
+func inUTC(at *time.Time) *time.Time {
+	if at == nil {
+		return nil
+	}
+	return new(at.UTC())
+}
+
+// storedChange is a bulk.Change as it is stored.
+type storedChange struct {
+	AddTags, RemoveTags       []domain.TagName `json:",omitempty"`
+	Move                      *bulk.Move       `json:",omitempty"`
+	Nickname, NicknamePattern *string          `json:",omitempty"`
+	IsBarred                  *bool            `json:",omitempty"`
+	TerminateDate             *time.Time       `json:",omitempty"`
+	TariffName                *string          `json:",omitempty"`
+}
+
+func textOf(change bulk.Change) string { return asText(storedChange(change)) }
+
+func asText(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // texts, numbers and times
+	}
+	return string(text)
+}
+
+func readChange(text string) bulk.Change {
+	var change storedChange
+	_ = json.Unmarshal([]byte(text), &change) // textOf wrote it
+	return bulk.Change(change)
+}
+
+const findOperations = `SELECT ` + operationColumns + ` FROM operations o WHERE ` + visibleOperations + ` AND o.operation_id = ANY($4::uuid[])`
+
+// Find implements bulk.Operations.
+func (s *Store) Find(ctx context.Context, scope domain.Scope, operationID string) (*bulk.Operation, error) {
+	return find(ctx, s.pool, scope, operationID)
+}
+
+func find(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, operationID string) (*bulk.Operation, error) {
+	found, err := findMany(ctx, in, scope, []string{operationID})
+	if err == nil && found[operationID] == nil {
+		err = bulk.NotFound(operationID)
+	}
+	return found[operationID], err
+}
+
+// FindMany implements bulk.Operations.
+func (s *Store) FindMany(ctx context.Context, scope domain.Scope, operationIDs []string) (map[string]*bulk.Operation, error) {
+	return findMany(ctx, s.pool, scope, operationIDs)
+}
+
+func findMany(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, operationIDs []string) (map[string]*bulk.Operation, error) {
+	ids := uuids(operationIDs)
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := pg.SelectAll[operationRow](ctx, in, findOperations, append(scoped(scope), ids)...)
+	if err != nil {
+		return nil, err
+	}
+	return pg.Keyed(pg.Pluck(rows, (*operationRow).operation), func(of *bulk.Operation) string { return of.OperationID }), nil
+}
+
+// uuids leaves out what is no UUID in the writing of the database.
+func uuids(texts []string) (ids pq.StringArray) {
+	for _, text := range texts {
+		if id, err := uuid.Parse(text); err == nil && id.String() == text {
+			ids = append(ids, text)
+		}
+	}
+	return ids
+}
+
+// List implements bulk.Operations.
+func (s *Store) List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*bulk.Operation], error) {
+	id := query.Field{Name: "operationId", Type: query.Text}
+	l := keyset.New(func(string) keyset.Column { return keyset.Column{SQL: `o.operation_id::text COLLATE "C"`} }, id, scoped(scope)...)
+	listing := domain.Listing{Page: page, Order: []query.Order{{Field: id, Desc: true}}}
+	sql := `SELECT ` + operationColumns + `, {cursor} AS cursor_keys FROM operations o WHERE ` + visibleOperations
+	return keyset.Rows(ctx, s.pool, l, sql, listing, (*operationRow).operation)
+}
+
+const countOperations = `SELECT count(*) FROM operations o WHERE ` + visibleOperations
+
+// Count implements bulk.Operations.
+func (s *Store) Count(ctx context.Context, scope domain.Scope) (int, error) {
+	return pg.Count(ctx, s.pool, countOperations, scoped(scope)...)
+}
+
+// resultColumns are where the fields of bulk.ResultFields live.
+var resultColumns = map[string]keyset.Column{"position": {SQL: "r.position"}, "outcome": {SQL: "r.outcome"}}
+
+type resultRow struct {
+	bulk.Result
+	ChangesText string
+	// HidesTariff is set where the group of the subscriber hides it from the scope.
+	HidesTariff bool
+	CursorKeys  pg.NullableTexts
+}
+
+func (r *resultRow) Keys() pg.NullableTexts { return r.CursorKeys }
+
+func (r *resultRow) result() *bulk.Result {
+	for _, c := range readChanges(r.ChangesText) {
+		if !r.HidesTariff || c.Field != "tariffName" {
+			r.Changes = append(r.Changes, c)
+		}
+	}
+	return &r.Result
+}
+
+func readChanges(text string) (changes []domain.AuditChange) {
+	_ = json.Unmarshal([]byte(text), &changes) // asText wrote it
+	return changes
+}
+
+func newResultList(scope domain.Scope, operationIDs []string) *keyset.List {
+	position, _ := bulk.ResultFields.Find("position")
+	args := append(scoped(scope), uuids(operationIDs), pq.Int64Array(scope.Masked))
+	return keyset.New(func(field string) keyset.Column { return resultColumns[field] }, position, args...)
+}
+
+const (
+	resultSelect = `r.operation_id::text AS operation_id, r.position, r.physical_id, s.key AS subscriber_key, r.outcome, r.code, r.message,
+  COALESCE(r.changes::text, '') AS changes_text, COALESCE(s.group_id = ANY($5::bigint[]), false) AS hides_tariff`
+	fromResults = `
+FROM operation_rows r
+LEFT JOIN subscribers s ON s.company_id = $1 AND s.physical_id = r.physical_id`
+	findResults = `SELECT ` + resultSelect + fromResults + `
+JOIN operations o ON o.company_id = $1 AND o.operation_id = r.operation_id
+JOIN unnest($4::uuid[], $6::integer[]) AS l(operation_id, position) ON l.operation_id = r.operation_id AND l.position = r.position
+WHERE r.company_id = $1 AND ` + visibleOperations
+)
+
+// FindResults implements bulk.Operations.
+func (s *Store) FindResults(ctx context.Context, scope domain.Scope, ids []string) (map[string]*bulk.Result, error) {
+	var operations pq.StringArray
+	var positions pq.Int64Array
+	for _, id := range ids {
+		operation, position, ok := bulk.ParseResultID(id)
+		if ok && len(uuids([]string{operation})) == 1 {
+			operations, positions = append(operations, operation), append(positions, int64(position))
+		}
+	}
+	if len(operations) == 0 {
+		return nil, nil
+	}
+	rows, err := pg.SelectAll[resultRow](ctx, s.pool, findResults, append(scoped(scope), operations, pq.Int64Array(scope.Masked), positions)...)
+	if err != nil {
+		return nil, err
+	}
+	return pg.Keyed(pg.Pluck(rows, (*resultRow).result), (*bulk.Result).ID), nil
+}
+
+// ResultsOf implements bulk.Operations.
+func (s *Store) ResultsOf(ctx context.Context, scope domain.Scope, operationIDs []string, listing domain.Listing) (map[string]domain.Slice[*bulk.Result], error) {
+	l := newResultList(scope, operationIDs)
+	from := `(SELECT o.operation_id AS of_operation FROM operations o WHERE ` + visibleOperations + ` AND o.operation_id = ANY($4::uuid[])) wanted`
+	sql := `SELECT ` + resultSelect + `, {cursor} AS cursor_keys` + fromResults + `
+WHERE r.company_id = $1 AND r.operation_id = wanted.of_operation`
+	return keyset.RowsEach(ctx, s.pool, l, from, sql, listing, operationIDs,
+		func(r *resultRow) string { return r.OperationID }, (*resultRow).result)
+}
+
+// CountResultsOf implements bulk.Operations.
+func (s *Store) CountResultsOf(ctx context.Context, scope domain.Scope, operationIDs []string, listing domain.Listing) (map[string]int, error) {
+	l := newResultList(scope, operationIDs)
+	l.Args = l.Args[:4]
+	where := l.Filter(listing.Filter)
+	return pg.CountEach[string](ctx, s.pool, `SELECT r.operation_id::text AS parent, count(*) AS number
+FROM operations o
+JOIN operation_rows r ON r.company_id = o.company_id AND r.operation_id = o.operation_id
+WHERE `+visibleOperations+` AND o.operation_id = ANY($4::uuid[]) AND `+where+`
+GROUP BY r.operation_id`, l.Args)
+}

@@ -1,0 +1,197 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db/pg"
+	"simgraph/db/usage"
+	"simgraph/domain"
+	"simgraph/domain/query"
+)
+
+// ReadSubscribers returns the whole records of the named subscribers that the scope
+// shows, also what it hides of them, by physical id. Locked ones are locked in the
+// order of their keys.
+func ReadSubscribers(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, physicalIDs []string, lock bool) (map[string]*domain.Subscriber, error) {
+	type row struct{ Key int64 }
+	l := newSubscriberList(scope, pg.NoPeriod, pq.StringArray(physicalIDs))
+	sql := "SELECT s.key FROM subscribers s WHERE " + l.visible + " AND s.physical_id = ANY($2) ORDER BY s.key"
+	if lock {
+		sql += " FOR NO KEY UPDATE"
+	}
+	found, err := pg.SelectAll[row](ctx, tx, sql, l.Args...)
+	if err != nil {
+		return nil, err
+	}
+	keys := pg.Pluck(found, func(r *row) int64 { return r.Key })
+	all := newSubscriberList(domain.Whole(scope.Company), pg.NoPeriod, pq.Int64Array(keys))
+	rows, err := pg.SelectAll[subscriberRow](ctx, tx,
+		"SELECT "+all.sel(domain.AllFields, 0)+"\n"+all.from()+"\nWHERE "+all.visible+" AND s.key = ANY($2)", all.Args...)
+	if err != nil {
+		return nil, err
+	}
+	records := make(map[string]*domain.Subscriber, len(rows))
+	for _, r := range rows {
+		records[r.PhysicalID] = r.subscriber(domain.AllFields)
+	}
+	return records, nil
+}
+
+// StoreSubscribers writes checked records, whose parents are not among them, as
+// StoreSubscriber does. It returns why it refused some, by physical id. Alerts that
+// fire are of the notification, whose mail NotifyFired queues.
+func StoreSubscribers(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, items []*domain.Subscriber, now time.Time, notification uuid.UUID) (map[string]*domain.Error, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	found := make(map[string]string, len(items))
+	if err := writeSubscribers(ctx, tx, scope, now, items, true, found); err != nil {
+		return nil, err
+	}
+	refused := map[string]*domain.Error{}
+	for _, s := range items {
+		if verdict := found[s.PhysicalID]; outcomes[verdict] == 0 {
+			refused[s.PhysicalID] = refuseSubscriber(s, verdict)
+		}
+	}
+	moved := movedBy(found)
+	if err := usage.NoteMoves(ctx, tx, scope.Company, moved, slices.Repeat([]time.Time{now}, len(moved))); err != nil {
+		return nil, err
+	}
+	if err := logMoved(ctx, tx, scope.Company, moved, now, notification); err != nil {
+		return nil, err
+	}
+	return refused, announceImported(ctx, tx, scope.Company, found)
+}
+
+// logMoved logs what fireMoved fires, and leaves the notification to NotifyFired.
+func logMoved(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physicalIDs []string, at time.Time, notification uuid.UUID) error {
+	if len(physicalIDs) == 0 {
+		return nil
+	}
+	locked, err := usage.Lock(ctx, tx, company)
+	if err != nil {
+		return err
+	}
+	f := newFiring(tx, locked, at)
+	f.notification = notification
+	starts, ends := f.openPeriods()
+	return f.log(ctx, true, fireMembers, starts, ends, pq.StringArray(physicalIDs))
+}
+
+const firedBy = `SELECT count(*) FROM alert_log WHERE company_id = $1 AND notification_id = $2`
+
+// NotifyFired queues the mail about the alerts that fired under the notification, if
+// any, and announces them. Call it once for each notification.
+func NotifyFired(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, at time.Time) error {
+	fired, err := pg.Count(ctx, tx, firedBy, company, notification)
+	if err != nil {
+		return err
+	}
+	f := &firing{tx: tx, company: &domain.Company{CompanyID: company}, at: at.UTC().Truncate(time.Microsecond), notification: notification, fired: fired}
+	return f.notify(ctx)
+}
+
+const carriedTags = `
+SELECT st.subscriber_key, st.tag_name
+FROM subscriber_tags st
+WHERE st.company_id = $1 AND st.subscriber_key = ANY($2) AND st.tag_name = ANY($3)
+ORDER BY st.subscriber_key, st.tag_name`
+
+// CarriedTags returns which of the tags the subscribers carry, by key.
+func CarriedTags(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, keys []int64, tags []domain.TagName) (map[int64][]domain.TagName, error) {
+	type row struct {
+		SubscriberKey int64
+		TagName       domain.TagName
+	}
+	carried := map[int64][]domain.TagName{}
+	if len(tags) == 0 {
+		return carried, nil
+	}
+	err := pg.EachRow(ctx, tx, carriedTags, []any{company, pq.Int64Array(keys), pq.Array(tags)}, func(r row) error {
+		carried[r.SubscriberKey] = append(carried[r.SubscriberKey], r.TagName)
+		return nil
+	})
+	return carried, err
+}
+
+const (
+	attachTags = `
+INSERT INTO subscriber_tags (company_id, subscriber_key, tag_name)
+SELECT s.company_id, s.key, l.tag_name
+FROM subscribers s
+JOIN unnest($2::bigint[], $3::text[]) AS l(key, tag_name) ON l.key = s.key
+WHERE s.company_id = $1
+ON CONFLICT DO NOTHING`
+	detachTags = `
+DELETE FROM subscriber_tags st
+USING unnest($2::bigint[], $3::text[]) AS l(key, tag_name)
+WHERE st.company_id = $1 AND st.subscriber_key = l.key AND st.tag_name = l.tag_name`
+)
+
+// TagChange is a tag that a subscriber gets, or loses.
+type TagChange struct {
+	Key        int64
+	PhysicalID string
+	Tag        domain.TagName
+	Attach     bool
+}
+
+// StoreTags writes changes of the tags of subscribers that are locked, and announces
+// them.
+func StoreTags(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, changes []TagChange) error {
+	for sql, attach := range map[string]bool{attachTags: true, detachTags: false} {
+		var keys pq.Int64Array
+		var tags pq.StringArray
+		for _, c := range changes {
+			if c.Attach == attach {
+				keys, tags = append(keys, c.Key), append(tags, string(c.Tag))
+			}
+		}
+		if len(keys) == 0 {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, sql, company, keys, tags); err != nil {
+			return err
+		}
+	}
+	changed := map[string]bool{}
+	for _, c := range changes {
+		changed[c.PhysicalID] = true
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	return announceChanged(ctx, tx, company, slices.Sorted(maps.Keys(changed)))
+}
+
+// FreezeSubscribers writes the subscribers that the filter leaves as the rows of an
+// operation, in the order of their physical ids, and returns how many they are: at
+// most one more than most.
+func FreezeSubscribers(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, filter query.Expr, periodStart time.Time, operation uuid.UUID, most int) (int, error) {
+	l := newSubscriberList(scope, periodStart, operation)
+	where := l.Filter(filter)
+	sql := fmt.Sprintf(`INSERT INTO operation_rows (company_id, operation_id, position, physical_id)
+SELECT s.company_id, $2::uuid, row_number() OVER (ORDER BY s.physical_id), s.physical_id
+%s
+WHERE %s AND %s
+ORDER BY s.physical_id
+LIMIT %d`, l.from(), l.visible, where, most+1)
+	return pg.Affected(ctx, tx, sql, l.Args...)
+}
+
+const announceOperationOf = `SELECT pg_notify('` + LiveChannel + `', $1)`
+
+// AnnounceOperation announces, when the transaction commits, that an operation changed.
+func AnnounceOperation(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, operation uuid.UUID) error {
+	_, err := tx.ExecContext(ctx, announceOperationOf, fmt.Sprintf("operation %d %s", company, operation))
+	return err
+}

@@ -1,0 +1,198 @@
+// Package bulk has the rules of operations: changes of many subscribers at once,
+// which are tried, run in chunks, cancelled and undone.
+package bulk
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"simgraph/domain"
+	"simgraph/domain/query"
+)
+
+const (
+	// MaxRows bounds the subscribers of an operation.
+	MaxRows = 200_000
+	// Expected is how many subscribers an operation may have without Start.Expect.
+	Expected = 1_000
+	// AtOnce is how many subscribers are checked before Start answers; more are
+	// checked in the background.
+	AtOnce = 10_000
+	// Chunk is how many subscribers change in one transaction.
+	Chunk = 1_000
+	// MaxActive bounds the operations of a company that have not ended.
+	MaxActive = 20
+	// Undoable is for how long an operation that ended can be undone.
+	Undoable = 7 * 24 * time.Hour
+	// Kept is for how long an operation that ended is kept, with its results.
+	Kept = 30 * 24 * time.Hour
+)
+
+// State is how far an operation is.
+type State string
+
+// The states. Checking and Running are those of operations that have not ended.
+const (
+	// Checking: the rows are checked, and nothing changes.
+	Checking State = "CHECKING"
+	// Checked: a dry run has ended.
+	Checked State = "CHECKED"
+	// Rejected: rows failed the check of RejectEverything; nothing changed.
+	Rejected State = "REJECTED"
+	// Running: rows are changed, chunk by chunk.
+	Running State = "RUNNING"
+	// Done: every row was decided.
+	Done State = "DONE"
+	// Cancelled: the rows that were not decided by then stay as they are.
+	Cancelled State = "CANCELLED"
+)
+
+// Policy is what becomes of the others when rows fail.
+type Policy string
+
+// The policies.
+const (
+	// RejectEverything checks all rows first, and changes none when one fails.
+	RejectEverything Policy = "REJECT_EVERYTHING"
+	// RejectFailedRows changes the rows that do not fail.
+	RejectFailedRows Policy = "REJECT_FAILED_ROWS"
+	// IgnoreFailed also makes those changes of a failed row that are possible.
+	IgnoreFailed Policy = "IGNORE_FAILED"
+)
+
+// Outcome is what became of a row; after a check, what would become of it.
+type Outcome string
+
+// The outcomes.
+const (
+	Pending   Outcome = "PENDING"
+	Changed   Outcome = "CHANGED"
+	Unchanged Outcome = "UNCHANGED"
+	Failed    Outcome = "FAILED"
+	// Skipped: the row was changed by others since, and is not undone.
+	Skipped Outcome = "SKIPPED"
+)
+
+// Operation is a change of many subscribers.
+type Operation struct {
+	// OperationID is a UUID; later operations have greater ones.
+	OperationID string
+	State       State
+	IsDryRun    bool
+	ErrorPolicy Policy
+	// UndoOf is the operation that this one undoes; nil for a change.
+	UndoOf *string
+	// StartedBy is the e-mail address of the user, or the account that ran a command.
+	StartedBy string
+	// Description is what changes, in words.
+	Description string
+	// Digest identifies the subscribers and their changes, in hexadecimal.
+	Digest string
+	// Total is the number of rows, Done of those that were decided or checked: it is
+	// the sum of Changed, Failed, Skipped and the unchanged ones.
+	Total, Done, Changed, Failed, Skipped int
+	StartedAt                             time.Time
+	// EndedAt is nil while it is Checking or Running.
+	EndedAt *time.Time
+	// UndoableUntil is nil for what cannot be undone, or was.
+	UndoableUntil *time.Time
+}
+
+// Result is what became of one row of an operation.
+type Result struct {
+	OperationID string
+	// Position counts the rows of an operation from 1.
+	Position   int
+	PhysicalID string
+	// SubscriberKey is the internal number; nil where there is no such subscriber.
+	SubscriberKey *int64
+	Outcome       Outcome
+	// Code is the kind of the error, Message its text; nil where nothing failed.
+	// A row that changed has them where a part of it failed.
+	Code, Message *string
+	// Changes are what changed, a tag each on its own.
+	Changes []domain.AuditChange
+}
+
+// ID identifies the row among those of all operations.
+func (r *Result) ID() string { return r.OperationID + ":" + strconv.Itoa(r.Position) }
+
+// ParseResultID reads what ID wrote; false for anything else.
+func ParseResultID(id string) (operationID string, position int, ok bool) {
+	operationID, number, _ := strings.Cut(id, ":")
+	n, err := strconv.ParseInt(number, 10, 32)
+	return operationID, int(n), err == nil && strconv.FormatInt(n, 10) == number
+}
+
+// Start is what an operation begins with. Where, PhysicalIDs and Rows exclude each
+// other.
+type Start struct {
+	// Filter selects the subscribers, with the billing period of its field dataUsage;
+	// nil unless ByFilter, and then all that the scope shows.
+	Filter      query.Expr
+	PeriodStart time.Time
+	ByFilter    bool
+	PhysicalIDs []string
+	Rows        []Row
+	// Change is made to each subscriber, unless its row has another value.
+	Change      Change
+	ErrorPolicy Policy
+	// ValidateOnly checks and changes nothing.
+	ValidateOnly bool
+	// Expect is how many subscribers there must be; nil for any number up to Expected.
+	Expect *int
+	// Digest is that of a dry run that this must be equal to; "" for none.
+	Digest string
+}
+
+// Row is a subscriber with changes of its own.
+type Row struct {
+	PhysicalID string
+	Change
+}
+
+// Operations keeps operations and runs them. Users of groups see those that they
+// started themselves in groups that they still have. Methods that name an operation
+// return NotFound where the scope shows none such.
+type Operations interface {
+	// Start freezes which subscribers change and begins. It answers when up to
+	// AtOnce subscribers were checked, where a check is due.
+	Start(ctx context.Context, caller *domain.Caller, start Start) (*Operation, error)
+	// Cancel ends an operation before its next chunk.
+	Cancel(ctx context.Context, caller *domain.Caller, operationID string) (*Operation, error)
+	// Undo starts the operation that takes back what another changed.
+	Undo(ctx context.Context, caller *domain.Caller, operationID string) (*Operation, error)
+
+	Find(ctx context.Context, scope domain.Scope, operationID string) (*Operation, error)
+	// FindMany returns operations by id; what the scope does not show is missing.
+	FindMany(ctx context.Context, scope domain.Scope, operationIDs []string) (map[string]*Operation, error)
+	// List lists operations, the newest first.
+	List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*Operation], error)
+	Count(ctx context.Context, scope domain.Scope) (int, error)
+	// ResultsOf lists the same part of the rows of each operation, in their order.
+	// Listings are filtered by ResultFields.
+	ResultsOf(ctx context.Context, scope domain.Scope, operationIDs []string, listing domain.Listing) (map[string]domain.Slice[*Result], error)
+	// FindResults returns rows by Result.ID; what the scope does not show is missing.
+	FindResults(ctx context.Context, scope domain.Scope, ids []string) (map[string]*Result, error)
+	CountResultsOf(ctx context.Context, scope domain.Scope, operationIDs []string, listing domain.Listing) (map[string]int, error)
+}
+
+// Live follows operations of every process, as domain.Live follows subscribers.
+type Live interface {
+	// OperationChanged follows one operation, or all that the scope shows where the
+	// id is "". One that is named comes first as it is.
+	OperationChanged(ctx context.Context, scope domain.Scope, operationID string) (*domain.Stream[*Operation], error)
+}
+
+// ResultFields are what results can be filtered by.
+var ResultFields = query.NewFields(
+	query.Field{Name: "position", Type: query.Integer},
+	query.Field{Name: "outcome", Type: query.Text},
+)
+
+// NotFound is the error for an operation that the scope does not show.
+func NotFound(operationID string) error {
+	return domain.NotFound("operationId", "operation", operationID)
+}

@@ -1,0 +1,197 @@
+package resolvers
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"simgraph/domain"
+	"simgraph/domain/bulk"
+	"simgraph/domain/query"
+	"simgraph/graph/generated/input"
+	"simgraph/graph/model"
+)
+
+func (q queryResolver) Operation(ctx context.Context, operationID string) (*bulk.Operation, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return q.Ports.Operations.Find(ctx, scope, operationID)
+}
+
+func (q queryResolver) Operations(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.OperationConnection, error) {
+	page, err := connectionPage(first, after, last, before)
+	if err != nil {
+		return nil, err
+	}
+	return paged(ctx, page, scopeOf, q.Ports.Operations.List, q.Ports.Operations.Count)
+}
+
+// maxNamed bounds the subscribers that a request names.
+const maxNamed = 10_000
+
+func (m mutationResolver) StartSubscriberChange(ctx context.Context, in input.StartSubscriberChangeInput) (*model.StartSubscriberChangePayload, error) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	start, err := m.operationStart(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	started, err := m.Ports.Operations.Start(ctx, caller, start)
+	return &model.StartSubscriberChangePayload{Operation: started}, err
+}
+
+func (g *Graph) operationStart(ctx context.Context, in input.StartSubscriberChangeInput) (start bulk.Start, err error) {
+	start = bulk.Start{ErrorPolicy: in.ErrorPolicy, ValidateOnly: in.ValidateOnly, Expect: wide[int](in.Expect.Value())}
+	if digest := in.Digest.Value(); digest != nil {
+		start.Digest = *digest
+	}
+	if where := in.Where.Value(); where != nil {
+		start.ByFilter, start.PeriodStart = true, g.projection(ctx).PeriodStart
+		if start.Filter, err = filterOf(where, domain.SubscriberFields); err != nil {
+			return start, err
+		}
+	}
+	start.PhysicalIDs = in.PhysicalIds.Value()
+	rows := in.Rows.Value()
+	if n := len(start.PhysicalIDs) + len(rows); n > maxNamed {
+		return start, domain.Invalid("physicalIds", "a request names at most %d subscribers, not %d", maxNamed, n)
+	}
+	if change := in.Change.Value(); change != nil {
+		if start.Change, err = commonChange(change); err != nil {
+			return start, bulk.Within("change", err)
+		}
+	}
+	for _, row := range rows {
+		change, err := rowChange(row)
+		if err != nil {
+			return start, bulk.Within("rows", err)
+		}
+		start.Rows = append(start.Rows, bulk.Row{PhysicalID: row.PhysicalID, Change: change})
+	}
+	return start, nil
+}
+
+func commonChange(in *input.SubscriberChange) (c bulk.Change, err error) {
+	c = bulk.Change{
+		NicknamePattern: in.NicknamePattern.Value(), IsBarred: in.IsBarred.Value(), TerminateDate: in.TerminateDate.Value(),
+		TariffName: in.TariffName.Value(), Move: moveOf(in.GroupID),
+	}
+	return c, readTags(&c, in.AddTags.Value(), in.RemoveTags.Value())
+}
+
+func rowChange(in *input.SubscriberChangeRow) (c bulk.Change, err error) {
+	c = bulk.Change{
+		IsBarred: in.IsBarred.Value(), TerminateDate: in.TerminateDate.Value(), TariffName: in.TariffName.Value(), Move: moveOf(in.GroupID),
+	}
+	if given := in.Nickname.Value(); given != nil {
+		nickname, err := domain.NewNickname(*given)
+		if err != nil {
+			return c, err
+		}
+		c.Nickname = &nickname
+	}
+	return c, readTags(&c, in.AddTags.Value(), in.RemoveTags.Value())
+}
+
+// moveOf takes a group that is null for none.
+func moveOf(group graphql.Omittable[*int32]) *bulk.Move {
+	if !group.IsSet() {
+		return nil
+	}
+	return &bulk.Move{GroupID: wide[int64](group.Value())}
+}
+
+func readTags(c *bulk.Change, add, remove []string) error {
+	for _, list := range []struct {
+		names []string
+		to    *[]domain.TagName
+	}{{add, &c.AddTags}, {remove, &c.RemoveTags}} {
+		for _, name := range list.names {
+			tag, err := domain.NewTagName(name)
+			if err != nil {
+				return err
+			}
+			*list.to = append(*list.to, tag)
+		}
+	}
+	return nil
+}
+
+func (m mutationResolver) CancelOperation(ctx context.Context, in input.CancelOperationInput) (*model.CancelOperationPayload, error) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cancelled, err := m.Ports.Operations.Cancel(ctx, caller, in.OperationID)
+	return &model.CancelOperationPayload{Operation: cancelled}, err
+}
+
+func (m mutationResolver) UndoOperation(ctx context.Context, in input.UndoOperationInput) (*model.UndoOperationPayload, error) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	started, err := m.Ports.Operations.Undo(ctx, caller, in.OperationID)
+	return &model.UndoOperationPayload{Operation: started}, err
+}
+
+func (s subscriptionResolver) OperationChanged(ctx context.Context, operationID *string) (<-chan *bulk.Operation, error) {
+	return followed(ctx, func(scope domain.Scope) (*domain.Stream[*bulk.Operation], error) {
+		if operationID == nil {
+			return s.LiveOperations.OperationChanged(ctx, scope, "")
+		}
+		if *operationID == "" {
+			return nil, bulk.NotFound("")
+		}
+		return s.LiveOperations.OperationChanged(ctx, scope, *operationID)
+	})
+}
+
+func (o operationResolver) ID(_ context.Context, of *bulk.Operation) (string, error) {
+	return globalID("Operation", of.OperationID), nil
+}
+
+func (o operationResolver) Results(ctx context.Context, of *bulk.Operation, first *int32, after *string, last *int32, before *string, outcome *bulk.Outcome) (*model.OperationResultConnection, error) {
+	listing, err := resultListing(first, after, last, before, outcome)
+	if err != nil {
+		return nil, err
+	}
+	return partConnection(ctx, of, listing, resultsOfOperation, resultTotalsByOperation)
+}
+
+func resultListing(first *int32, after *string, last *int32, before *string, outcome *bulk.Outcome) (listing domain.Listing, err error) {
+	if listing.Page, err = connectionPage(first, after, last, before); err != nil || outcome == nil {
+		return listing, err
+	}
+	listing.Filter, err = query.Compare(bulk.ResultFields, "outcome", query.Eq, string(*outcome))
+	return listing, err
+}
+
+// resultArguments reads the same arguments by their names.
+func resultArguments(ctx context.Context, _ *bulk.Operation, args arguments) (*domain.Listing, error) {
+	listing, err := resultListing(argument[*int32](args, "first"), argument[*string](args, "after"),
+		argument[*int32](args, "last"), argument[*string](args, "before"), argument[*bulk.Outcome](args, "outcome"))
+	return loadersFrom(ctx).listing(listing), err
+}
+
+func (r operationResultResolver) ID(_ context.Context, of *bulk.Result) (string, error) {
+	return globalID("OperationResult", of.ID()), nil
+}
+
+func (r operationResultResolver) Subscriber(ctx context.Context, of *bulk.Result) (*domain.Subscriber, error) {
+	return subscriberOfResult.of(ctx, of)
+}
+
+func (g *Graph) operationNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Ports.Operations.FindMany(ctx, scope, ids)
+	return asNodes(found, sameID), err
+}
+
+func (g *Graph) resultNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Ports.Operations.FindResults(ctx, scope, ids)
+	return asNodes(found, sameID), err
+}
