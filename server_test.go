@@ -379,6 +379,44 @@ func TestAnOrdinaryUserCanRunIt(t *testing.T) {
 	}
 }
 
+// A client that knows the address of the service alone finds where tokens are issued
+// (RFC 9728, RFC 8414).
+func TestAClientDiscoversWhereTokensAreIssued(t *testing.T) {
+	t.Parallel()
+	s := start(t, dataDir(t), nil, "--public-url", "https://sim.example")
+	const metadata = "https://sim.example/.well-known/oauth-protected-resource"
+	for _, path := range []string{"/subscribers", "/graphql", "/usage/records"} {
+		for token, challenge := range map[string]string{"": `Bearer realm="simgraph", resource_metadata="` + metadata + `"`, "no-token": `Bearer realm="simgraph", error="invalid_token", resource_metadata="` + metadata + `"`} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.base+path, strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if path == "/subscribers" {
+				r.Method = http.MethodGet
+			}
+			r.Header.Set("Content-Type", "application/json")
+			if token != "" {
+				r.Header.Set("Authorization", "Bearer "+token)
+			}
+			response, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = response.Body.Close()
+			if got := response.Header.Get("WWW-Authenticate"); response.StatusCode != http.StatusUnauthorized || got != challenge {
+				t.Errorf("%s with token %q: %d %s, want %s", path, token, response.StatusCode, got, challenge)
+			}
+		}
+	}
+	status, resource := s.get("/.well-known/oauth-protected-resource", "")
+	if servers := fmt.Sprint(resource["authorization_servers"]); status != http.StatusOK || resource["resource"] != "https://sim.example" || servers != "[https://sim.example]" {
+		t.Errorf("%d %v", status, resource)
+	}
+	if status, server := s.get("/.well-known/oauth-authorization-server", ""); status != http.StatusOK || server["issuer"] != "https://sim.example" || server["token_endpoint"] != "https://sim.example/oauth/token" {
+		t.Errorf("%d %v", status, server)
+	}
+}
+
 func TestAKeyIsExchangedUsedAndRevoked(t *testing.T) {
 	t.Parallel()
 	s := start(t, dataDir(t), nil)

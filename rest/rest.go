@@ -13,8 +13,8 @@ import (
 	"simgraph/internal/problem"
 )
 
-// Config says how the paths meet the rest of the program. All but Log, Routed
-// and RequestID must be given.
+// Config says how the paths meet the rest of the program. All but Log, Routed,
+// RequestID and Challenge must be given.
 type Config struct {
 	// Schema is that of the graph: it types parameters and has the permissions.
 	Schema *ast.Schema
@@ -25,6 +25,8 @@ type Config struct {
 	Authenticate func(r *http.Request) (context.Context, error)
 	// RequestID returns the id of the request that errors name; "" for none.
 	RequestID func(ctx context.Context) string
+	// Challenge is the answer to refused credentials.
+	Challenge problem.Challenge
 	// Routed, unless nil, is called with the path that a request is for, as the contract
 	// writes it: GET /subscribers/{physicalId}.
 	Routed func(ctx context.Context, path string)
@@ -119,10 +121,10 @@ func (h *Handler) admit(r *http.Request, e *endpoint) (context.Context, error) {
 		if p.Code == problem.Internal {
 			h.logInternal(r.Context(), "a caller could not be authenticated", err)
 		}
-		return nil, p.Challenged()
+		return nil, h.Challenge.Of(p)
 	}
 	if _, err := domain.CallerWith(ctx, e.permissions...); err != nil {
-		return nil, problem.Of(err).Challenged(e.permissions...)
+		return nil, h.Challenge.Of(problem.Of(err), e.permissions...)
 	}
 	return ctx, nil
 }

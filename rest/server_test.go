@@ -23,6 +23,7 @@ import (
 	"simgraph/internal/access"
 	"simgraph/internal/bundle"
 	"simgraph/internal/httpd"
+	"simgraph/internal/problem"
 	"simgraph/resolvers"
 	"simgraph/rest"
 )
@@ -74,7 +75,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 		t.Fatal(err)
 	}
 	return httpd.Handler(httpd.Endpoints{
-		Graph:  httpd.Graph(gate, engine, log),
+		Graph:  httpd.Graph(gate, engine, problem.Challenge{}, log),
 		OAuth:  access.NewOAuth(store, log),
 		Health: &httpd.Health{Check: func(ctx context.Context) error { return pool.PingContext(ctx) }},
 		Others: httpd.Pages(map[string]http.Handler{"/openapi.json": http.HandlerFunc(paths.ServeContract)}),

@@ -32,6 +32,16 @@ type resourceMetadata struct {
 	Methods  []string `json:"bearer_methods_supported"`
 }
 
+// ResourceMetadata returns the address of the metadata of the resource (RFC 9728 §3.1),
+// which challenges name; "" without a public URL.
+func ResourceMetadata(publicURL string) string {
+	at, err := url.Parse(strings.TrimSuffix(publicURL, "/"))
+	if err != nil || at.Host == "" {
+		return ""
+	}
+	return at.Scheme + "://" + at.Host + resourceMetadataPath + at.Path
+}
+
 // Metadata returns the handlers, by their paths, of what OAuth clients discover
 // (RFC 8414, RFC 9728). publicURL is where clients reach this service; without one
 // there are no handlers, as an issuer must not follow the Host of a request.

@@ -28,6 +28,7 @@ import (
 	"simgraph/internal/ingest"
 	"simgraph/internal/limit"
 	"simgraph/internal/mail"
+	"simgraph/internal/problem"
 	"simgraph/internal/radius"
 	"simgraph/internal/replica"
 	"simgraph/internal/seal"
@@ -164,13 +165,16 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	page[mail.UnsubscribePath] = mail.UnsubscribeHandler(outbox)
 	gate := access.NewGate(v.access, time.Now)
 	gate.Admitted, gate.Sessions = v.admitted, v.browsers
+	challenge := problem.Challenge{Metadata: access.ResourceMetadata(s.PublicURL)}
 	streams := ingest.New(ingest.Config{
-		Usage: v.ingested(), Admit: gate.Admit, StillValid: gate.StillValid, Log: v.log,
+		Challenge: challenge,
+		Usage:     v.ingested(), Admit: gate.Admit, StillValid: gate.StillValid, Log: v.log,
 		Streams: s.UsageStreams, Bytes: s.UsageStreamSize,
 	})
 	schema := v.graph.Schema()
 	v.engine = transport.New(schema, v.engineConfig(s, gate, page["/"]))
 	paths, err := rest.New(rest.Config{
+		Challenge:    challenge,
 		Schema:       schema.Schema(),
 		Prepare:      v.prepare,
 		Authenticate: gate.AdmitBrowser,
@@ -192,7 +196,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	}
 	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }, ReadOnly: v.writes.look}
 	endpoints := httpd.Endpoints{
-		Graph: httpd.Graph(gate, v.engine, v.log), OAuth: oauth, Health: health, REST: paths,
+		Graph: httpd.Graph(gate, v.engine, challenge, v.log), OAuth: oauth, Health: health, REST: paths,
 		Others: slices.Concat(httpd.Pages(page), httpd.Pages(v.signIn.Handlers()), httpd.Pages(metadata), []httpd.Route{{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams}}),
 	}
 	v.telemetry.name(endpoints.Names())

@@ -15,17 +15,18 @@ import (
 
 // graph is the endpoint of the graph.
 type graph struct {
-	gate   *access.Gate
-	engine http.Handler
-	log    *slog.Logger
+	gate      *access.Gate
+	engine    http.Handler
+	challenge problem.Challenge
+	log       *slog.Logger
 }
 
 // Graph returns an endpoint that lets callers with a good token or session through
 // to the engine, and requests with a method that it refuses. A WebSocket may show its
 // token in connection_init; a browser that wants the page needs none, so the engine
 // must have an Explorer.
-func Graph(gate *access.Gate, engine http.Handler, log *slog.Logger) Endpoint {
-	return &graph{gate, engine, log}
+func Graph(gate *access.Gate, engine http.Handler, challenge problem.Challenge, log *slog.Logger) Endpoint {
+	return &graph{gate, engine, challenge, log}
 }
 
 func (g *graph) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -48,7 +49,7 @@ func (g *graph) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Refuse answers in the shape of the graph.
 func (g *graph) Refuse(w http.ResponseWriter, r *http.Request, err error) {
-	id, p := transport.RequestID(r.Context()), problem.Of(err).Challenged()
+	id, p := transport.RequestID(r.Context()), g.challenge.Of(problem.Of(err))
 	if p.Code == problem.Internal {
 		g.log.ErrorContext(r.Context(), "a caller could not be authenticated", "requestId", id, "error", err)
 	}

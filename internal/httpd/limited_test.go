@@ -20,6 +20,7 @@ import (
 	"simgraph/internal/access"
 	"simgraph/internal/httpd"
 	"simgraph/internal/limit"
+	"simgraph/internal/problem"
 )
 
 // tokens admit by their own text, and note the exchanges that came too often.
@@ -64,7 +65,7 @@ func limitedServer(t *testing.T, cfg limit.Config, proxies ...string) *httptest.
 	})
 	log := slog.New(slog.DiscardHandler)
 	server := httptest.NewServer(httpd.Handler(httpd.Endpoints{
-		Graph: httpd.Graph(gate, engine, log), REST: newEndpoint("rest"),
+		Graph: httpd.Graph(gate, engine, problem.Challenge{}, log), REST: newEndpoint("rest"),
 		OAuth:  access.NewOAuth(tokens{throttled: func(domain.Origin, string) {}}, log),
 		Health: &httpd.Health{Check: func(context.Context) error { return nil }},
 		Others: httpd.Pages(map[string]http.Handler{"/": named("page")}),

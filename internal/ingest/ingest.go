@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/internal/problem"
 )
 
 // Path is where the handler belongs.
@@ -36,7 +37,9 @@ type Config struct {
 	// StillValid returns an error once the token of that context is revoked or
 	// expired.
 	StillValid func(ctx context.Context) error
-	Log        *slog.Logger
+	// Challenge is the answer to refused credentials.
+	Challenge problem.Challenge
+	Log       *slog.Logger
 	// Streams bounds the streams at a time, each of which holds four batches in
 	// memory: two that are booked, one that waits and one that is read; 0 stands for
 	// DefaultStreams.

@@ -26,7 +26,7 @@ func (h *Handler) present(requestID string, err error) *problem.Problem {
 // Refuse answers a request of which no record was answered.
 func (h *Handler) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	id := requestID(w)
-	h.present(id, err).Challenged(domain.RecordUsage).Write(w, r, id)
+	h.Challenge.Of(h.present(id, err), domain.RecordUsage).Write(w, r, id)
 }
 
 // requestID is in the header of the answer before the request gets here.

@@ -13,14 +13,26 @@ const (
 	Basic = `Basic realm="simgraph"`
 )
 
-// Challenged adds the challenge of RFC 6750 §3 when the problem is a credential
-// that was refused. needed are the permissions that the path asks for.
-func (p *Problem) Challenged(needed ...domain.Permission) *Problem {
+// Challenge is what an endpoint that takes bearer tokens answers refused credentials
+// with.
+type Challenge struct {
+	// Metadata is the address of the metadata of RFC 9728, which leads clients to where
+	// tokens are issued; "" for none.
+	Metadata string
+}
+
+// Of adds the challenge of RFC 6750 §3 when the problem is a credential that was
+// refused. needed are the permissions that the path asks for.
+func (c Challenge) Of(p *Problem, needed ...domain.Permission) *Problem {
+	metadata := ""
+	if c.Metadata != "" {
+		metadata = `, resource_metadata="` + c.Metadata + `"`
+	}
 	switch domain.ErrorKind(p.Code) {
 	case domain.KindUnauthorized:
-		return p.With(challengeHeader, bearer)
+		return p.With(challengeHeader, bearer+metadata)
 	case domain.KindInvalidToken:
-		return p.With(challengeHeader, bearer+`, error="invalid_token"`)
+		return p.With(challengeHeader, bearer+`, error="invalid_token"`+metadata)
 	case domain.KindForbidden:
 		return p.With(challengeHeader, bearer+`, error="insufficient_scope", scope="`+scopes(needed)+`"`)
 	}

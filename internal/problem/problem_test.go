@@ -42,7 +42,7 @@ func TestEachKindHasOneStatusAndItsHeaders(t *testing.T) {
 	t.Parallel()
 	for kind, want := range presented {
 		w := httptest.NewRecorder()
-		problem.Of(fault(kind)).Challenged(domain.ViewSubscriber, domain.RecordUsage).Write(w, httptest.NewRequest(http.MethodGet, "/", nil), "r-1")
+		problem.Challenge{}.Of(problem.Of(fault(kind)), domain.ViewSubscriber, domain.RecordUsage).Write(w, httptest.NewRequest(http.MethodGet, "/", nil), "r-1")
 		if w.Code != want.status || w.Header().Get("Retry-After") != want.retryAfter || w.Header().Get("WWW-Authenticate") != want.challenge {
 			t.Errorf("%s: %d %v", kind, w.Code, w.Header())
 		}
@@ -94,7 +94,7 @@ func TestTheEndpointsPresentErrorsAlike(t *testing.T) {
 	endpoints := map[string]interface {
 		Refuse(w http.ResponseWriter, r *http.Request, err error)
 	}{
-		"graphql": httpd.Graph(nil, nil, log),
+		"graphql": httpd.Graph(nil, nil, problem.Challenge{}, log),
 		"rest":    &rest.Handler{Config: rest.Config{RequestID: func(context.Context) string { return "" }}},
 		"usage":   ingest.New(ingest.Config{Log: log}),
 		"oauth":   access.NewOAuth(keys{}, log),

@@ -15,6 +15,7 @@ import (
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
 	"simgraph/internal/httpd"
+	"simgraph/internal/problem"
 	"simgraph/resolvers"
 	"simgraph/rest"
 )
@@ -45,6 +46,6 @@ func endpoints(pool *sqlx.DB) (http.Handler, error) {
 		return nil, err
 	}
 	return httpd.Handler(httpd.Endpoints{
-		Graph: httpd.Graph(gate, engine, log), OAuth: access.NewOAuth(store, log), Health: &httpd.Health{}, REST: paths,
+		Graph: httpd.Graph(gate, engine, problem.Challenge{}, log), OAuth: access.NewOAuth(store, log), Health: &httpd.Health{}, REST: paths,
 	}), nil
 }

@@ -41,6 +41,7 @@ import (
 	"simgraph/internal/bundle"
 	"simgraph/internal/httpd"
 	"simgraph/internal/ingest"
+	"simgraph/internal/problem"
 	"simgraph/internal/seal"
 	"simgraph/internal/signin"
 	"simgraph/resolvers"
@@ -207,7 +208,7 @@ func (w *world) open(t *testing.T, log *slog.Logger, configure []func(*signin.Co
 	page["/openapi.json"] = http.HandlerFunc(paths.ServeContract)
 	w.oauth = access.NewOAuth(w.access, log)
 	w.handler = httpd.Handler(httpd.Endpoints{
-		Graph: httpd.Graph(gate, engine, log), OAuth: w.oauth,
+		Graph: httpd.Graph(gate, engine, problem.Challenge{}, log), OAuth: w.oauth,
 		Health: &httpd.Health{Check: func(ctx context.Context) error { return w.pool.PingContext(ctx) }},
 		Others: append(httpd.Pages(page), httpd.Route{
 			Path: ingest.Path, Name: "usage", Endpoint: ingest.New(ingest.Config{Usage: w.usage, Admit: gate.Admit, StillValid: gate.StillValid, Log: log}),
