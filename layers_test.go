@@ -187,3 +187,31 @@ func ownImports(specs []*ast.ImportSpec) []string {
 	}
 	return own
 }
+
+// maxFiles bounds the files of a folder beside tests: more are hard to survey.
+const maxFiles = 40
+
+func TestNoFolderHasTooManyFiles(t *testing.T) {
+	t.Parallel()
+	files := map[string]int{}
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && entry.Name() == "node_modules" {
+			return filepath.SkipDir
+		}
+		if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+			files[filepath.Dir(path)]++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for folder, n := range files {
+		if n > maxFiles {
+			t.Errorf("%s has %d files, more than %d", folder, n, maxFiles)
+		}
+	}
+}

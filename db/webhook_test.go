@@ -165,10 +165,10 @@ func TestAReplayKeepsTheID(t *testing.T) {
 		}
 		return attempts
 	}
-	attempts := claim(1)
+	claim(1)
 	claim(0)
 	f.now = f.now.Add(2 * time.Minute) // its worker died
-	attempts = claim(1)
+	attempts := claim(1)
 	if attempts[0].DeliveryID != test.DeliveryID || attempts[0].Attempts != 2 || len(attempts[0].Secrets) != 1 {
 		t.Errorf("%+v", attempts[0])
 	}

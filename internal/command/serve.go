@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/internal/httpd"
+	"simgraph/web"
 )
 
 // Serve runs the server.
@@ -303,4 +306,25 @@ func OneLine(err error) string {
 		}
 	}
 	return strings.Join(texts, "; ")
+}
+
+// page returns the handlers of the page for people by their exact paths. In
+// demo mode it offers a token of the demo company to browsers of this machine.
+func (s *Serve) page(pool *sqlx.DB) (map[string]http.Handler, error) {
+	files, err := web.Files()
+	if err != nil {
+		return nil, err
+	}
+	var demo web.DemoToken
+	if s.Demo {
+		demo = func(ctx context.Context) (string, time.Time, error) {
+			grant, err := issueDemoToken(ctx, pool)
+			if err != nil {
+				return "", time.Time{}, err
+			}
+			return string(grant.Token), grant.ExpiresAt, nil
+		}
+	}
+	maps.Copy(files, web.Offers(demo))
+	return files, nil
 }
