@@ -80,6 +80,13 @@ func commonChange(in *input.SubscriberChange) (c bulk.Change, err error) {
 		NicknamePattern: in.NicknamePattern.Value(), IsBarred: in.IsBarred.Value(), TerminateDate: in.TerminateDate.Value(),
 		TariffName: in.TariffName.Value(), Move: moveOf(in.GroupID),
 	}
+	if pattern := c.NicknamePattern; pattern != nil {
+		normal, err := domain.NewNickname(*pattern)
+		if err != nil {
+			return c, bulk.Within("nicknamePattern", err)
+		}
+		c.NicknamePattern = &normal
+	}
 	return c, readTags(&c, in.AddTags.Value(), in.RemoveTags.Value())
 }
 

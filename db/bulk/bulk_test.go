@@ -8,6 +8,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/audit"
+	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 	"simgraph/domain/query"
@@ -64,6 +65,9 @@ func TestErrorPolicies(t *testing.T) {
 	before := f.rows()
 	rejected := f.start(f.boss, bulk.Start{Rows: rows, ErrorPolicy: bulk.RejectEverything})
 	f.wantCounts(rejected, bulk.Rejected, 3, 1, 2, 0)
+	if rejected.UndoableUntil != nil {
+		t.Error("what was rejected can be undone")
+	}
 	if after := f.rows(); after["p0002"] != before["p0002"] {
 		t.Errorf("%q", after["p0002"])
 	}
@@ -310,6 +314,44 @@ func TestAChunkThatAlwaysFailsHoldsNothingUpForEver(t *testing.T) {
 	f.wantCounts(f.find(good.OperationID), bulk.Done, size, size, 0, 0)
 	if failures != 8 {
 		t.Errorf("%d failures", failures)
+	}
+}
+
+// Others may hold the lock of the company for long: that is no failure of the rows.
+func TestWaitingForTheCompanyIsNoAttempt(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	o := f.start(f.boss, bulk.Start{ByFilter: true, Change: tag("late")})
+	tx, err := f.pool.Beginx()
+	f.try(err)
+	defer func() { _ = tx.Rollback() }()
+	_, err = usage.Lock(t.Context(), tx, 1)
+	f.try(err)
+	if more, err := f.store.Round(t.Context()); more || err != nil {
+		t.Errorf("%t, %v", more, err)
+	}
+	if n := f.int(`SELECT attempts FROM operations`); n != 0 {
+		t.Errorf("%d attempts", n)
+	}
+	f.try(tx.Rollback())
+	for deadline := time.Now().Add(time.Minute); f.find(o.OperationID).EndedAt == nil && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		_, err := f.store.Round(t.Context())
+		f.try(err)
+	}
+	f.wantCounts(f.find(o.OperationID), bulk.Done, size, size, 0, 0)
+}
+
+// A check that is cancelled has changed nothing, and there is nothing to undo.
+func TestACancelledCheckHasChangedNothing(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	o := f.start(f.boss, bulk.Start{ByFilter: true, Change: tag("never"), ErrorPolicy: bulk.RejectEverything})
+	f.pool.MustExec(`UPDATE operations SET state = 'CHECKING', changed = 7, done = 7, ended_at = NULL WHERE operation_id = $1`, o.OperationID)
+	cancelled, err := f.store.Cancel(t.Context(), f.boss, o.OperationID)
+	f.try(err)
+	f.wantCounts(cancelled, bulk.Cancelled, 0, 0, 0, 0)
+	if cancelled.UndoableUntil != nil {
+		t.Error("a check can be undone")
 	}
 }
 

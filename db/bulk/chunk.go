@@ -2,12 +2,14 @@ package bulk
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 
 	"simgraph/db"
 	"simgraph/db/audit"
@@ -61,7 +63,7 @@ func (s *Store) chunk(ctx context.Context, company domain.CompanyID, id uuid.UUI
 			}
 			// Changes take the lock of the company first, as all others do.
 			if *before == bulk.Running {
-				if _, err := usage.Lock(ctx, tx, company); err != nil {
+				if err := lockCompany(ctx, tx, company); err != nil {
 					return err
 				}
 			}
@@ -79,6 +81,28 @@ func (s *Store) chunk(ctx context.Context, company domain.CompanyID, id uuid.UUI
 		})
 	})
 	return state, err
+}
+
+const (
+	lockPatience = `SET LOCAL lock_timeout = '2s'`
+	lockAsEver   = `SET LOCAL lock_timeout = DEFAULT`
+)
+
+// errBusy is that others, such as an import, hold the lock of the company.
+var errBusy = errors.New("the company is being changed by others")
+
+// lockCompany takes the lock of the company, or returns errBusy after some seconds.
+func lockCompany(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) error {
+	if _, err := tx.ExecContext(ctx, lockPatience); err != nil {
+		return err
+	}
+	if _, err := usage.Lock(ctx, tx, company); pq.As(err, pqerror.LockNotAvailable) != nil {
+		return errBusy
+	} else if err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, lockAsEver)
+	return err
 }
 
 // chunk is the work on some rows of an operation in a transaction.

@@ -53,7 +53,13 @@ func (o *locked) by(company domain.CompanyID) domain.Scope {
 		Origin: domain.Origin{Door: o.Door, Address: o.Address, RequestID: o.RequestID}})
 }
 
-const endOperation = `UPDATE operations SET state = $3, ended_at = $4 WHERE company_id = $1 AND operation_id = $2`
+// endOperation forgets what a check has found when a run is cancelled before it changed
+// anything.
+const endOperation = `
+UPDATE operations SET state = $3::text, ended_at = $4,
+  changed = CASE WHEN $3::text = 'CANCELLED' AND state = 'CHECKING' AND NOT is_dry_run THEN 0 ELSE changed END,
+  done = CASE WHEN $3::text = 'CANCELLED' AND state = 'CHECKING' AND NOT is_dry_run THEN failed ELSE done END
+WHERE company_id = $1 AND operation_id = $2`
 
 // end ends an operation: nothing of it happens any more.
 func (s *Store) end(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, o *locked, state bulk.State) error {

@@ -54,6 +54,11 @@ func (s *Store) Start(ctx context.Context, caller *domain.Caller, start bulk.Sta
 	if start.Change.TerminateDate != nil {
 		start.Change.TerminateDate = new(start.Change.TerminateDate.UTC().Truncate(time.Microsecond))
 	}
+	for i := range start.Rows {
+		if at := start.Rows[i].TerminateDate; at != nil {
+			start.Rows[i].TerminateDate = new(at.UTC().Truncate(time.Microsecond))
+		}
+	}
 	if err := start.Check(s.Now()); err != nil {
 		return nil, err
 	}
@@ -80,11 +85,12 @@ func (s *Store) Start(ctx context.Context, caller *domain.Caller, start bulk.Sta
 		return nil, err
 	}
 	if o.state == bulk.Checking && o.total <= bulk.AtOnce {
+		// The operation is stored: its worker goes on with a check that is broken off.
 		if err := s.checkNow(ctx, caller.Scope.Company, o.id); err != nil {
-			return nil, err
+			s.Log.WarnContext(ctx, "operations: a check goes on in the background", "operation", o.id, "error", err)
 		}
 	}
-	return s.Find(ctx, caller.Scope, o.id.String())
+	return s.Find(context.WithoutCancel(ctx), caller.Scope, o.id.String())
 }
 
 // checkNow checks the rows of an operation. The worker goes on with what it leaves.

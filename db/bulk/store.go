@@ -68,7 +68,7 @@ func (s *Store) moment() time.Time { return s.Now().UTC().Truncate(time.Microsec
 // operationColumns are those of an operation o of the company $1.
 const operationColumns = `o.operation_id::text AS operation_id, o.state, o.is_dry_run, o.error_policy, o.undo_of::text AS undo_of,
   o.actor AS started_by, o.change::text AS change_text, o.digest, o.total, o.done, o.changed, o.failed, o.skipped, o.started_at, o.ended_at,
-  CASE WHEN o.ended_at IS NOT NULL AND o.undo_of IS NULL AND NOT o.is_dry_run AND o.changed > 0 AND NOT EXISTS (
+  CASE WHEN o.state IN ('DONE', 'CANCELLED') AND o.undo_of IS NULL AND NOT o.is_dry_run AND o.changed > 0 AND NOT EXISTS (
     SELECT FROM operations u WHERE u.company_id = $1 AND u.undo_of = o.operation_id AND u.state <> 'CANCELLED')
   THEN o.ended_at + interval '168 hours' END AS undoable_until`
 

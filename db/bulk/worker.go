@@ -41,6 +41,9 @@ RETURNING o.operation_id, o.attempts`
 	postponeOperation = `
 UPDATE operations SET due_at = now() + make_interval(secs => $3)
 WHERE company_id = $1 AND operation_id = $2 AND ended_at IS NULL`
+	putOffOperation = `
+UPDATE operations SET attempts = greatest(attempts - 1, 0), due_at = now() + make_interval(secs => $3)
+WHERE company_id = $1 AND operation_id = $2 AND ended_at IS NULL`
 	keepAttempts = `UPDATE operations SET attempts = $3 WHERE company_id = $1 AND operation_id = $2 AND ended_at IS NULL`
 )
 
@@ -87,15 +90,25 @@ func (s *Store) step(ctx context.Context, company domain.CompanyID) (bool, error
 	if err != nil || claimed == nil {
 		return false, err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), chunkTime)
+	ctx = context.WithoutCancel(ctx)
+	worked, cancel := context.WithTimeout(ctx, chunkTime)
 	defer cancel()
-	_, err = s.chunk(ctx, company, claimed.OperationID, nil)
+	_, err = s.chunk(worked, company, claimed.OperationID, nil)
 	if err == nil {
 		return true, nil
+	}
+	// The time of the chunk may be over.
+	ctx, noted := context.WithTimeout(ctx, chunkTime)
+	defer noted()
+	if errors.Is(err, errBusy) {
+		return false, s.putOff(ctx, company, claimed.OperationID)
 	}
 	if claimed.Attempts >= maxAttempts {
 		_, unnoted := s.chunk(ctx, company, claimed.OperationID, &domain.Error{Kind: domain.KindUnavailable,
 			Message: "these rows could not be changed in several attempts, and stay as they were"})
+		if errors.Is(unnoted, errBusy) {
+			return false, s.putOff(ctx, company, claimed.OperationID)
+		}
 		if unnoted == nil {
 			_, unnoted = pg.Affected(ctx, s.pool, keepAttempts, company, claimed.OperationID, maxAttempts-1)
 		}
@@ -104,4 +117,11 @@ func (s *Store) step(ctx context.Context, company domain.CompanyID) (bool, error
 	wait := s.Backoff << max(claimed.Attempts-1, 0)
 	_, unnoted := pg.Affected(ctx, s.pool, postponeOperation, company, claimed.OperationID, wait.Seconds())
 	return false, errors.Join(err, unnoted)
+}
+
+// putOff leaves the operation to the next round: that others changed the company
+// meanwhile is no failure of its rows.
+func (s *Store) putOff(ctx context.Context, company domain.CompanyID, id uuid.UUID) error {
+	_, err := pg.Affected(ctx, s.pool, putOffOperation, company, id, s.Backoff.Seconds())
+	return err
 }

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"context"
+	"math"
 	"strconv"
 
 	"github.com/jmoiron/sqlx"
@@ -31,6 +32,9 @@ func (s *Store) CreateGroup(ctx context.Context, scope domain.Scope, g domain.Gr
 			highest, err := pg.Count(ctx, tx, highestGroup, scope.Company)
 			if err != nil {
 				return nil, err
+			}
+			if highest == math.MaxInt32 {
+				return nil, domain.Invalid("groupId", "the group %d is the highest that there can be: give a groupId below it", highest)
 			}
 			g.GroupID = int64(highest) + 1
 		}

@@ -3,7 +3,9 @@ package inventory_test
 import (
 	"context"
 	"log/slog"
+	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -237,6 +239,19 @@ func TestAMoveCountsFromNowAndFiresAlertsOnce(t *testing.T) {
 	if _, err := audit.NewLog(f.pool).Verify(t.Context(), f.scope); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestAfterTheHighestGroupANumberHasToBeGiven(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	_, err := f.store.CreateGroup(t.Context(), f.scope, domain.Group{GroupID: math.MaxInt32, Name: "last"})
+	f.try(err)
+	_, err = f.store.CreateGroup(t.Context(), f.scope, domain.Group{Name: "next"})
+	if err == nil || !strings.Contains(err.Error(), "give a groupId below it") {
+		t.Errorf("got %v", err)
+	}
+	_, err = f.store.CreateGroup(t.Context(), f.scope, domain.Group{GroupID: 1, Name: "first"})
+	f.try(err)
 }
 
 // PostgreSQL takes offsets under sixteen hours; the graph takes those of RFC 3339.

@@ -296,6 +296,11 @@ func Undo(scope domain.Scope, before Record, changes []domain.AuditChange, known
 			e.carry(TagOf(c), c.Before != nil)
 			continue
 		}
+		if c.Field == "tariffName" {
+			if err := e.tariffShown(&before.Subscriber); err != nil {
+				return e.edited, false, err
+			}
+		}
 		if now := inventory.Text(&before.Subscriber, c.Field); !same(now, c.After) {
 			return e.edited, true, domain.Invalid(c.Field, "%s was changed since: it is %s, not %s", c.Field, quoted(now), quoted(c.After))
 		}
@@ -308,6 +313,17 @@ func Undo(scope domain.Scope, before Record, changes []domain.AuditChange, known
 	}
 	e.edited.Subscriber = after
 	return e.done(&before.Subscriber), false, nil
+}
+
+// tariffShown refuses to compare a tariff that the scope hides, since the outcome would
+// show it.
+func (e *editing) tariffShown(before *domain.Subscriber) error {
+	if before.TariffName == nil {
+		return nil
+	}
+	edited := *before
+	edited.TariffName = new(*before.TariffName)
+	return inventory.CheckEdit(e.scope, before, &edited)
 }
 
 // TagsOf are those that changes of a row name.

@@ -3,6 +3,7 @@ package issuer
 import (
 	"context"
 	"crypto/subtle"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -118,7 +119,7 @@ func verification() *oidc.Config {
 // parse reads a token that is signed once, by an algorithm of the list. Nothing of it is
 // checked yet.
 func parse(token string) (*jose.JSONWebSignature, error) {
-	if len(token) > maxToken || strings.Count(token, ".") != 2 {
+	if len(token) > maxToken || strings.Count(token, ".") != 2 || !isCanonical(token) {
 		return nil, refused("it is not a signed token")
 	}
 	signed, err := jose.ParseSigned(token, algorithms)
@@ -126,6 +127,17 @@ func parse(token string) (*jose.JSONWebSignature, error) {
 		return nil, refused("the token is not signed by one of the algorithms RS256, ES256, PS256 and EdDSA")
 	}
 	return signed, nil
+}
+
+// isCanonical reports whether no other text is the same token: the library leaves out
+// whitespace, and the bits of base64url that no byte needs.
+func isCanonical(token string) bool {
+	for part := range strings.SplitSeq(token, ".") {
+		if _, err := base64.RawURLEncoding.Strict().DecodeString(part); err != nil || strings.ContainsAny(part, "\r\n") {
+			return false
+		}
+	}
+	return true
 }
 
 // isAccessToken reports what RFC 9068 marks so: it has the same issuer and keys.

@@ -228,6 +228,8 @@ func TestAnAssertionIsGoodForOneToken(t *testing.T) {
 	}
 	used("the same without jti", anonymous)
 	used("its other signature", twin(t, anonymous))
+	used("the same with a blank", anonymous[:9]+" "+anonymous[9:])
+	used("the same on two lines", anonymous[:9]+"\n"+anonymous[9:])
 }
 
 // twin is the same assertion with the other signature that ECDSA allows: s and the order
