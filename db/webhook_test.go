@@ -134,6 +134,11 @@ func TestWebhooksOfUsersOfGroupsAreTheirs(t *testing.T) {
 	changed()
 	sameLines(t, sent(t, store, mine.WebhookID), "fired p1 in 12 at 101", "changed p1")
 	f.pool.MustExec(`UPDATE users SET disabled = true WHERE user_id = 7`)
+	attempts, err := store.Claim(t.Context(), 1, 100, time.Minute)
+	try(t, err)
+	if len(attempts) == 0 || slices.ContainsFunc(attempts, func(of *webhook.Attempt) bool { return of.WebhookID == mine.WebhookID }) {
+		t.Errorf("claimed %d messages, maybe of a user who is disabled", len(attempts))
+	}
 	changed()
 	sameLines(t, sent(t, store, mine.WebhookID), "fired p1 in 12 at 101", "changed p1")
 	for scope, want := range map[string]int{"vans": 1, "boats": 0, "both": 1, "whole": 2} {
@@ -232,6 +237,15 @@ func TestAtMostFourRequestsRunAtOnceAndOneWhereItFails(t *testing.T) {
 	try(t, err)
 	if pending, err := store.Pending(t.Context()); err != nil || len(pending) != 0 {
 		t.Errorf("an endpoint that wants no requests is due: %v, %v", pending, err)
+	}
+	for _, status := range []int{502, 200} { // of requests that ran meanwhile
+		_, _, err = store.Finish(t.Context(), claimed[0], webhook.Answer{Status: status})
+		try(t, err)
+	}
+	found, err := store.FindMany(t.Context(), f.whole(), []int64{hook.WebhookID})
+	try(t, err)
+	if of := found[hook.WebhookID]; of.FailingSince != nil || of.PausedUntil == nil || of.PausedUntil.Sub(f.now) != time.Hour {
+		t.Errorf("%+v", of)
 	}
 }
 

@@ -19,15 +19,25 @@ import (
 	"simgraph/domain/webhook"
 )
 
-// dueMessages is the condition that a message of the endpoint w waits to be sent at
-// $2. What is due later than $3 comes of a clock that was set back since.
-const dueMessages = `m.state = 'queued' AND (m.due_at <= $2 OR m.due_at > $3)`
+const (
+	// isCalled is the condition that the endpoint w gets requests at $2. A time later than
+	// $3 comes of a clock that was set back since.
+	isCalled = `w.disabled_at IS NULL AND (w.paused_until IS NULL OR w.paused_until <= $2 OR w.paused_until > $3)`
+	// queuedFor selects messages of the endpoint w. Those that are due are two ranges of
+	// the index.
+	queuedFor = `SELECT FROM webhook_messages m WHERE m.webhook_id = w.webhook_id AND m.state = 'queued'`
+	// enabledOwner selects the user of the endpoint w, who may see less than the company,
+	// unless disabled.
+	enabledOwner = `SELECT FROM users u WHERE u.user_id = w.user_id AND NOT u.disabled`
+)
 
 const pendingMessages = `
 SELECT DISTINCT w.company_id
 FROM webhooks w
-WHERE ($1::bigint[] IS NULL OR w.company_id = ANY($1)) AND w.disabled_at IS NULL AND (w.paused_until IS NULL OR w.paused_until <= $2 OR w.paused_until > $3)
-  AND EXISTS (SELECT FROM webhook_messages m WHERE m.company_id = w.company_id AND m.webhook_id = w.webhook_id AND ` + dueMessages + `)
+WHERE ($1::bigint[] IS NULL OR w.company_id = ANY($1)) AND ` + isCalled + `
+  AND (w.groups IS NULL OR EXISTS (` + enabledOwner + ` AND u.company_id = w.company_id))
+  AND (EXISTS (` + queuedFor + ` AND m.company_id = w.company_id AND m.due_at <= $2)
+    OR EXISTS (` + queuedFor + ` AND m.company_id = w.company_id AND m.due_at > $3))
 LIMIT 1000`
 
 // Pending implements webhook.Outbox.
@@ -36,24 +46,33 @@ func (s *Store) Pending(ctx context.Context) ([]domain.CompanyID, error) {
 	return companies.With(ctx, s.pool, pendingMessages, at, at.Add(webhook.PutOff))
 }
 
-// lockDue leaves out endpoints that another worker claims for at this moment.
+// lockDue leaves out endpoints that another worker claims for at this moment. Those
+// with the fewest requests come first.
 const lockDue = `
 SELECT w.webhook_id, w.url AS address, w.format, w.secret, w.previous_secret, w.previous_until, w.failing_since IS NOT NULL AS failing,
   (SELECT count(*) FROM webhook_messages c
    WHERE c.company_id = $1 AND c.webhook_id = w.webhook_id AND c.claimed_until > $2 AND c.claimed_until <= $4) AS busy
 FROM webhooks w
-WHERE w.company_id = $1 AND w.disabled_at IS NULL AND (w.paused_until IS NULL OR w.paused_until <= $2 OR w.paused_until > $3)
-  AND EXISTS (SELECT FROM webhook_messages m WHERE m.company_id = $1 AND m.webhook_id = w.webhook_id AND ` + dueMessages + `)
-ORDER BY w.webhook_id
+WHERE w.company_id = $1 AND ` + isCalled + `
+  AND (w.groups IS NULL OR EXISTS (` + enabledOwner + ` AND u.company_id = $1))
+  AND (EXISTS (` + queuedFor + ` AND m.company_id = $1 AND m.due_at <= $2)
+    OR EXISTS (` + queuedFor + ` AND m.company_id = $1 AND m.due_at > $3))
+ORDER BY busy, random()
 FOR NO KEY UPDATE OF w SKIP LOCKED`
 
 // claimMessages is under the lock of the endpoint.
 const claimMessages = `
 UPDATE webhook_messages c SET attempts = c.attempts + 1, due_at = $4, claimed_until = $4
 WHERE c.company_id = $1 AND c.message_id IN (
-  SELECT m.message_id FROM webhook_messages m
-  WHERE m.company_id = $1 AND m.webhook_id = $5 AND ` + dueMessages + `
-  ORDER BY m.due_at, m.message_id
+  (SELECT m.message_id FROM webhook_messages m
+   WHERE m.company_id = $1 AND m.webhook_id = $5 AND m.state = 'queued' AND m.due_at <= $2
+   ORDER BY m.due_at
+   LIMIT $6)
+  UNION ALL
+  (SELECT m.message_id FROM webhook_messages m
+   WHERE m.company_id = $1 AND m.webhook_id = $5 AND m.state = 'queued' AND m.due_at > $3
+   ORDER BY m.due_at
+   LIMIT $6)
   LIMIT $6)
 RETURNING c.message_id, c.attempts, c.event`
 
@@ -147,11 +166,14 @@ WHERE company_id = $1 AND message_id = $2 AND state = 'queued' AND attempts = $3
 UPDATE webhook_messages
 SET state = 'failed', finished_at = $7, claimed_until = NULL, last_status = $4, last_answer = $5, last_error = $6
 WHERE company_id = $1 AND message_id = $2 AND state = 'queued' AND attempts = $3`
+	// markWorking keeps a pause that lasts: another request got it.
 	markWorking = `
-UPDATE webhooks SET failing_since = NULL, paused_until = NULL
-WHERE company_id = $1 AND webhook_id = $2 AND (failing_since IS NOT NULL OR paused_until IS NOT NULL)`
+UPDATE webhooks SET failing_since = NULL, paused_until = CASE WHEN paused_until > $3 AND paused_until <= $4 THEN paused_until END
+WHERE company_id = $1 AND webhook_id = $2 AND (failing_since IS NOT NULL OR paused_until <= $3 OR paused_until > $4)`
+	// markFailing keeps the longer pause, but none of a clock that was set back since.
 	markFailing = `
-UPDATE webhooks SET failing_since = COALESCE(failing_since, $3), paused_until = COALESCE($4, paused_until)
+UPDATE webhooks
+SET failing_since = COALESCE(failing_since, $3), paused_until = GREATEST($5, CASE WHEN paused_until <= $4 THEN paused_until END)
 WHERE company_id = $1 AND webhook_id = $2
 RETURNING failing_since`
 )
@@ -160,21 +182,34 @@ RETURNING failing_since`
 func (s *Store) Finish(ctx context.Context, of *webhook.Attempt, answer webhook.Answer) (result webhook.Result, disabled webhook.DisabledReason, err error) {
 	at := s.moment()
 	outcome := webhook.Judge(answer.Status, answer.RetryAfter, at)
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		if outcome.Delivered {
-			result = webhook.ResultDelivered
-			if _, err := pg.Affected(ctx, tx, deliverMessage, of.CompanyID, of.DeliveryID, at, status(answer), answer.Body); err != nil {
-				return err
-			}
-			_, err := pg.Affected(ctx, tx, markWorking, of.CompanyID, of.WebhookID)
+	err = pg.Retry(ctx, func() error {
+		return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) (err error) {
+			result, disabled, err = finish(ctx, tx, of, answer, outcome, at)
 			return err
-		}
-		if result, err = retry(ctx, tx, of, answer, outcome, at); err != nil {
-			return err
-		}
-		disabled, err = s.failed(ctx, tx, of, outcome, at)
-		return err
+		})
 	})
+	return result, disabled, err
+}
+
+// finish locks the endpoint before the message, as all do that lock both.
+func finish(ctx context.Context, tx *sqlx.Tx, of *webhook.Attempt, answer webhook.Answer, outcome webhook.Outcome, at time.Time) (
+	result webhook.Result, disabled webhook.DisabledReason, err error,
+) {
+	if outcome.Delivered {
+		if _, err := pg.Affected(ctx, tx, markWorking, of.CompanyID, of.WebhookID, at, at.Add(webhook.PutOff)); err != nil {
+			return "", "", err
+		}
+		_, err := pg.Affected(ctx, tx, deliverMessage, of.CompanyID, of.DeliveryID, at, status(answer), answer.Body)
+		return webhook.ResultDelivered, "", err
+	}
+	since, err := failed(ctx, tx, of, outcome, at)
+	if err != nil {
+		return "", "", err
+	}
+	if result, err = retry(ctx, tx, of, answer, outcome, at); err != nil {
+		return "", "", err
+	}
+	disabled, err = disable(ctx, tx, of, outcome, since, at)
 	return result, disabled, err
 }
 
@@ -195,25 +230,32 @@ func retry(ctx context.Context, tx *sqlx.Tx, of *webhook.Attempt, answer webhook
 	return result, err
 }
 
-// failed notes that the endpoint failed, and disables one that is gone or has failed
-// for FailingSpan.
-func (s *Store) failed(ctx context.Context, tx *sqlx.Tx, of *webhook.Attempt, outcome webhook.Outcome, at time.Time) (webhook.DisabledReason, error) {
+// failed notes that the endpoint failed, and returns since when it fails; nil where it
+// was removed.
+func failed(ctx context.Context, tx *sqlx.Tx, of *webhook.Attempt, outcome webhook.Outcome, at time.Time) (*time.Time, error) {
 	var paused any
 	if outcome.Pause > 0 {
 		paused = at.Add(outcome.Pause)
 	}
 	var since time.Time
-	if err := tx.GetContext(ctx, &since, markFailing, of.CompanyID, of.WebhookID, at, paused); err != nil {
+	if err := tx.GetContext(ctx, &since, markFailing, of.CompanyID, of.WebhookID, at, at.Add(webhook.PutOff), paused); err != nil {
 		if errors.Is(err, sql.ErrNoRows) {
-			return "", nil // it was removed
+			err = nil
 		}
-		return "", err
+		return nil, err
 	}
+	return &since, nil
+}
+
+// disable disables an endpoint that is gone or has failed for FailingSpan.
+func disable(ctx context.Context, tx *sqlx.Tx, of *webhook.Attempt, outcome webhook.Outcome, since *time.Time, at time.Time) (webhook.DisabledReason, error) {
 	var reason webhook.DisabledReason
 	switch {
+	case since == nil:
+		return "", nil
 	case outcome.Gone:
 		reason = webhook.Gone
-	case at.Sub(since) >= webhook.FailingSpan:
+	case at.Sub(*since) >= webhook.FailingSpan:
 		reason = webhook.Failing
 	default:
 		return "", nil
@@ -222,7 +264,7 @@ func (s *Store) failed(ctx context.Context, tx *sqlx.Tx, of *webhook.Attempt, ou
 	if err != nil || n == 0 {
 		return "", err
 	}
-	if err := notice(ctx, tx, of, reason, since, at); err != nil {
+	if err := notice(ctx, tx, of, reason, *since, at); err != nil {
 		return "", err
 	}
 	return reason, audit.Record(ctx, tx, domain.Whole(of.CompanyID), *entryOf(domain.AuditWebhookDisable, of.WebhookID, domain.Became("reason", string(reason))))

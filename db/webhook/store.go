@@ -320,16 +320,18 @@ const (
 
 // Remove implements webhook.Webhooks.
 func (s *Store) Remove(ctx context.Context, scope domain.Scope, id int64) (removed *webhook.Endpoint, err error) {
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		if removed, err = find(ctx, tx, scope, id, lockWebhooks); err != nil {
-			return err
-		}
-		for _, sql := range []string{removeMessages, removeWebhook} {
-			if _, err := pg.Affected(ctx, tx, sql, scope.Company, id); err != nil {
+	err = pg.Retry(ctx, func() error {
+		return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) (err error) {
+			if removed, err = find(ctx, tx, scope, id, lockWebhooks); err != nil {
 				return err
 			}
-		}
-		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditWebhookDelete, id, domain.Was("name", removed.Name), domain.Was("url", removed.URL)))
+			for _, sql := range []string{removeMessages, removeWebhook} {
+				if _, err := pg.Affected(ctx, tx, sql, scope.Company, id); err != nil {
+					return err
+				}
+			}
+			return audit.Record(ctx, tx, scope, *entryOf(domain.AuditWebhookDelete, id, domain.Was("name", removed.Name), domain.Was("url", removed.URL)))
+		})
 	})
 	return removed, err
 }

@@ -138,8 +138,9 @@ func teamsLine(text, weight string) any {
 	}
 }
 
-// teamsEscapes break HTML, and the functions and bindings of cards.
-var teamsEscapes = strings.NewReplacer("<", "‹", ">", "›", "{{", "{ {", "${", "$ {")
+// teamsEscapes break HTML, and the functions and bindings of cards: no brace stands
+// beside another one or a $.
+var teamsEscapes = strings.NewReplacer("<", "‹", ">", "›", "{", " {")
 
 // oneLine replaces what would begin a line or change the direction of the text.
 func oneLine(text string) string {

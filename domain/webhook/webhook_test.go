@@ -126,7 +126,7 @@ func TestMessagesAreSigned(t *testing.T) {
 // Whatever a name holds, it is one line of plain text.
 func TestNamesInMessagesDoNothing(t *testing.T) {
 	t.Parallel()
-	evil := "<!channel> <@U1> <https://evil.example|x> & <at>all</at>\r\nSecond {{DATE(2017)}} ${x} \u202E"
+	evil := "<!channel> <@U1> <https://evil.example|x> & <at>all</at>\r\nSecond {{{DATE(2017)}}} ${x} $${{x}} \u202E"
 	event := webhook.NewAlertFired("acme", time.Now(), &webhook.Firing{EntryID: 7, Nickname: &evil, PhysicalID: &evil, SubscriberID: &evil, LimitBoundary: "lower"}).JSON()
 	slack, err := webhook.ContentOf(webhook.Slack, event)
 	if err != nil {

@@ -102,13 +102,11 @@ func (s *Sender) request(ctx context.Context, of *webhook.Attempt) (*http.Reques
 	return request, nil
 }
 
-// reason is an error as the owners of endpoints are shown it: without the URL.
+// reason is an error as the owners of endpoints are shown it: without the URL, and
+// without addresses of the service's own network.
 func reason(err error) string {
 	var called interface{ Timeout() bool }
-	text := err.Error()
-	if at := strings.Index(text, `": `); at >= 0 {
-		text = text[at+3:]
-	}
+	text := withoutAddresses(err)
 	if errors.As(err, &called) && called.Timeout() {
 		text = "no answer in time: " + text
 	}
@@ -116,6 +114,24 @@ func reason(err error) string {
 		text = text[:maxReason]
 	}
 	return clean(text)
+}
+
+func withoutAddresses(err error) string {
+	var lookup *net.DNSError
+	var of *net.OpError
+	switch {
+	case errors.Is(err, errForbidden):
+		return errForbidden.Error()
+	case errors.As(err, &lookup):
+		return "the name could not be looked up"
+	case errors.As(err, &of):
+		return of.Op + ": " + of.Err.Error()
+	}
+	text := err.Error()
+	if at := strings.Index(text, `": `); at >= 0 {
+		text = text[at+3:]
+	}
+	return text
 }
 
 // clean makes a text of others fit for the database and for lists.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -37,6 +38,10 @@ type Worker struct {
 	// slots holds a value for each request that runs; freed has one when some ended.
 	slots chan struct{}
 	freed chan struct{}
+
+	mu sync.Mutex
+	// running counts the requests that run, by company.
+	running map[domain.CompanyID]int
 }
 
 const (
@@ -64,7 +69,7 @@ func New(cfg Config) *Worker {
 	}
 	return &Worker{
 		Config: cfg, sender: NewSender(cfg.Rules, cfg.Timeout, cfg.Now),
-		slots: make(chan struct{}, cfg.AtOnce), freed: make(chan struct{}, 1),
+		slots: make(chan struct{}, cfg.AtOnce), freed: make(chan struct{}, 1), running: map[domain.CompanyID]int{},
 	}
 }
 
@@ -104,19 +109,23 @@ func wait(ctx context.Context, d time.Duration) {
 }
 
 // round looks at each company once, and begins to send what is due while there are
-// slots. It does not wait for answers: an endpoint that hangs holds up no other.
+// slots. It does not wait for answers: an endpoint that hangs holds up no other. The
+// order of companies is random, so that none is always last.
 func (w *Worker) round(ctx context.Context, sending *sync.WaitGroup) error {
 	companies, lost := w.Outbox.Pending(ctx)
+	rand.Shuffle(len(companies), func(i, j int) { companies[i], companies[j] = companies[j], companies[i] })
 	return errors.Join(lost, domain.TryCompanies(ctx, companies, func(company domain.CompanyID) error {
-		free := min(cap(w.slots)-len(w.slots), ofCompany)
-		if free == 0 {
+		free := min(cap(w.slots)-len(w.slots), ofCompany-w.count(company, 0))
+		if free <= 0 {
 			return nil
 		}
 		attempts, err := w.Outbox.Claim(ctx, company, free, w.lease())
 		for _, of := range attempts {
 			w.slots <- struct{}{} // this is the only place that takes one
+			w.count(company, 1)
 			sending.Go(func() {
 				w.deliver(context.WithoutCancel(ctx), of)
+				w.count(company, -1)
 				<-w.slots
 				select {
 				case w.freed <- struct{}{}:
@@ -126,6 +135,18 @@ func (w *Worker) round(ctx context.Context, sending *sync.WaitGroup) error {
 		}
 		return err
 	}))
+}
+
+// count adds n to the requests that run of the company, and returns their number.
+func (w *Worker) count(company domain.CompanyID, n int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running[company] += n
+	now := w.running[company]
+	if now == 0 {
+		delete(w.running, company)
+	}
+	return now
 }
 
 // lease is how long a message is the worker's: the request, and to record the answer.

@@ -207,6 +207,64 @@ func TestSeveralWorkersSendEachMessageOnce(t *testing.T) {
 	}
 }
 
+// tenants is an outbox in which messages of each company are always due.
+type tenants struct {
+	url     string
+	mu      sync.Mutex
+	claimed map[domain.CompanyID]int
+	rounds  int
+	enough  chan struct{}
+}
+
+func (o *tenants) Pending(context.Context) ([]domain.CompanyID, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.rounds++; o.rounds == 5 {
+		close(o.enough)
+	}
+	return []domain.CompanyID{1, 2, 3}, nil
+}
+
+func (o *tenants) Claim(_ context.Context, company domain.CompanyID, limit int, _ time.Duration) (attempts []*webhook.Attempt, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.claimed[company] += limit
+	for range limit {
+		attempts = append(attempts, &webhook.Attempt{CompanyID: company, DeliveryID: "1", Event: []byte(`{}`), Format: webhook.CloudEvents, URL: o.url})
+	}
+	return attempts, nil
+}
+
+func (o *tenants) Finish(context.Context, *webhook.Attempt, webhook.Answer) (webhook.Result, webhook.DisabledReason, error) {
+	return webhook.ResultDelivered, "", nil
+}
+
+func (o *tenants) Prune(context.Context, time.Time) (int, error) { return 0, nil }
+
+// An endpoint that hangs takes no more than the part of its company.
+func TestACompanyTakesAPartOfTheSlots(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	t.Cleanup(server.Close)
+	outbox := &tenants{url: server.URL, claimed: map[domain.CompanyID]int{}, enough: make(chan struct{})}
+	ctx, cancel := context.WithCancel(t.Context())
+	worker := sending.New(sending.Config{Outbox: outbox, Rules: webhook.Rules{AllowPrivate: true}, Every: time.Millisecond, Timeout: time.Minute})
+	var done sync.WaitGroup
+	done.Go(func() { _ = worker.Run(ctx) })
+	<-outbox.enough
+	outbox.mu.Lock()
+	for company := domain.CompanyID(1); company <= 3; company++ {
+		if n := outbox.claimed[company]; n != 32 {
+			t.Errorf("company %d has %d requests", company, n)
+		}
+	}
+	outbox.mu.Unlock()
+	cancel()
+	close(release)
+	done.Wait()
+}
+
 // The check is at the socket, after names were resolved.
 func TestNoRequestGoesToAForbiddenAddress(t *testing.T) {
 	t.Parallel()
@@ -229,8 +287,15 @@ func TestNoRequestGoesToAForbiddenAddress(t *testing.T) {
 	if answer := sender.Send(t.Context(), &of); !strings.Contains(answer.Error, "not of the public internet") {
 		t.Errorf("%+v", answer)
 	}
-	if answer := sending.NewSender(f.rules, 5*time.Second, time.Now).Send(t.Context(), &of); answer.Status != http.StatusOK {
+	toAny := sending.NewSender(f.rules, 5*time.Second, time.Now)
+	if answer := toAny.Send(t.Context(), &of); answer.Status != http.StatusOK {
 		t.Errorf("%+v", answer)
+	}
+	for url, want := range map[string]string{"http://127.0.0.1:1/": "dial: connect: connection refused", "http://simgraph.invalid/": "the name could not be looked up"} {
+		of.URL = url
+		if answer := toAny.Send(t.Context(), &of); !strings.HasSuffix(answer.Error, want) {
+			t.Errorf("%q is shown for %s", answer.Error, url)
+		}
 	}
 }
 
