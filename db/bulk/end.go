@@ -71,8 +71,10 @@ func (s *Store) end(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, 
 	return db.NotifyFired(ctx, tx, company, o.id, at)
 }
 
-// seen locks the operation where the scope shows it, and returns NotFound elsewhere.
-func seen(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, operationID string) (*bulk.Operation, *locked, error) {
+// seen locks the operation where the caller sees it and may do what it does, and returns
+// NotFound or Forbidden elsewhere.
+func seen(ctx context.Context, tx *sqlx.Tx, caller *domain.Caller, operationID string) (*bulk.Operation, *locked, error) {
+	scope := caller.Scope
 	if _, err := find(ctx, tx, scope, operationID); err != nil {
 		return nil, nil, err
 	}
@@ -81,17 +83,17 @@ func seen(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, operationID stri
 		return nil, nil, err
 	}
 	of, err := find(ctx, tx, scope, operationID) // as it is under the lock
-	return of, o, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return of, o, caller.Need(o.Permissions...)
 }
 
 // Cancel implements bulk.Operations.
 func (s *Store) Cancel(ctx context.Context, caller *domain.Caller, operationID string) (*bulk.Operation, error) {
 	err := pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		of, o, err := seen(ctx, tx, caller.Scope, operationID)
+		of, o, err := seen(ctx, tx, caller, operationID)
 		if err != nil {
-			return err
-		}
-		if err := caller.Need(o.Permissions...); err != nil {
 			return err
 		}
 		if of.EndedAt != nil {
@@ -123,11 +125,8 @@ WHERE r.company_id = $1 AND r.operation_id = $3 AND r.outcome = 'CHANGED'`
 func (s *Store) Undo(ctx context.Context, caller *domain.Caller, operationID string) (*bulk.Operation, error) {
 	id := newID()
 	err := pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		of, o, err := seen(ctx, tx, caller.Scope, operationID)
+		of, o, err := seen(ctx, tx, caller, operationID)
 		if err != nil {
-			return err
-		}
-		if err := caller.Need(o.Permissions...); err != nil {
 			return err
 		}
 		switch {

@@ -64,7 +64,7 @@ type Logins interface {
 	EndChecked(ctx context.Context, check *Check, why RefusalReason, allOfPerson bool) error
 }
 
-// RefusalReason is why somebody was not signed in.
+// RefusalReason is why a person was not signed in.
 type RefusalReason string
 
 // The reasons of refusals.
@@ -79,7 +79,7 @@ const (
 	RefusedRule RefusalReason = "noRule"
 	// RefusedUnknown: the person is no user, and may not become one.
 	RefusedUnknown RefusalReason = "noUser"
-	// RefusedEmail: the e-mail address is of a user that is somebody else.
+	// RefusedEmail: the e-mail address belongs to the user of another person.
 	RefusedEmail RefusalReason = "emailTaken"
 	// RefusedDisabled: the user is disabled.
 	RefusedDisabled RefusalReason = "disabledUser"

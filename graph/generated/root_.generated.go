@@ -8982,7 +8982,7 @@ enum WebhookDisabledReason {
 type WebhookDelivery implements Node {
   "The global id."
   id: ID!
-  "The header webhook-id, the same at every attempt and replay: receivers tell by it what they had already."
+  "The header webhook-id, the same at every attempt and replay. Receivers recognize repeated messages by it."
   deliveryId: String!
   "The webhook that it goes to."
   webhook: Webhook

@@ -23,7 +23,7 @@ type LoginLink struct {
 
 // Help shows examples.
 func (LoginLink) Help() string {
-	return `The link signs in whoever opens it first, so send it as you would send a password.
+	return `The first person who uses the link is signed in, so send it as you would send a password.
 
 Examples:
 

@@ -93,7 +93,8 @@ func (c *Client) checkAnswer(attempt Attempt, answer url.Values, metadata *Metad
 	if attempt.State == "" || subtle.ConstantTimeCompare([]byte(answer.Get("state")), []byte(attempt.State)) != 1 {
 		return refused("the answer is not of this sign-in")
 	}
-	// RFC 9207: whoever answers for another issuer mixes them up.
+	// RFC 9207: an answer that names another issuer is refused, so that a malicious provider
+	// cannot pass on the code of another.
 	if issuer := answer.Get("iss"); issuer != c.Issuer.url && (issuer != "" || metadata.namesItself) {
 		return refused("the answer is of another issuer")
 	}

@@ -268,7 +268,7 @@ func TestHostileAnswersAreRefused(t *testing.T) {
 	}
 }
 
-// codeOf is a code that somebody else got.
+// codeOf is a code that another person got.
 func codeOf(t *testing.T, p *issuertest.Provider) string {
 	t.Helper()
 	address, err := newClient(t, p, issuer.Options{}).Begin(t.Context(), issuer.NewAttempt())

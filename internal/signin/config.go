@@ -62,7 +62,7 @@ type machineEntry struct {
 	Scopes   []string `json:"scopes"`
 }
 
-// Trusted are those who say who somebody is.
+// Trusted are the providers and machines of the file of --oidc-config.
 type Trusted struct {
 	// Providers sign in people.
 	Providers []*Provider

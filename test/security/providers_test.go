@@ -220,7 +220,7 @@ func TestARefusalIsSaidAndAudited(t *testing.T) {
 	}
 }
 
-// An e-mail address is no identity: whoever has one at another issuer, or gets it later at
+// An e-mail address is no identity: a person who has one at another issuer, or gets it later at
 // the same, is not its user.
 func TestNobodyTakesAUserOverByItsEmailAddress(t *testing.T) {
 	t.Parallel()
