@@ -1,7 +1,7 @@
 // The page for people, as they use it.
 import assert from 'node:assert/strict';
 import { base, enter, graph, openTab, token } from './browser.js';
-import { accessible, browserOf, downloaded, example, focused, oneSubscriber, pageTests } from './tab.js';
+import { accessible, browserOf, downloaded, example, focused, oneSubscriber, openExample, pageTests, runQuery } from './tab.js';
 
 const inTab = pageTests();
 
@@ -86,7 +86,7 @@ inTab('usage over time is drawn, as a table too, and another range is one click'
 
 inTab('a query is built by clicks alone', async (tab) => {
   await enter(tab, '#/explore');
-  await tab.locator('.monaco-editor').first().waitFor();
+  await tab.locator('.graphiql-query-editor .view-lines').waitFor();
   await tab.getByRole('button', { name: 'New tab' }).click();
   await tab.getByRole('button', { name: 'Show GraphiQL Explorer' }).click();
   await tab.locator('.graphiql-explorer-root').getByText('company', { exact: true }).first().click();
@@ -96,13 +96,20 @@ inTab('a query is built by clicks alone', async (tab) => {
   await tab.locator('.result-window').getByText('billingDay').waitFor();
 });
 
+inTab('a query without a name runs as soon as it is written over one with a name', async (tab) => {
+  await enter(tab, '#/explore');
+  await openExample(tab, /^Fleet overview/);
+  await tab.locator('.graphiql-query-editor').getByText('FleetOverview').waitFor();
+  await tab.locator('.graphiql-query-editor .view-lines').click();
+  await tab.keyboard.press('ControlOrMeta+A');
+  await tab.keyboard.press('Delete');
+  await Promise.all([tab.keyboard.insertText('{ company { billingDay } }'), tab.keyboard.press('ControlOrMeta+Enter')]);
+  await tab.locator('.result-window').getByText('billingDay').waitFor();
+});
+
 inTab('an error is shown as people read it', async (tab) => {
   await enter(tab, '#/explore');
-  await tab.locator('.monaco-editor').first().waitFor();
-  await tab.getByRole('button', { name: 'New tab' }).click();
-  await tab.locator('.graphiql-query-editor .view-lines').click();
-  await tab.keyboard.insertText('{ company { nam } }');
-  await tab.locator('.graphiql-execute-button').click();
+  await runQuery(tab, '{ company { nam } }');
   await tab.locator('.result .failure').filter({ hasText: 'The query does not fit the schema' }).waitFor();
 }, { expected: [/console: Failed to load resource.*400/] });
 

@@ -51,11 +51,36 @@ export async function openExample(tab, name) {
 
 /** Writes a query into a new tab of the editor and runs it. */
 export async function runQuery(tab, query) {
-  await tab.locator('.monaco-editor').first().waitFor();
+  await tab.locator('.graphiql-query-editor .view-lines').waitFor();
   await tab.getByRole('button', { name: 'New tab' }).click();
-  await tab.locator('.graphiql-query-editor .view-lines').click();
-  await tab.keyboard.insertText(query);
+  await writeQuery(tab, query);
   await tab.locator('.graphiql-execute-button').click();
+}
+
+/**
+ * Replaces what the editor holds. The editor may drop what is written while it
+ * starts or changes tabs: it is written again until it stands there.
+ */
+async function writeQuery(tab, query) {
+  const lines = tab.locator('.graphiql-query-editor .view-lines');
+  const plain = (text) => text.replaceAll(/\s/g, '').slice(0, 40);
+  for (let tries = 1; ; tries++) {
+    await lines.click();
+    await tab.keyboard.press('ControlOrMeta+A');
+    await tab.keyboard.press('Delete'); // the editor adds brackets around a selection
+    await tab.keyboard.insertText(query);
+    const written = await lines.evaluate((element, text) => new Promise((resolve) => {
+      const until = Date.now() + 2000;
+      const look = () => {
+        if (element.textContent.replaceAll(/\s/g, '').startsWith(text)) resolve(true);
+        else if (Date.now() > until) resolve(false);
+        else requestAnimationFrame(look);
+      };
+      look();
+    }), plain(query));
+    if (written) return;
+    assert.ok(tries < 10, `the editor holds ${await lines.textContent()}`);
+  }
 }
 
 export async function downloaded(tab, click) {

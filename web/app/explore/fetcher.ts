@@ -9,7 +9,7 @@ export const fetcher: Fetcher = (given) => {
   if (given.operationName === 'IntrospectionQuery') return send(given);
   const operation = operationOf(given);
   // The editor notices only after a while that another operation was written.
-  const params = { ...given, operationName: operation?.name?.value ?? given.operationName };
+  const params = { ...given, operationName: operation ? operation.name?.value : given.operationName };
   const name = operation?.name?.value ?? 'Answer';
   return operation?.operation === 'subscription' ? listen(params, name) : answer(params, name);
 };
