@@ -171,6 +171,30 @@ func TestACancelledOperationEndsBetweenTwoChunksAndCanBeUndone(t *testing.T) {
 	f.wants(err, domain.KindInvalid, "undoing an undo")
 }
 
+// An undo that was cancelled leaves the rest to another one, which skips what the first
+// took back.
+func TestAnUndoThatWasCancelledCanBeStartedAgain(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	before := f.rows()
+	o := f.run(f.start(f.boss, bulk.Start{ByFilter: true, Change: tag("a")}).OperationID)
+	undo, err := f.store.Undo(t.Context(), f.boss, o.OperationID)
+	f.try(err)
+	_, err = f.store.Round(t.Context())
+	f.try(err)
+	_, err = f.store.Cancel(t.Context(), f.boss, undo.OperationID)
+	f.try(err)
+	f.wantCounts(f.run(undo.OperationID), bulk.Cancelled, 7, 7, 0, 0)
+	again, err := f.store.Undo(t.Context(), f.boss, o.OperationID)
+	f.try(err)
+	f.wantCounts(f.run(again.OperationID), bulk.Done, size, size-7, 0, 7)
+	for id, row := range f.rows() {
+		if row != before[id] {
+			t.Errorf("%s is %q, was %q", id, row, before[id])
+		}
+	}
+}
+
 // What was changed since is skipped and listed, and after seven days nothing is undone.
 func TestUndoSkipsWhatWasChangedSince(t *testing.T) {
 	t.Parallel()
