@@ -19,7 +19,7 @@ var written = regexp.MustCompile("(?s)--data-urlencode 'query=(.*?)'\n|```graphq
 func TestOperationsOfTheDocumentsAreValid(t *testing.T) {
 	t.Parallel()
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
-	for _, name := range []string{"README.md", "docs/graphql.md", "docs/webhooks.md"} {
+	for _, name := range []string{"README.md", "docs/graphql.md", "docs/webhooks.md", "docs/commands.md"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

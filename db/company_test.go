@@ -22,6 +22,7 @@ var ofAllCompanies = map[string]string{
 	"allRADIUSClients":   "the listener authenticates the packets of all companies",
 	"openCompanies":      "finds the companies with open sessions",
 	"pendingMessages":    "finds the companies with messages to webhooks",
+	"prunableCommands":   "finds the companies with old commands",
 	"prunableMessages":   "finds the companies with old messages to webhooks",
 	"alertsFired":        "live events are read for all companies at once",
 	"companiesToCheck":   "finds the companies with sessions whose provider is asked again",

@@ -10,6 +10,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/bulk"
+	"simgraph/domain/carrier"
 	"simgraph/domain/inventory"
 	"simgraph/domain/webhook"
 	"simgraph/graph/generated"
@@ -35,6 +36,7 @@ type Ports struct {
 	Inventory   inventory.Inventory
 	Users       inventory.Users
 	Operations  bulk.Operations
+	Commands    carrier.Commands
 	// LiveOperations follows what Operations keeps.
 	LiveOperations bulk.Live
 }
@@ -111,6 +113,7 @@ type (
 	recipientResolver       struct{ *Graph }
 	webhookResolver         struct{ *Graph }
 	webhookDeliveryResolver struct{ *Graph }
+	commandResolver         struct{ *Graph }
 )
 
 // Query answers the root fields of queries.
@@ -200,6 +203,9 @@ func (g *Graph) Webhook() generated.WebhookResolver { return webhookResolver{g} 
 func (g *Graph) WebhookDelivery() generated.WebhookDeliveryResolver {
 	return webhookDeliveryResolver{g}
 }
+
+// Command answers the fields of a command.
+func (g *Graph) Command() generated.CommandResolver { return commandResolver{g} }
 
 // Usage answers the fields of usage.
 func (g *Graph) Usage() generated.UsageResolver { return usageResolver{g} }

@@ -81,7 +81,7 @@ func setParent(of *domain.Subscriber, parent *input.ParentInput) {
 }
 
 // editInventory edits the subscriber.
-func (m mutationResolver) editInventory(ctx context.Context, physicalID string, edit func(*domain.Subscriber) error) (*domain.Subscriber, error) {
+func (m mutationResolver) editInventory(ctx context.Context, physicalID string, edit func(*domain.Subscriber) error) (*model.Commanded, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
@@ -89,11 +89,19 @@ func (m mutationResolver) editInventory(ctx context.Context, physicalID string, 
 	if err := domain.CheckPhysicalID(physicalID); err != nil {
 		return nil, err
 	}
-	return m.Inventory.EditSubscriber(ctx, scope, physicalID, edit)
+	edited, err := m.Inventory.EditSubscriber(ctx, scope, physicalID, edit)
+	if err != nil {
+		return nil, err
+	}
+	commanded := &model.Commanded{Subscriber: edited.Subscriber, IsInventoryOnly: edited.InventoryOnly}
+	if len(edited.Commands) > 0 {
+		commanded.Command = edited.Commands[0] // these mutations make one at most
+	}
+	return commanded, nil
 }
 
 func (m mutationResolver) EditSubscriberInventory(ctx context.Context, in input.EditSubscriberInventoryInput) (*model.EditSubscriberInventoryPayload, error) {
-	edited, err := m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
+	return m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
 		replaced(in.DataNumber, &of.DataNumber)
 		replaced(in.TerminateDate, &of.TerminateDate)
 		replaced(in.Eid, &of.EID)
@@ -108,7 +116,6 @@ func (m mutationResolver) EditSubscriberInventory(ctx context.Context, in input.
 			assign("expiryDate", in.ExpiryDate, &of.ExpiryDate), assign("isActive", in.IsActive, &of.IsActive),
 			assign("subscriberType", in.SubscriberType, &of.SubscriberType))
 	})
-	return &model.EditSubscriberInventoryPayload{Subscriber: edited}, err
 }
 
 func (m mutationResolver) MoveSubscriber(ctx context.Context, in input.MoveSubscriberInput) (*model.MoveSubscriberPayload, error) {
@@ -120,23 +127,24 @@ func (m mutationResolver) MoveSubscriber(ctx context.Context, in input.MoveSubsc
 		of.GroupID = wide[int64](group)
 		return nil
 	})
-	return &model.MoveSubscriberPayload{Subscriber: edited}, err
+	if err != nil {
+		return nil, err
+	}
+	return &model.MoveSubscriberPayload{Subscriber: edited.Subscriber}, nil
 }
 
 func (m mutationResolver) BarSubscriber(ctx context.Context, in input.BarSubscriberInput) (*model.BarSubscriberPayload, error) {
-	edited, err := m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
+	return m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
 		of.IsBarred = true
 		return nil
 	})
-	return &model.BarSubscriberPayload{Subscriber: edited}, err
 }
 
 func (m mutationResolver) UnbarSubscriber(ctx context.Context, in input.UnbarSubscriberInput) (*model.UnbarSubscriberPayload, error) {
-	edited, err := m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
+	return m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
 		of.IsBarred = false
 		return nil
 	})
-	return &model.UnbarSubscriberPayload{Subscriber: edited}, err
 }
 
 func (m mutationResolver) TerminateSubscriber(ctx context.Context, in input.TerminateSubscriberInput) (*model.TerminateSubscriberPayload, error) {
@@ -145,7 +153,7 @@ func (m mutationResolver) TerminateSubscriber(ctx context.Context, in input.Term
 	if wanted := in.TerminateDate.Value(); wanted != nil {
 		at = *wanted
 	}
-	edited, err := m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
+	return m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
 		switch {
 		case at.After(now.Add(domain.ClockTolerance)):
 			return domain.Invalid("terminateDate", "terminateDate is in the future")
@@ -155,7 +163,6 @@ func (m mutationResolver) TerminateSubscriber(ctx context.Context, in input.Term
 		of.TerminateDate, of.IsActive = &at, false
 		return nil
 	})
-	return &model.TerminateSubscriberPayload{Subscriber: edited}, err
 }
 
 func (m mutationResolver) CreateGroup(ctx context.Context, in input.CreateGroupInput) (*model.CreateGroupPayload, error) {

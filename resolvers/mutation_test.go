@@ -64,6 +64,11 @@ var unknown = map[string][][2]string{
 	"deleteWebhook":                {{`webhookId: 999`, "webhookId"}},
 	"replayWebhookDelivery":        {{`deliveryId: "none"`, "deliveryId"}},
 	"replayWebhookDeliveriesSince": {{`webhookId: 999, since: "2026-01-01T00:00:00Z"`, "webhookId"}},
+	"setCommandProvider":           {{`url: "http://example.com"`, "url"}, {`rotateSecret: true`, "url"}},
+	"removeCommandProvider":        {{`url: "https://example.com/none"`, "url"}},
+	"reportCommand":                {{`commandId: "none", state: DONE`, "commandId"}},
+	"retryCommand":                 {{`commandId: "none"`, "commandId"}},
+	"cancelCommand":                {{`commandId: "019ff000-0000-7000-8000-000000000000"`, "commandId"}},
 
 	"createTariff": {{`name: "x", lineRental: -1, currency: "GBP"`, "lineRental"}, {`name: "x", lineRental: 1, currency: "gbp"`, "currency"}},
 	"editTariff":   {{`name: "none", lineRental: 1`, "name"}},

@@ -54,6 +54,7 @@ var nodeTypes = map[string]nodeType{
 	"Recipient":       {monitoring, (*Graph).recipientNodes},
 	"Webhook":         {monitoring[:1], (*Graph).webhookNodes},
 	"WebhookDelivery": {messages, (*Graph).webhookDeliveryNodes},
+	"Command":         {fleet, (*Graph).commandNodes},
 	"Operator":        {fleet, (*Graph).operatorNodes},
 	"Tariff":          {fleet, (*Graph).tariffNodes},
 	"Operation":       {fleet, (*Graph).operationNodes},

@@ -41,7 +41,11 @@ func (m mutationResolver) StartSubscriberChange(ctx context.Context, in input.St
 		return nil, err
 	}
 	started, err := m.Ports.Operations.Start(ctx, caller, start)
-	return &model.StartSubscriberChangePayload{Operation: started}, err
+	if err != nil {
+		return nil, err
+	}
+	has, err := m.Commands.HasProvider(ctx, caller.Scope)
+	return &model.StartSubscriberChangePayload{Operation: started, IsInventoryOnly: !has}, err
 }
 
 func (g *Graph) operationStart(ctx context.Context, in input.StartSubscriberChangeInput) (start bulk.Start, err error) {
@@ -143,7 +147,11 @@ func (m mutationResolver) UndoOperation(ctx context.Context, in input.UndoOperat
 		return nil, err
 	}
 	started, err := m.Ports.Operations.Undo(ctx, caller, in.OperationID)
-	return &model.UndoOperationPayload{Operation: started}, err
+	if err != nil {
+		return nil, err
+	}
+	has, err := m.Commands.HasProvider(ctx, caller.Scope)
+	return &model.UndoOperationPayload{Operation: started, IsInventoryOnly: !has}, err
 }
 
 func (s subscriptionResolver) OperationChanged(ctx context.Context, operationID *string) (<-chan *bulk.Operation, error) {

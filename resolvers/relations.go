@@ -3,6 +3,7 @@ package resolvers
 import (
 	"simgraph/domain"
 	"simgraph/domain/bulk"
+	"simgraph/domain/carrier"
 	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 )
@@ -23,6 +24,11 @@ var (
 	relatedOfSubscriber  = relate(field{"Subscriber", "related", apart, "parentKey parentPhysicalId isEnabledOnParent withoutProfiles"}, profilesByParent, parentKey)
 	tagsOfSubscriber     = relateBy(field{"Subscriber", "tags", rides, "tags"}, tagsBySubscriber, subscriberKey, pageArguments).heldBy(
 		func(s *domain.Subscriber, page domain.Page) ([]domain.TagName, bool) { return s.Relations.TagsOn(page) })
+	commandsOfSubscriber = relateBy(field{"Subscriber", "commands", apart, ""}, commandsBySubscriber, subscriberKey, commandArguments)
+	subscriberOfCommand  = relate(field{"Command", "subscriber", rides, ""}, subscribersByKey,
+		func(c *carrier.Command) (int64, bool) { return c.SubscriberKey, true })
+	operationOfCommand = relate(field{"Command", "operation", apart, ""}, operationsByID,
+		func(c *carrier.Command) (string, bool) { return optional(c.OperationID) })
 	sessionsOfSubscriber = relateBy(field{"Subscriber", "sessions", apart, ""}, sessionsBySubscriber, subscriberKey, sessionArguments)
 	subscriberOfSession  = relate(field{"Session", "subscriber", rides, ""}, subscribersByKey,
 		func(s *model.Session) (int64, bool) { return optional(s.SubscriberKey) })
@@ -47,6 +53,7 @@ var (
 
 	_ = relateTotals[*domain.Subscriber](field{"SubscriberConnection", "totalCount", apart, ""})
 	_ = relateTotals[*model.Session](field{"SessionConnection", "totalCount", apart, ""})
+	_ = relateTotals[*carrier.Command](field{"CommandConnection", "totalCount", apart, ""})
 
 	countOfTag       = relate(field{"Tag", "numberOfSubscribers", apart, ""}, countsByTag, tagName)
 	subscribersOfTag = relateBy(field{"Tag", "subscribers", apart, ""}, subscribersByTag, tagName, listingArguments)

@@ -27,7 +27,7 @@ var notRelations = strings.Fields(`
 	AlertExplanation.state AlertExplanation.lower AlertExplanation.upper BoundaryExplanation.state BoundaryExplanation.entry
 	Session.id Session.visitedNetwork FeedElement.packets FeedElement.id FeedReject.id WaitingUsage.id VisitedNetwork.country AlertLogEntry.id AlertLogEntry.period AlertLogEntry.isNotified Recipient.id Usage.period Usage.previous
 	UsageRecorded.subscriber AuditEntry.changes Webhook.id Webhook.eventTypes Webhook.alertIds Webhook.groupIds Webhook.tagNames WebhookDelivery.id
-	Operation.id OperationResult.id OperationResult.changes`)
+	Operation.id OperationResult.id OperationResult.changes Command.id`)
 
 // TestEveryRelationHasARow fails for a field that leads to another object, or has
 // a resolver, and stands neither in the table of relations nor above.

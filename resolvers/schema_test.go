@@ -61,6 +61,11 @@ func TestEveryConnectionIsWalkedBothWaysAndCounted(t *testing.T) {
 		s.mustAsk(t, fmt.Sprintf(`mutation {testWebhook(input: {webhookId: %v}) {delivery {id}}}`, made.at("createWebhook", "webhook", "webhookId")))
 		s.mustAsk(t, `mutation {startSubscriberChange(input: {where: {}, change: {isBarred: true}, validateOnly: true}) {operation {id}}}`)
 	}
+	s.mustAsk(t, `mutation {setCommandProvider(input: {url: "https://example.com"}) {secret}}`)
+	found := s.mustAsk(t, `{subscribers(first: 3, filter: {isBarred: {eq: false}}) {nodes {physicalId}}}`)
+	for i := range 3 {
+		s.mustAsk(t, fmt.Sprintf(`mutation {barSubscriber(input: {physicalId: "%v"}) {command {id}}}`, found.at("subscribers", "nodes", i, "physicalId")))
+	}
 	for _, field := range rootFields(schemaOf())["query"] {
 		if !strings.HasSuffix(field.Type.Name(), "Connection") {
 			continue

@@ -6,6 +6,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/bulk"
+	"simgraph/domain/carrier"
 	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 )
@@ -64,6 +65,12 @@ var (
 	webhooksByID       = loading(func(g *Graph) many[int64, *webhook.Endpoint] { return g.Webhooks.FindMany })
 	mailsByRecipient   = loadingPage(func(g *Graph) manyOf[int64, []*domain.Mail, domain.Page] { return g.Recipients.Mails })
 
+	commandsBySubscriber = loadingPart(func(g *Graph) manyOf[int64, domain.Slice[*carrier.Command], domain.Listing] {
+		return g.Commands.OfSubscribers
+	})
+	commandTotalsBySubscriber = loadingPart(func(g *Graph) manyOf[int64, int, domain.Listing] { return g.Commands.CountOfSubscribers })
+
+	operationsByID     = loading(func(g *Graph) many[string, *bulk.Operation] { return g.Ports.Operations.FindMany })
 	resultsByOperation = loadingPart(func(g *Graph) manyOf[string, domain.Slice[*bulk.Result], domain.Listing] {
 		return g.Ports.Operations.ResultsOf
 	})

@@ -16,6 +16,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/audit"
 	"simgraph/db/bulk"
+	"simgraph/db/carrier"
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
 	"simgraph/db/feed"
@@ -60,6 +61,7 @@ func newStack(t testing.TB) *stack {
 	records := usage.New(pool, nil, usage.Options{Now: clock})
 	access := db.NewAccess(pool)
 	alerts, recipients := db.NewAlerts(pool, clock), db.NewRecipients(pool, clock)
+	endpoints := webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Now: clock})
 	load(t, bundle.Stores{
 		Importer: db.NewImporter(pool), Companies: companies.New(pool), Usage: records,
 		Alerts: alerts, Recipients: recipients,
@@ -69,7 +71,8 @@ func newStack(t testing.TB) *stack {
 		Catalogue: db.NewCatalogue(pool), Access: access, Usage: records, Analytics: usage.NewAnalytics(records), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		Alerts: alerts, AlertLog: db.NewAlertLog(pool), Recipients: recipients, Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock),
-		Webhooks:   webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Now: clock}),
+		Webhooks:   endpoints,
+		Commands:   carrier.New(pool, endpoints, clock),
 		Operations: bulk.New(pool, bulk.Options{Now: clock}),
 	}
 	s.engine = engineOn(s.ports, transport.Config{})

@@ -13,6 +13,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/audit"
+	"simgraph/db/carrier"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
@@ -378,7 +379,22 @@ func (c *chunk) store(ctx context.Context) error {
 			}
 		}
 	}
-	return db.StoreTags(ctx, c.tx, c.company, tags)
+	if err := db.StoreTags(ctx, c.tx, c.company, tags); err != nil {
+		return err
+	}
+	return c.command(ctx)
+}
+
+// command asks the carriers for what the changes mean to them.
+func (c *chunk) command(ctx context.Context) error {
+	var changes []carrier.Change
+	for _, r := range c.rows {
+		if r.outcome == bulk.Changed {
+			changes = append(changes, carrier.Change{Before: r.before, After: &r.edited.Subscriber})
+		}
+	}
+	_, err := carrier.Queue(ctx, c.tx, c.company, changes, new(c.of.id.String()), c.moment())
+	return err
 }
 
 // note writes the results, and how far the operation is. It returns the subscribers

@@ -10,6 +10,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/audit"
+	"simgraph/db/carrier"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
@@ -83,7 +84,8 @@ func (s *Store) CreateSubscriber(ctx context.Context, scope domain.Scope, of *do
 }
 
 // EditSubscriber implements inventory.Inventory.
-func (s *Store) EditSubscriber(ctx context.Context, scope domain.Scope, physicalID string, edit func(*domain.Subscriber) error) (*domain.Subscriber, error) {
+func (s *Store) EditSubscriber(ctx context.Context, scope domain.Scope, physicalID string, edit func(*domain.Subscriber) error) (*inventory.Edited, error) {
+	var queued carrier.Queued
 	err := s.write(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		before, err := db.LockSubscriber(ctx, tx, scope, physicalID)
 		if err != nil {
@@ -97,20 +99,29 @@ func (s *Store) EditSubscriber(ctx context.Context, scope domain.Scope, physical
 			return nil, err
 		}
 		changes := inventory.Changes(before, &after)
-		if len(changes) == 0 {
-			return nil, nil
+		if len(changes) > 0 {
+			if err := s.checkTariff(ctx, tx, scope, before, &after); err != nil {
+				return nil, err
+			}
+			if err := db.StoreSubscriber(ctx, tx, scope, &after, s.moment()); err != nil {
+				return nil, err
+			}
 		}
-		if err := s.checkTariff(ctx, tx, scope, before, &after); err != nil {
+		queued, err = carrier.Queue(ctx, tx, scope.Company, []carrier.Change{{Before: before, After: &after}}, nil, s.moment())
+		if err != nil || len(changes) == 0 {
 			return nil, err
 		}
-		return &domain.AuditEntry{
-			Action: domain.AuditSubscriberEdit, SubjectType: "Subscriber", SubjectID: physicalID, Changes: changes,
-		}, db.StoreSubscriber(ctx, tx, scope, &after, s.moment())
+		return &domain.AuditEntry{Action: domain.AuditSubscriberEdit, SubjectType: "Subscriber", SubjectID: physicalID, Changes: changes}, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.subscribers.Find(ctx, scope, physicalID, domain.Projection{Fields: domain.AllFields})
+	edited := &inventory.Edited{InventoryOnly: !queued.HasProvider}
+	if edited.Commands, err = carrier.Find(ctx, s.pool, scope, queued.CommandIDs); err != nil {
+		return nil, err
+	}
+	edited.Subscriber, err = s.subscribers.Find(ctx, scope, physicalID, domain.Projection{Fields: domain.AllFields})
+	return edited, err
 }
 
 // checkTariff returns NotFound for a new tariff that the scope does not show.

@@ -50,10 +50,10 @@ func (s *Store) Pending(ctx context.Context) ([]domain.CompanyID, error) {
 // with the fewest requests come first.
 const lockDue = `
 SELECT w.webhook_id, w.url AS address, w.format, w.secret, w.previous_secret, w.previous_until, w.failing_since IS NOT NULL AS failing,
-  (SELECT count(*) FROM webhook_messages c
+  w.is_provider, (SELECT count(*) FROM webhook_messages c
    WHERE c.company_id = $1 AND c.webhook_id = w.webhook_id AND c.claimed_until > $2 AND c.claimed_until <= $4) AS busy
 FROM webhooks w
-WHERE w.company_id = $1 AND ` + isCalled + `
+WHERE w.company_id = $1 AND (NOT w.is_provider OR $5) AND ` + isCalled + `
   AND (w.groups IS NULL OR EXISTS (` + enabledOwner + ` AND u.company_id = $1))
   AND (EXISTS (` + queuedFor + ` AND m.company_id = $1 AND m.due_at <= $2)
     OR EXISTS (` + queuedFor + ` AND m.company_id = $1 AND m.due_at > $3))
@@ -84,6 +84,7 @@ type dueEndpoint struct {
 	PreviousSecret []byte
 	PreviousUntil  *time.Time
 	Failing        bool
+	IsProvider     bool
 	Busy           int
 }
 
@@ -99,7 +100,7 @@ func (s *Store) Claim(ctx context.Context, company domain.CompanyID, limit int, 
 	late, until := at.Add(webhook.PutOff), at.Add(lease)
 	var unsigned error
 	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		endpoints, err := pg.SelectAll[dueEndpoint](ctx, tx, lockDue, company, at, late, until)
+		endpoints, err := pg.SelectAll[dueEndpoint](ctx, tx, lockDue, company, at, late, until, s.Settle != nil)
 		if err != nil {
 			return err
 		}
@@ -125,6 +126,7 @@ func (s *Store) Claim(ctx context.Context, company domain.CompanyID, limit int, 
 				attempts = append(attempts, &webhook.Attempt{
 					CompanyID: company, DeliveryID: message.MessageID, WebhookID: endpoint.WebhookID, Attempts: message.Attempts,
 					URL: endpoint.Address, Format: endpoint.Format, Event: message.Event, Secrets: secrets,
+					ToProvider: endpoint.IsProvider,
 				})
 			}
 		}
@@ -184,8 +186,17 @@ func (s *Store) Finish(ctx context.Context, of *webhook.Attempt, answer webhook.
 	outcome := webhook.Judge(answer.Status, answer.RetryAfter, at)
 	err = pg.Retry(ctx, func() error {
 		return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) (err error) {
-			result, disabled, err = finish(ctx, tx, of, answer, outcome, at)
-			return err
+			if !of.ToProvider {
+				result, disabled, err = finish(ctx, tx, of, answer, outcome, at)
+				return err
+			}
+			if _, err := LockProvider(ctx, tx, of.CompanyID); err != nil {
+				return err
+			}
+			if result, disabled, err = finish(ctx, tx, of, answer, outcome, at); err != nil {
+				return err
+			}
+			return s.Settle(ctx, tx, of, result, answer)
 		})
 	})
 	return result, disabled, err
@@ -267,7 +278,11 @@ func disable(ctx context.Context, tx *sqlx.Tx, of *webhook.Attempt, outcome webh
 	if err := notice(ctx, tx, of, reason, *since, at); err != nil {
 		return "", err
 	}
-	return reason, audit.Record(ctx, tx, domain.Whole(of.CompanyID), *entryOf(domain.AuditWebhookDisable, of.WebhookID, domain.Became("reason", string(reason))))
+	entry := entryOf(domain.AuditWebhookDisable, of.WebhookID, domain.Became("reason", string(reason)))
+	if of.ToProvider {
+		entry = providerEntry(domain.AuditProviderDisable, of.WebhookID, domain.Became("reason", string(reason)))
+	}
+	return reason, audit.Record(ctx, tx, domain.Whole(of.CompanyID), *entry)
 }
 
 const (
@@ -299,6 +314,9 @@ func notice(ctx context.Context, tx *sqlx.Tx, of *webhook.Attempt, reason webhoo
 		why = "no request to it has succeeded since " + since.UTC().Format("2 Jan 2006 15:04 UTC")
 	}
 	note := fmt.Sprintf("The webhook %q (%d) was disabled: %s. It gets no more events until it is enabled again.", name, of.WebhookID, why)
+	if of.ToProvider {
+		note = fmt.Sprintf("The provider that gets the commands of the company was disabled: %s. Commands wait until it is set again.", why)
+	}
 	ids := pg.Pluck(recipients, func(int64) string { return uuid.Must(uuid.NewV7()).String() })
 	_, err := pg.Affected(ctx, tx, queueNotices, of.CompanyID, recipients, pq.StringArray(ids), note, at)
 	return err

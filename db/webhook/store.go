@@ -25,6 +25,10 @@ type Options struct {
 	// sealed or opened.
 	Key   func() (seal.Key, error)
 	Rules webhook.Rules
+	// Settle notes what became of an attempt to send a command, in the transaction that
+	// notes it of the message and under the lock of the provider. Without it commands
+	// are not sent.
+	Settle func(ctx context.Context, tx *sqlx.Tx, of *webhook.Attempt, result webhook.Result, answer webhook.Answer) error
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -51,8 +55,8 @@ func noWebhook(id int64) error { return domain.NotFound("webhookId", "webhook", 
 const webhookSelect = `w.webhook_id, w.name, w.url AS address, w.format, w.event_types AS types, w.alert_ids AS alerts, w.group_ids AS wanted,
   w.tag_names AS tags, w.created_at, w.disabled_at, w.disabled_reason, w.failing_since, w.paused_until, w.previous_until`
 
-// visibleWebhooks is the condition that a scope ($1, $2) shows an endpoint.
-const visibleWebhooks = `w.company_id = $1 AND ($2::bigint[] IS NULL OR w.groups <@ $2)`
+// visibleWebhooks is the condition that a scope ($1, $2) shows an endpoint of events.
+const visibleWebhooks = `w.company_id = $1 AND NOT w.is_provider AND ($2::bigint[] IS NULL OR w.groups <@ $2)`
 
 type endpointRow struct {
 	WebhookID      int64
@@ -150,7 +154,7 @@ func entryOf(action string, id int64, changes ...domain.AuditChange) *domain.Aud
 
 const (
 	lockOwner = `SELECT company_id FROM companies WHERE company_id = $1 FOR NO KEY UPDATE`
-	countAll  = `SELECT count(*) FROM webhooks WHERE company_id = $1`
+	countAll  = `SELECT count(*) FROM webhooks WHERE company_id = $1 AND NOT is_provider`
 	// newWebhook takes the number first: the secret is sealed for it.
 	newWebhook    = `SELECT nextval(pg_get_serial_sequence('webhooks', 'webhook_id'))`
 	insertWebhook = `

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"simgraph/domain"
+	"simgraph/domain/carrier"
 )
 
 // Inventory changes the records of a company one by one. An edit gets the record as
@@ -18,8 +19,9 @@ type Inventory interface {
 	// a number that is taken could not be hidden.
 	CreateSubscriber(ctx context.Context, scope domain.Scope, s *domain.Subscriber) (*domain.Subscriber, error)
 	// EditSubscriber changes one that the scope shows, as far as CheckEdit allows. A
-	// change of the group counts from now on.
-	EditSubscriber(ctx context.Context, scope domain.Scope, physicalID string, edit func(*domain.Subscriber) error) (*domain.Subscriber, error)
+	// change of the group counts from now on. What a carrier must do becomes commands
+	// where the company has a provider.
+	EditSubscriber(ctx context.Context, scope domain.Scope, physicalID string, edit func(*domain.Subscriber) error) (*Edited, error)
 	// CreateGroup adds a group. GroupID 0 stands for the number after the highest.
 	CreateGroup(ctx context.Context, scope domain.Scope, g domain.Group) (*domain.Group, error)
 	EditGroup(ctx context.Context, scope domain.Scope, id int64, edit func(*domain.Group) error) (*domain.Group, error)
@@ -30,6 +32,15 @@ type Inventory interface {
 	EditTariff(ctx context.Context, scope domain.Scope, name string, edit func(*domain.Tariff) error) (*domain.Tariff, error)
 	// RemoveTariff removes a tariff that no subscriber has, and returns it.
 	RemoveTariff(ctx context.Context, scope domain.Scope, name string) (*domain.Tariff, error)
+}
+
+// Edited is a subscriber after an edit.
+type Edited struct {
+	Subscriber *domain.Subscriber
+	// Commands are what its carrier was asked to do.
+	Commands []*carrier.Command
+	// InventoryOnly is set where the company has no provider, so that nothing goes further.
+	InventoryOnly bool
 }
 
 // Users changes the accounts of a company, for callers of the whole company.

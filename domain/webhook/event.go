@@ -84,6 +84,11 @@ func NewSubscriberChanged(company, id string, at time.Time, physicalIDs []string
 	return newEvent(company, id, SubscriberChanged, subject, at, &Change{physicalIDs})
 }
 
+// NewCommandRequested returns the event of a command about a subscriber. Its id is the command's.
+func NewCommandRequested(company, id string, at time.Time, physicalID string, data any) *Event {
+	return newEvent(company, id, CommandRequested, "subscribers/"+url.PathEscape(physicalID), at, data)
+}
+
 // NewTest returns the event of a test.
 func NewTest(company, id string, at time.Time, of *Endpoint) *Event {
 	return newEvent(company, id, Test, "webhooks/"+strconv.FormatInt(of.WebhookID, 10), at, &Trial{of.WebhookID, of.Name})

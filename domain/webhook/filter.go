@@ -17,6 +17,8 @@ const (
 	SubscriberChanged EventType = "subscriber.changed"
 	// Test is sent on request, whatever the filter.
 	Test EventType = "webhook.test"
+	// CommandRequested asks the provider of a company to change something at a carrier.
+	CommandRequested EventType = "command.requested"
 )
 
 // Types are the events that an endpoint can choose.

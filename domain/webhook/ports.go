@@ -94,6 +94,8 @@ type Attempt struct {
 	Format   Format
 	Event    []byte
 	Secrets  []Secret
+	// ToProvider is set for a command.
+	ToProvider bool
 }
 
 // Answer is what an attempt gave: the status, 0 for none, and at most a kilobyte of

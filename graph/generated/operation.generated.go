@@ -1152,6 +1152,29 @@ func (ec *executionContext) fieldContext_StartSubscriberChangePayload_operation(
 	return fc, nil
 }
 
+func (ec *executionContext) _StartSubscriberChangePayload_isInventoryOnly(ctx context.Context, field graphql.CollectedField, obj *model.StartSubscriberChangePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StartSubscriberChangePayload_isInventoryOnly(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsInventoryOnly, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StartSubscriberChangePayload_isInventoryOnly(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StartSubscriberChangePayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _UndoOperationPayload_operation(ctx context.Context, field graphql.CollectedField, obj *model.UndoOperationPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1182,6 +1205,29 @@ func (ec *executionContext) fieldContext_UndoOperationPayload_operation(_ contex
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _UndoOperationPayload_isInventoryOnly(ctx context.Context, field graphql.CollectedField, obj *model.UndoOperationPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UndoOperationPayload_isInventoryOnly(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsInventoryOnly, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UndoOperationPayload_isInventoryOnly(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UndoOperationPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 // endregion **************************** field.gotpl *****************************
@@ -2134,6 +2180,11 @@ func (ec *executionContext) _StartSubscriberChangePayload(ctx context.Context, s
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "isInventoryOnly":
+			out.Values[i] = ec._StartSubscriberChangePayload_isInventoryOnly(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2169,6 +2220,11 @@ func (ec *executionContext) _UndoOperationPayload(ctx context.Context, sel ast.S
 			out.Values[i] = graphql.MarshalString("UndoOperationPayload")
 		case "operation":
 			out.Values[i] = ec._UndoOperationPayload_operation(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "isInventoryOnly":
+			out.Values[i] = ec._UndoOperationPayload_isInventoryOnly(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

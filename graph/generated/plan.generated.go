@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
+	"simgraph/domain/carrier"
 	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 	"simgraph/graph/plan"
@@ -32,6 +33,11 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"createAlert":                  plan.Pointer[model.CreateAlertPayload](false, "CreateAlertPayload"),
 				"editAlert":                    plan.Pointer[model.EditAlertPayload](false, "EditAlertPayload"),
 				"deleteAlert":                  plan.Pointer[model.DeleteAlertPayload](false, "DeleteAlertPayload"),
+				"setCommandProvider":           plan.Pointer[model.SetCommandProviderPayload](false, "SetCommandProviderPayload"),
+				"removeCommandProvider":        plan.Pointer[model.RemoveCommandProviderPayload](false, "RemoveCommandProviderPayload"),
+				"reportCommand":                plan.Pointer[model.ReportCommandPayload](false, "ReportCommandPayload"),
+				"retryCommand":                 plan.Pointer[model.RetryCommandPayload](false, "RetryCommandPayload"),
+				"cancelCommand":                plan.Pointer[model.CancelCommandPayload](false, "CancelCommandPayload"),
 				"editGroup":                    plan.Pointer[model.EditGroupPayload](false, "EditGroupPayload"),
 				"createGroup":                  plan.Pointer[model.CreateGroupPayload](false, "CreateGroupPayload"),
 				"editGroupInventory":           plan.Pointer[model.EditGroupInventoryPayload](false, "EditGroupInventoryPayload"),
@@ -49,11 +55,11 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"sendTestAlert":                plan.Pointer[model.SendTestAlertPayload](false, "SendTestAlertPayload"),
 				"editSubscriber":               plan.Pointer[model.EditSubscriberPayload](false, "EditSubscriberPayload"),
 				"createSubscriber":             plan.Pointer[model.CreateSubscriberPayload](false, "CreateSubscriberPayload"),
-				"editSubscriberInventory":      plan.Pointer[model.EditSubscriberInventoryPayload](false, "EditSubscriberInventoryPayload"),
+				"editSubscriberInventory":      plan.Pointer[model.Commanded](false, "EditSubscriberInventoryPayload"),
 				"moveSubscriber":               plan.Pointer[model.MoveSubscriberPayload](false, "MoveSubscriberPayload"),
-				"barSubscriber":                plan.Pointer[model.BarSubscriberPayload](false, "BarSubscriberPayload"),
-				"unbarSubscriber":              plan.Pointer[model.UnbarSubscriberPayload](false, "UnbarSubscriberPayload"),
-				"terminateSubscriber":          plan.Pointer[model.TerminateSubscriberPayload](false, "TerminateSubscriberPayload"),
+				"barSubscriber":                plan.Pointer[model.Commanded](false, "BarSubscriberPayload"),
+				"unbarSubscriber":              plan.Pointer[model.Commanded](false, "UnbarSubscriberPayload"),
+				"terminateSubscriber":          plan.Pointer[model.Commanded](false, "TerminateSubscriberPayload"),
 				"attachTag":                    plan.Pointer[model.AttachTagPayload](false, "AttachTagPayload"),
 				"detachTag":                    plan.Pointer[model.DetachTagPayload](false, "DetachTagPayload"),
 				"recordUsage":                  plan.Pointer[model.RecordUsagePayload](false, "RecordUsagePayload"),
@@ -88,6 +94,8 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"dataUsageByIpAddress":           plan.Pointer[model.DataUsageByIPAddress](false, "DataUsageByIpAddress"),
 				"subscriberDataUsageByIpAddress": plan.Pointer[model.DataUsageByIPAddress](false, "DataUsageByIpAddress"),
 				"auditLog":                       plan.Pointer[model.Connection[*domain.AuditEntry]](false, "AuditConnection"),
+				"commands":                       plan.Pointer[model.Connection[*carrier.Command]](false, "CommandConnection"),
+				"commandProvider":                plan.Pointer[carrier.Provider](false, "CommandProvider"),
 				"viewer":                         plan.Pointer[domain.Caller](true, "Viewer"),
 				"company":                        plan.Pointer[domain.Company](true, "Company"),
 				"group":                          plan.Pointer[domain.Group](false, "Group"),
@@ -135,7 +143,12 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"BarSubscriberPayload":                e.planBarSubscriberPayload(),
 			"BoundaryExplanation":                 e.planBoundaryExplanation(),
 			"BoundaryState":                       e.planBoundaryState(),
+			"CancelCommandPayload":                e.planCancelCommandPayload(),
 			"CancelOperationPayload":              e.planCancelOperationPayload(),
+			"Command":                             e.planCommand(),
+			"CommandConnection":                   e.planCommandConnection(),
+			"CommandEdge":                         e.planCommandEdge(),
+			"CommandProvider":                     e.planCommandProvider(),
 			"Company":                             e.planCompany(),
 			"Country":                             e.planCountry(),
 			"CreateAccessKeyPayload":              e.planCreateAccessKeyPayload(),
@@ -199,11 +212,14 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"RecordUsagePayload":                  e.planRecordUsagePayload(),
 			"RecordedUsage":                       e.planRecordedUsage(),
 			"RelatedItems":                        e.planRelatedItems(),
+			"RemoveCommandProviderPayload":        e.planRemoveCommandProviderPayload(),
 			"RemoveGroupPayload":                  e.planRemoveGroupPayload(),
 			"RemoveTariffPayload":                 e.planRemoveTariffPayload(),
 			"ReplayWebhookDeliveriesSincePayload": e.planReplayWebhookDeliveriesSincePayload(),
 			"ReplayWebhookDeliveryPayload":        e.planReplayWebhookDeliveryPayload(),
+			"ReportCommandPayload":                e.planReportCommandPayload(),
 			"RestoreRecipientPayload":             e.planRestoreRecipientPayload(),
+			"RetryCommandPayload":                 e.planRetryCommandPayload(),
 			"RevokeAccessKeyPayload":              e.planRevokeAccessKeyPayload(),
 			"RotateWebhookSecretPayload":          e.planRotateWebhookSecretPayload(),
 			"SendTestAlertPayload":                e.planSendTestAlertPayload(),
@@ -211,6 +227,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"SessionConnection":                   e.planSessionConnection(),
 			"SessionCount":                        e.planSessionCount(),
 			"SessionEdge":                         e.planSessionEdge(),
+			"SetCommandProviderPayload":           e.planSetCommandProviderPayload(),
 			"StartSubscriberChangePayload":        e.planStartSubscriberChangePayload(),
 			"Subscriber":                          e.planSubscriber(),
 			"SubscriberConnection":                e.planSubscriberConnection(),
@@ -1805,10 +1822,30 @@ func (e *executableSchema) planBarSubscriberPayload() *plan.Object {
 					return e.executing(ctx).fieldContext_BarSubscriberPayload_subscriber(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.BarSubscriberPayload)
+					obj := of.(*model.Commanded)
 					return obj.Subscriber, nil
 				},
 				Shape: plan.Pointer[domain.Subscriber](true, "Subscriber"),
+			},
+			"isInventoryOnly": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_BarSubscriberPayload_isInventoryOnly(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Commanded)
+					return appendNBoolean2bool(b, obj.IsInventoryOnly)
+				},
+			},
+			"command": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_BarSubscriberPayload_command(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Commanded)
+					return obj.Command, nil
+				},
+				Shape: plan.Pointer[carrier.Command](false, "Command"),
 			},
 		},
 	}
@@ -1928,6 +1965,25 @@ func (e *executableSchema) planBoundaryState() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planCancelCommandPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: cancelCommandPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"command": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CancelCommandPayload_command(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.CancelCommandPayload)
+					return obj.Command, nil
+				},
+				Shape: plan.Pointer[carrier.Command](true, "Command"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planCancelOperationPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: cancelOperationPayloadImplementors,
@@ -1942,6 +1998,359 @@ func (e *executableSchema) planCancelOperationPayload() *plan.Object {
 					return obj.Operation, nil
 				},
 				Shape: plan.Pointer[bulk.Operation](true, "Operation"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planCommand() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	subscriber0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	operation0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	return &plan.Object{
+		Satisfies: commandImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Command_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*carrier.Command)
+					v, err := e.Resolvers.Command().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"commandId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Command_commandId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Command)
+					return appendNString2string(b, obj.CommandID)
+				},
+			},
+			"subscriber": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Command_subscriber(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*carrier.Command)
+					return e.Resolvers.Command().Subscriber(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*carrier.Command)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := subscriber0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
+			},
+			"kind": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Command_kind(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Command)
+					return appendNCommandKind2simgraphᚋdomainᚋcarrierᚐKind(b, obj.Kind)
+				},
+			},
+			"state": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Command_state(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Command)
+					return appendNCommandState2simgraphᚋdomainᚋcarrierᚐState(b, obj.State)
+				},
+			},
+			"reason": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Command_reason(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Command)
+					return appendNString2string(b, obj.Reason)
+				},
+			},
+			"sequence": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Command_sequence(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Command)
+					return appendNBigInt2int64(b, obj.Sequence)
+				},
+			},
+			"operation": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Command_operation(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*carrier.Command)
+					return e.Resolvers.Command().Operation(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*carrier.Command)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := operation0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[bulk.Operation](false, "Operation"),
+			},
+			"requestedAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Command_requestedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Command)
+					return appendNDateTime2timeᚐTime(b, obj.RequestedAt)
+				},
+			},
+			"changedAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Command_changedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Command)
+					return appendNDateTime2timeᚐTime(b, obj.ChangedAt)
+				},
+			},
+			"attempts": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Command_attempts(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Command)
+					return appendNInt2int(b, obj.Attempts)
+				},
+			},
+			"nextAttemptAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Command_nextAttemptAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Command)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.NextAttemptAt)
+				},
+			},
+			"lastStatus": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Command_lastStatus(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Command)
+					return appendOInt2ᚖint(b, obj.LastStatus)
+				},
+			},
+			"lastError": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Command_lastError(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Command)
+					return appendNString2string(b, obj.LastError)
+				},
+			},
+			"payload": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Command_payload(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Command)
+					return appendNString2string(b, obj.Payload)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planCommandConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: commandConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CommandConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*carrier.Command])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*carrier.Command]](true, plan.Value[model.Edge[*carrier.Command]](true, "CommandEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CommandConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*carrier.Command])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*carrier.Command](true, plan.Pointer[carrier.Command](true, "Command")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CommandConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*carrier.Command])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CommandConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*carrier.Command])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planCommandEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: commandEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CommandEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*carrier.Command])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CommandEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*carrier.Command])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[carrier.Command](true, "Command"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planCommandProvider() *plan.Object {
+	return &plan.Object{
+		Satisfies: commandProviderImplementors,
+		Fields: map[string]*plan.Field{
+			"url": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CommandProvider_url(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Provider)
+					return appendNString2string(b, obj.URL)
+				},
+			},
+			"createdAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CommandProvider_createdAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Provider)
+					return appendNDateTime2timeᚐTime(b, obj.CreatedAt)
+				},
+			},
+			"disabledAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CommandProvider_disabledAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Provider)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.DisabledAt)
+				},
+			},
+			"disabledReason": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CommandProvider_disabledReason(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Provider)
+					return appendOWebhookDisabledReason2ᚖsimgraphᚋdomainᚋwebhookᚐDisabledReason(b, obj.DisabledReason)
+				},
+			},
+			"failingSince": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CommandProvider_failingSince(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Provider)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.FailingSince)
+				},
+			},
+			"pausedUntil": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CommandProvider_pausedUntil(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Provider)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.PausedUntil)
+				},
+			},
+			"previousSecretUntil": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CommandProvider_previousSecretUntil(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*carrier.Provider)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.PreviousSecretUntil)
+				},
 			},
 		},
 	}
@@ -2709,10 +3118,30 @@ func (e *executableSchema) planEditSubscriberInventoryPayload() *plan.Object {
 					return e.executing(ctx).fieldContext_EditSubscriberInventoryPayload_subscriber(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.EditSubscriberInventoryPayload)
+					obj := of.(*model.Commanded)
 					return obj.Subscriber, nil
 				},
 				Shape: plan.Pointer[domain.Subscriber](true, "Subscriber"),
+			},
+			"isInventoryOnly": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EditSubscriberInventoryPayload_isInventoryOnly(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Commanded)
+					return appendNBoolean2bool(b, obj.IsInventoryOnly)
+				},
+			},
+			"command": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EditSubscriberInventoryPayload_command(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Commanded)
+					return obj.Command, nil
+				},
+				Shape: plan.Pointer[carrier.Command](false, "Command"),
 			},
 		},
 	}
@@ -4665,6 +5094,25 @@ func (e *executableSchema) planRelatedItems() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planRemoveCommandProviderPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: removeCommandProviderPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"provider": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RemoveCommandProviderPayload_provider(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.RemoveCommandProviderPayload)
+					return obj.Provider, nil
+				},
+				Shape: plan.Pointer[carrier.Provider](true, "CommandProvider"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planRemoveGroupPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: removeGroupPayloadImplementors,
@@ -4740,6 +5188,25 @@ func (e *executableSchema) planReplayWebhookDeliveryPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planReportCommandPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: reportCommandPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"command": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ReportCommandPayload_command(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.ReportCommandPayload)
+					return obj.Command, nil
+				},
+				Shape: plan.Pointer[carrier.Command](true, "Command"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planRestoreRecipientPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: restoreRecipientPayloadImplementors,
@@ -4774,6 +5241,25 @@ func (e *executableSchema) planRestoreRecipientPayload() *plan.Object {
 					obj := of.(*domain.Restored)
 					return appendNInt2int(b, obj.Alerts)
 				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planRetryCommandPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: retryCommandPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"command": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RetryCommandPayload_command(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.RetryCommandPayload)
+					return obj.Command, nil
+				},
+				Shape: plan.Pointer[carrier.Command](true, "Command"),
 			},
 		},
 	}
@@ -5181,6 +5667,34 @@ func (e *executableSchema) planSessionEdge() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planSetCommandProviderPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: setCommandProviderPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"provider": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SetCommandProviderPayload_provider(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.SetCommandProviderPayload)
+					return obj.Provider, nil
+				},
+				Shape: plan.Pointer[carrier.Provider](true, "CommandProvider"),
+			},
+			"secret": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SetCommandProviderPayload_secret(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.SetCommandProviderPayload)
+					return appendOString2ᚖstring(b, obj.Secret)
+				},
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planStartSubscriberChangePayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: startSubscriberChangePayloadImplementors,
@@ -5195,6 +5709,16 @@ func (e *executableSchema) planStartSubscriberChangePayload() *plan.Object {
 					return obj.Operation, nil
 				},
 				Shape: plan.Pointer[bulk.Operation](true, "Operation"),
+			},
+			"isInventoryOnly": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_StartSubscriberChangePayload_isInventoryOnly(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.StartSubscriberChangePayload)
+					return appendNBoolean2bool(b, obj.IsInventoryOnly)
+				},
 			},
 		},
 	}
@@ -5557,6 +6081,19 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 					return directive1(ctx)
 				},
 				Shape: plan.List[*domain.AlertState](false, plan.Pointer[domain.AlertState](true, "AlertState")),
+			},
+			"commands": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Subscriber_commands(ctx, field)
+				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_Subscriber_commands_args(ctx, raw)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.Subscriber)
+					return e.Resolvers.Subscriber().Commands(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["state"].(*carrier.State), fc.Args["kind"].(*carrier.Kind))
+				},
+				Shape: plan.Pointer[model.Connection[*carrier.Command]](false, "CommandConnection"),
 			},
 			"sessions": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6160,10 +6697,30 @@ func (e *executableSchema) planTerminateSubscriberPayload() *plan.Object {
 					return e.executing(ctx).fieldContext_TerminateSubscriberPayload_subscriber(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.TerminateSubscriberPayload)
+					obj := of.(*model.Commanded)
 					return obj.Subscriber, nil
 				},
 				Shape: plan.Pointer[domain.Subscriber](true, "Subscriber"),
+			},
+			"isInventoryOnly": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TerminateSubscriberPayload_isInventoryOnly(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Commanded)
+					return appendNBoolean2bool(b, obj.IsInventoryOnly)
+				},
+			},
+			"command": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TerminateSubscriberPayload_command(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Commanded)
+					return obj.Command, nil
+				},
+				Shape: plan.Pointer[carrier.Command](false, "Command"),
 			},
 		},
 	}
@@ -6198,10 +6755,30 @@ func (e *executableSchema) planUnbarSubscriberPayload() *plan.Object {
 					return e.executing(ctx).fieldContext_UnbarSubscriberPayload_subscriber(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.UnbarSubscriberPayload)
+					obj := of.(*model.Commanded)
 					return obj.Subscriber, nil
 				},
 				Shape: plan.Pointer[domain.Subscriber](true, "Subscriber"),
+			},
+			"isInventoryOnly": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UnbarSubscriberPayload_isInventoryOnly(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Commanded)
+					return appendNBoolean2bool(b, obj.IsInventoryOnly)
+				},
+			},
+			"command": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UnbarSubscriberPayload_command(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Commanded)
+					return obj.Command, nil
+				},
+				Shape: plan.Pointer[carrier.Command](false, "Command"),
 			},
 		},
 	}
@@ -6221,6 +6798,16 @@ func (e *executableSchema) planUndoOperationPayload() *plan.Object {
 					return obj.Operation, nil
 				},
 				Shape: plan.Pointer[bulk.Operation](true, "Operation"),
+			},
+			"isInventoryOnly": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UndoOperationPayload_isInventoryOnly(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.UndoOperationPayload)
+					return appendNBoolean2bool(b, obj.IsInventoryOnly)
+				},
 			},
 		},
 	}
@@ -7591,7 +8178,7 @@ func (e *executableSchema) planWebhookEdge() *plan.Object {
 	}
 }
 
-var objectsOfNode = []string{"WebhookDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "Tariff", "Tag", "Subscriber", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Company", "AuditEntry", "AlertLogEntry", "Alert", "AccessKey"}
+var objectsOfNode = []string{"WebhookDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "Tariff", "Tag", "Subscriber", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Company", "Command", "AuditEntry", "AlertLogEntry", "Alert", "AccessKey"}
 
 func objectOfNode(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -7714,6 +8301,13 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Company", obj
+	case carrier.Command:
+		return "Command", &obj
+	case *carrier.Command:
+		if obj == nil {
+			return "", nil
+		}
+		return "Command", obj
 	case domain.AuditEntry:
 		return "AuditEntry", &obj
 	case *domain.AuditEntry:
@@ -7847,6 +8441,28 @@ func appendOFloat2ᚖfloat64(b []byte, v *float64) ([]byte, bool) {
 	return plan.AppendFloat(b, *v), true
 }
 
+func appendNCommandKind2simgraphᚋdomainᚋcarrierᚐKind(b []byte, v carrier.Kind) ([]byte, bool) {
+	return plan.AppendString(b, marshalNCommandKind2simgraphᚋdomainᚋcarrierᚐKind[v]), true
+}
+
+func appendNCommandState2simgraphᚋdomainᚋcarrierᚐState(b []byte, v carrier.State) ([]byte, bool) {
+	return plan.AppendString(b, marshalNCommandState2simgraphᚋdomainᚋcarrierᚐState[v]), true
+}
+
+func appendOInt2ᚖint(b []byte, v *int) ([]byte, bool) {
+	if v == nil {
+		return b, false
+	}
+	return plan.AppendInt(b, *v), true
+}
+
+func appendOWebhookDisabledReason2ᚖsimgraphᚋdomainᚋwebhookᚐDisabledReason(b []byte, v *webhook.DisabledReason) ([]byte, bool) {
+	if v == nil {
+		return b, false
+	}
+	return plan.AppendString(b, marshalOWebhookDisabledReason2ᚖsimgraphᚋdomainᚋwebhookᚐDisabledReason[*v]), true
+}
+
 func appendNUsageMap2ᚖsimgraphᚋgraphᚋmodelᚐUsageMap(b []byte, v *model.UsageMap) ([]byte, bool) {
 	if v == nil {
 		return b, false
@@ -7889,13 +8505,6 @@ func appendNSubscriberKind2simgraphᚋdomainᚐKind(b []byte, v domain.Kind) ([]
 	return plan.AppendString(b, marshalNSubscriberKind2simgraphᚋdomainᚐKind[v]), true
 }
 
-func appendOInt2ᚖint(b []byte, v *int) ([]byte, bool) {
-	if v == nil {
-		return b, false
-	}
-	return plan.AppendInt(b, *v), true
-}
-
 func appendOInt2ᚖint64(b []byte, v *int64) ([]byte, bool) {
 	if v == nil {
 		return b, false
@@ -7913,13 +8522,6 @@ func appendNWebhookFormat2simgraphᚋdomainᚋwebhookᚐFormat(b []byte, v webho
 
 func appendNWebhookEventType2simgraphᚋdomainᚋwebhookᚐEventType(b []byte, v webhook.EventType) ([]byte, bool) {
 	return plan.AppendString(b, marshalNWebhookEventType2simgraphᚋdomainᚋwebhookᚐEventType[v]), true
-}
-
-func appendOWebhookDisabledReason2ᚖsimgraphᚋdomainᚋwebhookᚐDisabledReason(b []byte, v *webhook.DisabledReason) ([]byte, bool) {
-	if v == nil {
-		return b, false
-	}
-	return plan.AppendString(b, marshalOWebhookDisabledReason2ᚖsimgraphᚋdomainᚋwebhookᚐDisabledReason[*v]), true
 }
 
 func appendNWebhookDeliveryState2simgraphᚋdomainᚋwebhookᚐState(b []byte, v webhook.State) ([]byte, bool) {

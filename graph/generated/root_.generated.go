@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
+	"simgraph/domain/carrier"
 	"simgraph/domain/webhook"
 	"simgraph/graph/generated/input"
 	"sync/atomic"
@@ -33,6 +34,7 @@ type ResolverRoot interface {
 	AlertLogEntry() AlertLogEntryResolver
 	AlertState() AlertStateResolver
 	AuditEntry() AuditEntryResolver
+	Command() CommandResolver
 	Company() CompanyResolver
 	FeedElement() FeedElementResolver
 	FeedReject() FeedRejectResolver
@@ -238,7 +240,9 @@ type ComplexityRoot struct {
 	}
 
 	BarSubscriberPayload struct {
-		Subscriber func(childComplexity int) int
+		Command         func(childComplexity int) int
+		IsInventoryOnly func(childComplexity int) int
+		Subscriber      func(childComplexity int) int
 	}
 
 	BoundaryExplanation struct {
@@ -257,8 +261,52 @@ type ComplexityRoot struct {
 		Threshold func(childComplexity int) int
 	}
 
+	CancelCommandPayload struct {
+		Command func(childComplexity int) int
+	}
+
 	CancelOperationPayload struct {
 		Operation func(childComplexity int) int
+	}
+
+	Command struct {
+		Attempts      func(childComplexity int) int
+		ChangedAt     func(childComplexity int) int
+		CommandID     func(childComplexity int) int
+		ID            func(childComplexity int) int
+		Kind          func(childComplexity int) int
+		LastError     func(childComplexity int) int
+		LastStatus    func(childComplexity int) int
+		NextAttemptAt func(childComplexity int) int
+		Operation     func(childComplexity int) int
+		Payload       func(childComplexity int) int
+		Reason        func(childComplexity int) int
+		RequestedAt   func(childComplexity int) int
+		Sequence      func(childComplexity int) int
+		State         func(childComplexity int) int
+		Subscriber    func(childComplexity int) int
+	}
+
+	CommandConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	CommandEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	CommandProvider struct {
+		CreatedAt           func(childComplexity int) int
+		DisabledAt          func(childComplexity int) int
+		DisabledReason      func(childComplexity int) int
+		FailingSince        func(childComplexity int) int
+		PausedUntil         func(childComplexity int) int
+		PreviousSecretUntil func(childComplexity int) int
+		URL                 func(childComplexity int) int
 	}
 
 	Company struct {
@@ -372,7 +420,9 @@ type ComplexityRoot struct {
 	}
 
 	EditSubscriberInventoryPayload struct {
-		Subscriber func(childComplexity int) int
+		Command         func(childComplexity int) int
+		IsInventoryOnly func(childComplexity int) int
+		Subscriber      func(childComplexity int) int
 	}
 
 	EditSubscriberPayload struct {
@@ -501,6 +551,7 @@ type ComplexityRoot struct {
 	Mutation struct {
 		AttachTag                    func(childComplexity int, input input.AttachTagInput) int
 		BarSubscriber                func(childComplexity int, input input.BarSubscriberInput) int
+		CancelCommand                func(childComplexity int, input input.CancelCommandInput) int
 		CancelOperation              func(childComplexity int, input input.CancelOperationInput) int
 		CreateAccessKey              func(childComplexity int, input input.CreateAccessKeyInput) int
 		CreateAlert                  func(childComplexity int, input input.CreateAlertInput) int
@@ -527,14 +578,18 @@ type ComplexityRoot struct {
 		EnableWebhook                func(childComplexity int, input input.EnableWebhookInput) int
 		MoveSubscriber               func(childComplexity int, input input.MoveSubscriberInput) int
 		RecordUsage                  func(childComplexity int, input input.RecordUsageInput) int
+		RemoveCommandProvider        func(childComplexity int, input input.RemoveCommandProviderInput) int
 		RemoveGroup                  func(childComplexity int, input input.RemoveGroupInput) int
 		RemoveTariff                 func(childComplexity int, input input.RemoveTariffInput) int
 		ReplayWebhookDeliveriesSince func(childComplexity int, input input.ReplayWebhookDeliveriesSinceInput) int
 		ReplayWebhookDelivery        func(childComplexity int, input input.ReplayWebhookDeliveryInput) int
+		ReportCommand                func(childComplexity int, input input.ReportCommandInput) int
 		RestoreRecipient             func(childComplexity int, input input.RestoreRecipientInput) int
+		RetryCommand                 func(childComplexity int, input input.RetryCommandInput) int
 		RevokeAccessKey              func(childComplexity int, input input.RevokeAccessKeyInput) int
 		RotateWebhookSecret          func(childComplexity int, input input.RotateWebhookSecretInput) int
 		SendTestAlert                func(childComplexity int, input input.SendTestAlertInput) int
+		SetCommandProvider           func(childComplexity int, input input.SetCommandProviderInput) int
 		StartSubscriberChange        func(childComplexity int, input input.StartSubscriberChangeInput) int
 		TerminateSubscriber          func(childComplexity int, input input.TerminateSubscriberInput) int
 		TestWebhook                  func(childComplexity int, input input.TestWebhookInput) int
@@ -647,6 +702,8 @@ type ComplexityRoot struct {
 		AlertLogList                   func(childComplexity int, limit *int32, offset *int32, filter *string, orderBy *string) int
 		Alerts                         func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		AuditLog                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any) int
+		CommandProvider                func(childComplexity int) int
+		Commands                       func(childComplexity int, first *int32, after *string, last *int32, before *string, state *carrier.State, kind *carrier.Kind, operationID *string) int
 		Company                        func(childComplexity int) int
 		DataUsage                      func(childComplexity int, startDate string, endDate string) int
 		DataUsageByIPAddress           func(childComplexity int, startDate string, endDate string) int
@@ -724,6 +781,10 @@ type ComplexityRoot struct {
 		Profiles func(childComplexity int) int
 	}
 
+	RemoveCommandProviderPayload struct {
+		Provider func(childComplexity int) int
+	}
+
 	RemoveGroupPayload struct {
 		Group func(childComplexity int) int
 	}
@@ -740,10 +801,18 @@ type ComplexityRoot struct {
 		Delivery func(childComplexity int) int
 	}
 
+	ReportCommandPayload struct {
+		Command func(childComplexity int) int
+	}
+
 	RestoreRecipientPayload struct {
 		Alerts    func(childComplexity int) int
 		Mails     func(childComplexity int) int
 		Recipient func(childComplexity int) int
+	}
+
+	RetryCommandPayload struct {
+		Command func(childComplexity int) int
 	}
 
 	RevokeAccessKeyPayload struct {
@@ -799,12 +868,19 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	SetCommandProviderPayload struct {
+		Provider func(childComplexity int) int
+		Secret   func(childComplexity int) int
+	}
+
 	StartSubscriberChangePayload struct {
-		Operation func(childComplexity int) int
+		IsInventoryOnly func(childComplexity int) int
+		Operation       func(childComplexity int) int
 	}
 
 	Subscriber struct {
 		Alerts         func(childComplexity int) int
+		Commands       func(childComplexity int, first *int32, after *string, last *int32, before *string, state *carrier.State, kind *carrier.Kind) int
 		ConnectionDate func(childComplexity int) int
 		ContractLength func(childComplexity int) int
 		DataNumber     func(childComplexity int) int
@@ -918,7 +994,9 @@ type ComplexityRoot struct {
 	}
 
 	TerminateSubscriberPayload struct {
-		Subscriber func(childComplexity int) int
+		Command         func(childComplexity int) int
+		IsInventoryOnly func(childComplexity int) int
+		Subscriber      func(childComplexity int) int
 	}
 
 	TestWebhookPayload struct {
@@ -926,11 +1004,14 @@ type ComplexityRoot struct {
 	}
 
 	UnbarSubscriberPayload struct {
-		Subscriber func(childComplexity int) int
+		Command         func(childComplexity int) int
+		IsInventoryOnly func(childComplexity int) int
+		Subscriber      func(childComplexity int) int
 	}
 
 	UndoOperationPayload struct {
-		Operation func(childComplexity int) int
+		IsInventoryOnly func(childComplexity int) int
+		Operation       func(childComplexity int) int
 	}
 
 	Usage struct {
@@ -1808,6 +1889,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AuditEntry.SubjectType(childComplexity), true
 
+	case "BarSubscriberPayload.command":
+		if e.ComplexityRoot.BarSubscriberPayload.Command == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BarSubscriberPayload.Command(childComplexity), true
+	case "BarSubscriberPayload.isInventoryOnly":
+		if e.ComplexityRoot.BarSubscriberPayload.IsInventoryOnly == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BarSubscriberPayload.IsInventoryOnly(childComplexity), true
 	case "BarSubscriberPayload.subscriber":
 		if e.ComplexityRoot.BarSubscriberPayload.Subscriber == nil {
 			break
@@ -1877,12 +1970,191 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.BoundaryState.Threshold(childComplexity), true
 
+	case "CancelCommandPayload.command":
+		if e.ComplexityRoot.CancelCommandPayload.Command == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CancelCommandPayload.Command(childComplexity), true
+
 	case "CancelOperationPayload.operation":
 		if e.ComplexityRoot.CancelOperationPayload.Operation == nil {
 			break
 		}
 
 		return e.ComplexityRoot.CancelOperationPayload.Operation(childComplexity), true
+
+	case "Command.attempts":
+		if e.ComplexityRoot.Command.Attempts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Command.Attempts(childComplexity), true
+	case "Command.changedAt":
+		if e.ComplexityRoot.Command.ChangedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Command.ChangedAt(childComplexity), true
+	case "Command.commandId":
+		if e.ComplexityRoot.Command.CommandID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Command.CommandID(childComplexity), true
+	case "Command.id":
+		if e.ComplexityRoot.Command.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Command.ID(childComplexity), true
+	case "Command.kind":
+		if e.ComplexityRoot.Command.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Command.Kind(childComplexity), true
+	case "Command.lastError":
+		if e.ComplexityRoot.Command.LastError == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Command.LastError(childComplexity), true
+	case "Command.lastStatus":
+		if e.ComplexityRoot.Command.LastStatus == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Command.LastStatus(childComplexity), true
+	case "Command.nextAttemptAt":
+		if e.ComplexityRoot.Command.NextAttemptAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Command.NextAttemptAt(childComplexity), true
+	case "Command.operation":
+		if e.ComplexityRoot.Command.Operation == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Command.Operation(childComplexity), true
+	case "Command.payload":
+		if e.ComplexityRoot.Command.Payload == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Command.Payload(childComplexity), true
+	case "Command.reason":
+		if e.ComplexityRoot.Command.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Command.Reason(childComplexity), true
+	case "Command.requestedAt":
+		if e.ComplexityRoot.Command.RequestedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Command.RequestedAt(childComplexity), true
+	case "Command.sequence":
+		if e.ComplexityRoot.Command.Sequence == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Command.Sequence(childComplexity), true
+	case "Command.state":
+		if e.ComplexityRoot.Command.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Command.State(childComplexity), true
+	case "Command.subscriber":
+		if e.ComplexityRoot.Command.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Command.Subscriber(childComplexity), true
+
+	case "CommandConnection.edges":
+		if e.ComplexityRoot.CommandConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommandConnection.Edges(childComplexity), true
+	case "CommandConnection.nodes":
+		if e.ComplexityRoot.CommandConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommandConnection.Nodes(childComplexity), true
+	case "CommandConnection.pageInfo":
+		if e.ComplexityRoot.CommandConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommandConnection.PageInfo(childComplexity), true
+	case "CommandConnection.totalCount":
+		if e.ComplexityRoot.CommandConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommandConnection.TotalCount(childComplexity), true
+
+	case "CommandEdge.cursor":
+		if e.ComplexityRoot.CommandEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommandEdge.Cursor(childComplexity), true
+	case "CommandEdge.node":
+		if e.ComplexityRoot.CommandEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommandEdge.Node(childComplexity), true
+
+	case "CommandProvider.createdAt":
+		if e.ComplexityRoot.CommandProvider.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommandProvider.CreatedAt(childComplexity), true
+	case "CommandProvider.disabledAt":
+		if e.ComplexityRoot.CommandProvider.DisabledAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommandProvider.DisabledAt(childComplexity), true
+	case "CommandProvider.disabledReason":
+		if e.ComplexityRoot.CommandProvider.DisabledReason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommandProvider.DisabledReason(childComplexity), true
+	case "CommandProvider.failingSince":
+		if e.ComplexityRoot.CommandProvider.FailingSince == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommandProvider.FailingSince(childComplexity), true
+	case "CommandProvider.pausedUntil":
+		if e.ComplexityRoot.CommandProvider.PausedUntil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommandProvider.PausedUntil(childComplexity), true
+	case "CommandProvider.previousSecretUntil":
+		if e.ComplexityRoot.CommandProvider.PreviousSecretUntil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommandProvider.PreviousSecretUntil(childComplexity), true
+	case "CommandProvider.url":
+		if e.ComplexityRoot.CommandProvider.URL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommandProvider.URL(childComplexity), true
 
 	case "Company.billingDay":
 		if e.ComplexityRoot.Company.BillingDay == nil {
@@ -2178,6 +2450,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.EditRecipientPayload.Recipient(childComplexity), true
 
+	case "EditSubscriberInventoryPayload.command":
+		if e.ComplexityRoot.EditSubscriberInventoryPayload.Command == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EditSubscriberInventoryPayload.Command(childComplexity), true
+	case "EditSubscriberInventoryPayload.isInventoryOnly":
+		if e.ComplexityRoot.EditSubscriberInventoryPayload.IsInventoryOnly == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EditSubscriberInventoryPayload.IsInventoryOnly(childComplexity), true
 	case "EditSubscriberInventoryPayload.subscriber":
 		if e.ComplexityRoot.EditSubscriberInventoryPayload.Subscriber == nil {
 			break
@@ -2632,6 +2916,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.BarSubscriber(childComplexity, args["input"].(input.BarSubscriberInput)), true
+	case "Mutation.cancelCommand":
+		if e.ComplexityRoot.Mutation.CancelCommand == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_cancelCommand_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CancelCommand(childComplexity, args["input"].(input.CancelCommandInput)), true
 	case "Mutation.cancelOperation":
 		if e.ComplexityRoot.Mutation.CancelOperation == nil {
 			break
@@ -2918,6 +3213,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RecordUsage(childComplexity, args["input"].(input.RecordUsageInput)), true
+	case "Mutation.removeCommandProvider":
+		if e.ComplexityRoot.Mutation.RemoveCommandProvider == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeCommandProvider_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveCommandProvider(childComplexity, args["input"].(input.RemoveCommandProviderInput)), true
 	case "Mutation.removeGroup":
 		if e.ComplexityRoot.Mutation.RemoveGroup == nil {
 			break
@@ -2962,6 +3268,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.ReplayWebhookDelivery(childComplexity, args["input"].(input.ReplayWebhookDeliveryInput)), true
+	case "Mutation.reportCommand":
+		if e.ComplexityRoot.Mutation.ReportCommand == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_reportCommand_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ReportCommand(childComplexity, args["input"].(input.ReportCommandInput)), true
 	case "Mutation.restoreRecipient":
 		if e.ComplexityRoot.Mutation.RestoreRecipient == nil {
 			break
@@ -2973,6 +3290,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RestoreRecipient(childComplexity, args["input"].(input.RestoreRecipientInput)), true
+	case "Mutation.retryCommand":
+		if e.ComplexityRoot.Mutation.RetryCommand == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_retryCommand_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RetryCommand(childComplexity, args["input"].(input.RetryCommandInput)), true
 	case "Mutation.revokeAccessKey":
 		if e.ComplexityRoot.Mutation.RevokeAccessKey == nil {
 			break
@@ -3006,6 +3334,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.SendTestAlert(childComplexity, args["input"].(input.SendTestAlertInput)), true
+	case "Mutation.setCommandProvider":
+		if e.ComplexityRoot.Mutation.SetCommandProvider == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_setCommandProvider_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SetCommandProvider(childComplexity, args["input"].(input.SetCommandProviderInput)), true
 	case "Mutation.startSubscriberChange":
 		if e.ComplexityRoot.Mutation.StartSubscriberChange == nil {
 			break
@@ -3505,6 +3844,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.AuditLog(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any)), true
+	case "Query.commandProvider":
+		if e.ComplexityRoot.Query.CommandProvider == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.CommandProvider(childComplexity), true
+	case "Query.commands":
+		if e.ComplexityRoot.Query.Commands == nil {
+			break
+		}
+
+		args, err := ec.field_Query_commands_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Commands(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["state"].(*carrier.State), args["kind"].(*carrier.Kind), args["operationId"].(*string)), true
 	case "Query.company":
 		if e.ComplexityRoot.Query.Company == nil {
 			break
@@ -3998,6 +4354,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RelatedItems.Profiles(childComplexity), true
 
+	case "RemoveCommandProviderPayload.provider":
+		if e.ComplexityRoot.RemoveCommandProviderPayload.Provider == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RemoveCommandProviderPayload.Provider(childComplexity), true
+
 	case "RemoveGroupPayload.group":
 		if e.ComplexityRoot.RemoveGroupPayload.Group == nil {
 			break
@@ -4026,6 +4389,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ReplayWebhookDeliveryPayload.Delivery(childComplexity), true
 
+	case "ReportCommandPayload.command":
+		if e.ComplexityRoot.ReportCommandPayload.Command == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportCommandPayload.Command(childComplexity), true
+
 	case "RestoreRecipientPayload.alerts":
 		if e.ComplexityRoot.RestoreRecipientPayload.Alerts == nil {
 			break
@@ -4044,6 +4414,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RestoreRecipientPayload.Recipient(childComplexity), true
+
+	case "RetryCommandPayload.command":
+		if e.ComplexityRoot.RetryCommandPayload.Command == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RetryCommandPayload.Command(childComplexity), true
 
 	case "RevokeAccessKeyPayload.accessKey":
 		if e.ComplexityRoot.RevokeAccessKeyPayload.AccessKey == nil {
@@ -4244,6 +4621,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SessionEdge.Node(childComplexity), true
 
+	case "SetCommandProviderPayload.provider":
+		if e.ComplexityRoot.SetCommandProviderPayload.Provider == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SetCommandProviderPayload.Provider(childComplexity), true
+	case "SetCommandProviderPayload.secret":
+		if e.ComplexityRoot.SetCommandProviderPayload.Secret == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SetCommandProviderPayload.Secret(childComplexity), true
+
+	case "StartSubscriberChangePayload.isInventoryOnly":
+		if e.ComplexityRoot.StartSubscriberChangePayload.IsInventoryOnly == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StartSubscriberChangePayload.IsInventoryOnly(childComplexity), true
 	case "StartSubscriberChangePayload.operation":
 		if e.ComplexityRoot.StartSubscriberChangePayload.Operation == nil {
 			break
@@ -4257,6 +4653,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Subscriber.Alerts(childComplexity), true
+	case "Subscriber.commands":
+		if e.ComplexityRoot.Subscriber.Commands == nil {
+			break
+		}
+
+		args, err := ec.field_Subscriber_commands_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscriber.Commands(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["state"].(*carrier.State), args["kind"].(*carrier.Kind)), true
 	case "Subscriber.connectionDate":
 		if e.ComplexityRoot.Subscriber.ConnectionDate == nil {
 			break
@@ -4754,6 +5161,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.TariffEdge.Node(childComplexity), true
 
+	case "TerminateSubscriberPayload.command":
+		if e.ComplexityRoot.TerminateSubscriberPayload.Command == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TerminateSubscriberPayload.Command(childComplexity), true
+	case "TerminateSubscriberPayload.isInventoryOnly":
+		if e.ComplexityRoot.TerminateSubscriberPayload.IsInventoryOnly == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TerminateSubscriberPayload.IsInventoryOnly(childComplexity), true
 	case "TerminateSubscriberPayload.subscriber":
 		if e.ComplexityRoot.TerminateSubscriberPayload.Subscriber == nil {
 			break
@@ -4768,6 +5187,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.TestWebhookPayload.Delivery(childComplexity), true
 
+	case "UnbarSubscriberPayload.command":
+		if e.ComplexityRoot.UnbarSubscriberPayload.Command == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnbarSubscriberPayload.Command(childComplexity), true
+	case "UnbarSubscriberPayload.isInventoryOnly":
+		if e.ComplexityRoot.UnbarSubscriberPayload.IsInventoryOnly == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnbarSubscriberPayload.IsInventoryOnly(childComplexity), true
 	case "UnbarSubscriberPayload.subscriber":
 		if e.ComplexityRoot.UnbarSubscriberPayload.Subscriber == nil {
 			break
@@ -4775,6 +5206,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UnbarSubscriberPayload.Subscriber(childComplexity), true
 
+	case "UndoOperationPayload.isInventoryOnly":
+		if e.ComplexityRoot.UndoOperationPayload.IsInventoryOnly == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UndoOperationPayload.IsInventoryOnly(childComplexity), true
 	case "UndoOperationPayload.operation":
 		if e.ComplexityRoot.UndoOperationPayload.Operation == nil {
 			break
@@ -5481,6 +5918,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAuditFilter,
 		ec.unmarshalInputBarSubscriberInput,
 		ec.unmarshalInputBooleanFilter,
+		ec.unmarshalInputCancelCommandInput,
 		ec.unmarshalInputCancelOperationInput,
 		ec.unmarshalInputCreateAccessKeyInput,
 		ec.unmarshalInputCreateAlertInput,
@@ -5514,16 +5952,20 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputProfilesFilter,
 		ec.unmarshalInputRecordUsageInput,
 		ec.unmarshalInputRelatedItemsFilter,
+		ec.unmarshalInputRemoveCommandProviderInput,
 		ec.unmarshalInputRemoveGroupInput,
 		ec.unmarshalInputRemoveTariffInput,
 		ec.unmarshalInputReplayWebhookDeliveriesSinceInput,
 		ec.unmarshalInputReplayWebhookDeliveryInput,
+		ec.unmarshalInputReportCommandInput,
 		ec.unmarshalInputRestoreRecipientInput,
+		ec.unmarshalInputRetryCommandInput,
 		ec.unmarshalInputRevokeAccessKeyInput,
 		ec.unmarshalInputRotateWebhookSecretInput,
 		ec.unmarshalInputSendTestAlertInput,
 		ec.unmarshalInputSessionFilter,
 		ec.unmarshalInputSessionOrder,
+		ec.unmarshalInputSetCommandProviderInput,
 		ec.unmarshalInputSetFilter,
 		ec.unmarshalInputStartSubscriberChangeInput,
 		ec.unmarshalInputStringFilter,
@@ -6560,6 +7002,243 @@ input AuditFilter {
   requestId: StringFilter
 }
 `, BuiltIn: false},
+	{Name: "../schema/command.graphqls", Input: `extend type Query {
+  """
+  What carriers were asked to do, the newest first. Commands are kept for 30 days after their state changed last, unless
+  the service is run with another --webhook-retention.
+  """
+  commands(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "In this state alone."
+    state: CommandState
+    "Of this kind alone."
+    kind: CommandKind
+    "Of this operation alone."
+    operationId: String
+  ): CommandConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  "What gets the commands of the company; null where changes stay in the inventory. FORBIDDEN for users of groups."
+  commandProvider: CommandProvider @requires(permissions: [MANAGE_INVENTORY])
+}
+
+extend type Mutation {
+  """
+  Makes the provider of commands of the company, or changes it. From then on each change of the inventory that a carrier
+  must follow is sent to its URL, signed as webhooks are. One that was disabled is enabled. FORBIDDEN for users of groups.
+  """
+  setCommandProvider(input: SetCommandProviderInput!): SetCommandProviderPayload @requires(permissions: [MANAGE_INVENTORY]) @semanticNonNull
+  "Removes the provider: changes stay in the inventory again, and commands that wait are CANCELLED. FORBIDDEN for users of groups."
+  removeCommandProvider(input: RemoveCommandProviderInput!): RemoveCommandProviderPayload @requires(permissions: [MANAGE_INVENTORY]) @semanticNonNull
+  "Reports what became of a command. For the system that gets them; a command that was done by hand can be reported too."
+  reportCommand(input: ReportCommandInput!): ReportCommandPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  "Sends a command again, at once, under the same id, by a new schedule: one that is REQUESTED, ACCEPTED or FAILED, and that no newer one replaces."
+  retryCommand(input: RetryCommandInput!): RetryCommandPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  "Withdraws a command that was not sent yet. The inventory stays as it is."
+  cancelCommand(input: CancelCommandInput!): CancelCommandPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+}
+
+extend type Subscriber {
+  "What its carrier was asked to do, the newest first."
+  commands(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "In this state alone."
+    state: CommandState
+    "Of this kind alone."
+    kind: CommandKind
+  ): CommandConnection @semanticNonNull
+}
+
+"What a carrier was asked to do with a subscriber, since the inventory changed."
+type Command implements Node {
+  "The global id."
+  id: ID!
+  "The id of the command: the header webhook-id, the same at every attempt."
+  commandId: String!
+  "The subscriber; null where the caller does not see it."
+  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  "What to do."
+  kind: CommandKind!
+  "How far it is."
+  state: CommandState!
+  "Why it failed, was replaced or cancelled; empty where nothing is known."
+  reason: String!
+  "Rises with every command of the subscriber, so that receivers recognize an older one."
+  sequence: BigInt!
+  "The operation that changed the subscriber; null for a change of its own, and when it was removed or the caller does not see it."
+  operation: Operation @requires(permissions: [VIEW_SUBSCRIBER])
+  "When the inventory changed."
+  requestedAt: DateTime!
+  "When it got its state."
+  changedAt: DateTime!
+  "How often it was sent, since it was last requested."
+  attempts: Int!
+  "When it is sent again; null for at once, for one that waits for an older one of the subscriber, and for never."
+  nextAttemptAt: DateTime
+  "The status of the last answer; null where there was none."
+  lastStatus: Int
+  "Why the last attempt failed; empty where it did not."
+  lastError: String!
+  "The body of the request."
+  payload: String!
+}
+
+"What a carrier is asked to do."
+enum CommandKind {
+  "The subscriber was barred."
+  BAR
+  "It is barred no more."
+  UNBAR
+  "It became active."
+  ACTIVATE
+  "It is not active any more, and not terminated."
+  DEACTIVATE
+  "Its contract was terminated."
+  TERMINATE
+}
+
+"How far a command is."
+enum CommandState {
+  "It waits to be sent, or to be sent again."
+  REQUESTED
+  "The provider answered by 2xx, and reports later what became of it."
+  ACCEPTED
+  "The carrier did it."
+  DONE
+  "The carrier did not do it, or it could not be delivered: see the reason. retryCommand sends it again."
+  FAILED
+  "A newer command replaced it before it was delivered."
+  SUPERSEDED
+  "It was withdrawn before it was sent."
+  CANCELLED
+}
+
+"What became of a command."
+enum CommandOutcome {
+  "The carrier did it."
+  DONE
+  "The carrier did not do it."
+  FAILED
+}
+
+"What gets the commands of a company."
+type CommandProvider {
+  "Where requests go."
+  url: String!
+  "When it was made."
+  createdAt: DateTime!
+  "When it was disabled; null while it gets commands. Those that wait are sent once it is set again."
+  disabledAt: DateTime
+  "Why it was disabled; null while it gets commands."
+  disabledReason: WebhookDisabledReason
+  "When its first request failed after the last that succeeded; null while they succeed. After five days it is disabled."
+  failingSince: DateTime
+  "Until when it demanded, by Retry-After, not to be called; null for never."
+  pausedUntil: DateTime
+  "Until when commands are signed with the secret before the last rotation, too; null without one."
+  previousSecretUntil: DateTime
+}
+
+"A page of commands."
+type CommandConnection {
+  "The commands with their cursors."
+  edges: [CommandEdge!]!
+  "The commands alone."
+  nodes: [Command!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull
+}
+
+"A command in a page."
+type CommandEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The command."
+  node: Command!
+}
+
+"What gets the commands of the company."
+input SetCommandProviderInput {
+  "Where requests go: https:// and a host of the public internet, at most 2,048 bytes. It stays when missing."
+  url: String
+  "Makes a new secret. For 24 hours commands are signed with the one before, too."
+  rotateSecret: Boolean! = false
+}
+
+"Which provider to remove."
+input RemoveCommandProviderInput {
+  "The URL that it has."
+  url: String!
+}
+
+"What became of a command."
+input ReportCommandInput {
+  "The id of the command."
+  commandId: String!
+  "What became of it. What is DONE stays so."
+  state: CommandOutcome!
+  "Why, at most 500 characters."
+  reason: String
+}
+
+"Which command to send again."
+input RetryCommandInput {
+  "The id of the command."
+  commandId: String!
+}
+
+"Which command to withdraw."
+input CancelCommandInput {
+  "The id of the command."
+  commandId: String!
+}
+
+"What setting a provider gave."
+type SetCommandProviderPayload {
+  "The provider as it is now."
+  provider: CommandProvider!
+  "What commands are signed with from now on, shown in this answer only; null where it is not new."
+  secret: String
+}
+
+"What removing a provider gave."
+type RemoveCommandProviderPayload {
+  "The provider as it was."
+  provider: CommandProvider!
+}
+
+"What reporting a command gave."
+type ReportCommandPayload {
+  "The command as it is now."
+  command: Command!
+}
+
+"What retrying a command gave."
+type RetryCommandPayload {
+  "The command as it is now."
+  command: Command!
+}
+
+"What withdrawing a command gave."
+type CancelCommandPayload {
+  "The command as it is now."
+  command: Command!
+}
+`, BuiltIn: false},
 	{Name: "../schema/company.graphqls", Input: `extend type Query {
   "The caller: who holds the access token, and what it may do."
   viewer: Viewer! @requires
@@ -7032,8 +7711,9 @@ extend type Mutation {
   """
   Starts an operation: a change of many subscribers, which goes on when this has answered. Which subscribers it is for is
   decided now. Beside the permission here, tags and nicknames need Update the Details of a Subscriber, the rest Manage
-  Inventory. What goes to the inventory goes no further: nothing is sent to the network. At most 20 operations of a company
-  run or wait; they run one after the other.
+  Inventory. Who is barred, unbarred or terminated by it gets a command for its carrier where the company has a provider of
+  commands, see isInventoryOnly; so does what is undone. At most 20 operations of a company run or wait; they run one after
+  the other.
   """
   startSubscriberChange(input: StartSubscriberChangeInput!): StartSubscriberChangePayload @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "Ends an operation before its next 1,000 subscribers. What it changed by then stays, and can be undone. It needs the permissions of its change."
@@ -7266,6 +7946,8 @@ input SubscriberChangeRow {
 type StartSubscriberChangePayload {
   "The operation as it is now."
   operation: Operation!
+  "Whether nothing goes further than the inventory, since the company has no provider of commands."
+  isInventoryOnly: Boolean!
 }
 
 "Which operation to cancel."
@@ -7290,6 +7972,8 @@ input UndoOperationInput {
 type UndoOperationPayload {
   "The operation that takes the changes back."
   operation: Operation!
+  "Whether nothing goes further than the inventory, since the company has no provider of commands."
+  isInventoryOnly: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../schema/operator.graphqls", Input: `extend type Query {
@@ -7979,7 +8663,10 @@ extend type Mutation {
   editSubscriber(input: EditSubscriberInput!): EditSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER]) @semanticNonNull
   "Adds a subscriber. Usage that waits for it is booked within a minute. FORBIDDEN for users of groups."
   createSubscriber(input: CreateSubscriberInput!): CreateSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
-  "Changes what the inventory records of a subscriber, its tariff too. Fields that are left out stay as they are."
+  """
+  Changes what the inventory records of a subscriber, its tariff too. Fields that are left out stay as they are. Where the
+  contract of a subscriber is activated, deactivated or terminated by it, its carrier is asked for that: see commands.
+  """
   editSubscriberInventory(input: EditSubscriberInventoryInput!): EditSubscriberInventoryPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
   """
   Moves a subscriber into a group, or out of its group. Usage counts for the new group from now on; what was used before its
@@ -7987,13 +8674,13 @@ extend type Mutation {
   groups where they would not see the subscriber any more, or would see tariff details that its group hides.
   """
   moveSubscriber(input: MoveSubscriberInput!): MoveSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
-  "Marks a subscriber as barred. This changes the inventory only: nothing is sent to the network."
+  "Bars a subscriber in the inventory. Its carrier is asked for it where the company has a provider of commands, see isInventoryOnly."
   barSubscriber(input: BarSubscriberInput!): BarSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
-  "Marks a subscriber as not barred. This changes the inventory only: nothing is sent to the network."
+  "Bars a subscriber no more, in the inventory. Its carrier is asked for it where the company has a provider of commands, see isInventoryOnly."
   unbarSubscriber(input: UnbarSubscriberInput!): UnbarSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
   """
-  Records that the contract of a subscriber was terminated, and that it is not active any more. This changes the inventory
-  only: nothing is sent to the network. editSubscriberInventory takes it back.
+  Records that the contract of a subscriber is terminated, and that it is not active any more. Its carrier is asked for it
+  where the company has a provider of commands, see isInventoryOnly. editSubscriberInventory takes it back.
   """
   terminateSubscriber(input: TerminateSubscriberInput!): TerminateSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
 }
@@ -8419,6 +9106,10 @@ input EditSubscriberInventoryInput {
 type EditSubscriberInventoryPayload {
   "The subscriber as it is now."
   subscriber: Subscriber!
+  "Whether nothing goes further than the inventory, since the company has no provider of commands."
+  isInventoryOnly: Boolean!
+  "What its carrier is asked to do; null when isInventoryOnly, or when nothing of that changed."
+  command: Command
 }
 
 "Which subscriber to move, and where."
@@ -8445,6 +9136,10 @@ input BarSubscriberInput {
 type BarSubscriberPayload {
   "The subscriber as the inventory has it now. Nothing was sent to the network."
   subscriber: Subscriber!
+  "Whether nothing goes further than the inventory, since the company has no provider of commands."
+  isInventoryOnly: Boolean!
+  "What its carrier is asked to do; null when isInventoryOnly, or when nothing of that changed."
+  command: Command
 }
 
 "Which subscriber not to bar any more."
@@ -8457,6 +9152,10 @@ input UnbarSubscriberInput {
 type UnbarSubscriberPayload {
   "The subscriber as the inventory has it now. Nothing was sent to the network."
   subscriber: Subscriber!
+  "Whether nothing goes further than the inventory, since the company has no provider of commands."
+  isInventoryOnly: Boolean!
+  "What its carrier is asked to do; null when isInventoryOnly, or when nothing of that changed."
+  command: Command
 }
 
 "Which contract was terminated, and when."
@@ -8471,6 +9170,10 @@ input TerminateSubscriberInput {
 type TerminateSubscriberPayload {
   "The subscriber as the inventory has it now. Nothing was sent to the network."
   subscriber: Subscriber!
+  "Whether nothing goes further than the inventory, since the company has no provider of commands."
+  isInventoryOnly: Boolean!
+  "What its carrier is asked to do; null when isInventoryOnly, or when nothing of that changed."
+  command: Command
 }
 `, BuiltIn: false},
 	{Name: "../schema/tag.graphqls", Input: `extend type Query {
@@ -9557,6 +10260,10 @@ func (ec *executionContext) childFields_BarSubscriberPayload(ctx context.Context
 	switch field.Name {
 	case "subscriber":
 		return ec.fieldContext_BarSubscriberPayload_subscriber(ctx, field)
+	case "isInventoryOnly":
+		return ec.fieldContext_BarSubscriberPayload_isInventoryOnly(ctx, field)
+	case "command":
+		return ec.fieldContext_BarSubscriberPayload_command(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type BarSubscriberPayload", field.Name)
 }
@@ -9593,12 +10300,100 @@ func (ec *executionContext) childFields_BoundaryState(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type BoundaryState", field.Name)
 }
 
+func (ec *executionContext) childFields_CancelCommandPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "command":
+		return ec.fieldContext_CancelCommandPayload_command(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CancelCommandPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_CancelOperationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "operation":
 		return ec.fieldContext_CancelOperationPayload_operation(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CancelOperationPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Command(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Command_id(ctx, field)
+	case "commandId":
+		return ec.fieldContext_Command_commandId(ctx, field)
+	case "subscriber":
+		return ec.fieldContext_Command_subscriber(ctx, field)
+	case "kind":
+		return ec.fieldContext_Command_kind(ctx, field)
+	case "state":
+		return ec.fieldContext_Command_state(ctx, field)
+	case "reason":
+		return ec.fieldContext_Command_reason(ctx, field)
+	case "sequence":
+		return ec.fieldContext_Command_sequence(ctx, field)
+	case "operation":
+		return ec.fieldContext_Command_operation(ctx, field)
+	case "requestedAt":
+		return ec.fieldContext_Command_requestedAt(ctx, field)
+	case "changedAt":
+		return ec.fieldContext_Command_changedAt(ctx, field)
+	case "attempts":
+		return ec.fieldContext_Command_attempts(ctx, field)
+	case "nextAttemptAt":
+		return ec.fieldContext_Command_nextAttemptAt(ctx, field)
+	case "lastStatus":
+		return ec.fieldContext_Command_lastStatus(ctx, field)
+	case "lastError":
+		return ec.fieldContext_Command_lastError(ctx, field)
+	case "payload":
+		return ec.fieldContext_Command_payload(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Command", field.Name)
+}
+
+func (ec *executionContext) childFields_CommandConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_CommandConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_CommandConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_CommandConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_CommandConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CommandConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_CommandEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_CommandEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_CommandEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CommandEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_CommandProvider(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "url":
+		return ec.fieldContext_CommandProvider_url(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_CommandProvider_createdAt(ctx, field)
+	case "disabledAt":
+		return ec.fieldContext_CommandProvider_disabledAt(ctx, field)
+	case "disabledReason":
+		return ec.fieldContext_CommandProvider_disabledReason(ctx, field)
+	case "failingSince":
+		return ec.fieldContext_CommandProvider_failingSince(ctx, field)
+	case "pausedUntil":
+		return ec.fieldContext_CommandProvider_pausedUntil(ctx, field)
+	case "previousSecretUntil":
+		return ec.fieldContext_CommandProvider_previousSecretUntil(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CommandProvider", field.Name)
 }
 
 func (ec *executionContext) childFields_Company(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9825,6 +10620,10 @@ func (ec *executionContext) childFields_EditSubscriberInventoryPayload(ctx conte
 	switch field.Name {
 	case "subscriber":
 		return ec.fieldContext_EditSubscriberInventoryPayload_subscriber(ctx, field)
+	case "isInventoryOnly":
+		return ec.fieldContext_EditSubscriberInventoryPayload_isInventoryOnly(ctx, field)
+	case "command":
+		return ec.fieldContext_EditSubscriberInventoryPayload_command(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EditSubscriberInventoryPayload", field.Name)
 }
@@ -10353,6 +11152,14 @@ func (ec *executionContext) childFields_RelatedItems(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type RelatedItems", field.Name)
 }
 
+func (ec *executionContext) childFields_RemoveCommandProviderPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "provider":
+		return ec.fieldContext_RemoveCommandProviderPayload_provider(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RemoveCommandProviderPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_RemoveGroupPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "group":
@@ -10385,6 +11192,14 @@ func (ec *executionContext) childFields_ReplayWebhookDeliveryPayload(ctx context
 	return nil, fmt.Errorf("no field named %q was found under type ReplayWebhookDeliveryPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_ReportCommandPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "command":
+		return ec.fieldContext_ReportCommandPayload_command(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReportCommandPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_RestoreRecipientPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "recipient":
@@ -10395,6 +11210,14 @@ func (ec *executionContext) childFields_RestoreRecipientPayload(ctx context.Cont
 		return ec.fieldContext_RestoreRecipientPayload_alerts(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RestoreRecipientPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RetryCommandPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "command":
+		return ec.fieldContext_RetryCommandPayload_command(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RetryCommandPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_RevokeAccessKeyPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10503,10 +11326,22 @@ func (ec *executionContext) childFields_SessionEdge(ctx context.Context, field g
 	return nil, fmt.Errorf("no field named %q was found under type SessionEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_SetCommandProviderPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "provider":
+		return ec.fieldContext_SetCommandProviderPayload_provider(ctx, field)
+	case "secret":
+		return ec.fieldContext_SetCommandProviderPayload_secret(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SetCommandProviderPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_StartSubscriberChangePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "operation":
 		return ec.fieldContext_StartSubscriberChangePayload_operation(ctx, field)
+	case "isInventoryOnly":
+		return ec.fieldContext_StartSubscriberChangePayload_isInventoryOnly(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type StartSubscriberChangePayload", field.Name)
 }
@@ -10577,6 +11412,8 @@ func (ec *executionContext) childFields_Subscriber(ctx context.Context, field gr
 		return ec.fieldContext_Subscriber_numberOfTags(ctx, field)
 	case "alerts":
 		return ec.fieldContext_Subscriber_alerts(ctx, field)
+	case "commands":
+		return ec.fieldContext_Subscriber_commands(ctx, field)
 	case "sessions":
 		return ec.fieldContext_Subscriber_sessions(ctx, field)
 	case "lastSeen":
@@ -10729,6 +11566,10 @@ func (ec *executionContext) childFields_TerminateSubscriberPayload(ctx context.C
 	switch field.Name {
 	case "subscriber":
 		return ec.fieldContext_TerminateSubscriberPayload_subscriber(ctx, field)
+	case "isInventoryOnly":
+		return ec.fieldContext_TerminateSubscriberPayload_isInventoryOnly(ctx, field)
+	case "command":
+		return ec.fieldContext_TerminateSubscriberPayload_command(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TerminateSubscriberPayload", field.Name)
 }
@@ -10745,6 +11586,10 @@ func (ec *executionContext) childFields_UnbarSubscriberPayload(ctx context.Conte
 	switch field.Name {
 	case "subscriber":
 		return ec.fieldContext_UnbarSubscriberPayload_subscriber(ctx, field)
+	case "isInventoryOnly":
+		return ec.fieldContext_UnbarSubscriberPayload_isInventoryOnly(ctx, field)
+	case "command":
+		return ec.fieldContext_UnbarSubscriberPayload_command(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UnbarSubscriberPayload", field.Name)
 }
@@ -10753,6 +11598,8 @@ func (ec *executionContext) childFields_UndoOperationPayload(ctx context.Context
 	switch field.Name {
 	case "operation":
 		return ec.fieldContext_UndoOperationPayload_operation(ctx, field)
+	case "isInventoryOnly":
+		return ec.fieldContext_UndoOperationPayload_isInventoryOnly(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UndoOperationPayload", field.Name)
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
+	"simgraph/domain/carrier"
 	"simgraph/domain/webhook"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
@@ -32,6 +33,11 @@ type MutationResolver interface {
 	CreateAlert(ctx context.Context, input input.CreateAlertInput) (*model.CreateAlertPayload, error)
 	EditAlert(ctx context.Context, input input.EditAlertInput) (*model.EditAlertPayload, error)
 	DeleteAlert(ctx context.Context, input input.DeleteAlertInput) (*model.DeleteAlertPayload, error)
+	SetCommandProvider(ctx context.Context, input input.SetCommandProviderInput) (*model.SetCommandProviderPayload, error)
+	RemoveCommandProvider(ctx context.Context, input input.RemoveCommandProviderInput) (*model.RemoveCommandProviderPayload, error)
+	ReportCommand(ctx context.Context, input input.ReportCommandInput) (*model.ReportCommandPayload, error)
+	RetryCommand(ctx context.Context, input input.RetryCommandInput) (*model.RetryCommandPayload, error)
+	CancelCommand(ctx context.Context, input input.CancelCommandInput) (*model.CancelCommandPayload, error)
 	EditGroup(ctx context.Context, input input.EditGroupInput) (*model.EditGroupPayload, error)
 	CreateGroup(ctx context.Context, input input.CreateGroupInput) (*model.CreateGroupPayload, error)
 	EditGroupInventory(ctx context.Context, input input.EditGroupInventoryInput) (*model.EditGroupInventoryPayload, error)
@@ -49,11 +55,11 @@ type MutationResolver interface {
 	SendTestAlert(ctx context.Context, input input.SendTestAlertInput) (*model.SendTestAlertPayload, error)
 	EditSubscriber(ctx context.Context, input input.EditSubscriberInput) (*model.EditSubscriberPayload, error)
 	CreateSubscriber(ctx context.Context, input input.CreateSubscriberInput) (*model.CreateSubscriberPayload, error)
-	EditSubscriberInventory(ctx context.Context, input input.EditSubscriberInventoryInput) (*model.EditSubscriberInventoryPayload, error)
+	EditSubscriberInventory(ctx context.Context, input input.EditSubscriberInventoryInput) (*model.Commanded, error)
 	MoveSubscriber(ctx context.Context, input input.MoveSubscriberInput) (*model.MoveSubscriberPayload, error)
-	BarSubscriber(ctx context.Context, input input.BarSubscriberInput) (*model.BarSubscriberPayload, error)
-	UnbarSubscriber(ctx context.Context, input input.UnbarSubscriberInput) (*model.UnbarSubscriberPayload, error)
-	TerminateSubscriber(ctx context.Context, input input.TerminateSubscriberInput) (*model.TerminateSubscriberPayload, error)
+	BarSubscriber(ctx context.Context, input input.BarSubscriberInput) (*model.Commanded, error)
+	UnbarSubscriber(ctx context.Context, input input.UnbarSubscriberInput) (*model.Commanded, error)
+	TerminateSubscriber(ctx context.Context, input input.TerminateSubscriberInput) (*model.Commanded, error)
 	AttachTag(ctx context.Context, input input.AttachTagInput) (*model.AttachTagPayload, error)
 	DetachTag(ctx context.Context, input input.DetachTagInput) (*model.DetachTagPayload, error)
 	RecordUsage(ctx context.Context, input input.RecordUsageInput) (*model.RecordUsagePayload, error)
@@ -88,6 +94,8 @@ type QueryResolver interface {
 	DataUsageByIPAddress(ctx context.Context, startDate string, endDate string) (*model.DataUsageByIPAddress, error)
 	SubscriberDataUsageByIPAddress(ctx context.Context, physicalID string, startDate string, endDate string) (*model.DataUsageByIPAddress, error)
 	AuditLog(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any) (*model.Connection[*domain.AuditEntry], error)
+	Commands(ctx context.Context, first *int32, after *string, last *int32, before *string, state *carrier.State, kind *carrier.Kind, operationID *string) (*model.Connection[*carrier.Command], error)
+	CommandProvider(ctx context.Context) (*carrier.Provider, error)
 	Viewer(ctx context.Context) (*domain.Caller, error)
 	Company(ctx context.Context) (*domain.Company, error)
 	Group(ctx context.Context, groupID int32) (*domain.Group, error)
@@ -148,6 +156,20 @@ func (ec *executionContext) field_Mutation_barSubscriber_args(ctx context.Contex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (input.BarSubscriberInput, error) {
 			return ec.unmarshalNBarSubscriberInput2simgraphᚋgraphᚋgeneratedᚋinputᚐBarSubscriberInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_cancelCommand_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (input.CancelCommandInput, error) {
+			return ec.unmarshalNCancelCommandInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCancelCommandInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -520,6 +542,20 @@ func (ec *executionContext) field_Mutation_recordUsage_args(ctx context.Context,
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_removeCommandProvider_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (input.RemoveCommandProviderInput, error) {
+			return ec.unmarshalNRemoveCommandProviderInput2simgraphᚋgraphᚋgeneratedᚋinputᚐRemoveCommandProviderInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_removeGroup_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -576,12 +612,40 @@ func (ec *executionContext) field_Mutation_replayWebhookDelivery_args(ctx contex
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_reportCommand_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (input.ReportCommandInput, error) {
+			return ec.unmarshalNReportCommandInput2simgraphᚋgraphᚋgeneratedᚋinputᚐReportCommandInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_restoreRecipient_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (input.RestoreRecipientInput, error) {
 			return ec.unmarshalNRestoreRecipientInput2simgraphᚋgraphᚋgeneratedᚋinputᚐRestoreRecipientInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_retryCommand_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (input.RetryCommandInput, error) {
+			return ec.unmarshalNRetryCommandInput2simgraphᚋgraphᚋgeneratedᚋinputᚐRetryCommandInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -624,6 +688,20 @@ func (ec *executionContext) field_Mutation_sendTestAlert_args(ctx context.Contex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (input.SendTestAlertInput, error) {
 			return ec.unmarshalNSendTestAlertInput2simgraphᚋgraphᚋgeneratedᚋinputᚐSendTestAlertInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_setCommandProvider_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (input.SetCommandProviderInput, error) {
+			return ec.unmarshalNSetCommandProviderInput2simgraphᚋgraphᚋgeneratedᚋinputᚐSetCommandProviderInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -995,6 +1073,68 @@ func (ec *executionContext) field_Query_auditLog_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["filter"] = arg4
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_commands_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "state",
+		func(ctx context.Context, v any) (*carrier.State, error) {
+			return ec.unmarshalOCommandState2ᚖsimgraphᚋdomainᚋcarrierᚐState(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["state"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "kind",
+		func(ctx context.Context, v any) (*carrier.Kind, error) {
+			return ec.unmarshalOCommandKind2ᚖsimgraphᚋdomainᚋcarrierᚐKind(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["kind"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "operationId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["operationId"] = arg6
 	return args, nil
 }
 
@@ -2326,6 +2466,316 @@ func (ec *executionContext) fieldContext_Mutation_deleteAlert(ctx context.Contex
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_setCommandProvider(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_setCommandProvider(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SetCommandProvider(ctx, fc.Args["input"].(input.SetCommandProviderInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *model.SetCommandProviderPayload
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *model.SetCommandProviderPayload
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *model.SetCommandProviderPayload) graphql.Marshaler {
+			return ec.marshalOSetCommandProviderPayload2ᚖsimgraphᚋgraphᚋmodelᚐSetCommandProviderPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_setCommandProvider(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SetCommandProviderPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_setCommandProvider_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_removeCommandProvider(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_removeCommandProvider(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RemoveCommandProvider(ctx, fc.Args["input"].(input.RemoveCommandProviderInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *model.RemoveCommandProviderPayload
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *model.RemoveCommandProviderPayload
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *model.RemoveCommandProviderPayload) graphql.Marshaler {
+			return ec.marshalORemoveCommandProviderPayload2ᚖsimgraphᚋgraphᚋmodelᚐRemoveCommandProviderPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_removeCommandProvider(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RemoveCommandProviderPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_removeCommandProvider_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_reportCommand(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_reportCommand(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ReportCommand(ctx, fc.Args["input"].(input.ReportCommandInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *model.ReportCommandPayload
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *model.ReportCommandPayload
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ReportCommandPayload) graphql.Marshaler {
+			return ec.marshalOReportCommandPayload2ᚖsimgraphᚋgraphᚋmodelᚐReportCommandPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_reportCommand(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ReportCommandPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_reportCommand_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_retryCommand(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_retryCommand(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RetryCommand(ctx, fc.Args["input"].(input.RetryCommandInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *model.RetryCommandPayload
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *model.RetryCommandPayload
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *model.RetryCommandPayload) graphql.Marshaler {
+			return ec.marshalORetryCommandPayload2ᚖsimgraphᚋgraphᚋmodelᚐRetryCommandPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_retryCommand(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RetryCommandPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_retryCommand_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_cancelCommand(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_cancelCommand(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CancelCommand(ctx, fc.Args["input"].(input.CancelCommandInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *model.CancelCommandPayload
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *model.CancelCommandPayload
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CancelCommandPayload) graphql.Marshaler {
+			return ec.marshalOCancelCommandPayload2ᚖsimgraphᚋgraphᚋmodelᚐCancelCommandPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_cancelCommand(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CancelCommandPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_cancelCommand_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_editGroup(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3398,11 +3848,11 @@ func (ec *executionContext) _Mutation_editSubscriberInventory(ctx context.Contex
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "MANAGE_INVENTORY"})
 				if err != nil {
-					var zeroVal *model.EditSubscriberInventoryPayload
+					var zeroVal *model.Commanded
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model.EditSubscriberInventoryPayload
+					var zeroVal *model.Commanded
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -3411,8 +3861,8 @@ func (ec *executionContext) _Mutation_editSubscriberInventory(ctx context.Contex
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.EditSubscriberInventoryPayload) graphql.Marshaler {
-			return ec.marshalOEditSubscriberInventoryPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditSubscriberInventoryPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Commanded) graphql.Marshaler {
+			return ec.marshalOEditSubscriberInventoryPayload2ᚖsimgraphᚋgraphᚋmodelᚐCommanded(ctx, selections, v)
 		},
 		true,
 		false,
@@ -3522,11 +3972,11 @@ func (ec *executionContext) _Mutation_barSubscriber(ctx context.Context, field g
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "MANAGE_INVENTORY"})
 				if err != nil {
-					var zeroVal *model.BarSubscriberPayload
+					var zeroVal *model.Commanded
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model.BarSubscriberPayload
+					var zeroVal *model.Commanded
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -3535,8 +3985,8 @@ func (ec *executionContext) _Mutation_barSubscriber(ctx context.Context, field g
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.BarSubscriberPayload) graphql.Marshaler {
-			return ec.marshalOBarSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐBarSubscriberPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Commanded) graphql.Marshaler {
+			return ec.marshalOBarSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐCommanded(ctx, selections, v)
 		},
 		true,
 		false,
@@ -3584,11 +4034,11 @@ func (ec *executionContext) _Mutation_unbarSubscriber(ctx context.Context, field
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "MANAGE_INVENTORY"})
 				if err != nil {
-					var zeroVal *model.UnbarSubscriberPayload
+					var zeroVal *model.Commanded
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model.UnbarSubscriberPayload
+					var zeroVal *model.Commanded
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -3597,8 +4047,8 @@ func (ec *executionContext) _Mutation_unbarSubscriber(ctx context.Context, field
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.UnbarSubscriberPayload) graphql.Marshaler {
-			return ec.marshalOUnbarSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐUnbarSubscriberPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Commanded) graphql.Marshaler {
+			return ec.marshalOUnbarSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐCommanded(ctx, selections, v)
 		},
 		true,
 		false,
@@ -3646,11 +4096,11 @@ func (ec *executionContext) _Mutation_terminateSubscriber(ctx context.Context, f
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "MANAGE_INVENTORY"})
 				if err != nil {
-					var zeroVal *model.TerminateSubscriberPayload
+					var zeroVal *model.Commanded
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model.TerminateSubscriberPayload
+					var zeroVal *model.Commanded
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -3659,8 +4109,8 @@ func (ec *executionContext) _Mutation_terminateSubscriber(ctx context.Context, f
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.TerminateSubscriberPayload) graphql.Marshaler {
-			return ec.marshalOTerminateSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐTerminateSubscriberPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Commanded) graphql.Marshaler {
+			return ec.marshalOTerminateSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐCommanded(ctx, selections, v)
 		},
 		true,
 		false,
@@ -5766,6 +6216,118 @@ func (ec *executionContext) fieldContext_Query_auditLog(ctx context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_commands(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_commands(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Commands(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["state"].(*carrier.State), fc.Args["kind"].(*carrier.Kind), fc.Args["operationId"].(*string))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+				if err != nil {
+					var zeroVal *model.Connection[*carrier.Command]
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *model.Connection[*carrier.Command]
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*carrier.Command]) graphql.Marshaler {
+			return ec.marshalOCommandConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_commands(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CommandConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_commands_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_commandProvider(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_commandProvider(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().CommandProvider(ctx)
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *carrier.Provider
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *carrier.Provider
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *carrier.Provider) graphql.Marshaler {
+			return ec.marshalOCommandProvider2ᚖsimgraphᚋdomainᚋcarrierᚐProvider(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_commandProvider(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CommandProvider(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_viewer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -7446,6 +8008,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Company(ctx, sel, obj)
+	case carrier.Command:
+		return ec._Command(ctx, sel, &obj)
+	case *carrier.Command:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Command(ctx, sel, obj)
 	case domain.AuditEntry:
 		return ec._AuditEntry(ctx, sel, &obj)
 	case *domain.AuditEntry:
@@ -7552,6 +8121,41 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "deleteAlert":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteAlert(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "setCommandProvider":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_setCommandProvider(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "removeCommandProvider":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_removeCommandProvider(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "reportCommand":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_reportCommand(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "retryCommand":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_retryCommand(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "cancelCommand":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_cancelCommand(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -8316,6 +8920,50 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_auditLog(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "commands":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_commands(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "commandProvider":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_commandProvider(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

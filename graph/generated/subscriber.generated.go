@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"simgraph/domain"
+	"simgraph/domain/carrier"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 	"strconv"
@@ -40,6 +41,7 @@ type SubscriberResolver interface {
 	Tags(ctx context.Context, obj *domain.Subscriber, limit *int32, offset *int32) ([]domain.TagName, error)
 	NumberOfTags(ctx context.Context, obj *domain.Subscriber) (*int32, error)
 	Alerts(ctx context.Context, obj *domain.Subscriber) ([]*domain.AlertState, error)
+	Commands(ctx context.Context, obj *domain.Subscriber, first *int32, after *string, last *int32, before *string, state *carrier.State, kind *carrier.Kind) (*model.Connection[*carrier.Command], error)
 	Sessions(ctx context.Context, obj *domain.Subscriber, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*model.Session], error)
 	LastSeen(ctx context.Context, obj *domain.Subscriber) (*time.Time, error)
 	Usage(ctx context.Context, obj *domain.Subscriber, start *time.Time, end *time.Time) (*model.Usage, error)
@@ -48,6 +50,60 @@ type SubscriberResolver interface {
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
+
+func (ec *executionContext) field_Subscriber_commands_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "state",
+		func(ctx context.Context, v any) (*carrier.State, error) {
+			return ec.unmarshalOCommandState2ᚖsimgraphᚋdomainᚋcarrierᚐState(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["state"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "kind",
+		func(ctx context.Context, v any) (*carrier.Kind, error) {
+			return ec.unmarshalOCommandKind2ᚖsimgraphᚋdomainᚋcarrierᚐKind(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["kind"] = arg5
+	return args, nil
+}
 
 func (ec *executionContext) field_Subscriber_sessions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
@@ -151,7 +207,7 @@ func (ec *executionContext) field_Subscriber_usage_args(ctx context.Context, raw
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _BarSubscriberPayload_subscriber(ctx context.Context, field graphql.CollectedField, obj *model.BarSubscriberPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _BarSubscriberPayload_subscriber(ctx context.Context, field graphql.CollectedField, obj *model.Commanded) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -178,6 +234,61 @@ func (ec *executionContext) fieldContext_BarSubscriberPayload_subscriber(_ conte
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Subscriber(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _BarSubscriberPayload_isInventoryOnly(ctx context.Context, field graphql.CollectedField, obj *model.Commanded) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BarSubscriberPayload_isInventoryOnly(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsInventoryOnly, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BarSubscriberPayload_isInventoryOnly(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BarSubscriberPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _BarSubscriberPayload_command(ctx context.Context, field graphql.CollectedField, obj *model.Commanded) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BarSubscriberPayload_command(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Command, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *carrier.Command) graphql.Marshaler {
+			return ec.marshalOCommand2ᚖsimgraphᚋdomainᚋcarrierᚐCommand(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_BarSubscriberPayload_command(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "BarSubscriberPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Command(ctx, field)
 		},
 	}
 	return fc, nil
@@ -215,7 +326,7 @@ func (ec *executionContext) fieldContext_CreateSubscriberPayload_subscriber(_ co
 	return fc, nil
 }
 
-func (ec *executionContext) _EditSubscriberInventoryPayload_subscriber(ctx context.Context, field graphql.CollectedField, obj *model.EditSubscriberInventoryPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _EditSubscriberInventoryPayload_subscriber(ctx context.Context, field graphql.CollectedField, obj *model.Commanded) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -242,6 +353,61 @@ func (ec *executionContext) fieldContext_EditSubscriberInventoryPayload_subscrib
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Subscriber(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _EditSubscriberInventoryPayload_isInventoryOnly(ctx context.Context, field graphql.CollectedField, obj *model.Commanded) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EditSubscriberInventoryPayload_isInventoryOnly(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsInventoryOnly, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EditSubscriberInventoryPayload_isInventoryOnly(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EditSubscriberInventoryPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _EditSubscriberInventoryPayload_command(ctx context.Context, field graphql.CollectedField, obj *model.Commanded) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EditSubscriberInventoryPayload_command(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Command, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *carrier.Command) graphql.Marshaler {
+			return ec.marshalOCommand2ᚖsimgraphᚋdomainᚋcarrierᚐCommand(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_EditSubscriberInventoryPayload_command(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "EditSubscriberInventoryPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Command(ctx, field)
 		},
 	}
 	return fc, nil
@@ -1346,6 +1512,50 @@ func (ec *executionContext) fieldContext_Subscriber_alerts(_ context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Subscriber_commands(ctx context.Context, field graphql.CollectedField, obj *domain.Subscriber) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscriber_commands(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Subscriber().Commands(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["state"].(*carrier.State), fc.Args["kind"].(*carrier.Kind))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*carrier.Command]) graphql.Marshaler {
+			return ec.marshalOCommandConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Subscriber_commands(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscriber",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CommandConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Subscriber_commands_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Subscriber_sessions(ctx context.Context, field graphql.CollectedField, obj *domain.Subscriber) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1722,7 +1932,7 @@ func (ec *executionContext) fieldContext_SubscriberList_totalCount(_ context.Con
 	return graphql.NewScalarFieldContext("SubscriberList", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _TerminateSubscriberPayload_subscriber(ctx context.Context, field graphql.CollectedField, obj *model.TerminateSubscriberPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _TerminateSubscriberPayload_subscriber(ctx context.Context, field graphql.CollectedField, obj *model.Commanded) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1754,7 +1964,62 @@ func (ec *executionContext) fieldContext_TerminateSubscriberPayload_subscriber(_
 	return fc, nil
 }
 
-func (ec *executionContext) _UnbarSubscriberPayload_subscriber(ctx context.Context, field graphql.CollectedField, obj *model.UnbarSubscriberPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _TerminateSubscriberPayload_isInventoryOnly(ctx context.Context, field graphql.CollectedField, obj *model.Commanded) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TerminateSubscriberPayload_isInventoryOnly(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsInventoryOnly, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TerminateSubscriberPayload_isInventoryOnly(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TerminateSubscriberPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _TerminateSubscriberPayload_command(ctx context.Context, field graphql.CollectedField, obj *model.Commanded) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TerminateSubscriberPayload_command(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Command, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *carrier.Command) graphql.Marshaler {
+			return ec.marshalOCommand2ᚖsimgraphᚋdomainᚋcarrierᚐCommand(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TerminateSubscriberPayload_command(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "TerminateSubscriberPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Command(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UnbarSubscriberPayload_subscriber(ctx context.Context, field graphql.CollectedField, obj *model.Commanded) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1781,6 +2046,61 @@ func (ec *executionContext) fieldContext_UnbarSubscriberPayload_subscriber(_ con
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Subscriber(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UnbarSubscriberPayload_isInventoryOnly(ctx context.Context, field graphql.CollectedField, obj *model.Commanded) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UnbarSubscriberPayload_isInventoryOnly(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsInventoryOnly, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UnbarSubscriberPayload_isInventoryOnly(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UnbarSubscriberPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _UnbarSubscriberPayload_command(ctx context.Context, field graphql.CollectedField, obj *model.Commanded) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UnbarSubscriberPayload_command(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Command, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *carrier.Command) graphql.Marshaler {
+			return ec.marshalOCommand2ᚖsimgraphᚋdomainᚋcarrierᚐCommand(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_UnbarSubscriberPayload_command(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UnbarSubscriberPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Command(ctx, field)
 		},
 	}
 	return fc, nil
@@ -2801,7 +3121,7 @@ func (ec *executionContext) unmarshalInputUnbarSubscriberInput(ctx context.Conte
 
 var barSubscriberPayloadImplementors = []string{"BarSubscriberPayload"}
 
-func (ec *executionContext) _BarSubscriberPayload(ctx context.Context, sel ast.SelectionSet, obj *model.BarSubscriberPayload) graphql.Marshaler {
+func (ec *executionContext) _BarSubscriberPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Commanded) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, barSubscriberPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2814,6 +3134,16 @@ func (ec *executionContext) _BarSubscriberPayload(ctx context.Context, sel ast.S
 		case "subscriber":
 			out.Values[i] = ec._BarSubscriberPayload_subscriber(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "isInventoryOnly":
+			out.Values[i] = ec._BarSubscriberPayload_isInventoryOnly(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "command":
+			out.Values[i] = ec._BarSubscriberPayload_command(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -2877,7 +3207,7 @@ func (ec *executionContext) _CreateSubscriberPayload(ctx context.Context, sel as
 
 var editSubscriberInventoryPayloadImplementors = []string{"EditSubscriberInventoryPayload"}
 
-func (ec *executionContext) _EditSubscriberInventoryPayload(ctx context.Context, sel ast.SelectionSet, obj *model.EditSubscriberInventoryPayload) graphql.Marshaler {
+func (ec *executionContext) _EditSubscriberInventoryPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Commanded) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, editSubscriberInventoryPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2890,6 +3220,16 @@ func (ec *executionContext) _EditSubscriberInventoryPayload(ctx context.Context,
 		case "subscriber":
 			out.Values[i] = ec._EditSubscriberInventoryPayload_subscriber(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "isInventoryOnly":
+			out.Values[i] = ec._EditSubscriberInventoryPayload_isInventoryOnly(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "command":
+			out.Values[i] = ec._EditSubscriberInventoryPayload_command(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -3724,6 +4064,44 @@ func (ec *executionContext) _Subscriber(ctx context.Context, sel ast.SelectionSe
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "commands":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Subscriber_commands(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "sessions":
 			field := field
 
@@ -4066,7 +4444,7 @@ func (ec *executionContext) _SubscriberList(ctx context.Context, sel ast.Selecti
 
 var terminateSubscriberPayloadImplementors = []string{"TerminateSubscriberPayload"}
 
-func (ec *executionContext) _TerminateSubscriberPayload(ctx context.Context, sel ast.SelectionSet, obj *model.TerminateSubscriberPayload) graphql.Marshaler {
+func (ec *executionContext) _TerminateSubscriberPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Commanded) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, terminateSubscriberPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -4079,6 +4457,16 @@ func (ec *executionContext) _TerminateSubscriberPayload(ctx context.Context, sel
 		case "subscriber":
 			out.Values[i] = ec._TerminateSubscriberPayload_subscriber(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "isInventoryOnly":
+			out.Values[i] = ec._TerminateSubscriberPayload_isInventoryOnly(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "command":
+			out.Values[i] = ec._TerminateSubscriberPayload_command(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -4104,7 +4492,7 @@ func (ec *executionContext) _TerminateSubscriberPayload(ctx context.Context, sel
 
 var unbarSubscriberPayloadImplementors = []string{"UnbarSubscriberPayload"}
 
-func (ec *executionContext) _UnbarSubscriberPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UnbarSubscriberPayload) graphql.Marshaler {
+func (ec *executionContext) _UnbarSubscriberPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Commanded) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, unbarSubscriberPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -4117,6 +4505,16 @@ func (ec *executionContext) _UnbarSubscriberPayload(ctx context.Context, sel ast
 		case "subscriber":
 			out.Values[i] = ec._UnbarSubscriberPayload_subscriber(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "isInventoryOnly":
+			out.Values[i] = ec._UnbarSubscriberPayload_isInventoryOnly(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "command":
+			out.Values[i] = ec._UnbarSubscriberPayload_command(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -4313,7 +4711,7 @@ func (ec *executionContext) unmarshalNUnbarSubscriberInput2simgraphᚋgraphᚋge
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOBarSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐBarSubscriberPayload(ctx context.Context, sel ast.SelectionSet, v *model.BarSubscriberPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOBarSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐCommanded(ctx context.Context, sel ast.SelectionSet, v *model.Commanded) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -4327,7 +4725,7 @@ func (ec *executionContext) marshalOCreateSubscriberPayload2ᚖsimgraphᚋgraph�
 	return ec._CreateSubscriberPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOEditSubscriberInventoryPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditSubscriberInventoryPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditSubscriberInventoryPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOEditSubscriberInventoryPayload2ᚖsimgraphᚋgraphᚋmodelᚐCommanded(ctx context.Context, sel ast.SelectionSet, v *model.Commanded) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -4562,14 +4960,14 @@ func (ec *executionContext) unmarshalOTagsFilter2map(ctx context.Context, v any)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOTerminateSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐTerminateSubscriberPayload(ctx context.Context, sel ast.SelectionSet, v *model.TerminateSubscriberPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOTerminateSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐCommanded(ctx context.Context, sel ast.SelectionSet, v *model.Commanded) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._TerminateSubscriberPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOUnbarSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐUnbarSubscriberPayload(ctx context.Context, sel ast.SelectionSet, v *model.UnbarSubscriberPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOUnbarSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐCommanded(ctx context.Context, sel ast.SelectionSet, v *model.Commanded) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

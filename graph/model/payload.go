@@ -3,6 +3,7 @@ package model
 import (
 	"simgraph/domain"
 	"simgraph/domain/bulk"
+	"simgraph/domain/carrier"
 )
 
 // The answers of the mutations.
@@ -11,11 +12,11 @@ type (
 	EditGroupPayload      struct{ Group *domain.Group }
 
 	CreateSubscriberPayload        struct{ Subscriber *domain.Subscriber }
-	EditSubscriberInventoryPayload struct{ Subscriber *domain.Subscriber }
+	EditSubscriberInventoryPayload = Commanded
 	MoveSubscriberPayload          struct{ Subscriber *domain.Subscriber }
-	BarSubscriberPayload           struct{ Subscriber *domain.Subscriber }
-	UnbarSubscriberPayload         struct{ Subscriber *domain.Subscriber }
-	TerminateSubscriberPayload     struct{ Subscriber *domain.Subscriber }
+	BarSubscriberPayload           = Commanded
+	UnbarSubscriberPayload         = Commanded
+	TerminateSubscriberPayload     = Commanded
 
 	CreateGroupPayload        struct{ Group *domain.Group }
 	EditGroupInventoryPayload struct{ Group *domain.Group }
@@ -26,9 +27,15 @@ type (
 	CreateUserPayload         struct{ User *domain.User }
 	EditUserPayload           struct{ User *domain.User }
 
-	StartSubscriberChangePayload struct{ Operation *bulk.Operation }
-	CancelOperationPayload       struct{ Operation *bulk.Operation }
-	UndoOperationPayload         struct{ Operation *bulk.Operation }
+	StartSubscriberChangePayload struct {
+		Operation       *bulk.Operation
+		IsInventoryOnly bool
+	}
+	CancelOperationPayload struct{ Operation *bulk.Operation }
+	UndoOperationPayload   struct {
+		Operation       *bulk.Operation
+		IsInventoryOnly bool
+	}
 
 	AttachTagPayload struct {
 		Tag         domain.TagName
@@ -42,3 +49,10 @@ type (
 	}
 	RevokeAccessKeyPayload struct{ AccessKey *domain.AccessKey }
 )
+
+// Commanded is the answer of a change that a carrier may have to follow.
+type Commanded struct {
+	Subscriber      *domain.Subscriber
+	Command         *carrier.Command
+	IsInventoryOnly bool
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	"simgraph/db/carrier"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
 	"simgraph/domain/webhook"
@@ -37,12 +38,12 @@ func (m *Mailing) worker(env *Env, outbox *db.Outbox, tried func(mail.Result)) (
 type Hooking struct {
 	WebhookAllowPrivate bool          `group:"Webhooks" help:"Let webhooks call addresses that are not of the public internet, and by http. For intranets and tests: any company can reach what this host reaches."`
 	WebhookTimeout      time.Duration `default:"20s" group:"Webhooks" range:"1s..1m" help:"How long an endpoint may take to answer."`
-	WebhookRetention    uint          `default:"30" placeholder:"DAYS" group:"Webhooks" range:"5..3650" help:"How many days messages to webhooks are kept."`
+	WebhookRetention    uint          `default:"30" placeholder:"DAYS" group:"Webhooks" range:"5..3650" help:"How many days messages to webhooks, and commands, are kept."`
 }
 
 // endpoints returns the webhooks; the key of their secrets is read when one is needed.
 func (h *Hooking) endpoints(pool *sqlx.DB, key func() (seal.Key, error)) *hooks.Store {
-	return hooks.New(pool, hooks.Options{Key: key, Rules: h.rules(), Now: time.Now})
+	return hooks.New(pool, hooks.Options{Key: key, Rules: h.rules(), Settle: carrier.Settle(time.Now), Now: time.Now})
 }
 
 func (h *Hooking) rules() webhook.Rules { return webhook.Rules{AllowPrivate: h.WebhookAllowPrivate} }

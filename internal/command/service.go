@@ -14,6 +14,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/audit"
 	"simgraph/db/bulk"
+	"simgraph/db/carrier"
 	"simgraph/db/feed"
 	"simgraph/db/inventory"
 	"simgraph/db/live"
@@ -70,6 +71,7 @@ type service struct {
 	// hooking sends the messages of webhooks, which are lost after messageDays.
 	hooking     *sending.Worker
 	webhooks    *hooks.Store
+	commands    *carrier.Store
 	messageDays int
 	telemetry   *observed
 	limits      *limit.Limits
@@ -110,6 +112,7 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	v.outbox, v.mailDays = db.NewOutbox(upkeep, time.Now), int(s.MailRetention)
 	key := sync.OnceValues(func() (seal.Key, error) { return s.key(env.DataDir) })
 	v.webhooks, v.messageDays = s.endpoints(upkeep, key), int(s.WebhookRetention)
+	v.commands = carrier.New(upkeep, v.webhooks, time.Now)
 	webhooks := s.endpoints(pool, key)
 	v.hooking = s.sender(env, webhooks, func(r webhook.Result) { telemetry.Metrics.Hooked(string(r)) })
 	v.operations, v.oldOperations = bulk.New(pool, bulk.Options{Log: env.Log}), bulk.New(upkeep, bulk.Options{})
@@ -146,6 +149,7 @@ func (v *service) newGraph(pool *sqlx.DB, access *db.Access, store *usage.Store,
 		Inventory:   records,
 		Users:       records,
 		Operations:  bulk.New(pool, bulk.Options{Log: v.log}),
+		Commands:    carrier.New(pool, webhooks, time.Now),
 
 		LiveOperations: v.live,
 	}, time.Now)

@@ -156,8 +156,16 @@ func (v *service) pruneMails(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// pruneMessages removes old messages of webhooks.
+// pruneMessages removes old commands, and then old messages of webhooks, of which those
+// of the commands are some.
 func (v *service) pruneMessages(ctx context.Context, now time.Time) error {
+	commands, lost := v.commands.Prune(ctx, now.AddDate(0, 0, -v.messageDays))
+	if commands > 0 {
+		v.log.Info("removed old commands", "commands", commands)
+	}
+	if lost != nil {
+		return lost
+	}
 	pruned, err := v.webhooks.Prune(ctx, now.AddDate(0, 0, -v.messageDays))
 	if pruned > 0 {
 		v.log.Info("removed old messages of webhooks", "messages", pruned)

@@ -71,7 +71,7 @@ func NewMetrics(version string) *Metrics {
 		recordTime:     histogram("usage_batch_duration_seconds", "Time to book a batch of usage records.", secondsBuckets),
 		recordDelay:    histogram("usage_delay_seconds", "Time from the newest end of a record of a batch to its booking.", delayBuckets),
 		mails:          counters("mails_total", "Attempts to send a mail by their result: sent, retried or failed.", "result"),
-		messages:       counters("webhook_attempts_total", "Attempts to send a message of a webhook by their result: delivered, retried or failed.", "result"),
+		messages:       counters("webhook_attempts_total", "Attempts to send a message of a webhook or a command by their result: delivered, retried or failed.", "result"),
 		workerFailures: counters("worker_failures_total", "How often a worker failed and was started again.",
 			"worker"),
 		ledgerUpkeeps: counter("ledger_upkeeps_total", "How often the months of the usage ledger were looked after."),

@@ -51,6 +51,9 @@ const (
 	// disabledHook is a webhook that is disabled.
 	disabledHook kind = "disabledHook"
 	deliveryID   kind = "deliveryId"
+	// commandID is a command that waits, providerURL the address of a provider.
+	commandID   kind = "commandId"
+	providerURL kind = "providerUrl"
 	// operationID is an operation; activeOperation one that runs, doneOperation one
 	// that can be undone.
 	operationID     kind = "operationId"
@@ -87,6 +90,7 @@ var leaves = map[string]kind{
 	"webhookId": webhookID, "EnableWebhookInput.webhookId": disabledHook, "deliveryId": deliveryID, "alertIds": alertID, "groupIds": groupID, "tagNames": harmless,
 	"CreateWebhookInput.name": harmless, "EditWebhookInput.name": harmless, "url": harmless, "since": harmless,
 	"format": harmless, "eventTypes": harmless, "state": harmless,
+	"commandId": commandID, "RemoveCommandProviderInput.url": providerURL, "rotateSecret": harmless, "reason": harmless,
 	"operationId": operationID, "CancelOperationInput.operationId": activeOperation, "UndoOperationInput.operationId": doneOperation,
 	"addTags": harmless, "removeTags": harmless, "nicknamePattern": harmless, "validateOnly": harmless, "expect": harmless, "digest": harmless,
 	"errorPolicy": harmless, "outcome": harmless,
@@ -99,7 +103,7 @@ var leaves = map[string]kind{
 var given = map[string]bool{"explainAlert.groupId": true, "CreateAlertInput.target": true, "EditAlertInput.upperThreshold": true, "/alerts.target": true,
 	"StartSubscriberChangeInput.physicalIds": true, "StartSubscriberChangeInput.change": true, "SubscriberChange.removeTags": true,
 	"MoveSubscriberInput.groupId": true, "EditSubscriberInventoryInput.imsi": true, "EditGroupInventoryInput.hideTariffDetails": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
-	"EditWebhookInput.name": true, "CreateWebhookInput.alertIds": true,
+	"SetCommandProviderInput.url": true, "EditWebhookInput.name": true, "CreateWebhookInput.alertIds": true,
 	"/alerts/{id}.upperThreshold": true}
 
 // samples are values of what identifies nothing, by name, else by type.
@@ -198,6 +202,7 @@ func (w *world) victim(t *testing.T, p part) values {
 		operationID: noOperation, activeOperation: noOperation, doneOperation: noOperation,
 		alertID: 990_001, recipientID: 990_002, "entryId": 990_003, accessKeyID: "sgk_1_AAAAAAAAAAAAAAAA",
 		webhookID: 990_005, disabledHook: 990_005, deliveryID: "00000000-0000-7000-8000-000000000000",
+		commandID: "00000000-0000-7000-8000-000000000001", providerURL: p.provider(),
 	}
 	if p != nobody {
 		w.look(t, p, v)
@@ -206,7 +211,7 @@ func (w *world) victim(t *testing.T, p part) values {
 		"Subscriber": v[physicalID], "Group": v[groupID], "Tag": v[tagName], "Alert": v[alertID],
 		"AlertLogEntry": v["entryId"], "Recipient": v[recipientID], "Operator": p.operator(), "Tariff": p.tariff(),
 		"User": p.email(), "Viewer": p.email(), "AccessKey": v[accessKeyID],
-		"Webhook": v[webhookID], "WebhookDelivery": v[deliveryID],
+		"Webhook": v[webhookID], "WebhookDelivery": v[deliveryID], "Command": v[commandID],
 		// Numbers of entries are those of each company: none is another's alone.
 		"AuditEntry":      990_004,
 		"Operation":       v[operationID],
@@ -262,6 +267,12 @@ WHERE m.company_id = $1 AND w.name = $2`,
 		}
 	}
 	v[disabledHook] = v[webhookID]
+	var command string
+	if err := w.pool.GetContext(t.Context(), &command, `SELECT c.command_id::text FROM commands c JOIN subscribers s ON s.company_id = c.company_id AND s.key = c.subscriber_key
+WHERE c.company_id = $1 AND s.physical_id = $2 ORDER BY c.sequence DESC LIMIT 1`, company, p.physicalID(1)); err != nil {
+		t.Fatal(err)
+	}
+	v[commandID] = command
 	var operation string
 	if err := w.pool.GetContext(t.Context(), &operation, `SELECT operation_id::text FROM operations WHERE company_id = $1 AND actor = $2 ORDER BY operation_id LIMIT 1`,
 		company, p.operates()); err != nil {
@@ -355,7 +366,8 @@ func (w *world) fresh(t *testing.T) values {
 	w.pool.MustExec(`DELETE FROM subscriber_tags WHERE tag_name = 'operated'`)
 	v[activeOperation] = w.operate(t, own, "own-admin@acme.example", bulk.Start{Change: bulk.Change{RemoveTags: []domain.TagName{"operated"}}})
 	v[unusedGroup], v[unusedTariff] = int(group.GroupID), tariff.Name
-	w.pool.MustExecContext(t.Context(), "DELETE FROM webhooks WHERE company_id = $1 AND (name = 'unused' OR url LIKE '%/new')", scope.Company)
+	v[commandID] = w.command(t, own)
+	w.pool.MustExecContext(t.Context(), "DELETE FROM webhooks WHERE company_id = $1 AND (name = 'unused' OR url LIKE '%/new' AND NOT is_provider)", scope.Company)
 	enabled, delivery := w.hook(t, own, "unused")
 	disabled, _ := w.hook(t, own, "unused")
 	if _, err := w.ports.Webhooks.Switch(t.Context(), scope, disabled, false); err != nil {

@@ -23,6 +23,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/audit"
 	"simgraph/db/bulk"
+	queue "simgraph/db/carrier"
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
 	"simgraph/db/feed"
@@ -34,6 +35,7 @@ import (
 	"simgraph/db/webhook"
 	"simgraph/domain"
 	rules "simgraph/domain/bulk"
+	"simgraph/domain/carrier"
 	hooks "simgraph/domain/webhook"
 	"simgraph/graph/engine/guard"
 	"simgraph/graph/engine/transport"
@@ -86,11 +88,12 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 	w := &world{pool: pool, access: db.NewAccess(pool), live: live.New(pool, url, log), tokens: map[string]string{}}
 	w.sessions = store.New(pool, w.access, store.Options{Idle: time.Hour, Most: 10 * time.Hour, Key: sealKey})
 	w.usage = usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
+	endpoints := webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return sealKey, nil }, Now: clock})
 	w.ports = resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
 		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), Alerts: db.NewAlerts(pool, clock), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		AlertLog: db.NewAlertLog(pool), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
-		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock), Webhooks: webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return sealKey, nil }, Now: clock}),
+		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock), Webhooks: endpoints, Commands: queue.New(pool, endpoints, clock),
 		LiveOperations: w.live,
 	}
 	w.operations = bulk.New(pool, bulk.Options{Now: clock, Log: log})
@@ -127,6 +130,7 @@ func (w *world) load(t *testing.T) {
 	}
 	for _, p := range []part{own, others, rivals} {
 		w.hook(t, p, p.mark+"-hook")
+		w.command(t, p)
 	}
 	for _, email := range []string{"own-admin@acme.example", "own-vans@acme.example", "rvl-admin@rival.example"} {
 		company, _, err := w.access.FindUser(t.Context(), email)
@@ -167,6 +171,38 @@ func (w *world) hook(t *testing.T, p part, name string) (id int64, delivery stri
 	}
 	w.pool.MustExecContext(t.Context(), "UPDATE webhook_messages SET state = 'delivered' WHERE company_id = $1 AND message_id = $2", scope.Company, sent.DeliveryID)
 	return created.WebhookID, sent.DeliveryID
+}
+
+// provider is the address that gets the commands of the part's company.
+func (p part) provider() string {
+	if p.company == own.company && p != nobody {
+		p = own
+	}
+	return "https://" + p.mark + ".example/commands"
+}
+
+// command sets the provider of the part's company and changes a subscriber there and
+// back, and returns the id of the command that waits then.
+func (w *world) command(t *testing.T, p part) string {
+	t.Helper()
+	scope := domain.Whole(w.company(t, p.company))
+	if _, _, err := w.ports.Commands.SetProvider(t.Context(), scope, carrier.Settings{URL: new(p.provider())}); err != nil {
+		t.Fatal(err)
+	}
+	id := ""
+	for _, active := range []bool{false, true} {
+		edited, err := w.ports.Inventory.EditSubscriber(t.Context(), scope, p.physicalID(1), func(s *domain.Subscriber) error {
+			s.IsActive = active
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, command := range edited.Commands {
+			id = command.CommandID
+		}
+	}
+	return id
 }
 
 // thePage stands for the page for people.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
+	"simgraph/domain/carrier"
 	"simgraph/domain/webhook"
 	"strconv"
 	"time"
@@ -27,6 +28,12 @@ type AttachTagInput struct {
 type BarSubscriberInput struct {
 	// ICCID, device EUI or IMEI.
 	PhysicalID string `json:"physicalId"`
+}
+
+// Which command to withdraw.
+type CancelCommandInput struct {
+	// The id of the command.
+	CommandID string `json:"commandId"`
 }
 
 // Which operation to cancel.
@@ -341,6 +348,12 @@ type RecordUsageInput struct {
 	Records []*UsageRecordInput `json:"records"`
 }
 
+// Which provider to remove.
+type RemoveCommandProviderInput struct {
+	// The URL that it has.
+	URL string `json:"url"`
+}
+
 // Which group to remove.
 type RemoveGroupInput struct {
 	// The identifier of the group.
@@ -367,10 +380,26 @@ type ReplayWebhookDeliveryInput struct {
 	DeliveryID string `json:"deliveryId"`
 }
 
+// What became of a command.
+type ReportCommandInput struct {
+	// The id of the command.
+	CommandID string `json:"commandId"`
+	// What became of it. What is DONE stays so.
+	State carrier.State `json:"state"`
+	// Why, at most 500 characters.
+	Reason graphql.Omittable[*string] `json:"reason,omitempty"`
+}
+
 // Which recipient to send mail to again.
 type RestoreRecipientInput struct {
 	// The identifier of the recipient.
 	RecipientID int32 `json:"recipientId"`
+}
+
+// Which command to send again.
+type RetryCommandInput struct {
+	// The id of the command.
+	CommandID string `json:"commandId"`
 }
 
 // Which key to end.
@@ -389,6 +418,14 @@ type RotateWebhookSecretInput struct {
 type SendTestAlertInput struct {
 	// The identifier of the recipient; all when missing.
 	RecipientID graphql.Omittable[*int32] `json:"recipientId,omitempty"`
+}
+
+// What gets the commands of the company.
+type SetCommandProviderInput struct {
+	// Where requests go: https:// and a host of the public internet, at most 2,048 bytes. It stays when missing.
+	URL graphql.Omittable[*string] `json:"url,omitempty"`
+	// Makes a new secret. For 24 hours commands are signed with the one before, too.
+	RotateSecret bool `json:"rotateSecret"`
 }
 
 // Which subscribers change, and how. Exactly one of where, physicalIds and rows says which.

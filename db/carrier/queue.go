@@ -1,0 +1,236 @@
+// Package carrier keeps the commands to the carriers of companies: see domain/carrier.
+// They are sent as messages of db/webhook, one of each subscriber at a time.
+package carrier
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db/pg"
+	"simgraph/db/webhook"
+	"simgraph/domain"
+	"simgraph/domain/carrier"
+	rules "simgraph/domain/webhook"
+)
+
+// Change is a record before and after a change.
+type Change struct{ Before, After *domain.Subscriber }
+
+// Queued is what changes led to.
+type Queued struct {
+	// HasProvider is unset where changes stay in the inventory.
+	HasProvider bool
+	CommandIDs  []string
+}
+
+const nameOfCompany = `SELECT external_id FROM companies WHERE company_id = $1`
+
+// Queue writes the commands that changes ask for, in their transaction under the lock of
+// the company. operationID is that of the operation that makes them, nil for none. What
+// waits to do the opposite is replaced.
+func Queue(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, changes []Change, operationID *string, at time.Time) (Queued, error) {
+	q := queue{tx: tx, company: company, operationID: operationID, at: at.UTC().Truncate(time.Microsecond)}
+	wanted := map[carrier.Kind][]int64{}
+	for _, c := range changes {
+		for _, kind := range carrier.Wanted(c.Before, c.After) {
+			q.keys = append(q.keys, c.Before.Key)
+			wanted[kind] = append(wanted[kind], c.Before.Key)
+		}
+	}
+	if len(q.keys) == 0 {
+		provider, err := webhook.FindProvider(ctx, tx, company)
+		return Queued{HasProvider: provider != nil}, err
+	}
+	provider, err := webhook.LockProvider(ctx, tx, company)
+	if err != nil || provider == nil {
+		return Queued{}, err
+	}
+	for kind, keys := range wanted {
+		if err := q.replace(ctx, kind.Opposing(), keys); err != nil {
+			return Queued{}, err
+		}
+	}
+	if err := q.write(ctx, changes); err != nil {
+		return Queued{}, err
+	}
+	return Queued{HasProvider: true, CommandIDs: q.ids}, q.promote(ctx, provider, q.keys)
+}
+
+// queue is the queue of a company in a transaction that holds the lock of the provider.
+type queue struct {
+	tx          *sqlx.Tx
+	company     domain.CompanyID
+	operationID *string
+	at          time.Time
+	// keys are those of the subscribers that get commands, ids those of the commands.
+	keys []int64
+	ids  []string
+}
+
+const replaceCommands = `
+UPDATE commands SET state = 'superseded', reason = 'a newer command replaced it', changed_at = $4
+WHERE company_id = $1 AND subscriber_key = ANY($2) AND kind = ANY($3) AND state = 'requested' AND NOT EXISTS (
+  SELECT FROM webhook_messages m
+  WHERE m.company_id = $1 AND m.message_id = commands.command_id AND m.state = 'queued' AND m.claimed_until IS NOT NULL)
+RETURNING command_id::text`
+
+// replace supersedes the commands of these kinds that wait. One that is being sent stays:
+// what comes after it waits for its end.
+func (q *queue) replace(ctx context.Context, kinds []carrier.Kind, keys []int64) error {
+	replaced, err := pg.SelectValues[string](ctx, q.tx, replaceCommands, q.company, pq.Int64Array(keys), pq.Array(kinds), q.at)
+	if err != nil || len(replaced) == 0 {
+		return err
+	}
+	return q.endMessages(ctx, "failed", replaced...)
+}
+
+const (
+	lastSequences = `
+SELECT c.subscriber_key, max(c.sequence) AS sequence FROM commands c
+WHERE c.company_id = $1 AND c.subscriber_key = ANY($2)
+GROUP BY c.subscriber_key`
+	addCommands = `
+INSERT INTO commands (company_id, command_id, subscriber_key, sequence, kind, operation_id, event, requested_at, changed_at)
+SELECT own.company_id, l.command_id, l.subscriber_key, l.sequence, l.kind, $7::uuid, l.event, $8, $8
+FROM companies own
+CROSS JOIN unnest($2::uuid[], $3::bigint[], $4::bigint[], $5::text[], $6::text[]) AS l(command_id, subscriber_key, sequence, kind, event)
+WHERE own.company_id = $1`
+)
+
+type lastSequence struct{ SubscriberKey, Sequence int64 }
+
+// write adds the commands. Their sequences are the time in microseconds, and more than
+// those before whatever the clock does.
+func (q *queue) write(ctx context.Context, changes []Change) error {
+	rows, err := pg.SelectAll[lastSequence](ctx, q.tx, lastSequences, q.company, pq.Int64Array(q.keys))
+	if err != nil {
+		return err
+	}
+	last := make(map[int64]int64, len(rows))
+	for _, row := range rows {
+		last[row.SubscriberKey] = row.Sequence
+	}
+	var company string
+	if err := q.tx.GetContext(ctx, &company, nameOfCompany, q.company); err != nil {
+		return err
+	}
+	var keys, sequences pq.Int64Array
+	var kinds, events pq.StringArray
+	for _, c := range changes {
+		for _, kind := range carrier.Wanted(c.Before, c.After) {
+			key := c.Before.Key
+			last[key] = max(last[key]+1, q.at.UnixMicro())
+			id := uuid.Must(uuid.NewV7()).String()
+			data := carrier.NewData(id, last[key], kind, c.After, q.operationID)
+			q.ids, keys, sequences = append(q.ids, id), append(keys, key), append(sequences, last[key])
+			kinds = append(kinds, string(kind))
+			events = append(events, string(rules.NewCommandRequested(company, id, q.at, c.After.PhysicalID, data).JSON()))
+		}
+	}
+	_, err = pg.Affected(ctx, q.tx, addCommands, q.company, pq.StringArray(q.ids), keys, sequences, kinds, events, q.operationID, q.at)
+	return err
+}
+
+const (
+	// promoteCommands leaves subscribers out of which a message is queued.
+	promoteCommands = `
+INSERT INTO webhook_messages (company_id, message_id, webhook_id, event_type, event, created_at)
+SELECT c.company_id, c.command_id, $3, $4, c.event, $5
+FROM commands c
+WHERE c.company_id = $1 AND c.subscriber_key = ANY($2) AND c.state = 'requested'
+  AND NOT EXISTS (
+    SELECT FROM commands e
+    WHERE e.company_id = $1 AND e.subscriber_key = c.subscriber_key AND e.state = 'requested' AND e.sequence < c.sequence)
+  AND NOT EXISTS (
+    SELECT FROM commands b
+    JOIN webhook_messages m ON m.company_id = $1 AND m.message_id = b.command_id AND m.state = 'queued'
+    WHERE b.company_id = $1 AND b.subscriber_key = c.subscriber_key AND b.state = 'requested')
+ON CONFLICT (company_id, message_id) DO NOTHING`
+	endMessages = `
+UPDATE webhook_messages SET state = $3, finished_at = $4, claimed_until = NULL
+WHERE company_id = $1 AND message_id = ANY($2::uuid[]) AND state = 'queued'`
+	// dropMessages leaves those that are being sent.
+	dropMessages = `
+DELETE FROM webhook_messages
+WHERE company_id = $1 AND message_id = ANY($2::uuid[]) AND (state <> 'queued' OR claimed_until IS NULL)`
+)
+
+// promote gives the oldest command that waits of each subscriber its message, unless
+// another of the subscriber has one.
+func (q *queue) promote(ctx context.Context, to *rules.Endpoint, keys []int64) error {
+	if to == nil {
+		return nil
+	}
+	_, err := q.tx.ExecContext(ctx, promoteCommands, q.company, pq.Int64Array(keys), to.WebhookID, rules.CommandRequested, q.at)
+	return err
+}
+
+// endMessages ends the messages of commands: no more attempts are made.
+func (q *queue) endMessages(ctx context.Context, state string, ids ...string) error {
+	_, err := pg.Affected(ctx, q.tx, endMessages, q.company, pq.StringArray(ids), state, q.at)
+	return err
+}
+
+const (
+	orderOfCommand = `SELECT c.subscriber_key, c.kind FROM commands c WHERE c.company_id = $1 AND c.command_id = $2`
+	// settleCommand leaves alone what was reported meanwhile.
+	settleCommand = `
+UPDATE commands SET state = $3, reason = $4, changed_at = $5
+WHERE company_id = $1 AND command_id = $2 AND (state = 'requested' OR state = 'superseded' OR state = 'accepted' AND $3 <> 'accepted')`
+	// giveUpCommand is for a message without more attempts.
+	giveUpCommand = `
+UPDATE commands SET state = 'failed', reason = $3, changed_at = $4
+WHERE company_id = $1 AND command_id = $2 AND state = 'requested'
+  AND EXISTS (SELECT FROM webhook_messages m WHERE m.company_id = $1 AND m.message_id = $2 AND m.state = 'failed')`
+	replaceCommand = `
+UPDATE commands SET state = 'superseded', reason = 'a newer command replaced it', changed_at = $4
+WHERE company_id = $1 AND command_id = $2 AND state = 'requested' AND EXISTS (
+  SELECT FROM commands n
+  WHERE n.company_id = $1 AND n.subscriber_key = commands.subscriber_key AND n.sequence > commands.sequence
+    AND n.kind = ANY($3) AND n.state = 'requested')`
+)
+
+type commandOrder struct {
+	SubscriberKey int64
+	Kind          carrier.Kind
+}
+
+// Settle is the option of webhook.Store for commands; now is the clock.
+func Settle(now func() time.Time) func(context.Context, *sqlx.Tx, *rules.Attempt, rules.Result, rules.Answer) error {
+	return func(ctx context.Context, tx *sqlx.Tx, of *rules.Attempt, result rules.Result, answer rules.Answer) error {
+		q := queue{tx: tx, company: of.CompanyID, at: now().UTC().Truncate(time.Microsecond)}
+		command, err := pg.GetOne[commandOrder](ctx, tx, nil, orderOfCommand, of.CompanyID, of.DeliveryID)
+		if err != nil || command == nil {
+			return err
+		}
+		if err := q.settle(ctx, of, command.Kind, result, answer); err != nil {
+			return err
+		}
+		provider, err := webhook.FindProvider(ctx, tx, of.CompanyID)
+		if err != nil {
+			return err
+		}
+		return q.promote(ctx, provider, []int64{command.SubscriberKey})
+	}
+}
+
+func (q *queue) settle(ctx context.Context, of *rules.Attempt, kind carrier.Kind, result rules.Result, answer rules.Answer) error {
+	switch result {
+	case rules.ResultDelivered:
+		state, reason := carrier.ReadAnswer(answer.Body)
+		_, err := pg.Affected(ctx, q.tx, settleCommand, q.company, of.DeliveryID, string(state), reason, q.at)
+		return err
+	case rules.ResultFailed:
+		_, err := pg.Affected(ctx, q.tx, giveUpCommand, q.company, of.DeliveryID, carrier.Shorten("not delivered: "+answer.Error), q.at)
+		return err
+	}
+	replaced, err := pg.Affected(ctx, q.tx, replaceCommand, q.company, of.DeliveryID, pq.Array(kind.Opposing()), q.at)
+	if err != nil || replaced == 0 {
+		return err
+	}
+	return q.endMessages(ctx, "failed", of.DeliveryID)
+}
