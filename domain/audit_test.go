@@ -85,6 +85,33 @@ func TestAnAuditLogThatWasTamperedWithDoesNotVerify(t *testing.T) {
 	}
 }
 
+// The entry that records a pruning has the hash of the last entry that was pruned.
+func TestALogThatWasPrunedBeginsWhereItsEntrySays(t *testing.T) {
+	t.Parallel()
+	old := chain(3)
+	pruned := domain.AuditMark{Sequence: 3, Hash: old[2].Hash}
+	for name, c := range map[string]struct {
+		recorded domain.AuditMark
+		verifies bool
+	}{
+		"the same":         {pruned, true},
+		"another hash":     {domain.AuditMark{Sequence: 3, Hash: old[1].Hash}, false},
+		"another sequence": {domain.AuditMark{Sequence: 2, Hash: pruned.Hash}, false},
+	} {
+		entry := domain.PruneEntry(c.recorded, 3)
+		entry.Sequence, entry.At = 4, time.UnixMicro(4).UTC()
+		var before [sha256.Size]byte
+		if _, err := hex.Decode(before[:], []byte(pruned.Hash)); err != nil {
+			t.Fatal(err)
+		}
+		sum := entry.Sum(1, before)
+		entry.Hash = hex.EncodeToString(sum[:])
+		if _, err := domain.VerifyAudit(1, pruned, each([]domain.AuditEntry{entry})); (err == nil) != c.verifies {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Fields are distinguished by their lengths: moving text from one to the next
 // changes the content.
 func TestContentIsUnambiguous(t *testing.T) {
