@@ -30,6 +30,7 @@ func (all router) contract(schema *ast.Schema) ([]byte, error) {
 		item[strings.ToLower(e.method)] = d.operation(e)
 	}
 	paths[UsageStream] = object{"post": usageStream()}
+	paths[OperationsPath], paths[OperationsTemplatePath] = object{"post": operationStart()}, object{"get": operationTemplate()}
 	paths[TokenPath] = object{"post": tokenExchange()}
 	return json.Marshal(object{
 		"openapi": "3.1.0",

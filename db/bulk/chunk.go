@@ -211,6 +211,10 @@ func (c *chunk) decide(ctx context.Context) error {
 	}
 	common := readChange(c.of.Change)
 	for _, r := range c.rows {
+		if fault := faultOf(r.Wanted); fault != nil {
+			r.fail(fault)
+			continue
+		}
 		if r.before == nil {
 			r.fail(domain.NotFound("physicalId", "subscriber", r.PhysicalID))
 			continue

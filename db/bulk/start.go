@@ -2,8 +2,10 @@ package bulk
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -65,7 +67,7 @@ func (s *Store) Start(ctx context.Context, caller *domain.Caller, start bulk.Sta
 	if err := caller.Need(start.Permissions()...); err != nil {
 		return nil, err
 	}
-	o := newOperation{id: newID(), state: start.First(), isDryRun: start.ValidateOnly, policy: start.ErrorPolicy, change: start.Change, permissions: start.Permissions()}
+	o := newOperation{id: newID(), state: start.First(), isDryRun: start.ValidateOnly, policy: start.ErrorPolicy, change: start.Change, permissions: append([]domain.Permission{}, start.Permissions()...)}
 	err := pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) (err error) {
 		if o.total, err = freeze(ctx, tx, caller.Scope, &start, o.id); err != nil {
 			return err
@@ -152,10 +154,10 @@ func operationEntry(action string, id uuid.UUID, changes ...domain.AuditChange) 
 }
 
 const addRows = `
-INSERT INTO operation_rows (company_id, operation_id, position, physical_id, wanted)
-SELECT own.company_id, $2::uuid, $3::integer + l.n, l.physical_id, nullif(l.wanted, '')::json
+INSERT INTO operation_rows (company_id, operation_id, position, physical_id, wanted, line)
+SELECT own.company_id, $2::uuid, $3::integer + l.n, l.physical_id, nullif(l.wanted, '')::json, nullif(l.line, 0)
 FROM companies own
-CROSS JOIN unnest($4::text[], $5::text[]) WITH ORDINALITY AS l(physical_id, wanted, n)
+CROSS JOIN unnest($4::text[], $5::text[], $6::integer[]) WITH ORDINALITY AS l(physical_id, wanted, line, n)
 WHERE own.company_id = $1`
 
 // rowsAtOnce bounds the rows of one statement.
@@ -173,16 +175,39 @@ func freeze(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, start *bulk.St
 	written := 0
 	for part := range slices.Chunk(rows, rowsAtOnce) {
 		ids := pq.StringArray(pg.Pluck(part, func(r bulk.Row) string { return r.PhysicalID }))
-		wanted := pq.StringArray(pg.Pluck(part, func(r bulk.Row) string {
-			if r.IsEmpty() {
-				return ""
-			}
-			return textOf(r.Change)
-		}))
-		if _, err := pg.Affected(ctx, tx, addRows, scope.Company, id, written, ids, wanted); err != nil {
+		wanted := pq.StringArray(pg.Pluck(part, wantedOf))
+		lines := pq.Int64Array(pg.Pluck(part, func(r bulk.Row) int64 { return int64(r.Line) }))
+		if _, err := pg.Affected(ctx, tx, addRows, scope.Company, id, written, ids, wanted, lines); err != nil {
 			return 0, err
 		}
 		written += len(part)
 	}
 	return written, nil
+}
+
+// wantedOf is what is stored of a row beside its subscriber; "" for the change of all.
+func wantedOf(r bulk.Row) string {
+	switch {
+	case r.Fault != nil:
+		return asText(storedFault{Fault: r.Fault.Message, Field: r.Fault.Field})
+	case r.IsEmpty():
+		return ""
+	}
+	return textOf(r.Change)
+}
+
+// storedFault is a row that cannot be read.
+type storedFault struct {
+	Fault string
+	Field string `json:",omitempty"`
+}
+
+// faultOf returns why a row cannot be read; nil for one that can.
+func faultOf(wanted string) *domain.Error {
+	if !strings.HasPrefix(wanted, `{"Fault":`) {
+		return nil
+	}
+	var stored storedFault
+	_ = json.Unmarshal([]byte(wanted), &stored) // wantedOf wrote it
+	return &domain.Error{Kind: domain.KindInvalid, Field: stored.Field, Message: stored.Fault}
 }

@@ -230,7 +230,7 @@ func newResultList(scope domain.Scope, operationIDs []string) *keyset.List {
 }
 
 const (
-	resultSelect = `r.operation_id::text AS operation_id, r.position, r.physical_id, s.key AS subscriber_key, r.outcome, r.code, r.message,
+	resultSelect = `r.operation_id::text AS operation_id, r.position, r.physical_id, r.line, s.key AS subscriber_key, r.outcome, r.code, r.message,
   COALESCE(r.changes::text, '') AS changes_text, COALESCE(s.group_id = ANY($5::bigint[]), false) AS hides_tariff`
 	fromResults = `
 FROM operation_rows r

@@ -106,6 +106,9 @@ type Result struct {
 	// Position counts the rows of an operation from 1.
 	Position   int
 	PhysicalID string
+	// Line is where the row begins in the file that it came from, from 1; nil where it
+	// came from none.
+	Line *int
 	// SubscriberKey is the internal number; nil where there is no such subscriber.
 	SubscriberKey *int64
 	Outcome       Outcome
@@ -151,6 +154,10 @@ type Start struct {
 type Row struct {
 	PhysicalID string
 	Change
+	// Line is where the row begins in the file that it came from; 0 for none.
+	Line int
+	// Fault is why the row cannot be read: it fails, whatever else it has.
+	Fault *domain.Error
 }
 
 // Operations keeps operations and runs them. Users of groups see those that they

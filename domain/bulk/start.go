@@ -61,6 +61,9 @@ func (s *Start) checkRows(now time.Time) error {
 		}
 	}
 	for _, row := range s.Rows {
+		if row.Fault != nil {
+			continue
+		}
 		if err := checkOnce(seen, row.PhysicalID); err != nil {
 			return Within("rows", err)
 		}

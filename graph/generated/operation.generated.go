@@ -795,6 +795,29 @@ func (ec *executionContext) fieldContext_OperationResult_physicalId(_ context.Co
 	return graphql.NewScalarFieldContext("OperationResult", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _OperationResult_line(ctx context.Context, field graphql.CollectedField, obj *bulk.Result) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OperationResult_line(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Line, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_OperationResult_line(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OperationResult", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _OperationResult_subscriber(ctx context.Context, field graphql.CollectedField, obj *bulk.Result) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1953,6 +1976,11 @@ func (ec *executionContext) _OperationResult(ctx context.Context, sel ast.Select
 		case "physicalId":
 			out.Values[i] = ec._OperationResult_physicalId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "line":
+			out.Values[i] = ec._OperationResult_line(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "subscriber":

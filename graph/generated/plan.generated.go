@@ -4420,6 +4420,15 @@ func (e *executableSchema) planOperationResult() *plan.Object {
 					return appendNString2string(b, obj.PhysicalID)
 				},
 			},
+			"line": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationResult_line(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Result)
+					return appendOInt2ᚖint(b, obj.Line)
+				},
+			},
 			"subscriber": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_OperationResult_subscriber(ctx, field)

@@ -639,6 +639,7 @@ type ComplexityRoot struct {
 		Changes    func(childComplexity int) int
 		Code       func(childComplexity int) int
 		ID         func(childComplexity int) int
+		Line       func(childComplexity int) int
 		Message    func(childComplexity int) int
 		Outcome    func(childComplexity int) int
 		PhysicalID func(childComplexity int) int
@@ -3584,6 +3585,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OperationResult.ID(childComplexity), true
+	case "OperationResult.line":
+		if e.ComplexityRoot.OperationResult.Line == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationResult.Line(childComplexity), true
 	case "OperationResult.message":
 		if e.ComplexityRoot.OperationResult.Message == nil {
 			break
@@ -7832,6 +7839,8 @@ type OperationResult implements Node {
   position: Int!
   "ICCID, device EUI or IMEI, as the operation has it."
   physicalId: String!
+  "The line of the CSV file where it begins; null for operations that did not come from a file."
+  line: Int
   "The subscriber; null where there is none such, or the caller does not see it."
   subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
   "What became of it."
@@ -10958,6 +10967,8 @@ func (ec *executionContext) childFields_OperationResult(ctx context.Context, fie
 		return ec.fieldContext_OperationResult_position(ctx, field)
 	case "physicalId":
 		return ec.fieldContext_OperationResult_physicalId(ctx, field)
+	case "line":
+		return ec.fieldContext_OperationResult_line(ctx, field)
 	case "subscriber":
 		return ec.fieldContext_OperationResult_subscriber(ctx, field)
 	case "outcome":

@@ -25,6 +25,7 @@ import (
 	"simgraph/domain/webhook"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
+	"simgraph/internal/changes"
 	"simgraph/internal/httpd"
 	"simgraph/internal/ingest"
 	"simgraph/internal/limit"
@@ -175,6 +176,8 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 		Usage:     v.ingested(), Admit: gate.Admit, StillValid: gate.StillValid, Log: v.log,
 		Streams: s.UsageStreams, Bytes: s.UsageStreamSize,
 	})
+	uploads := changes.New(changes.Config{Operations: v.operations, Admit: gate.AdmitBrowser, Challenge: challenge, Log: v.log, Now: time.Now})
+	page[changes.TemplatePath] = http.HandlerFunc(changes.ServeTemplate)
 	schema := v.graph.Schema()
 	v.engine = transport.New(schema, v.engineConfig(s, gate, page["/"]))
 	paths, err := rest.New(rest.Config{
@@ -201,7 +204,10 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }, ReadOnly: v.writes.look}
 	endpoints := httpd.Endpoints{
 		Graph: httpd.Graph(gate, v.engine, challenge, v.log), OAuth: oauth, Health: health, REST: paths,
-		Others: slices.Concat(httpd.Pages(page), httpd.Pages(v.signIn.Handlers()), httpd.Pages(metadata), []httpd.Route{{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams}}),
+		Others: slices.Concat(httpd.Pages(page), httpd.Pages(v.signIn.Handlers()), httpd.Pages(metadata), []httpd.Route{
+			{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams},
+			{Path: changes.Path, Name: "operations", Endpoint: uploads},
+		}),
 	}
 	v.telemetry.name(endpoints.Names())
 	if endpoints.Around, err = s.around(v); err != nil {

@@ -100,6 +100,18 @@ func callSubscribers(ctx context.Context, api *ClientWithResponses, physicalID s
 	}
 	recorded, err := api.RecordUsageWithBodyWithResponse(ctx, "application/x-ndjson", strings.NewReader(string(record)+"\n"))
 	report("recordUsage", recorded, err)
+	callOperations(ctx, api, physicalID)
+}
+
+func callOperations(ctx context.Context, api *ClientWithResponses, physicalID string) {
+	template, err := api.GetOperationTemplateWithResponse(ctx)
+	report("getOperationTemplate", template, err)
+	started, err := api.StartSubscriberChangeWithBodyWithResponse(ctx, &StartSubscriberChangeParams{ValidateOnly: new(true)}, "text/csv",
+		strings.NewReader("physicalId;addTags\n"+physicalID+";openapi\n8.94E+18;openapi\n"))
+	report("startSubscriberChange", started, err)
+	if done := started.JSON200; done.Changed != 1 || done.Unreadable[0].Line != 3 {
+		log.Fatalf("%+v", done)
+	}
 }
 
 func callAlerts(ctx context.Context, api *ClientWithResponses, subscriberID string) {

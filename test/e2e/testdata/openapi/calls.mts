@@ -52,6 +52,16 @@ await report('recordUsage', api.POST('/usage/records', {
   parseAs: 'text',
 }));
 
+const template = await report('getOperationTemplate', api.GET('/operations/template.csv', { parseAs: 'text' }));
+if (!String(template).startsWith('physicalId,')) throw new Error(`the template is ${template}`);
+const operation = await report('startSubscriberChange', api.POST('/operations', {
+  params: { query: { map: ['ICCID=physicalId', 'Note='], validateOnly: true } },
+  body: `ICCID;Note;addTags\n${physicalId};;openapi\n8.94E+18;;openapi\n`,
+  bodySerializer: (file) => file,
+  headers: { 'Content-Type': 'text/csv' },
+}));
+if (operation.state !== 'CHECKED' || operation.changed !== 1 || operation.unreadable[0]?.line !== 3) throw new Error(JSON.stringify(operation));
+
 const { contents: [alert] } = await report('createAlert', api.POST('/alerts', {
   body: { ruleType: 'sim', target: subscriberId, lowerThreshold: 2 ** 52, upperThreshold: 2 ** 53 - 1 },
 }));

@@ -1,0 +1,184 @@
+// Package changes reads CSV files with changes of subscribers, a subscriber a line,
+// and starts operations with them, at POST /operations too.
+package changes
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"simgraph/domain"
+	"simgraph/domain/bulk"
+)
+
+// maxCells bounds the columns of a file.
+const maxCells = 200
+
+// Read returns the rows of a file with a header, in their order. A line that cannot be
+// read is a row with a fault, so that all errors are found at once. It fails for a file
+// of which the header cannot be read, with more than bulk.MaxRows rows or none, and with
+// the error of in. Cells are separated by commas, semicolons or tabs, as the header is.
+func Read(in io.Reader, mapping Mapping, now time.Time) ([]bulk.Row, error) {
+	buffered := bufio.NewReaderSize(in, 1<<16)
+	head, err := buffered.Peek(1 << 12)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if bytes.HasPrefix(head, []byte{0xFF, 0xFE}) || bytes.HasPrefix(head, []byte{0xFE, 0xFF}) {
+		return nil, domain.Invalid("file", "the file is in UTF-16: export it as CSV in UTF-8")
+	}
+	if bytes.HasPrefix(head, []byte("\ufeff")) {
+		_, _ = buffered.Discard(len("\ufeff")) // it was peeked
+		head = head[len("\ufeff"):]
+	}
+	lines := csv.NewReader(buffered)
+	lines.Comma, lines.FieldsPerRecord, lines.ReuseRecord = separator(head), -1, true
+	r := &reader{lines: lines, now: now, seen: map[string]int{}}
+	if err := r.header(mapping); err != nil {
+		return nil, err
+	}
+	return r.rows()
+}
+
+// separator is the one that the first line has most of.
+func separator(head []byte) rune {
+	first, _, _ := bytes.Cut(head, []byte("\n"))
+	best, most := ',', 0
+	for _, candidate := range []rune{',', ';', '\t'} {
+		if n := bytes.Count(first, []byte(string(candidate))); n > most {
+			best, most = candidate, n
+		}
+	}
+	return best
+}
+
+type reader struct {
+	lines  *csv.Reader
+	now    time.Time
+	fields []string
+	// seen is the line of each subscriber.
+	seen map[string]int
+}
+
+func (r *reader) header(mapping Mapping) error {
+	header, err := r.lines.Read()
+	bad, malformed := errors.AsType[*csv.ParseError](err)
+	switch {
+	case errors.Is(err, io.EOF):
+		return domain.Invalid("file", "the file is empty: its first line names the columns")
+	case malformed:
+		return domain.Invalid("file", "the first line is no CSV: %v", bad.Err)
+	case err != nil:
+		return err
+	case len(header) > maxCells:
+		return domain.Invalid("file", "a file has at most %d columns, not %d", maxCells, len(header))
+	}
+	for _, name := range header {
+		if !utf8.ValidString(name) {
+			return domain.Invalid("file", "the first line is not in UTF-8: export the file as CSV in UTF-8")
+		}
+	}
+	r.fields, err = mapping.columns(header)
+	return err
+}
+
+func (r *reader) rows() (rows []bulk.Row, err error) {
+	for {
+		cells, err := r.lines.Read()
+		bad, malformed := errors.AsType[*csv.ParseError](err)
+		switch {
+		case errors.Is(err, io.EOF):
+			if len(rows) == 0 {
+				return nil, domain.Invalid("file", "the file has no line beneath its header")
+			}
+			return rows, nil
+		case malformed:
+			rows = append(rows, bulk.Row{Line: bad.StartLine, Fault: malformedLine(bad)})
+		case err != nil:
+			return nil, err
+		case !blank(cells):
+			line, _ := r.lines.FieldPos(0)
+			rows = append(rows, r.row(line, cells))
+		}
+		if len(rows) > bulk.MaxRows {
+			return nil, domain.Invalid("file", "an operation has at most %d subscribers: cut the file", bulk.MaxRows)
+		}
+	}
+}
+
+// malformedLine is the fault of a line that is no CSV; one of which a quote is not closed
+// goes on to the end of the file.
+func malformedLine(bad *csv.ParseError) *domain.Error {
+	if bad.Line > bad.StartLine {
+		return fault(domain.Invalid("", "a quote is not closed where it should be: lines %d to %d are one cell", bad.StartLine, bad.Line))
+	}
+	return fault(domain.Invalid("", "no valid CSV: %v in column %d", bad.Err, bad.Column))
+}
+
+func blank(cells []string) bool {
+	for _, cell := range cells {
+		if strings.TrimSpace(cell) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// row reads a line. What is at fault there is the fault of the row.
+func (r *reader) row(line int, cells []string) bulk.Row {
+	row := bulk.Row{Line: line}
+	if err := r.fill(&row, cells); err != nil {
+		return bulk.Row{PhysicalID: shown(row.PhysicalID), Line: line, Fault: fault(err)}
+	}
+	return row
+}
+
+func (r *reader) fill(row *bulk.Row, cells []string) error {
+	if len(cells) != len(r.fields) {
+		return domain.Invalid("", "the line has %d cells, the header has %d", len(cells), len(r.fields))
+	}
+	var first error
+	for i, cell := range cells {
+		cell = strings.TrimSpace(cell)
+		if r.fields[i] == "" || cell == "" {
+			continue
+		}
+		if !utf8.ValidString(cell) {
+			return domain.Invalid(r.fields[i], "%s is not in UTF-8", r.fields[i])
+		}
+		if err := fields[r.fields[i]](row, strings.Clone(cell)); err != nil && first == nil {
+			first = err // the identifier may still come
+		}
+	}
+	switch {
+	case first != nil:
+		return first
+	case row.PhysicalID == "":
+		return domain.Invalid(identifier, "the line names no subscriber: its %s is empty", identifier)
+	}
+	if before, twice := r.seen[row.PhysicalID]; twice {
+		return domain.Invalid(identifier, "line %d names the same subscriber", before)
+	}
+	if row.IsEmpty() {
+		return domain.Invalid("", "the line has nothing that changes")
+	}
+	r.seen[row.PhysicalID] = row.Line
+	return row.Check(r.now)
+}
+
+// shown is an identifier as it can be stored, whatever stood in the file.
+func shown(text string) string {
+	text = strings.Map(func(c rune) rune {
+		if unicode.IsPrint(c) {
+			return c
+		}
+		return -1
+	}, strings.ToValidUTF8(text, "�"))
+	return clip(text)
+}

@@ -1,0 +1,175 @@
+package changes_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"simgraph/domain/bulk"
+	"simgraph/internal/changes"
+)
+
+var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func read(t *testing.T, file string, mapping ...string) ([]bulk.Row, error) {
+	t.Helper()
+	m, err := changes.ParseMapping(mapping)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return changes.Read(strings.NewReader(file), m, now)
+}
+
+// text is a row as tests compare it.
+func text(r bulk.Row) string {
+	if r.Fault != nil {
+		return fmt.Sprintf("%d %s: %s", r.Line, r.PhysicalID, r.Fault.Message)
+	}
+	return fmt.Sprintf("%d %s: %s", r.Line, r.PhysicalID, r.String())
+}
+
+func texts(rows []bulk.Row) string {
+	all := make([]string, len(rows))
+	for i, row := range rows {
+		all[i] = text(row)
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestFilesOfEverySpreadsheetAreRead(t *testing.T) {
+	t.Parallel()
+	const want = `2 8944: add the tag "new", add the tag "old", set the nickname "a, b", bar`
+	for name, file := range map[string]string{
+		"commas":             "physicalId,nickname,addTags,isBarred\n8944,\"a, b\",new|old,true\n",
+		"semicolons":         "physicalId;nickname;addTags;isBarred\n8944;a, b;new | old;TRUE\n",
+		"tabs":               "physicalId\tnickname\taddTags\tisBarred\n8944\ta, b\tnew|old|new\tyes\n",
+		"a byte order mark":  "\ufeffphysicalId,nickname,addTags,isBarred\r\n8944,\"a, b\",new|old,1\r\n",
+		"another order":      "ISBARRED , addtags,physicalid,Nickname\n true ,new|old, 8944,\"a, b\"",
+		"lines without text": "physicalId,nickname,addTags,isBarred\n8944,\"a, b\",new|old,true\n\n,,,\n",
+		"the template":       changes.Template + "8944,\"a, b\",,new|old,,true,,\n",
+	} {
+		rows, err := read(t, file)
+		if err != nil || texts(rows) != want {
+			t.Errorf("%s: %q, %v", name, texts(rows), err)
+		}
+	}
+}
+
+func TestColumnsOfOtherNamesAreMapped(t *testing.T) {
+	t.Parallel()
+	rows, err := read(t, "ICCID;Remarks;Label=1;Group\n8944;x;A;12\n8945;;B;none\n", "ICCID=physicalId", "Remarks=", "Label=1=nickname", "Group=groupId")
+	if want := "2 8944: move into the group 12, set the nickname \"A\"\n3 8945: move out of the group, set the nickname \"B\""; err != nil || texts(rows) != want {
+		t.Errorf("%q, %v", texts(rows), err)
+	}
+	for _, c := range []struct{ header, mapping, want string }{
+		{"physicalId,ICCID", "ICCID=physicalId", `the columns "physicalId" and "ICCID" are both physicalId`},
+		{"physicalId,nick", "nick=", ""},
+		{"physicalId,nick", "Nick=nickname", `the column "nick" is unknown: map it to one of physicalId,`},
+		{"physicalId", "Nick=nickname", `there is no column "Nick"`},
+		{"nickname", "nickname=nickname", "no column is the physicalId"},
+	} {
+		_, err := read(t, c.header+"\n8944,x\n", c.mapping)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s with %s: %v", c.header, c.mapping, err)
+		}
+	}
+	for _, wrong := range []string{"", "physicalId", "=physicalId", "A=iccid"} {
+		if _, err := changes.ParseMapping([]string{wrong}); err == nil {
+			t.Errorf("%q is a mapping", wrong)
+		}
+	}
+}
+
+// Every line at fault is found at once, with where it begins.
+func TestLinesAtFaultAreRows(t *testing.T) {
+	t.Parallel()
+	rows, err := read(t, "physicalId,nickname,groupId,addTags,removeTags,isBarred,terminateDate\n"+
+		"8.94E+18,x,,,,,\n"+
+		"8944,\"two\nlines\",,,,,\n"+
+		"8944,x,,,,,\n"+
+		"8944,x,,,,,\n"+
+		"8945,x,,,,\n"+
+		"8946,,twelve,,,,\n"+
+		"8947,,,,,maybe,\n"+
+		"8948,,,,,,30.11.2026\n"+
+		"8949,,,,,,2027-01-01\n"+
+		"8950,,,a,a,,\n"+
+		"8951,,,,,,\n"+
+		",x,,,,,\n"+
+		"89\x00,x,,,,,\n"+
+		"8952,\xff,,,,,\n"+
+		"8953,x\"y,,,,,\n"+
+		"8954,,,,,,2026-11-01\n"+
+		"8955,\"never closed,,,,,\n8956,x,,,,,\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"2 : a spreadsheet has rounded the identifier to 8.94E+18: format the column as text and export again",
+		"3 8944: nickname must not hold",
+		"5 8944: set the nickname \"x\"",
+		"6 8944: line 5 names the same subscriber",
+		"7 : the line has 6 cells, the header has 7",
+		"8 8946: groupId is the number of a group or \"none\", not \"twelve\"",
+		"9 8947: isBarred is true or false, not \"maybe\"",
+		"10 8948: terminateDate is a date such as",
+		"11 8949: terminateDate is in the future",
+		"12 8950: the tag \"a\" is added and removed",
+		"13 8951: the line has nothing that changes",
+		"14 : the line names no subscriber: its physicalId is empty",
+		"15 89: physicalId must not hold",
+		"16 8952: nickname is not in UTF-8",
+		"17 : no valid CSV: bare \" in non-quoted-field in column",
+		"18 8954: terminate on 2026-11-01T00:00:00Z",
+		"19 : a quote is not closed where it should be: lines 19 to ",
+	}
+	if len(rows) != len(want) {
+		t.Fatalf("%d rows:\n%s", len(rows), texts(rows))
+	}
+	for i, row := range rows {
+		if !strings.HasPrefix(text(row), want[i]) {
+			t.Errorf("got %q, want %q", text(row), want[i])
+		}
+	}
+}
+
+func TestFilesThatCannotBeReadAreRejected(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ file, want string }{
+		"nothing":           {"", "the file is empty"},
+		"a header alone":    {"physicalId,nickname\n", "no line beneath its header"},
+		"UTF-16":            {"\xff\xfep\x00h\x00", "UTF-16"},
+		"another encoding":  {"physicalId,n\xe4me\n8944,x\n", "not in UTF-8"},
+		"a quote":           {"\"physicalId,nickname\n8944,x\n", "the first line is no CSV"},
+		"too many columns":  {"physicalId" + strings.Repeat(",", 300) + "\n", "at most 200 columns"},
+		"too many lines":    {"physicalId,nickname\n" + strings.Repeat("8944,x\n", bulk.MaxRows+1), "at most 200000 subscribers"},
+		"an unknown column": {"physicalId,imei\n8944,1\n", `the column "imei" is unknown`},
+	} {
+		if _, err := read(t, c.file); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Whatever a file holds, each of its rows names a subscriber or has a fault.
+func FuzzRead(f *testing.F) {
+	f.Add(changes.Template + "8944,\"a, b\",12,new|old,x,true,IoT,2026-11-01\n")
+	f.Add("physicalId;nickname\n8.94E+18;\"\n")
+	f.Add("\ufeffphysicalId\tnickname\n\t\n8944\tx\n")
+	f.Fuzz(func(t *testing.T, file string) {
+		rows, err := changes.Read(strings.NewReader(file), nil, now)
+		if err != nil {
+			return
+		}
+		seen := map[string]bool{}
+		for _, row := range rows {
+			if row.Line < 2 || row.Fault == nil && (row.PhysicalID == "" || row.IsEmpty() || seen[row.PhysicalID]) {
+				t.Errorf("%+v", row)
+			}
+			if row.Fault == nil {
+				seen[row.PhysicalID] = true
+			}
+		}
+	})
+}
