@@ -22,15 +22,23 @@ npm ci --no-audit --no-fund --silent
 
 # A free port, for a network element of the tests.
 radius=127.0.0.1:$(node -e 'const s = require("dgram").createSocket("udp4"); s.bind(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
-# Free ports, for the server and for an OpenID provider of the tests, which starts later.
+# Free ports, for the server and for two OpenID providers of the tests, which start later.
 free() { node -e 'const s = require("net").createServer(); s.listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })'; }
 addr=127.0.0.1:$(free)
 provider=http://localhost:$(free)
+lemonldap=http://localhost:$(free)
 printf 'the secret of the tests' >"$data/provider.secret"
+printf 'secret-of-the-tests' >"$data/lemonldap.secret"
 cat >"$data/providers.json" <<JSON
 {"providers": [{
   "name": "e2e", "title": "Provider of the tests", "issuer": "$provider", "clientId": "simgraph", "clientSecretFile": "provider.secret", "scopes": ["email", "groups"], "createUsers": true,
   "rules": [{"claim": "groups", "value": "fleet", "company": "demo", "wholeCompany": true, "permissions": ["View Statistics Overview", "View Subscriber"]}]
+}, {
+  "name": "lemonldap", "title": "LemonLDAP", "issuer": "$lemonldap", "clientId": "simgraph", "clientSecretFile": "lemonldap.secret", "scopes": ["email", "groups", "offline_access"], "userInfo": true,
+  "createUsers": true, "emailDomains": ["lemonldap.example"], "assumeEmailVerified": true, "rules": [
+    {"claim": "groups", "value": "fleet", "company": "demo", "wholeCompany": true, "permissions": ["View Statistics Overview", "View Subscriber"]},
+    {"claim": "groups", "value": "admins", "company": "demo", "wholeCompany": true, "permissions": ["View Statistics Overview", "View a User's Details"]}
+  ]
 }]}
 JSON
 ../../simgraph serve --demo --demo-feed off --radius-addr "$radius" --addr "$addr" --data-dir "$data" \
@@ -49,6 +57,6 @@ session=$(printf '{"type":"session","company":"demo","subscriber":"8944100000000
 printf '%s\n' '{"type":"recipient","company":"demo","email":"refused@demo.example"}' \
 	'{"type":"suppression","company":"demo","email":"refused@demo.example","since":"2026-10-02T08:00:00Z","reason":"refused","detail":"550 5.1.1 no such user"}' "$session" \
 	| ../../simgraph import --data-dir "$data" - >/dev/null
-SIMGRAPH_URL="$base/graphql" SIMGRAPH_BASE="$base" SIMGRAPH_DATA_DIR="$data" SIMGRAPH_PROVIDER="$provider" SIMGRAPH_RADIUS="$radius" \
+SIMGRAPH_URL="$base/graphql" SIMGRAPH_BASE="$base" SIMGRAPH_DATA_DIR="$data" SIMGRAPH_PROVIDER="$provider" SIMGRAPH_LEMONLDAP="$lemonldap" SIMGRAPH_RADIUS="$radius" \
 	SIMGRAPH_RADIUS_SECRET=$(../../simgraph radius client add e2e --network 127.0.0.1/32 --company demo --data-dir "$data") \
 	SIMGRAPH_TOKEN=$(sed -n "s/.*Bearer \([^']*\).*/\1/p" "$data/out" | head -n 1) npm test
