@@ -15,8 +15,8 @@ import (
 )
 
 const insertToken = `
-INSERT INTO access_tokens (company_id, token_hash, user_id, access_key_id, scopes, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6)`
+INSERT INTO access_tokens (company_id, token_hash, user_id, access_key_id, scopes, expires_at, of_program)
+VALUES ($1, $2, $3, $4, $5, $6, $7)`
 
 const touchKey = `UPDATE access_keys SET last_used_at = $3 WHERE company_id = $1 AND access_key_id = $2`
 
@@ -46,7 +46,7 @@ func (a *Access) Exchange(ctx context.Context, from domain.Origin, accessKeyID s
 		if _, err := pg.Affected(ctx, tx, touchKey, key.CompanyID, accessKeyID, now); err != nil {
 			return err
 		}
-		if _, err := pg.Affected(ctx, tx, insertToken, key.CompanyID, credential.Hash(grant.Token), key.UserID, accessKeyID, pq.Array(scopes), grant.ExpiresAt); err != nil {
+		if _, err := pg.Affected(ctx, tx, insertToken, key.CompanyID, credential.Hash(grant.Token), key.UserID, accessKeyID, pq.Array(scopes), grant.ExpiresAt, true); err != nil {
 			return err
 		}
 		return auditKey(ctx, tx, key.scope(from), domain.AuditKeyExchange, accessKeyID, grantChanges(key.Email, scopes, grant.ExpiresAt)...)
@@ -73,22 +73,23 @@ func (a *Access) Issue(ctx context.Context, scope domain.Scope, email string, li
 		return nil, domain.Invalid("user", "the user %s is disabled", user.Email)
 	}
 	err = pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
-		grant, err = IssueToken(ctx, tx, scope, user, user.Permissions, time.Now().Add(lifetime))
+		grant, err = IssueToken(ctx, tx, scope, user, user.Permissions, time.Now().Add(lifetime), false)
 		return err
 	})
 	return grant, err
 }
 
 // IssueToken makes a token of a user that no access key stands behind, within a
-// transaction. The audit log keeps more beside the rights.
-func IssueToken(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, user *domain.User, scopes []domain.Permission, until time.Time, more ...domain.AuditChange) (*domain.Grant, error) {
+// transaction. ofProgram is whether a program got it by itself. The audit log keeps more
+// beside the rights.
+func IssueToken(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, user *domain.User, scopes []domain.Permission, until time.Time, ofProgram bool, more ...domain.AuditChange) (*domain.Grant, error) {
 	grant := &domain.Grant{
 		Token: domain.Secret(credential.New(credential.Token, scope.Company, credential.SecretBytes)), Scopes: scopes, ExpiresAt: until,
 	}
 	if _, err := pg.Affected(ctx, tx, dropStaleTokens, scope.Company, time.Now().Add(-24*time.Hour)); err != nil {
 		return nil, err
 	}
-	if _, err := pg.Affected(ctx, tx, insertToken, scope.Company, credential.Hash(grant.Token), user.UserID, nil, pq.Array(scopes), until); err != nil {
+	if _, err := pg.Affected(ctx, tx, insertToken, scope.Company, credential.Hash(grant.Token), user.UserID, nil, pq.Array(scopes), until, ofProgram); err != nil {
 		return nil, err
 	}
 	return grant, audit.Record(ctx, tx, scope, domain.AuditEntry{
@@ -138,7 +139,7 @@ func (a *Access) EndToken(ctx context.Context, from domain.Origin, token domain.
 }
 
 const authenticate = `
-SELECT u.user_id, u.email, u.permissions, t.scopes, k.scopes AS key_scopes, t.expires_at, COALESCE(t.access_key_id, '') AS access_key_id,
+SELECT u.user_id, u.email, u.permissions, t.scopes, k.scopes AS key_scopes, t.expires_at, COALESCE(t.access_key_id, '') AS access_key_id, t.of_program,
        c.company_id, c.external_id, c.name, c.billing_day, c.time_zone,
        visible.groups, visible.masked
 FROM access_tokens t
@@ -163,6 +164,7 @@ type CallerRow struct {
 	KeyScopes   pq.StringArray
 	ExpiresAt   time.Time
 	AccessKeyID string
+	OfProgram   bool
 	Groups      pq.Int64Array
 	Masked      pq.Int64Array
 	domain.Company
@@ -195,6 +197,6 @@ func (r *CallerRow) Caller(hash []byte) *domain.Caller {
 	return &domain.Caller{
 		UserID: r.UserID, Email: r.Email, Company: &r.Company, Permissions: held,
 		Scope:       domain.Scope{Company: r.CompanyID, Groups: r.Groups, Masked: r.Masked, Billing: &billing},
-		AccessKeyID: r.AccessKeyID, Credential: credential.FormatHash(hash), ExpiresAt: r.ExpiresAt,
+		AccessKeyID: r.AccessKeyID, OfProgram: r.OfProgram || r.AccessKeyID != "", Credential: credential.FormatHash(hash), ExpiresAt: r.ExpiresAt,
 	}
 }

@@ -61,6 +61,9 @@ type Caller struct {
 	Scope       Scope
 	// AccessKeyID is the key that the token was made with; "" for none.
 	AccessKeyID string
+	// OfProgram is whether a program got the token by a key or an assertion, and not the
+	// operator.
+	OfProgram bool
 	// Credential identifies the access token without giving it away: for
 	// limits and the audit.
 	Credential string

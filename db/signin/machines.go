@@ -55,6 +55,6 @@ func (s *Store) grant(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, asse
 	if err != nil {
 		return nil, err
 	}
-	return db.IssueToken(ctx, tx, scope, user, scopes, s.moment().Add(domain.TokenLifetime),
+	return db.IssueToken(ctx, tx, scope, user, scopes, s.moment().Add(domain.TokenLifetime), true,
 		domain.Became("issuer", assertion.Issuer), domain.Became("subject", assertion.Subject))
 }

@@ -36,7 +36,7 @@ type Options struct {
 	Idle, Most time.Duration
 	// Key seals refresh tokens; none is needed without providers.
 	Key seal.Key
-	// NoKeys refuses access keys, and tokens that were made with one: they are for
+	// NoKeys refuses access keys, and tokens that programs got: they are for
 	// programs then.
 	NoKeys bool
 	Now    func() time.Time
@@ -106,7 +106,7 @@ func (s *Store) ByKey(ctx context.Context, from domain.Origin, accessKeyID strin
 }
 
 func noKeys() *domain.Error {
-	return domain.Forbidden("access keys and their tokens do not sign in to this page; they are for programs")
+	return domain.Forbidden("access keys and tokens of programs do not sign in to this page")
 }
 
 // ByToken implements signin.Sessions.
@@ -115,7 +115,7 @@ func (s *Store) ByToken(ctx context.Context, from domain.Origin, token domain.Se
 	if err != nil {
 		return nil, err
 	}
-	if s.NoKeys && caller.AccessKeyID != "" {
+	if s.NoKeys && caller.OfProgram {
 		return nil, noKeys()
 	}
 	begun := &origin{

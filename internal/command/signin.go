@@ -24,7 +24,7 @@ type SigningIn struct {
 	SessionIdle     time.Duration `default:"2h" group:"Sign-in" range:"1m..24h" help:"How long a session of the page lasts without use."`
 	SessionLifetime time.Duration `default:"10h" group:"Sign-in" range:"1m..24h" help:"How long a session of the page lasts in any case."`
 	OIDCConfig      string        `name:"oidc-config" type:"path" placeholder:"FILE" group:"Sign-in" help:"The identity providers that people sign in at, what rights they give, and the issuers that speak for programs, in JSON. Needs --public-url."`
-	OIDCOnly        bool          `name:"oidc-only" group:"Sign-in" help:"Let nobody sign in to the page by an access key or its tokens. Keys remain for programs, and tokens and links that the operator makes for emergencies."`
+	OIDCOnly        bool          `name:"oidc-only" group:"Sign-in" help:"Let nobody sign in to the page by an access key, or a token that a program got. Keys remain for programs, and tokens and links that the operator makes for emergencies."`
 	OIDCCheck       time.Duration `name:"oidc-check" default:"5m" group:"Sign-in" range:"1s..24h" help:"How often the provider of a session is asked whether it still knows the person, and with what claims."`
 }
 

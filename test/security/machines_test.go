@@ -119,6 +119,23 @@ func TestAProgramExchangesAnAssertionForATokenOfItsUser(t *testing.T) {
 	}
 }
 
+func TestATokenOfAProgramBeginsNoSessionWhereOnlyProvidersSignIn(t *testing.T) {
+	t.Parallel()
+	p, w := issuertest.New(t), newWorld(t)
+	w.robots(t, "own-vans@acme.example", []domain.Permission{domain.ViewSubscriber}, p)
+	w.sessions.NoKeys = true
+	_, granted := w.exchange(t, p.Sign(robot(p, nil)))
+	answer := httptest.NewRecorder()
+	w.handler.ServeHTTP(answer, fromPage(http.MethodPost, "/session", `{"token":"`+granted.Token+`"}`))
+	if granted.Token == "" || answer.Code != http.StatusForbidden || len(answer.Result().Cookies()) > 0 {
+		t.Errorf("%q: %d %s", granted.Token, answer.Code, answer.Body)
+	}
+	if _, err := w.access.Authenticate(t.Context(), domain.Secret(granted.Token)); err != nil {
+		t.Errorf("the token is for programs: %v", err)
+	}
+	w.begin(t, "own-vans@acme.example") // by a token of the operator
+}
+
 func TestHostileAssertionsAreRefused(t *testing.T) {
 	t.Parallel()
 	p, other, stranger := issuertest.New(t), issuertest.New(t), issuertest.New(t)
