@@ -4,6 +4,7 @@ package carrier
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -34,11 +35,10 @@ const nameOfCompany = `SELECT external_id FROM companies WHERE company_id = $1`
 // waits to do the opposite is replaced.
 func Queue(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, changes []Change, operationID *string, at time.Time) (Queued, error) {
 	q := queue{tx: tx, company: company, operationID: operationID, at: at.UTC().Truncate(time.Microsecond)}
-	wanted := map[carrier.Kind][]int64{}
+	wanted := map[int64][]carrier.Kind{}
 	for _, c := range changes {
-		for _, kind := range carrier.Wanted(c.Before, c.After) {
-			q.keys = append(q.keys, c.Before.Key)
-			wanted[kind] = append(wanted[kind], c.Before.Key)
+		if kinds := carrier.Wanted(c.Before, c.After); len(kinds) > 0 {
+			q.keys, wanted[c.Before.Key] = append(q.keys, c.Before.Key), kinds
 		}
 	}
 	if len(q.keys) == 0 {
@@ -49,10 +49,8 @@ func Queue(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, changes [
 	if err != nil || provider == nil {
 		return Queued{}, err
 	}
-	for kind, keys := range wanted {
-		if err := q.replace(ctx, kind.Opposing(), keys); err != nil {
-			return Queued{}, err
-		}
+	if err := q.replace(ctx, wanted); err != nil {
+		return Queued{}, err
 	}
 	if err := q.write(ctx, changes); err != nil {
 		return Queued{}, err
@@ -71,18 +69,70 @@ type queue struct {
 	ids  []string
 }
 
-const replaceCommands = `
-UPDATE commands SET state = 'superseded', reason = 'a newer command replaced it', changed_at = $4
-WHERE company_id = $1 AND subscriber_key = ANY($2) AND kind = ANY($3) AND state = 'requested' AND NOT EXISTS (
-  SELECT FROM webhook_messages m
-  WHERE m.company_id = $1 AND m.message_id = commands.command_id AND m.state = 'queued' AND m.claimed_until IS NOT NULL)
-RETURNING command_id::text`
+const (
+	// waitingCommands compares states so that no index of them is taken: without statistics
+	// PostgreSQL would expect a row there, and read all that wait for each subscriber.
+	waitingCommands = `
+SELECT c.command_id::text AS command_id, c.subscriber_key, c.kind
+FROM commands c
+WHERE c.company_id = $1 AND c.subscriber_key = ANY($2) AND c.state IS NOT DISTINCT FROM 'requested'
+ORDER BY c.subscriber_key, c.sequence`
+	queuedMessages = `
+SELECT m.message_id::text AS message_id, m.claimed_until IS NOT NULL AS is_sent
+FROM webhook_messages m
+WHERE m.company_id = $1 AND m.message_id = ANY($2::uuid[]) AND m.state IS NOT DISTINCT FROM 'queued'`
+)
 
-// replace supersedes the commands of these kinds that wait. One that is being sent stays:
-// what comes after it waits for its end.
-func (q *queue) replace(ctx context.Context, kinds []carrier.Kind, keys []int64) error {
-	replaced, err := pg.SelectValues[string](ctx, q.tx, replaceCommands, q.company, pq.Int64Array(keys), pq.Array(kinds), q.at)
-	if err != nil || len(replaced) == 0 {
+// waiting is a command that is requested.
+type waiting struct {
+	CommandID     string
+	SubscriberKey int64
+	Kind          carrier.Kind
+	// isQueued is set where it has a message, isSent where that is being sent.
+	isQueued, isSent bool
+}
+
+// waiting returns the commands of subscribers that are requested, those of each one in
+// their order.
+func (q *queue) waiting(ctx context.Context, keys []int64) ([]*waiting, error) {
+	commands, err := pg.SelectAll[waiting](ctx, q.tx, waitingCommands, q.company, pq.Int64Array(keys))
+	if err != nil || len(commands) == 0 {
+		return nil, err
+	}
+	byID := pg.Keyed(commands, func(c *waiting) string { return c.CommandID })
+	type message struct {
+		MessageID string
+		IsSent    bool
+	}
+	messages, err := pg.SelectAll[message](ctx, q.tx, queuedMessages, q.company, pq.StringArray(pg.Pluck(commands, func(c *waiting) string { return c.CommandID })))
+	for _, m := range messages {
+		byID[m.MessageID].isQueued, byID[m.MessageID].isSent = true, m.IsSent
+	}
+	return commands, err
+}
+
+const replaceCommands = `
+UPDATE commands SET state = 'superseded', reason = 'a newer command replaced it', changed_at = $3
+WHERE company_id = $1 AND command_id = ANY($2::uuid[])`
+
+// replace supersedes the commands that wait and that a newer one of these kinds
+// contradicts. One that is being sent stays: what comes after it waits for its end.
+func (q *queue) replace(ctx context.Context, wanted map[int64][]carrier.Kind) error {
+	commands, err := q.waiting(ctx, q.keys)
+	if err != nil {
+		return err
+	}
+	var replaced []string
+	for _, c := range commands {
+		newer := func(kind carrier.Kind) bool { return slices.Contains(kind.Opposing(), c.Kind) }
+		if !c.isSent && slices.ContainsFunc(wanted[c.SubscriberKey], newer) {
+			replaced = append(replaced, c.CommandID)
+		}
+	}
+	if len(replaced) == 0 {
+		return nil
+	}
+	if _, err := pg.Affected(ctx, q.tx, replaceCommands, q.company, pq.StringArray(replaced), q.at); err != nil {
 		return err
 	}
 	return q.endMessages(ctx, "failed", replaced...)
@@ -136,23 +186,15 @@ func (q *queue) write(ctx context.Context, changes []Change) error {
 }
 
 const (
-	// promoteCommands leaves subscribers out of which a message is queued.
 	promoteCommands = `
 INSERT INTO webhook_messages (company_id, message_id, webhook_id, event_type, event, created_at)
 SELECT c.company_id, c.command_id, $3, $4, c.event, $5
 FROM commands c
-WHERE c.company_id = $1 AND c.subscriber_key = ANY($2) AND c.state = 'requested'
-  AND NOT EXISTS (
-    SELECT FROM commands e
-    WHERE e.company_id = $1 AND e.subscriber_key = c.subscriber_key AND e.state = 'requested' AND e.sequence < c.sequence)
-  AND NOT EXISTS (
-    SELECT FROM commands b
-    JOIN webhook_messages m ON m.company_id = $1 AND m.message_id = b.command_id AND m.state = 'queued'
-    WHERE b.company_id = $1 AND b.subscriber_key = c.subscriber_key AND b.state = 'requested')
+WHERE c.company_id = $1 AND c.command_id = ANY($2::uuid[])
 ON CONFLICT (company_id, message_id) DO NOTHING`
 	endMessages = `
 UPDATE webhook_messages SET state = $3, finished_at = $4, claimed_until = NULL
-WHERE company_id = $1 AND message_id = ANY($2::uuid[]) AND state = 'queued'`
+WHERE company_id = $1 AND message_id = ANY($2::uuid[]) AND state IS NOT DISTINCT FROM 'queued'`
 	// dropMessages leaves those that are being sent.
 	dropMessages = `
 DELETE FROM webhook_messages
@@ -165,7 +207,27 @@ func (q *queue) promote(ctx context.Context, to *rules.Endpoint, keys []int64) e
 	if to == nil {
 		return nil
 	}
-	_, err := q.tx.ExecContext(ctx, promoteCommands, q.company, pq.Int64Array(keys), to.WebhookID, rules.CommandRequested, q.at)
+	commands, err := q.waiting(ctx, keys)
+	if err != nil {
+		return err
+	}
+	first, busy := map[int64]string{}, map[int64]bool{}
+	for _, c := range commands {
+		if first[c.SubscriberKey] == "" {
+			first[c.SubscriberKey] = c.CommandID
+		}
+		busy[c.SubscriberKey] = busy[c.SubscriberKey] || c.isQueued
+	}
+	var next pq.StringArray
+	for key, id := range first {
+		if !busy[key] {
+			next = append(next, id)
+		}
+	}
+	if len(next) == 0 {
+		return nil
+	}
+	_, err = q.tx.ExecContext(ctx, promoteCommands, q.company, next, to.WebhookID, rules.CommandRequested, q.at)
 	return err
 }
 
@@ -191,7 +253,7 @@ UPDATE commands SET state = 'superseded', reason = 'a newer command replaced it'
 WHERE company_id = $1 AND command_id = $2 AND state = 'requested' AND EXISTS (
   SELECT FROM commands n
   WHERE n.company_id = $1 AND n.subscriber_key = commands.subscriber_key AND n.sequence > commands.sequence
-    AND n.kind = ANY($3) AND n.state = 'requested')`
+    AND n.kind = ANY($3) AND n.state IS NOT DISTINCT FROM 'requested')`
 )
 
 type commandOrder struct {

@@ -308,8 +308,8 @@ const (
 SELECT c.command_id::text FROM commands c
 WHERE c.company_id = $1 AND c.subscriber_key = $2 AND c.sequence > $3 AND c.kind = ANY($4) AND c.state <> 'cancelled'
 LIMIT 1`
-	sendingCommand = `SELECT m.message_id::text FROM webhook_messages m WHERE m.company_id = $1 AND m.message_id = $2 AND m.state = 'queued' AND m.claimed_until IS NOT NULL`
-	waitingOf      = `SELECT c.command_id::text FROM commands c WHERE c.company_id = $1 AND c.subscriber_key = $2 AND c.state = 'requested'`
+	sendingCommand = `SELECT m.message_id::text FROM webhook_messages m WHERE m.company_id = $1 AND m.message_id = $2 AND m.state IS NOT DISTINCT FROM 'queued' AND m.claimed_until IS NOT NULL`
+	waitingOf      = `SELECT c.command_id::text FROM commands c WHERE c.company_id = $1 AND c.subscriber_key = $2 AND c.state IS NOT DISTINCT FROM 'requested'`
 )
 
 // Retry implements carrier.Commands.
