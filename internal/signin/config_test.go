@@ -56,7 +56,7 @@ func TestTheExamplesOfTheDocumentsAreTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	examples := jsonOf.FindAllStringSubmatch(string(text), -1)
-	if len(examples) != 6 {
+	if len(examples) != 7 {
 		t.Fatalf("%d examples", len(examples))
 	}
 	secret := regexp.MustCompile(`"[a-z]+\.secret"`)
