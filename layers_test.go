@@ -69,7 +69,7 @@ var layers = map[string][]string{
 	"db/inventory":           {"db", "db/audit", "db/carrier", "db/pg", "db/usage", "domain", "domain/inventory"},
 	"db/credential":          {"domain"},
 	"db/signin":              {"db", "db/audit", "db/companies", "db/credential", "db/pg", "db/usage", "domain", "domain/inventory", "domain/signin", "internal/seal"},
-	"db/bulk":                {"db", "db/audit", "db/carrier", "db/companies", "db/keyset", "db/pg", "db/usage", "domain", "domain/bulk", "domain/query"},
+	"db/bulk":                {"db", "db/audit", "db/carrier", "db/companies", "db/keyset", "db/pg", "db/usage", "db/webhook", "domain", "domain/bulk", "domain/query"},
 	"db/live":                {"db", "db/bulk", "db/companies", "db/pg", "domain", "domain/bulk"},
 	"db/cluster":             {"db/audit", "db/pg", "domain"},
 	"db/embedded":            {},

@@ -13,6 +13,7 @@ import (
 	"simgraph/db/audit"
 	"simgraph/db/companies"
 	"simgraph/db/pg"
+	"simgraph/db/webhook"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 )
@@ -68,6 +69,9 @@ func (s *Store) end(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, 
 		return err
 	}
 	o.State = state
+	if err := webhook.OperationFinished(ctx, tx, company, o.id, description(o)); err != nil {
+		return err
+	}
 	return db.NotifyFired(ctx, tx, company, o.id, at)
 }
 

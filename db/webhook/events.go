@@ -21,7 +21,7 @@ const AreWanted = `EXISTS (
 // wantingWebhooks are the endpoints that get events of the type $2, with what their
 // users may see now.
 const wantingWebhooks = `
-SELECT own.external_id, w.webhook_id, w.event_types AS types, w.alert_ids AS alerts, w.group_ids AS wanted, w.tag_names AS tags,
+SELECT own.external_id, w.webhook_id, COALESCE(w.user_id, 0) AS user_id, w.event_types AS types, w.alert_ids AS alerts, w.group_ids AS wanted, w.tag_names AS tags,
   w.groups IS NOT NULL AS restricted, w.groups AS sight, COALESCE(u.disabled, true) AS blind,
   ARRAY(SELECT ug.group_id FROM user_groups ug WHERE ug.company_id = $1 AND ug.user_id = w.user_id) AS current
 FROM companies own
@@ -33,6 +33,8 @@ ORDER BY w.webhook_id`
 type wanting struct {
 	ExternalID string
 	WebhookID  int64
+	// UserID is who made it; 0 for the program itself.
+	UserID     int64
 	Types      pg.TextList[webhook.EventType]
 	Alerts     pq.Int64Array
 	Wanted     pq.Int64Array
@@ -265,4 +267,43 @@ func (b *batch) addChanged(ctx context.Context, endpoint *wanting, changed []*ch
 	}
 	id := newID()
 	return b.add(ctx, id, endpoint.WebhookID, webhook.NewSubscriberChanged(endpoint.ExternalID, id, b.at, physicalIDs).JSON())
+}
+
+const finishedOperation = `
+SELECT o.operation_id::text AS operation_id, o.state, o.is_dry_run, o.undo_of::text AS undo_of, o.total, o.changed, o.failed, o.skipped,
+  o.ended_at, o.groups, o.user_id
+FROM operations o
+WHERE o.company_id = $1 AND o.operation_id = $2`
+
+type finished struct {
+	webhook.Finish
+	EndedAt time.Time
+	Groups  pq.Int64Array
+	UserID  int64
+}
+
+// OperationFinished queues the messages about an operation, in the transaction that ends
+// it. Endpoints of users of groups get it where they started it themselves.
+func OperationFinished(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, id uuid.UUID, description string) error {
+	endpoints, err := pg.SelectAll[wanting](ctx, tx, wantingWebhooks, company, webhook.OperationFinished)
+	if err != nil || len(endpoints) == 0 {
+		return err
+	}
+	of, err := pg.GetOne[finished](ctx, tx, domain.NotFound("operationId", "operation", id.String()), finishedOperation, company, id)
+	if err != nil {
+		return err
+	}
+	of.Description = description
+	about := &webhook.About{Type: webhook.OperationFinished, OfCompany: of.Groups == nil, Groups: of.Groups}
+	messages := &batch{tx: tx, company: company, of: webhook.OperationFinished, at: of.EndedAt}
+	for _, endpoint := range endpoints {
+		if !endpoint.gets(about) || endpoint.Restricted && endpoint.UserID != of.UserID {
+			continue
+		}
+		event := webhook.NewOperationFinished(endpoint.ExternalID, of.EndedAt, of.Finish)
+		if err := messages.add(ctx, newID(), endpoint.WebhookID, event.JSON()); err != nil {
+			return err
+		}
+	}
+	return messages.write(ctx)
 }

@@ -53,6 +53,23 @@ type Change struct {
 	PhysicalIDs []string `json:"physicalIds"`
 }
 
+// Finish is the data of OperationFinished. State and counts are those of the operation.
+type Finish struct {
+	OperationID string  `json:"operationId"`
+	State       string  `json:"state"`
+	IsDryRun    bool    `json:"isDryRun"`
+	UndoOf      *string `json:"undoOf"`
+	// Description is what changes, in words, cut to MaxDescription characters.
+	Description string `json:"description"`
+	Total       int    `json:"total"`
+	Changed     int    `json:"changed"`
+	Failed      int    `json:"failed"`
+	Skipped     int    `json:"skipped"`
+}
+
+// MaxDescription bounds Finish.Description.
+const MaxDescription = 500
+
 // Trial is the data of Test.
 type Trial struct {
 	WebhookID int64  `json:"webhookId"`
@@ -82,6 +99,12 @@ func NewSubscriberChanged(company, id string, at time.Time, physicalIDs []string
 		subject = "subscribers/" + url.PathEscape(physicalIDs[0])
 	}
 	return newEvent(company, id, SubscriberChanged, subject, at, &Change{physicalIDs})
+}
+
+// NewOperationFinished returns the event of an operation that ended. Its id is the operation's.
+func NewOperationFinished(company string, at time.Time, of Finish) *Event {
+	of.Description = cut(of.Description, MaxDescription)
+	return newEvent(company, of.OperationID, OperationFinished, "operations/"+of.OperationID, at, of)
 }
 
 // NewCommandRequested returns the event of a command about a subscriber. Its id is the command's.

@@ -15,6 +15,8 @@ const (
 	AlertFired EventType = "alert.fired"
 	// SubscriberChanged: the record, the tags or the network state of subscribers changed.
 	SubscriberChanged EventType = "subscriber.changed"
+	// OperationFinished: a change of many subscribers ended.
+	OperationFinished EventType = "operation.finished"
 	// Test is sent on request, whatever the filter.
 	Test EventType = "webhook.test"
 	// CommandRequested asks the provider of a company to change something at a carrier.
@@ -22,7 +24,7 @@ const (
 )
 
 // Types are the events that an endpoint can choose.
-var Types = []EventType{AlertFired, SubscriberChanged}
+var Types = []EventType{AlertFired, SubscriberChanged, OperationFinished}
 
 // Filter selects the events of an endpoint.
 type Filter struct {

@@ -43,6 +43,10 @@ func describe(e *Event) (title string, facts []fact) {
 		var of Change
 		_ = json.Unmarshal(e.Data, &of)
 		return changed(len(of.PhysicalIDs)), []fact{{"Subscribers", strings.Join(of.PhysicalIDs, ", ")}}
+	case OperationFinished:
+		var of Finish
+		_ = json.Unmarshal(e.Data, &of)
+		return of.title(), of.facts()
 	}
 	var of Trial
 	_ = json.Unmarshal(e.Data, &of)
@@ -54,6 +58,27 @@ func changed(n int) string {
 		return "A subscriber changed"
 	}
 	return strconv.Itoa(n) + " subscribers changed"
+}
+
+func (f *Finish) title() string {
+	what := "Operation"
+	if f.IsDryRun {
+		what = "Dry run"
+	}
+	return fmt.Sprintf("%s %s: %s", what, strings.ToLower(f.State), f.Description)
+}
+
+func (f *Finish) facts() []fact {
+	facts := []fact{{"Changed", fmt.Sprintf("%d of %d subscribers", f.Changed, f.Total)}}
+	for _, of := range []struct {
+		name string
+		n    int
+	}{{"Failed", f.Failed}, {"Skipped", f.Skipped}} {
+		if of.n > 0 {
+			facts = append(facts, fact{of.name, strconv.Itoa(of.n)})
+		}
+	}
+	return append(facts, fact{"Operation", f.OperationID})
 }
 
 func (f *Firing) title() string {

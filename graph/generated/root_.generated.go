@@ -9678,6 +9678,8 @@ enum WebhookEventType {
   ALERT_FIRED
   "subscriber.changed: the record, the tags or the network state of subscribers changed."
   SUBSCRIBER_CHANGED
+  "operation.finished: an operation ended: it is CHECKED, REJECTED, DONE or CANCELLED."
+  OPERATION_FINISHED
 }
 
 "Why a webhook gets no events."

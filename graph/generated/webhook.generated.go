@@ -2853,10 +2853,12 @@ var (
 	unmarshalNWebhookEventType2simgraphᚋdomainᚋwebhookᚐEventType = map[string]webhook.EventType{
 		"ALERT_FIRED":        webhook.AlertFired,
 		"SUBSCRIBER_CHANGED": webhook.SubscriberChanged,
+		"OPERATION_FINISHED": webhook.OperationFinished,
 	}
 	marshalNWebhookEventType2simgraphᚋdomainᚋwebhookᚐEventType = map[webhook.EventType]string{
 		webhook.AlertFired:        "ALERT_FIRED",
 		webhook.SubscriberChanged: "SUBSCRIBER_CHANGED",
+		webhook.OperationFinished: "OPERATION_FINISHED",
 	}
 )
 
