@@ -40,10 +40,18 @@ func (l *Limits) Validate() error {
 	return err
 }
 
+// The attempts at links from an address: more than people make, of whom many may share
+// one, and fewer than a search for codes needs.
+const (
+	linkRate  = 1
+	linkBurst = 60
+)
+
 func (l *Limits) limits(metrics *telemetry.Metrics) *limit.Limits {
 	return limit.New(limit.Config{
 		TokenRate: l.TokenRate, TokenBurst: l.TokenBurst,
 		AddressRate: l.AddressRate, AddressBurst: l.AddressBurst,
+		LinkRate: linkRate, LinkBurst: linkBurst,
 		CostRate: l.CostRate, CostBurst: l.CostBurst,
 		Running: l.Concurrency, Queue: l.Queue, Patience: l.QueueTime,
 		Subscriptions: l.TokenSubscriptions, SubscriptionsPerAddress: l.AddressSubscriptions,

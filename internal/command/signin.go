@@ -58,7 +58,7 @@ func (s *Serve) signIn(env *Env, v *service, pool *sqlx.DB) error {
 	v.sessions = store.New(pool, v.access, store.Options{Idle: s.SessionIdle, Most: s.SessionLifetime, Key: key, NoKeys: s.OIDCOnly})
 	v.browsers = access.NewSessions(v.sessions, access.NewSite(s.PublicURL), time.Now)
 	v.signIn = signin.New(signin.Config{
-		Store: v.sessions, Sessions: v.browsers, Log: v.log, Links: v.sessions, Logins: v.sessions, Key: key, Providers: trusted.Providers, Only: s.OIDCOnly, CheckEvery: s.OIDCCheck,
+		Store: v.sessions, Sessions: v.browsers, Log: v.log, Links: v.sessions, TryLink: v.limits.ByLink, Logins: v.sessions, Key: key, Providers: trusted.Providers, Only: s.OIDCOnly, CheckEvery: s.OIDCCheck,
 	})
 	v.machines = signin.NewMachines(v.sessions, trusted.Machines, v.log, time.Now)
 	return nil

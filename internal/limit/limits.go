@@ -18,6 +18,9 @@ type Config struct {
 	// AddressRate and AddressBurst are the same for an address, whatever tokens
 	// come from it.
 	AddressRate, AddressBurst float64
+	// LinkRate is how many attempts to sign in by links, or to read them, an address may
+	// make per second for long, LinkBurst at once.
+	LinkRate, LinkBurst float64
 	// CostRate is the cost of operations that a token may run per second for
 	// long, CostBurst at once.
 	CostRate, CostBurst float64
@@ -42,6 +45,7 @@ type Reason string
 const (
 	TokenRequests   Reason = "token_requests"
 	AddressRequests Reason = "address_requests"
+	LinkAttempts    Reason = "link_attempts"
 	TokenCost       Reason = "token_cost"
 	Concurrency     Reason = "concurrency"
 	Subscriptions   Reason = "subscriptions"
@@ -50,7 +54,7 @@ const (
 
 // Reasons are all of them.
 var Reasons = []string{
-	string(TokenRequests), string(AddressRequests), string(TokenCost), string(Concurrency), string(Subscriptions), string(Sockets),
+	string(TokenRequests), string(AddressRequests), string(LinkAttempts), string(TokenCost), string(Concurrency), string(Subscriptions), string(Sockets),
 }
 
 // openAgain is when one may try again what has too much open.
@@ -61,7 +65,7 @@ const openAgain = 5 * time.Second
 type Limits struct {
 	refused              func(Reason)
 	byToken, byAddress   *Buckets
-	cost                 *Buckets
+	byLink, cost         *Buckets
 	slots                *Slots
 	subscriptions, feeds *Counts
 	sockets, peers       *Counts
@@ -79,6 +83,7 @@ func New(cfg Config) *Limits {
 		refused:       cfg.Refused,
 		byToken:       NewBuckets(cfg.TokenRate, cfg.TokenBurst, cfg.Now),
 		byAddress:     NewBuckets(cfg.AddressRate, cfg.AddressBurst, cfg.Now),
+		byLink:        NewBuckets(cfg.LinkRate, cfg.LinkBurst, cfg.Now),
 		cost:          NewBuckets(cfg.CostRate, cfg.CostBurst, cfg.Now),
 		slots:         NewSlots(cfg.Running, cfg.Queue, cfg.Patience),
 		subscriptions: NewCounts(cfg.Subscriptions), feeds: NewCounts(cfg.SubscriptionsPerAddress),
@@ -89,6 +94,11 @@ func New(cfg Config) *Limits {
 // FromAddress counts a request of the address.
 func (l *Limits) FromAddress(addr netip.Addr) error {
 	return l.spend(AddressRequests, l.byAddress, household(addr), 1, "too many requests from this address")
+}
+
+// ByLink counts an attempt at a link from the address in the context.
+func (l *Limits) ByLink(ctx context.Context) error {
+	return l.spend(LinkAttempts, l.byLink, household(Address(ctx)), 1, "too many attempts to sign in by links from this address")
 }
 
 // ByCaller counts a request of the caller in the context.

@@ -42,6 +42,10 @@ func (h *Handler) link(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, err)
 		return
 	}
+	if err := h.TryLink(r.Context()); err != nil {
+		h.refuse(w, r, err)
+		return
+	}
 	found, err := h.Links.FindLink(r.Context(), domain.Secret(given.Link))
 	if err != nil {
 		h.refuse(w, r, h.refusedLink(r, err))
@@ -51,6 +55,9 @@ func (h *Handler) link(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *Handler) byLink(r *http.Request, code domain.Secret) (*signin.Begun, error) {
+	if err := h.TryLink(r.Context()); err != nil {
+		return nil, err
+	}
 	begun, err := h.Links.ByLink(r.Context(), domain.OriginOf(r.Context()), code)
 	return begun, h.refusedLink(r, err)
 }

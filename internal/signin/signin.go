@@ -2,6 +2,7 @@
 package signin
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,8 +29,11 @@ type Config struct {
 	Store    signin.Sessions
 	Sessions *access.Sessions
 	Links    signin.Links
-	Logins   signin.Logins
-	Log      *slog.Logger
+	// TryLink returns an error where the address of the request has tried too many
+	// links; nil for no limit.
+	TryLink func(context.Context) error
+	Logins  signin.Logins
+	Log     *slog.Logger
 
 	// Providers are those that people sign in at. What follows is not needed without
 	// them. Only has the page offer no sign-in by key.
@@ -50,6 +54,9 @@ type Handler struct{ Config }
 func New(cfg Config) *Handler {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.TryLink == nil {
+		cfg.TryLink = func(context.Context) error { return nil }
 	}
 	return &Handler{cfg}
 }

@@ -11,6 +11,8 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/signin"
+	"simgraph/internal/limit"
+	page "simgraph/internal/signin"
 )
 
 const linked = "own-vans@acme.example"
@@ -143,6 +145,43 @@ func TestLinksThatSignNobodyIn(t *testing.T) {
 	}
 	if of := w.noted(t, domain.Installation, domain.AuditSignInRefuse); len(of) != 1 || valueOf(of[0], "link") != "11" {
 		t.Errorf("in the installation: %v", of)
+	}
+}
+
+func TestGuessesOfLinksAreLimitedAndAudited(t *testing.T) {
+	t.Parallel()
+	const burst = 6
+	refused := 0
+	limits := limit.New(limit.Config{
+		LinkRate: 1e-9, LinkBurst: burst, Refused: func(r limit.Reason) {
+			if r == limit.LinkAttempts {
+				refused++
+			}
+		},
+	})
+	w := newWorld(t, func(cfg *page.Config) { cfg.TryLink = limits.ByLink })
+	link := w.issue(t)
+	for range burst / 2 {
+		for _, path := range []string{"/session", "/session/link"} {
+			if answer := w.sendLink(path, link.Code[:len(link.Code)-1]); answer.Code != http.StatusForbidden {
+				t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
+			}
+		}
+	}
+	for _, path := range []string{"/session", "/session/link"} {
+		answer := w.sendLink(path, link.Code)
+		if answer.Code != http.StatusTooManyRequests || answer.Header().Get("Retry-After") == "" || len(answer.Result().Cookies()) > 0 || strings.Contains(answer.Body.String(), linked) {
+			t.Errorf("%s beyond the limit: %d %s", path, answer.Code, answer.Body)
+		}
+	}
+	if refused != 2 {
+		t.Errorf("%d were counted", refused)
+	}
+	if err := w.sessions.NoteRefusals(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if of := w.noted(t, domain.Installation, domain.AuditSignInRefuse); len(of) != 1 || valueOf(of[0], "link") != strconv.Itoa(burst) {
+		t.Errorf("noted: %v", of)
 	}
 }
 
