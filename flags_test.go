@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +26,11 @@ func newModel(t *testing.T) *kong.Kong {
 func numbers(node *kong.Node) []*kong.Flag {
 	var found []*kong.Flag
 	for _, flag := range node.Flags {
-		if kind := flag.Target.Kind(); kind >= reflect.Int && kind <= reflect.Float64 {
+		of := flag.Target.Type()
+		if of.Kind() == reflect.Slice {
+			of = of.Elem()
+		}
+		if of.Kind() >= reflect.Int && of.Kind() <= reflect.Float64 {
 			found = append(found, flag)
 		}
 	}
@@ -43,6 +49,37 @@ func TestEveryNumberHasARange(t *testing.T) {
 	for _, flag := range flags {
 		if least, _, bounded := strings.Cut(flag.Tag.Get("range"), ".."); !bounded || least == "" {
 			t.Errorf("--%s has no range", flag.Name)
+		}
+	}
+}
+
+// Each command is parsed, with flags that may be given several times too.
+func TestEveryCommandHasHelp(t *testing.T) {
+	t.Parallel()
+	var visit func(node *kong.Node, path []string)
+	visit = func(node *kong.Node, path []string) {
+		for _, child := range node.Children {
+			visit(child, append(slices.Clone(path), child.Name))
+		}
+		var help bytes.Buffer
+		p, err := newParser(&commandLine{}, &help, io.Discard, func(int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = p.Parse(append(path, "--help")) // arguments may be missing
+		if !strings.Contains(help.String(), "Usage: ") {
+			t.Errorf("%v: %q", path, help.String())
+		}
+	}
+	visit(newModel(t).Model.Node, nil)
+}
+
+func TestEachNumberOfAFlagHasTheRange(t *testing.T) {
+	t.Parallel()
+	for groups, accepted := range map[string]bool{"--group=1": true, "--group=1,2147483647": true, "--group=1,0": false, "--group=0": false} {
+		_, err := newModel(t).Parse([]string{"user", "create", "a@b.example", groups})
+		if (err == nil) != accepted {
+			t.Errorf("%s: %v", groups, err)
 		}
 	}
 }

@@ -46,11 +46,23 @@ func checkRange(flag *kong.Flag) error {
 		}
 		target = target.Elem()
 	}
-	inside, err := within(target, least, most)
-	if err == nil && !inside {
-		err = fmt.Errorf("--%s must be %s, not %v", flag.Name, describe(least, most), target.Interface())
+	values := []reflect.Value{target}
+	if target.Kind() == reflect.Slice { // the flag may be given several times
+		values = nil
+		for _, value := range target.Seq2() {
+			values = append(values, value)
+		}
 	}
-	return err
+	for _, value := range values {
+		inside, err := within(value, least, most)
+		if err == nil && !inside {
+			err = fmt.Errorf("--%s must be %s, not %v", flag.Name, describe(least, most), value.Interface())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func bounds(value *kong.Value) (least, most string, ranged bool) {
