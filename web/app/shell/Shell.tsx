@@ -37,6 +37,9 @@ const views: Record<Exclude<ViewName, 'explore'>, Shown> = {
   tag: { title: (id) => `Tag ${id}`, place: 'Tags', view: lazy(() => import('../tags/TagPage')) },
   users: { title: 'Users', place: 'Users', view: lazy(() => import('../users/Users')) },
   keys: { title: 'Access keys', place: 'Users', view: lazy(() => import('../users/Keys')) },
+  operations: { title: 'Operations', place: 'Operations', view: lazy(() => import('../operations/Operations')) },
+  newOperation: { title: 'Change by a file', place: 'Operations', view: lazy(() => import('../operations/NewOperation')) },
+  operation: { title: 'Operation', place: 'Operations', view: lazy(() => import('../operations/OperationPage')) },
   audit: { title: 'Audit', place: 'Audit', view: lazy(() => import('../audit/Audit')) },
   sources: { title: 'Sources', place: 'Sources', view: lazy(() => import('../sources/Sources')) },
 };

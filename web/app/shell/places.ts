@@ -6,6 +6,7 @@ const places = [
   { name: 'Alerts', href: '/#/alerts' },
   { name: 'Groups', href: '/#/groups' },
   { name: 'Tags', href: '/#/tags' },
+  { name: 'Operations', href: '/#/operations' },
   { name: 'Sources', href: '/#/sources' },
   { name: 'Users', href: '/#/users' },
   { name: 'Audit', href: '/#/audit' },

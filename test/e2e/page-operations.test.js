@@ -1,0 +1,116 @@
+// Changes of many subscribers: by a file with lines at fault, watched, and undone.
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before } from 'node:test';
+import { base, enter } from './browser.js';
+import { root, shell } from './programs.js';
+import { accessible, downloaded, pageTests } from './tab.js';
+
+const inTab = pageTests();
+const size = 20_000;
+const id = (n) => String(8_944_200_000_000_000_000n + BigInt(n));
+
+let bearer;
+
+// A company of its own, so that other tests find the fleet that they know.
+before(async () => {
+  const folder = process.env.SIMGRAPH_DATA_DIR;
+  const subscriber = (n) => ({
+    type: 'subscriber', company: 'uploads', kind: 'cellular', physicalId: id(n), subscriberId: `u${n}`, dataNumber: null, imsi: '', nickname: '', operatorCode: '23415', tariffName: 'Uploads',
+    connectionDate: '2026-01-01T00:00:00Z', expiryDate: '2030-01-01T00:00:00Z', contractLength: 12, isBarred: false, isActive: true, terminateDate: null, groupId: null,
+    subscriberType: 'physical', networkState: { isTransferring: false, isOnline: false }, eid: null, smdpProvider: null,
+  });
+  const bundle = [{ type: 'operator', code: '23415', name: 'Vodafone UK' }, { type: 'tariff', company: 'uploads', name: 'Uploads', lineRental: 50, currency: 'GBP' }, ...Array.from({ length: size }, (_, n) => subscriber(n))];
+  await writeFile(join(folder, 'uploads.ndjson'), bundle.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const { stdout } = await shell(root, `
+    simgraph company create uploads --name Uploads --data-dir ${folder} >&2
+    simgraph import --data-dir ${folder} ${folder}/uploads.ndjson >&2
+    simgraph user create uploads@e2e.example --company uploads --key --data-dir ${folder}`);
+  const { accessKeyId, secret } = JSON.parse(stdout);
+  const response = await fetch(`${base}/oauth/token`, { method: 'POST', body: new URLSearchParams({ grant_type: 'client_credentials', client_id: accessKeyId, client_secret: secret }) });
+  bearer = (await response.json()).access_token;
+  assert.ok(bearer, stdout);
+});
+
+async function nicknamed() {
+  const response = await fetch(`${base}/graphql`, {
+    method: 'POST', headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ subscribers(first: 0, filter: { nickname: { ne: "" } }) { totalCount } }' }),
+  });
+  return (await response.json()).data.subscribers.totalCount;
+}
+
+/** A file with a line for each subscriber, and which lines of it are at fault. */
+function fileOf() {
+  const lines = Array.from({ length: size }, (_, n) => `${id(n)};truck ${n};x`);
+  const faults = [];
+  const spoil = (n, line) => { lines[n] = line; faults.push(n + 2); };
+  for (let i = 0; i < 12; i++) spoil(i * 1_500 + 7, '8,94E+18;truck;x');
+  for (let i = 0; i < 12; i++) spoil(i * 1_500 + 19, `${id(size + i)};truck;x`);
+  for (let i = 0; i < 12; i++) spoil(i * 1_500 + 23, `${id(3)};truck;x`);
+  spoil(12_345, `${id(12_345)};truck`);
+  return { text: `\ufeffICCID;Nickname;Remarks\r\n${lines.join('\r\n')}\r\n`, faults: faults.sort((a, b) => a - b) };
+}
+
+inTab('a file of 20,000 lines is tried, run for those that do not fail, watched and undone', async (tab) => {
+  const { text, faults } = fileOf();
+  assert.equal(faults.length, 37);
+  await enter(tab, '#/operations', bearer);
+  await tab.getByText('Nothing has been changed in bulk').waitFor();
+  await tab.getByRole('link', { name: 'Change by a file' }).click();
+  await tab.getByLabel('CSV file').setInputFiles({ name: 'fleet.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
+  assert.equal(await tab.getByLabel('Field of ICCID').inputValue(), 'physicalId');
+  assert.equal(await tab.getByLabel('Field of Nickname').inputValue(), 'nickname');
+  assert.equal(await tab.getByLabel('Field of Remarks').inputValue(), '');
+  await tab.getByRole('button', { name: 'Show what would change' }).click();
+  await tab.getByText('20,000 of 20,000').waitFor({ timeout: 60_000 });
+  await tab.getByText('Lines fail: mend the file').waitFor();
+  await tab.getByLabel('When lines fail').selectOption({ label: 'Change the others when some fail' });
+  await tab.getByRole('button', { name: 'Show what would change' }).click();
+  await tab.getByText('19,963 would change, 37 failed').waitFor({ timeout: 60_000 });
+  await tab.getByRole('heading', { name: '37 results' }).waitFor();
+  const { text: failures } = await downloaded(tab, () => tab.getByRole('button', { name: 'Download Results as CSV' }).click());
+  const listed = failures.trimEnd().split('\r\n').slice(1).map((line) => line.split(','));
+  assert.deepEqual(listed.map(([, line]) => Number(line)), faults);
+  assert.ok(listed.every(([, , , outcome, message]) => outcome === 'FAILED' && message), failures);
+  assert.equal(await nicknamed(), 0);
+  await accessible(tab, 'a dry run of a file');
+
+  await tab.evaluate(() => {
+    globalThis.steps = new Set();
+    new MutationObserver(() => { const text = document.querySelector('.progress .done')?.textContent; if (location.hash.startsWith('#/operations/0')) globalThis.steps.add(text); })
+      .observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
+  await tab.getByRole('button', { name: 'Change 19,963' }).click();
+  await tab.getByText('19,963 changed, 37 failed').waitFor({ timeout: 60_000 });
+  await tab.locator('.heading .badge').getByText('done').waitFor();
+  const steps = await tab.evaluate(() => [...globalThis.steps]);
+  assert.ok(steps.length >= 10, `progress was seen ${steps.length} times: ${steps.join(', ')}`);
+  assert.equal(await nicknamed(), 19_963);
+  await accessible(tab, 'an operation');
+  await tab.getByRole('navigation', { name: 'Outcome' }).getByRole('link', { name: 'Failed' }).click();
+  await tab.getByRole('heading', { name: '37 results' }).waitFor();
+
+  await tab.getByRole('button', { name: 'Undo' }).click();
+  await tab.getByRole('heading', { level: 1, name: 'Undo' }).waitFor();
+  await tab.getByText('19,963 of 19,963').waitFor({ timeout: 60_000 });
+  await tab.locator('.heading .badge').getByText('done').waitFor();
+  assert.equal(await nicknamed(), 0);
+  await tab.getByRole('link', { name: 'Operations', exact: true }).last().click();
+  await tab.getByRole('heading', { name: '4 operations' }).waitFor();
+  await accessible(tab, 'operations');
+});
+
+inTab('a file without a column of subscribers, or that is none, says so', async (tab) => {
+  await enter(tab, '#/operations/new', bearer);
+  const choose = (text) => tab.getByLabel('CSV file').setInputFiles({ name: 'fleet.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
+  await choose('Truck,Colour\n1,red\n');
+  await tab.getByText('One column must be the physicalId.').waitFor();
+  assert.ok(await tab.getByRole('button', { name: 'Show what would change' }).isDisabled());
+  await choose('physicalId,nickname\n');
+  await tab.getByRole('button', { name: 'Show what would change' }).click();
+  await tab.getByText('the file has no line beneath its header').waitFor();
+  const [template] = await Promise.all([tab.waitForEvent('download'), tab.getByRole('link', { name: 'Template' }).click()]);
+  assert.match(template.suggestedFilename(), /\.csv$/);
+}, { expected: [/console: Failed to load resource.*400/], viewport: { width: 390, height: 800 } });

@@ -1,0 +1,119 @@
+import { type FormEvent, useState } from 'react';
+import { count } from '../format/units';
+import { useDo } from '../graph/use';
+import { Empty, Failure, Panel } from '../shell/parts';
+import { go, to } from '../shell/route';
+import { useMay } from '../shell/viewer';
+import { useOperation } from './operation';
+import { Results } from './Results';
+import { columnsOf, type Field, fields, guess, upload } from './upload';
+import { type Policy, policies, Progress, runs } from './words';
+import '../styles/lists.css';
+
+interface Chosen {
+  file: File;
+  columns: string[];
+  mapped: (Field | '')[];
+}
+
+/** Changes subscribers by a file: its columns, a dry run that shows everything that is wrong, and the run. */
+export default function NewOperation() {
+  const may = useMay('VIEW_SUBSCRIBER');
+  const [chosen, setChosen] = useState<Chosen | null>(null);
+  const [policy, setPolicy] = useState<Policy>('REJECT_EVERYTHING');
+  const [dryRun, setDryRun] = useState<string | null>(null);
+  const choose = useDo(async (file: File) => {
+    const columns = await columnsOf(file);
+    setDryRun(null);
+    setChosen({ file, columns, mapped: guess(columns) });
+  });
+  const check = useDo(async () => {
+    const { file, columns, mapped } = chosen!;
+    setDryRun(null);
+    setDryRun((await upload(file, columns, mapped, { validateOnly: true, errorPolicy: policy })).operationId);
+  });
+  const change = (next: Partial<Chosen>) => {
+    setDryRun(null);
+    setChosen({ ...chosen!, ...next });
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void check.run();
+  };
+  return (
+    <div className="page wide">
+      <p className="crumbs"><a href={to('operations')}>Operations</a></p>
+      <div className="heading">
+        <div><h1>Change by a file</h1><p className="hint">A CSV file with a line for each subscriber. Nothing changes before you have seen what would.</p></div>
+        <a className="button" href="/operations/template.csv" download>Template</a>
+      </div>
+      {!may ? <Empty>You need the permission View Subscriber to change subscribers.</Empty> : (
+        <>
+          <Panel id="file" title="File">
+            <form className="stacked" onSubmit={submit}>
+              <label className="narrow">CSV file
+                <input type="file" accept=".csv,text/csv" onChange={(event) => { const file = event.target.files?.[0]; if (file) void choose.run(file); }} />
+              </label>
+              {choose.problem && <Failure problem={choose.problem} />}
+              {chosen && <Columns of={chosen} change={(mapped) => change({ mapped })} />}
+              {chosen && (
+                <label className="narrow">When lines fail
+                  <select value={policy} onChange={(event) => { setDryRun(null); setPolicy(event.target.value as Policy); }}>
+                    {Object.entries(policies).map(([key, name]) => <option key={key} value={key}>{name}</option>)}
+                  </select>
+                </label>
+              )}
+              {chosen && <p className="actions"><button type="submit" className={dryRun === null ? 'primary' : ''} disabled={check.busy || !chosen.mapped.includes('physicalId')}>Show what would change</button></p>}
+              {check.problem && <Failure problem={check.problem} />}
+            </form>
+          </Panel>
+          {dryRun !== null && chosen && <DryRun id={dryRun} chosen={chosen} policy={policy} />}
+        </>
+      )}
+    </div>
+  );
+}
+
+function Columns({ of: { columns, mapped }, change }: { of: Chosen; change: (mapped: Chosen['mapped']) => void }) {
+  return (
+    <fieldset className="choices">
+      <legend>Columns</legend>
+      {columns.map((column, i) => column && (
+        <label key={`${i} ${column}`}>{column}
+          <select aria-label={`Field of ${column}`} value={mapped[i]} onChange={(event) => change(mapped.with(i, event.target.value as Field | ''))}>
+            <option value="">leave out</option>
+            {fields.map((field) => <option key={field} value={field} disabled={field !== mapped[i] && mapped.includes(field)}>{field}</option>)}
+          </select>
+        </label>
+      ))}
+      {!mapped.includes('physicalId') && <p className="fault" role="alert">One column must be the physicalId.</p>}
+    </fieldset>
+  );
+}
+
+function DryRun({ id, chosen: { file, columns, mapped }, policy }: { id: string; chosen: Chosen; policy: Policy }) {
+  const { of, problem, reload } = useOperation(id);
+  const start = useDo(async () => {
+    const { total, digest } = of!;
+    go(to('operation', {}, (await upload(file, columns, mapped, { validateOnly: false, errorPolicy: policy, expect: total, digest })).operationId));
+  });
+  if (problem) return <Failure problem={problem} retry={reload} />;
+  if (of === null) return null;
+  const blocked = policy === 'REJECT_EVERYTHING' && of.failed > 0;
+  return (
+    <>
+      <Panel id="dry-run" title="What would change">
+        <Progress of={of} />
+        {!runs(of.state) && (
+          <p className="actions">
+            <button type="button" className="primary" disabled={start.busy || blocked || of.changed === 0} onClick={() => void start.run()}>Change {count(of.changed)}</button>
+            {blocked && <span className="hint">Lines fail: mend the file, or choose to change the others.</span>}
+            {of.changed === 0 && !blocked && <span className="hint">Nothing would change.</span>}
+          </p>
+        )}
+        {start.problem && <Failure problem={start.problem} />}
+      </Panel>
+      {!runs(of.state) && <Results key={id} id={id} params={new URLSearchParams(of.failed > 0 ? { outcome: 'FAILED' } : {})} isDryRun />}
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+import { momentInZone } from '../format/time';
+import { graphql } from '../graph/graphql';
+import { mutate, useDo } from '../graph/use';
+import { Empty, Failure, Loading, Panel } from '../shell/parts';
+import { go, to } from '../shell/route';
+import { useMay, useZone } from '../shell/viewer';
+import { useOperation } from './operation';
+import { titleOf } from './Operations';
+import { Results } from './Results';
+import { policies, Progress, runs, State } from './words';
+import '../styles/lists.css';
+
+const cancelling = graphql('mutation CancelOperation($input: CancelOperationInput!) { cancelOperation(input: $input) { operation { operationId } } }');
+const undoing = graphql('mutation UndoOperation($input: UndoOperationInput!) { undoOperation(input: $input) { operation { operationId } } }');
+
+/** One operation: how far it is, what became of each subscriber, and the way back. */
+export default function OperationPage({ id, params }: { id: string; params: URLSearchParams }) {
+  const may = useMay('VIEW_SUBSCRIBER');
+  const timeZone = useZone();
+  const { of, data, problem, reload } = useOperation(may ? id : null);
+  const cancel = useDo(async () => { await mutate(cancelling, { input: { operationId: id } }); });
+  const undo = useDo(async () => {
+    const { undoOperation } = await mutate(undoing, { input: { operationId: id } });
+    if (undoOperation) go(to('operation', {}, undoOperation.operation.operationId));
+  });
+  return (
+    <div className="page wide">
+      <p className="crumbs"><a href={to('operations')}>Operations</a></p>
+      {!may && <Empty>You need the permission View Subscriber to see operations.</Empty>}
+      {problem && <Failure problem={problem} retry={reload} more={<a href={to('operations')}>All operations</a>} />}
+      {may && !data && !problem && <Loading label="Reading the operation" />}
+      {of && (
+        <>
+          <div className="heading">
+            <div><h1>{titleOf(of)}</h1><p className="hint"><State of={of.state} /> {policies[of.errorPolicy]}</p></div>
+            {runs(of.state) && <button type="button" disabled={cancel.busy} onClick={() => void cancel.run()}>Cancel</button>}
+            {of.undoableUntil !== null && <button type="button" disabled={undo.busy} onClick={() => void undo.run()}>Undo</button>}
+          </div>
+          {(cancel.problem ?? undo.problem) && <Failure problem={(cancel.problem ?? undo.problem)!} />}
+          <Panel id="progress" title="Progress">
+            <Progress of={of} />
+            <dl className="facts">
+              <div><dt>Started</dt><dd>{momentInZone(of.startedAt, timeZone)} by {of.startedBy}</dd></div>
+              {of.endedAt !== null && <div><dt>Ended</dt><dd>{momentInZone(of.endedAt, timeZone)}</dd></div>}
+              {of.undoableUntil !== null && <div><dt>Can be undone</dt><dd>until {momentInZone(of.undoableUntil, timeZone)}</dd></div>}
+              {of.undoOf !== null && <div><dt>Takes back</dt><dd><a href={to('operation', {}, of.undoOf)}>this operation</a></dd></div>}
+            </dl>
+          </Panel>
+          <Results id={id} params={params} isDryRun={of.isDryRun} />
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+import { Problem } from '../graph/problem';
+import { refuse, sessionId } from '../session';
+import type { Policy } from './words';
+
+/** The fields that a column can have. */
+export const fields = ['physicalId', 'nickname', 'groupId', 'addTags', 'removeTags', 'isBarred', 'tariffName', 'terminateDate'] as const;
+export type Field = (typeof fields)[number];
+
+/** How much of a file is read to find its columns. */
+const headLength = 65_536;
+
+/** Other names that columns often have. */
+const usual: Record<string, Field> = { iccid: 'physicalId', sim: 'physicalId', deveui: 'physicalId', imei: 'physicalId', name: 'nickname', group: 'groupId', tag: 'addTags', tags: 'addTags', barred: 'isBarred', tariff: 'tariffName' };
+
+/** The columns of a file, as the server reads its first line. */
+export async function columnsOf(file: File): Promise<string[]> {
+  const text = (await file.slice(0, headLength).text()).replace(/^\ufeff/, '');
+  const end = text.search(/\r?\n/);
+  const line = end < 0 ? text : text.slice(0, end);
+  const separator = [',', ';', '\t'].reduce((best, one) => (line.split(one).length > line.split(best).length ? one : best));
+  const quoted = new RegExp(`(?:^|${separator})(?:"((?:[^"]|"")*)"|([^${separator}]*))`, 'g');
+  return [...line.matchAll(quoted)].map(([, inQuotes, bare]) => (inQuotes?.replaceAll('""', '"') ?? bare ?? '').trim());
+}
+
+/** The fields that the columns seem to have, each once; '' leaves a column out. */
+export function guess(columns: string[]): (Field | '')[] {
+  const taken = new Set<string>();
+  return columns.map((column) => {
+    const plain = column.toLowerCase().replaceAll(/[^a-z]/g, '');
+    const field = fields.find((one) => one.toLowerCase() === column.toLowerCase()) ?? usual[plain];
+    if (!field || taken.has(field)) return '';
+    taken.add(field);
+    return field;
+  });
+}
+
+interface Options {
+  validateOnly: boolean;
+  errorPolicy: Policy;
+  expect?: number;
+  digest?: string;
+}
+
+interface Started {
+  operationId: string;
+}
+
+/** Sends a file, which starts an operation. */
+export async function upload(file: File, columns: string[], mapped: (Field | '')[], { validateOnly, errorPolicy, expect, digest }: Options): Promise<Started> {
+  const used = sessionId();
+  const query = new URLSearchParams({ validateOnly: String(validateOnly), errorPolicy, ...(expect !== undefined && { expect: String(expect) }), ...(digest && { digest }) });
+  columns.forEach((column, i) => column && query.append('map', `${column}=${mapped[i]}`));
+  let response: Response;
+  try {
+    response = await fetch(`/operations?${query}`, { method: 'POST', headers: { 'Content-Type': 'text/csv' }, body: file });
+  } catch {
+    throw new Problem('UNREACHABLE', 'The server cannot be reached, or the file has changed since it was chosen.');
+  }
+  if (response.status === 401) refuse(used);
+  const answer = (await response.json().catch(() => null)) as (Started & { error?: { code?: string; message?: string; requestId?: string } }) | null;
+  if (response.ok && answer) return answer;
+  throw new Problem(answer?.error?.code ?? 'INTERNAL_ERROR', answer?.error?.message ?? `The server answered ${response.status} without a readable body.`, answer?.error?.requestId);
+}

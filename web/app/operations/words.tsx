@@ -1,0 +1,56 @@
+import { count } from '../format/units';
+
+const states: Record<string, { name: string; badge: string }> = {
+  CHECKING: { name: 'checking', badge: 'lower' },
+  CHECKED: { name: 'checked', badge: '' },
+  REJECTED: { name: 'rejected', badge: 'upper' },
+  RUNNING: { name: 'running', badge: 'lower' },
+  DONE: { name: 'done', badge: 'good' },
+  CANCELLED: { name: 'cancelled', badge: '' },
+};
+
+export const State = ({ of }: { of: string }) => <span className={`badge ${states[of]?.badge ?? ''}`}>{states[of]?.name ?? of.toLowerCase()}</span>;
+
+export const runs = (state: string) => state === 'CHECKING' || state === 'RUNNING';
+
+/** What becomes of the others when rows fail, by the policy. */
+export const policies = {
+  REJECT_EVERYTHING: 'Change nothing when one fails',
+  REJECT_FAILED_ROWS: 'Change the others when some fail',
+  IGNORE_FAILED: 'Make whatever is possible',
+} as const;
+
+export type Policy = keyof typeof policies;
+
+interface Counted {
+  state: string;
+  isDryRun: boolean;
+  total: number;
+  done: number;
+  changed: number;
+  failed: number;
+  skipped: number;
+}
+
+/** The counts of an operation in words. */
+export function countsOf({ state, isDryRun, changed, failed, skipped, done }: Counted): string {
+  const would = isDryRun || state === 'CHECKING' || state === 'REJECTED';
+  const unchanged = done - changed - failed - skipped;
+  return [
+    `${count(changed)} ${would ? 'would change' : 'changed'}`,
+    ...(unchanged > 0 ? [`${count(unchanged)} as wanted already`] : []),
+    ...(skipped > 0 ? [`${count(skipped)} skipped`] : []),
+    ...(failed > 0 ? [`${count(failed)} failed`] : []),
+  ].join(', ');
+}
+
+/** How far an operation is. */
+export function Progress({ of }: { of: Counted }) {
+  const { total, done } = of;
+  return (
+    <div className="progress">
+      <progress aria-label="Progress" max={Math.max(total, 1)} value={done} />
+      <p role="status"><span className="done">{count(done)} of {count(total)}</span> · {countsOf(of)}</p>
+    </div>
+  );
+}
