@@ -130,7 +130,32 @@ inTab('a tag is put on the chosen rows, and taken off again by undo', async (tab
   await tab.getByLabel('Select all rows shown').check();
   await bar.getByRole('button', { name: /^Choose all/ }).click();
   await bar.getByText(`${(await counted()).toLocaleString('en')} chosen`).waitFor();
-  await bar.getByText('at most 100 subscribers at once').waitFor();
+  assert.equal(await bar.getByLabel('Tag').count(), 0);
+});
+
+inTab('all that match are changed by an operation after a dry run, and changed back', async (tab) => {
+  const total = await counted({ subscriberType: { eq: 'physical' } });
+  await enter(tab, '#/subscribers?where=subscriberType.eq.physical');
+  await rows(tab).first().waitFor();
+  await tab.getByLabel('Select all rows shown').check();
+  const bar = tab.getByRole('region', { name: 'Chosen subscribers' });
+  await bar.getByRole('button', { name: /^Choose all/ }).click();
+  await bar.getByRole('button', { name: 'Change …' }).click();
+  const dialog = tab.getByRole('dialog');
+  await dialog.locator('label').filter({ hasText: /^Change/ }).locator('select').selectOption({ label: 'Put a tag on' });
+  await dialog.getByRole('textbox', { name: 'Tag' }).fill('bulk by e2e');
+  await dialog.getByRole('button', { name: 'Show what would change' }).click();
+  const all = total.toLocaleString('en');
+  await dialog.getByText(`${all} would change`).waitFor({ timeout: 60_000 });
+  assert.equal(await counted({ tags: { eq: 'bulk by e2e' } }), 0);
+  await accessible(tab, 'a change of many');
+  await dialog.getByRole('button', { name: `Change ${all}` }).click();
+  await tab.getByText(`${all} changed`).waitFor({ timeout: 60_000 });
+  assert.equal(await counted({ tags: { eq: 'bulk by e2e' } }), total);
+  await tab.getByRole('button', { name: 'Undo' }).click();
+  await tab.getByRole('heading', { level: 1, name: 'Undo' }).waitFor();
+  await tab.locator('.heading .badge').getByText('done').waitFor({ timeout: 60_000 });
+  assert.equal(await counted({ tags: { eq: 'bulk by e2e' } }), 0);
 });
 
 inTab('a change reads the first page and those in view again, and others when they come into view', async (tab) => {

@@ -4,7 +4,9 @@ import { graphql } from '../graph/graphql';
 import { mutate, sendMutation, useAsk, useDo } from '../graph/use';
 import { Failure } from '../shell/parts';
 import { offerUndo } from '../shell/undo';
-import { useMay } from '../shell/viewer';
+import { useMay, useViewer } from '../shell/viewer';
+import { BulkChange } from './BulkChange';
+import type { Filter } from './filters';
 import type { Chosen } from './selected';
 
 const attach = graphql('mutation AttachTagToMany($input: AttachTagInput!) { attachTag(input: $input) { attached } }');
@@ -12,17 +14,23 @@ const detach = graphql('mutation DetachTagFromMany($input: DetachTagInput!) { de
 const carried = graphql('query TagsOfChosen($filter: SubscriberFilter) { subscribers(first: 100, filter: $filter) { nodes { physicalId tags(limit: 100) { name } } } }');
 const known = graphql('query TagsToChoose { tags(first: 100) { nodes { name } } }');
 
-/** How many subscribers one step changes. */
+/** How many subscribers one step tags. */
 export const most = 100;
 
 interface Props {
   chosen: Chosen;
+  /** What the list is filtered by. */
+  filter: Filter | undefined;
   shown: number;
   total: number | undefined;
 }
 
-/** What can be done with the chosen subscribers: putting tags on, and taking them off. */
-export function BulkBar({ chosen: { ids, matching, chooseMatching, clear }, shown, total }: Props) {
+/** What can be done with the chosen subscribers: tags for a few at once, and any change by an operation. */
+export function BulkBar({ chosen, filter, shown, total }: Props) {
+  const { ids, matching, chooseMatching, clear } = chosen;
+  const { permissions } = useViewer();
+  const [changing, setChanging] = useState(false);
+  const mayChange = permissions.some((one) => one === 'MANAGE_INVENTORY' || one === 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER');
   const may = useMay('VIEW_SUBSCRIBER', 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER');
   const number = matching ? (total ?? ids.size) : ids.size;
   const further = !matching && total !== undefined && total > shown && ids.size >= shown;
@@ -33,8 +41,10 @@ export function BulkBar({ chosen: { ids, matching, chooseMatching, clear }, show
       <button type="button" className="quiet" onClick={clear}>Choose none</button>
       <span className="grow" />
       {!may ? <span className="hint">You need the permission Update the Details of a Subscriber to tag them.</span>
-        : number > most || (matching && ids.size < number) ? <span className="hint">Tags are put on at most {most} subscribers at once. Choose fewer, or filter the list.</span>
+        : number > most || (matching && ids.size < number) ? null
         : <TagForm ids={[...ids]} />}
+      {mayChange && <button type="button" onClick={() => setChanging(true)}>Change …</button>}
+      {changing && <BulkChange chosen={chosen} filter={filter} close={() => setChanging(false)} />}
     </section>
   );
 }

@@ -35,7 +35,7 @@ export default function Subscribers({ params }: { params: URLSearchParams }) {
     <Page>
       <FilterBar params={params} />
       <Panel id="list" title={list.total === undefined ? 'Subscribers' : `${count(list.total)} subscriber${list.total === 1 ? '' : 's'}`} aside={<div className="row"><ColumnChooser params={params} shown={shown} /><Export name="Subscribers" query={query} variables={{ ...variables, tagLimit: tagsExported }} of={({ subscribers }) => subscribers} columns={shown.map(({ key, text }) => ({ name: key, text }))} /></div>}>
-        {(chosen.ids.size > 0 || chosen.matching) && <BulkBar chosen={chosen} shown={list.rows.length} total={list.total} />}
+        {(chosen.ids.size > 0 || chosen.matching) && <BulkBar chosen={chosen} filter={filter} shown={list.rows.length} total={list.total} />}
         <Table
           label="Subscribers" list={list} keyOf={({ physicalId }) => physicalId} selection={mayTag ? chosen.selection : undefined}
           columns={shown.map((column) => columnOf(column, params, timeZone))}

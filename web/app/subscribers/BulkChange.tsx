@@ -1,0 +1,132 @@
+import { type FormEvent, useState } from 'react';
+import { count } from '../format/units';
+import { graphql, type VariablesOf } from '../graph/graphql';
+import { mutate, useAsk, useDo } from '../graph/use';
+import { useOperation } from '../operations/operation';
+import { type Policy, policies, Progress, runs } from '../operations/words';
+import { Dialog } from '../shell/Dialog';
+import { Failure } from '../shell/parts';
+import { go, to } from '../shell/route';
+import { useViewer } from '../shell/viewer';
+import type { Chosen } from './selected';
+import type { Filter } from './filters';
+
+const start = graphql('mutation StartChange($input: StartSubscriberChangeInput!) { startSubscriberChange(input: $input) { operation { operationId } } }');
+const known = graphql('query ToChangeTo { groups(first: 100) { nodes { groupId name } } tariffs(first: 100) { nodes { name } } }');
+
+type Input = VariablesOf<typeof start>['input'];
+type Change = NonNullable<Input['change']>;
+
+interface Kind {
+  name: string;
+  needs: 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER' | 'MANAGE_INVENTORY';
+  /** What is chosen or written; nothing for changes without a value. */
+  value?: 'tag' | 'group' | 'tariff' | 'pattern';
+  change: (value: string) => Change;
+}
+
+const kinds: Record<string, Kind> = {
+  addTag: { name: 'Put a tag on', needs: 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER', value: 'tag', change: (tag) => ({ addTags: [tag] }) },
+  removeTag: { name: 'Take a tag off', needs: 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER', value: 'tag', change: (tag) => ({ removeTags: [tag] }) },
+  nickname: { name: 'Name by a pattern', needs: 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER', value: 'pattern', change: (nicknamePattern) => ({ nicknamePattern }) },
+  move: { name: 'Move to a group', needs: 'MANAGE_INVENTORY', value: 'group', change: (group) => ({ groupId: group === 'none' ? null : Number(group) }) },
+  tariff: { name: 'Set the tariff', needs: 'MANAGE_INVENTORY', value: 'tariff', change: (tariffName) => ({ tariffName }) },
+  bar: { name: 'Bar', needs: 'MANAGE_INVENTORY', change: () => ({ isBarred: true }) },
+  unbar: { name: 'Unbar', needs: 'MANAGE_INVENTORY', change: () => ({ isBarred: false }) },
+  terminate: { name: 'Terminate', needs: 'MANAGE_INVENTORY', change: () => ({ terminateDate: new Date().toISOString() }) },
+};
+
+interface Props {
+  chosen: Chosen;
+  filter: Filter | undefined;
+  close: () => void;
+}
+
+/** Chooses a change of the chosen subscribers, shows what it would do, and starts it. */
+export function BulkChange({ chosen: { ids, matching }, filter, close }: Props) {
+  const { permissions } = useViewer();
+  const possible = Object.entries(kinds).filter(([, { needs }]) => permissions.includes(needs));
+  const [key, setKey] = useState(possible[0]?.[0] ?? '');
+  const [value, setValue] = useState('');
+  const [policy, setPolicy] = useState<Policy>('REJECT_FAILED_ROWS');
+  const [dryRun, setDryRun] = useState<{ id: string; input: Input } | null>(null);
+  const { data } = useAsk(known);
+  const kind = kinds[key];
+  const check = useDo(async () => {
+    const which = matching ? { where: filter ?? { physicalId: { ne: '' } } } : { physicalIds: [...ids] };
+    const input = { ...which, change: kind!.change(value.trim()), errorPolicy: policy } as Input;
+    const { startSubscriberChange } = await mutate(start, { input: { ...input, validateOnly: true } });
+    if (startSubscriberChange) setDryRun({ id: startSubscriberChange.operation.operationId, input });
+  });
+  const anew = (change: () => void) => {
+    setDryRun(null);
+    change();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void check.run();
+  };
+  return (
+    <Dialog title="Change the chosen subscribers" cancel={close}>
+      <form className="stacked" onSubmit={submit}>
+        <label>Change
+          <select autoFocus value={key} onChange={(event) => anew(() => { setKey(event.target.value); setValue(''); })}>
+            {possible.map(([key, { name }]) => <option key={key} value={key}>{name}</option>)}
+          </select>
+        </label>
+        {(kind?.value === 'tag' || kind?.value === 'pattern') && (
+          <label>{kind.value === 'tag' ? 'Tag' : 'Pattern'}
+            <input required maxLength={255} value={value} onChange={(event) => anew(() => setValue(event.target.value))} placeholder={kind.value === 'pattern' ? 'van {n}' : undefined} />
+            {kind.value === 'pattern' && <span className="hint">{'{n}'} is the number in the operation; {'{physicalId}'}, {'{subscriberId}'}, {'{imsi}'} and {'{nickname}'} are those of the subscriber.</span>}
+          </label>
+        )}
+        {(kind?.value === 'group' || kind?.value === 'tariff') && (
+          <label>{kind.value === 'group' ? 'Group' : 'Tariff'}
+            <select required value={value} onChange={(event) => anew(() => setValue(event.target.value))}>
+              <option value="">choose</option>
+              {kind.value === 'group'
+                ? [<option key="none" value="none">no group</option>, ...(data?.groups?.nodes ?? []).map(({ groupId, name }) => <option key={groupId} value={groupId}>{name}</option>)]
+                : (data?.tariffs?.nodes ?? []).map(({ name }) => <option key={name} value={name}>{name}</option>)}
+            </select>
+          </label>
+        )}
+        <label>When some fail
+          <select value={policy} onChange={(event) => anew(() => setPolicy(event.target.value as Policy))}>
+            {Object.entries(policies).map(([key, name]) => <option key={key} value={key}>{name}</option>)}
+          </select>
+        </label>
+        {check.problem && <Failure problem={check.problem} />}
+        {dryRun === null && (
+          <p className="actions">
+            <button type="submit" className="primary" disabled={check.busy || !kind}>Show what would change</button>
+            <button type="button" onClick={close}>Cancel</button>
+          </p>
+        )}
+      </form>
+      {dryRun !== null && <DryRun of={dryRun} close={close} />}
+    </Dialog>
+  );
+}
+
+function DryRun({ of: { id, input }, close }: { of: { id: string; input: Input }; close: () => void }) {
+  const { of, problem, reload } = useOperation(id);
+  const run = useDo(async () => {
+    const { total, digest } = of!;
+    const { startSubscriberChange } = await mutate(start, { input: { ...input, expect: total, digest } });
+    if (startSubscriberChange) go(to('operation', {}, startSubscriberChange.operation.operationId));
+  });
+  if (problem) return <Failure problem={problem} retry={reload} />;
+  if (of === null) return null;
+  const blocked = input.errorPolicy === 'REJECT_EVERYTHING' && of.failed > 0;
+  return (
+    <div className="stacked">
+      <Progress of={of} />
+      <p><a href={to('operation', of.failed > 0 ? { outcome: 'FAILED' } : {}, id)}>{of.failed > 0 ? 'Which fail, and why' : 'What would change of each'}</a></p>
+      {run.problem && <Failure problem={run.problem} />}
+      <p className="actions">
+        <button type="button" className="primary" disabled={runs(of.state) || run.busy || blocked || of.changed === 0} onClick={() => void run.run()}>Change {count(of.changed)}</button>
+        <button type="button" onClick={close}>Cancel</button>
+      </p>
+    </div>
+  );
+}
