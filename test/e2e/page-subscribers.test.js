@@ -284,3 +284,21 @@ inTab('the list fits on a phone', async (tab) => {
   await tab.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Overview' }).click();
   await tab.locator('.tile').first().waitFor();
 }, { viewport: { width: 390, height: 844 } });
+
+inTab('a subscriber is barred from its page, and unbarred by undo', async (tab) => {
+  const { subscribers } = await graph('{ subscribers(first: 1, filter: { isBarred: { eq: false }, isActive: { eq: true } }, orderBy: [{ field: PHYSICAL_ID, direction: ASC }]) { nodes { physicalId } } }');
+  const [{ physicalId }] = subscribers.nodes;
+  const isBarred = async () => (await graph('query($physicalId: String!) { subscriber(physicalId: $physicalId) { isBarred } }', { physicalId })).subscriber.isBarred;
+  await enter(tab, `#/subscribers/${physicalId}`);
+  await tab.getByRole('button', { name: 'Change …' }).click();
+  const dialog = tab.getByRole('dialog');
+  await dialog.locator('label').filter({ hasText: /^Change/ }).locator('select').selectOption({ label: 'Bar' });
+  await dialog.getByRole('button', { name: 'Show what would change' }).click();
+  await dialog.getByRole('button', { name: 'Change 1' }).click();
+  await tab.getByText('1 changed').waitFor({ timeout: 60_000 });
+  assert.equal(await isBarred(), true);
+  await tab.getByRole('button', { name: 'Undo' }).click();
+  await tab.getByRole('heading', { level: 1, name: 'Undo' }).waitFor();
+  await tab.locator('.heading .badge').getByText('done').waitFor({ timeout: 60_000 });
+  assert.equal(await isBarred(), false);
+});

@@ -1,6 +1,9 @@
+import { useState } from 'react';
 import { useAsk } from '../graph/use';
 import { Failure, Loading } from '../shell/parts';
 import { toSubscribers } from '../shell/route';
+import { useViewer } from '../shell/viewer';
+import { BulkChange } from '../subscribers/BulkChange';
 import { Alerts } from './Alerts';
 import { Facts } from './Facts';
 import { History } from './History';
@@ -26,6 +29,8 @@ const query = `query Subscriber($physicalId: String!) {
 export default function SubscriberPage({ id: physicalId }: { id: string }) {
   const { data, problem, reload } = useAsk<{ subscriber: Subscriber | null }>(query, { physicalId });
   const subscriber = data?.subscriber;
+  const { permissions } = useViewer();
+  const [changing, setChanging] = useState(false);
   if (!subscriber)
     return (
       <div className="page">
@@ -40,8 +45,12 @@ export default function SubscriberPage({ id: physicalId }: { id: string }) {
           <Nickname physicalId={physicalId} nickname={subscriber.nickname} changed={reload} />
           <p className="hint mono">{physicalId}</p>
         </div>
-        <States of={subscriber} />
+        <div className="row">
+          <States of={subscriber} />
+          {permissions.includes('MANAGE_INVENTORY') && <button type="button" onClick={() => setChanging(true)}>Change …</button>}
+        </div>
       </div>
+      {changing && <BulkChange title={`Change ${subscriber.nickname || physicalId}`} ids={new Set([physicalId])} close={() => setChanging(false)} />}
       {problem && <Failure problem={problem} retry={problem.code === 'FORBIDDEN' ? undefined : reload} />}
       <SubscriberUsage subscriber={subscriber} />
       <SubscriberSessions physicalId={physicalId} changed={reload} />

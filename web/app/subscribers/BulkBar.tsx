@@ -44,7 +44,7 @@ export function BulkBar({ chosen, filter, shown, total }: Props) {
         : number > most || (matching && ids.size < number) ? null
         : <TagForm ids={[...ids]} />}
       {mayChange && <button type="button" onClick={() => setChanging(true)}>Change …</button>}
-      {changing && <BulkChange chosen={chosen} filter={filter} close={() => setChanging(false)} />}
+      {changing && <BulkChange title="Change the chosen subscribers" ids={ids} matching={matching} filter={filter} close={() => setChanging(false)} />}
     </section>
   );
 }

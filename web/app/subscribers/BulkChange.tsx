@@ -8,7 +8,6 @@ import { Dialog } from '../shell/Dialog';
 import { Failure } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { useViewer } from '../shell/viewer';
-import type { Chosen } from './selected';
 import type { Filter } from './filters';
 
 const start = graphql('mutation StartChange($input: StartSubscriberChangeInput!) { startSubscriberChange(input: $input) { operation { operationId } } }');
@@ -37,13 +36,16 @@ const kinds: Record<string, Kind> = {
 };
 
 interface Props {
-  chosen: Chosen;
-  filter: Filter | undefined;
+  title: string;
+  ids: ReadonlySet<string>;
+  /** All that fit the filter are changed, instead of those that are named. */
+  matching?: boolean;
+  filter?: Filter;
   close: () => void;
 }
 
-/** Chooses a change of the chosen subscribers, shows what it would do, and starts it. */
-export function BulkChange({ chosen: { ids, matching }, filter, close }: Props) {
+/** Chooses a change of subscribers, shows what it would do, and starts it. */
+export function BulkChange({ title, ids, matching = false, filter, close }: Props) {
   const { permissions } = useViewer();
   const possible = Object.entries(kinds).filter(([, { needs }]) => permissions.includes(needs));
   const [key, setKey] = useState(possible[0]?.[0] ?? '');
@@ -67,7 +69,7 @@ export function BulkChange({ chosen: { ids, matching }, filter, close }: Props) 
     void check.run();
   };
   return (
-    <Dialog title="Change the chosen subscribers" cancel={close}>
+    <Dialog title={title} cancel={close}>
       <form className="stacked" onSubmit={submit}>
         <label>Change
           <select autoFocus value={key} onChange={(event) => anew(() => { setKey(event.target.value); setValue(''); })}>
