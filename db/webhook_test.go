@@ -201,6 +201,9 @@ func TestAReplayKeepsTheID(t *testing.T) {
 	if n != 1 {
 		t.Errorf("replayed %d", n)
 	}
+	if n, err = store.ReplaySince(t.Context(), f.whole(), hook.WebhookID, f.now.Add(-time.Hour)); err != nil || n != 0 {
+		t.Errorf("replayed %d that are queued already, %v", n, err)
+	}
 	f.now = f.now.Add(25 * time.Hour)
 	if attempts = claim(1); len(attempts[0].Secrets) != 1 {
 		t.Error("the secret before the rotation signs after a day")

@@ -536,6 +536,27 @@ func TestTheProviderEndsAndChangesSessions(t *testing.T) {
 	}
 }
 
+// A provider of the same name, but of another issuer, keeps no session of the former one.
+func TestASessionOfAFormerIssuerEnds(t *testing.T) {
+	t.Parallel()
+	p := issuertest.New(t)
+	w := newWorld(t, provide(t, "acme", p, nil))
+	person(p, "17", "new@acme.example", "fleet")
+	b := w.browser()
+	b.signIn(t, "acme", p)
+	w.pool.MustExecContext(t.Context(), `UPDATE web_sessions SET check_at = now() - interval '1 second', issuer = 'https://former.example' WHERE issuer IS NOT NULL`)
+	if err := w.signIn.CheckSessions(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.ahead.Add(int64(5 * time.Second))
+	if email := b.email(t); email != "" {
+		t.Errorf("%q is still signed in", email)
+	}
+	if ended := w.noted(t, w.company(t, "acme"), domain.AuditSessionEnd); len(ended) != 1 || valueOf(ended[0], "because") != "setup" {
+		t.Errorf("got %+v", ended)
+	}
+}
+
 // sessionOf returns the id of a browser's session.
 func (w *world) sessionOf(t *testing.T, b *browser) string {
 	t.Helper()
