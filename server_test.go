@@ -14,6 +14,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -473,6 +474,49 @@ func TestABadLineIsNamedAndTheRestIsImported(t *testing.T) {
 	status, out, stderr := simgraph(t, data, "export", "--company", "acme")
 	if status != 0 || !strings.Contains(out, `"id":12`) || strings.Contains(out, `"id":0`) {
 		t.Fatalf("%d %s %s", status, out, stderr)
+	}
+}
+
+func TestAFileOfChangesIsTriedAndRunByTheCommand(t *testing.T) {
+	t.Parallel()
+	dir := dataDir(t)
+	write := func(name, text string) string {
+		t.Helper()
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	const subscriber = `{"type":"subscriber","company":"acme","kind":"cellular","physicalId":"8944%d","subscriberId":"4477%d","dataNumber":null,"imsi":"","nickname":"",` +
+		`"operatorCode":"23415","tariffName":"IoT","connectionDate":"2024-01-01T00:00:00Z","expiryDate":"2027-01-01T00:00:00Z","contractLength":36,"isBarred":false,"isActive":true,` +
+		`"terminateDate":null,"groupId":null,"subscriberType":"physical","networkState":{"isTransferring":false,"isOnline":true},"eid":null,"smdpProvider":null}` + "\n"
+	data := filepath.Join(dir, "data")
+	bundle := write("acme.ndjson", `{"type":"company","id":"acme","name":"Acme Ltd"}
+{"type":"operator","code":"23415","name":"Vodafone UK"}
+{"type":"tariff","company":"acme","name":"IoT","lineRental":150,"currency":"GBP"}
+`+fmt.Sprintf(subscriber, 1, 1)+fmt.Sprintf(subscriber, 2, 2))
+	if status, _, stderr := simgraph(t, data, "import", bundle); status != 0 {
+		t.Fatalf("%d %s", status, stderr)
+	}
+	file := write("fleet.csv", "ICCID;nickname;Remarks\n89441;van 1;\n89443;van 3;\n89442;van 2;\n")
+	args := []string{"import", file, "--map", "ICCID=physicalId", "--map", "Remarks="}
+	for _, c := range []struct {
+		args   []string
+		stdout string
+		vans   int
+	}{
+		{[]string{"--dry-run"}, "3 lines, 2 would change, 1 failed", 0},
+		{nil, "3 lines, 2 would change, 1 failed", 0},
+		{[]string{"--error-policy", "REJECT_FAILED_ROWS"}, "3 lines, 2 changed, 1 failed", 2},
+	} {
+		status, stdout, stderr := simgraph(t, data, append(slices.Clone(args), c.args...)...)
+		if status != 1 || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, file+`:3: no subscriber "89443" on this account`) {
+			t.Errorf("%v: %d %q %q", c.args, status, stdout, stderr)
+		}
+		if _, out, _ := simgraph(t, data, "export", "--company", "acme"); strings.Count(out, `"nickname":"van `) != c.vans {
+			t.Errorf("%v: %s", c.args, out)
+		}
 	}
 }
 

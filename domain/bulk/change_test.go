@@ -25,3 +25,24 @@ func TestATerminationInTheFutureIsRejected(t *testing.T) {
 		}
 	}
 }
+
+// A run for more than bulk.Expected subscribers must say how many there are.
+func TestARunForManyNamesTheirNumber(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		total, expect int
+		validateOnly  bool
+		accepted      bool
+	}{
+		{bulk.Expected, 0, false, true}, {bulk.Expected + 1, 0, false, false}, {bulk.Expected + 1, 0, true, true},
+		{bulk.Expected + 1, bulk.Expected + 1, false, true}, {bulk.Expected + 1, bulk.Expected, true, false}, {0, 0, true, false},
+	} {
+		start := bulk.Start{ValidateOnly: c.validateOnly}
+		if c.expect > 0 {
+			start.Expect = &c.expect
+		}
+		if err := start.CheckExpected(c.total); (err == nil) != c.accepted {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

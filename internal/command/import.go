@@ -13,15 +13,29 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/audit"
+	operations "simgraph/db/bulk"
 	"simgraph/db/companies"
+	"simgraph/domain"
+	"simgraph/domain/bulk"
 	"simgraph/internal/bundle"
+	"simgraph/internal/changes"
 )
 
-// Import loads bundles.
+// Import loads bundles, and runs operations by CSV files.
 type Import struct {
 	Files  []string `arg:"" name:"file" help:"Bundles to load, one after the other; - is standard input."`
 	Format string   `enum:"auto,ndjson,csv" default:"auto" help:"How the files are written: ndjson, csv, or auto, which takes .csv for CSV and everything else for NDJSON."`
-	Type   string   `enum:"usage" default:"usage" help:"What a CSV file holds: usage."`
+	Type   string   `enum:"auto,usage,changes" default:"auto" help:"What a CSV file holds: usage, changes of subscribers, or auto, which takes it for changes where --company or --map is there."`
+
+	Company     string   `group:"Changes of subscribers" placeholder:"ID" help:"The company whose subscribers change; may be left out when there is only one."`
+	Map         []string `group:"Changes of subscribers" sep:"none" placeholder:"COLUMN=FIELD" help:"What a column of another name holds, or COLUMN= to leave it out; give it again for more."`
+	ErrorPolicy string   `group:"Changes of subscribers" enum:"REJECT_EVERYTHING,REJECT_FAILED_ROWS,IGNORE_FAILED" default:"REJECT_EVERYTHING" help:"What becomes of the others when lines fail: REJECT_EVERYTHING, REJECT_FAILED_ROWS or IGNORE_FAILED."`
+	DryRun      bool     `group:"Changes of subscribers" help:"Print what would change and what fails, and change nothing."`
+}
+
+// holdsChanges reports whether the files are changes of subscribers.
+func (i *Import) holdsChanges() bool {
+	return i.Type == "changes" || i.Type == "auto" && (i.Company != "" || len(i.Map) > 0)
 }
 
 // Help shows examples.
@@ -30,6 +44,7 @@ func (Import) Help() string {
 
 	simgraph import acme.ndjson usage-2026-11.csv
 	simgraph export --company acme | simgraph import --database-url postgres://other.example/simgraph -
+	simgraph import fleet.csv --company acme --map ICCID=physicalId --map Remarks= --dry-run
 
 Lines create or replace what they name, so that the same import again changes
 nothing. A line that cannot be stored is reported as FILE:LINE: reason; the rest
@@ -49,6 +64,9 @@ func (i *Import) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer done()
+	if i.holdsChanges() {
+		return i.change(ctx, env, pool)
+	}
 	total := bundle.Counts{}
 	for _, name := range i.Files {
 		counts, err := i.load(ctx, env, pool, name)
@@ -139,4 +157,73 @@ func printCounts(env *Env, counts bundle.Counts) {
 		_, _ = fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t\n", t, c.Created, c.Updated, c.Unchanged, c.Quarantined, c.Failed)
 	}
 	_ = table.Flush() // standard output is as good as it is
+}
+
+// change runs an operation for each file, after a dry run that prints the lines at fault.
+func (i *Import) change(ctx context.Context, env *Env, pool *sqlx.DB) error {
+	mapping, err := changes.ParseMapping(i.Map)
+	if err != nil {
+		return err
+	}
+	company, err := OneCompany(ctx, companies.New(pool), i.Company)
+	if err != nil {
+		return err
+	}
+	operator := &domain.Caller{Permissions: domain.AllPermissions(), Scope: domain.Whole(company.CompanyID).By(actor("import"))}
+	for _, name := range i.Files {
+		runner := &changes.Runner{Operations: operations.New(pool, operations.Options{Log: env.Log}), Caller: operator}
+		if err := i.changeBy(ctx, env, runner, name, mapping); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (i *Import) changeBy(ctx context.Context, env *Env, runner *changes.Runner, name string, mapping changes.Mapping) error {
+	in := env.Stdin
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = file.Close() }()
+		in = file
+	}
+	rows, err := changes.Read(in, mapping, time.Now())
+	if err != nil {
+		return err
+	}
+	progress := env.newProgress("import "+name, int64(len(rows)))
+	defer progress.clear()
+	runner.Progress = func(of *bulk.Operation) { progress.report(of.Done, int64(of.Done)) }
+	start := bulk.Start{Rows: rows, ErrorPolicy: bulk.Policy(i.ErrorPolicy), ValidateOnly: true}
+	dry, err := runner.Run(ctx, start)
+	if err != nil {
+		return err
+	}
+	progress.clear()
+	err = runner.Failures(ctx, dry.OperationID, func(r *bulk.Result) {
+		_, _ = fmt.Fprintf(env.Stderr, "%s:%d: %s\n", name, *r.Line, *r.Message)
+	})
+	done := dry
+	if err == nil && !i.DryRun && (dry.Failed == 0 || start.ErrorPolicy != bulk.RejectEverything) {
+		start.ValidateOnly, start.Expect, start.Digest = false, &dry.Total, dry.Digest
+		done, err = runner.Run(ctx, start)
+	}
+	if err != nil {
+		return err
+	}
+	progress.clear()
+	_, _ = fmt.Fprintf(env.Stdout, "operation %s: %d lines, %d %s, %d failed\n", done.OperationID, done.Total, done.Changed, changedWord(done), done.Failed)
+	if done.Failed > 0 {
+		return fmt.Errorf("%d lines failed", done.Failed)
+	}
+	return nil
+}
+
+func changedWord(of *bulk.Operation) string {
+	if of.IsDryRun {
+		return "would change"
+	}
+	return "changed"
 }
