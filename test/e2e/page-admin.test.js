@@ -79,7 +79,7 @@ inTab('a group is renamed, and its sums lead to its lists', async (tab) => {
   await enter(tab, '#/groups');
   await tab.getByRole('link', { name, exact: true }).click();
   await tab.locator('.plot canvas').waitFor();
-  await tab.getByRole('button', { name: 'Rename' }).click();
+  await tab.getByRole('button', { name: 'Edit', exact: true }).click();
   await tab.getByRole('textbox', { name: 'Name' }).fill(`${name} (e2e)`);
   await tab.keyboard.press('Enter');
   await tab.getByRole('heading', { level: 1, name: `${name} (e2e)` }).waitFor();
@@ -100,7 +100,7 @@ inTab('a tag leads to its usage and to those who carry it', async (tab) => {
 
 inTab('a key is made for a user, its secret is shown once, and it is revoked', async (tab) => {
   await enter(tab, '#/users');
-  await tab.getByRole('row').filter({ hasText: 'partner@demo.example' }).getByRole('button').click();
+  await tab.getByRole('row').filter({ hasText: 'partner@demo.example' }).getByRole('button', { name: /permission/ }).click();
   await tab.getByText('View Monitoring Alerts').waitFor();
   await tab.keyboard.press('Escape');
   await tab.getByRole('link', { name: 'Access keys' }).click();

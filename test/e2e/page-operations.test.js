@@ -12,6 +12,7 @@ const size = 20_000;
 const id = (n) => String(8_944_200_000_000_000_000n + BigInt(n));
 
 let bearer;
+let fresh;
 
 // A company of its own, so that other tests find the fleet that they know.
 before(async () => {
@@ -25,13 +26,20 @@ before(async () => {
   await writeFile(join(folder, 'uploads.ndjson'), bundle.map((line) => `${JSON.stringify(line)}\n`).join(''));
   const { stdout } = await shell(root, `
     simgraph company create uploads --name Uploads --data-dir ${folder} >&2
+    simgraph company create fresh --name Fresh --data-dir ${folder} >&2
     simgraph import --data-dir ${folder} ${folder}/uploads.ndjson >&2
-    simgraph user create uploads@e2e.example --company uploads --key --data-dir ${folder}`);
-  const { accessKeyId, secret } = JSON.parse(stdout);
-  const response = await fetch(`${base}/oauth/token`, { method: 'POST', body: new URLSearchParams({ grant_type: 'client_credentials', client_id: accessKeyId, client_secret: secret }) });
-  bearer = (await response.json()).access_token;
-  assert.ok(bearer, stdout);
+    simgraph user create uploads@e2e.example --company uploads --key --data-dir ${folder}
+    simgraph user create fresh@e2e.example --company fresh --key --data-dir ${folder}`);
+  [bearer, fresh] = await Promise.all(stdout.trim().split('\n').map(tokenOf));
 });
+
+async function tokenOf(key) {
+  const { accessKeyId, secret } = JSON.parse(key);
+  const response = await fetch(`${base}/oauth/token`, { method: 'POST', body: new URLSearchParams({ grant_type: 'client_credentials', client_id: accessKeyId, client_secret: secret }) });
+  const { access_token: token } = await response.json();
+  assert.ok(token, key);
+  return token;
+}
 
 async function nicknamed() {
   const response = await fetch(`${base}/graphql`, {
@@ -114,3 +122,56 @@ inTab('a file without a column of subscribers, or that is none, says so', async 
   const [template] = await Promise.all([tab.waitForEvent('download'), tab.getByRole('link', { name: 'Template' }).click()]);
   assert.match(template.suggestedFilename(), /\.csv$/);
 }, { expected: [/console: Failed to load resource.*400/], viewport: { width: 390, height: 800 } });
+
+inTab('a company without subscribers is shown its first steps, and the first subscriber is added', async (tab) => {
+  await enter(tab, '#/', fresh);
+  await tab.getByRole('heading', { name: 'First steps' }).waitFor();
+  await accessible(tab, 'first steps');
+  const ask = (query) => fetch(`${base}/graphql`, { method: 'POST', headers: { authorization: `Bearer ${fresh}`, 'content-type': 'application/json' }, body: JSON.stringify({ query }) });
+  await ask('mutation { createTariff(input: { name: "Fresh", lineRental: 100, currency: "GBP" }) { tariff { name } } }');
+  await tab.getByRole('link', { name: 'add subscribers' }).click();
+  await tab.getByRole('button', { name: 'New subscriber' }).click();
+  const dialog = tab.getByRole('dialog');
+  const field = (name) => dialog.locator('label').filter({ hasText: new RegExp(`^${name}`) }).locator('input, select');
+  await field('ICCID').fill('8944999000000000001');
+  await field('MSISDN').fill('447000000001');
+  await field('Operator').fill('23415');
+  await field('Tariff').selectOption('Fresh');
+  await field('Ends').fill('2030-01-01');
+  await accessible(tab, 'a new subscriber');
+  await dialog.getByRole('button', { name: 'Add' }).click();
+  await tab.getByText('8944999000000000001').first().waitFor();
+  await tab.getByRole('button', { name: 'Edit the record' }).click();
+  await field('Contract in months').fill('24');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await tab.getByText('24 months').waitFor();
+  await tab.goto(`${base}/#/groups`);
+  await tab.getByRole('button', { name: 'New group' }).click();
+  await dialog.getByLabel('Name').fill('Vans');
+  await dialog.getByRole('button', { name: 'Add' }).click();
+  await tab.getByRole('heading', { level: 1, name: 'Vans' }).waitFor();
+  await tab.getByRole('button', { name: 'Edit', exact: true }).click();
+  await dialog.getByLabel('Hide tariffs from its users').check();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await tab.getByText('without their tariffs').waitFor();
+  await tab.getByRole('button', { name: 'Edit', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Remove' }).click();
+  await tab.getByText('There are no groups.').waitFor();
+});
+
+inTab('a user is added, changed and disabled', async (tab) => {
+  await enter(tab, '#/users', fresh);
+  await tab.getByRole('button', { name: 'New user' }).click();
+  const dialog = tab.getByRole('dialog');
+  await dialog.getByLabel('E-mail address').fill('Reader@e2e.example');
+  await dialog.getByLabel('View Subscriber').check();
+  await accessible(tab, 'a new user');
+  await dialog.getByRole('button', { name: 'Add' }).click();
+  await tab.getByRole('button', { name: '1 permission', exact: true }).waitFor();
+  await tab.getByRole('button', { name: 'Edit reader@e2e.example' }).click();
+  await dialog.getByLabel('View Statistics Overview').check();
+  await dialog.getByLabel('Disabled: the user cannot sign in').check();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await tab.getByRole('button', { name: '2 permissions' }).waitFor();
+  await tab.locator('.badge').getByText('disabled').waitFor();
+});

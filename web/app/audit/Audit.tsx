@@ -104,7 +104,8 @@ function Filters({ params }: { params: URLSearchParams }) {
 function SubjectOf({ of: { subjectType, subjectId } }: { of: Entry }) {
   const view = ({ Subscriber: 'subscriber', Alert: 'alert', Group: 'group', Tag: 'tag' } as const)[subjectType];
   if (!subjectId) return <span className="hint">{subjectType}</span>;
-  return <>{subjectType} {view ? <a href={to(view, {}, subjectId)}>{subjectId}</a> : subjectId}</>;
+  const text = `${subjectType} ${subjectId}`;
+  return view ? <a href={to(view, {}, subjectId)}>{text}</a> : text;
 }
 
 function summaryOf(changes: Entry['changes']): string {

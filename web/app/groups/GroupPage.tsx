@@ -1,14 +1,14 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { bytes, count, useSystem } from '../format/units';
 import { rules } from '../alerts/words';
 import { Bars } from '../chart/Bars';
 import { graphql, type ResultOf } from '../graph/graphql';
-import { mutate, useAsk, useDo } from '../graph/use';
-import { Dialog } from '../shell/Dialog';
+import { useAsk } from '../graph/use';
 import { Empty, Failure, Loading, Panel } from '../shell/parts';
 import { to, toSubscriber, toSubscribers } from '../shell/route';
 import { useMay } from '../shell/viewer';
 import '../styles/lists.css';
+import { GroupForm } from './GroupForm';
 import { GroupUsage } from './GroupUsage';
 
 const query = graphql(`
@@ -26,7 +26,6 @@ const query = graphql(`
     }
   }
 `);
-const edit = graphql('mutation RenameGroup($input: EditGroupInput!) { editGroup(input: $input) { group { groupId name } } }');
 
 type Group = NonNullable<ResultOf<typeof query>['group']>;
 
@@ -52,7 +51,8 @@ export default function GroupPage({ id }: { id: string }) {
 
 function Whole({ group }: { group: Group }) {
   const mayEdit = useMay('VIEW_SUBSCRIBER', 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER');
-  const [renaming, setRenaming] = useState(false);
+  const mayManage = useMay('MANAGE_INVENTORY');
+  const [editing, setEditing] = useState(false);
   const { groupId, name, usage, alerts } = group;
   const members = (more: Record<string, string> = {}) => toSubscribers({ group: String(groupId), ...more });
   useSystem();
@@ -63,7 +63,7 @@ function Whole({ group }: { group: Group }) {
           <h1>{name}</h1>
           <p className="hint">Group {groupId} · {group.numberOfUsers === 1 ? '1 user sees' : `${count(group.numberOfUsers ?? 0)} users see`} only its subscribers{group.hideTariffDetails && ', without their tariffs'}</p>
         </div>
-        {mayEdit && <button type="button" onClick={() => setRenaming(true)}>Rename</button>}
+        {(mayEdit || mayManage) && <button type="button" onClick={() => setEditing(true)}>{mayManage ? 'Edit' : 'Rename'}</button>}
       </div>
       <ul className="tiles four" aria-label="The group in numbers">
         <Tile name="Subscribers" n={group.numberOfSubscribers} href={members()} />
@@ -85,7 +85,7 @@ function Whole({ group }: { group: Group }) {
         )}
         {alerts && <GroupAlerts alerts={alerts} groupId={groupId} />}
       </div>
-      {renaming && <Rename groupId={groupId} name={name} close={() => setRenaming(false)} />}
+      {editing && <GroupForm of={group} close={() => setEditing(false)} />}
     </>
   );
 }
@@ -110,29 +110,5 @@ function GroupAlerts({ alerts, groupId }: { alerts: NonNullable<Group['alerts']>
         </ul>
       )}
     </Panel>
-  );
-}
-
-function Rename({ groupId, name, close }: { groupId: number; name: string; close: () => void }) {
-  const [text, setText] = useState(name);
-  const save = useDo(async () => {
-    await mutate(edit, { input: { groupId, name: text.trim() } });
-    close();
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void save.run();
-  };
-  return (
-    <Dialog title="Rename the group" cancel={close}>
-      <form className="stacked" onSubmit={submit}>
-        <input aria-label="Name" required maxLength={256} autoFocus value={text} onChange={(event) => setText(event.target.value)} />
-        {save.problem && <Failure problem={save.problem} />}
-        <p className="actions">
-          <button type="button" onClick={close}>Cancel</button>
-          <button type="submit" className="primary" disabled={save.busy || text.trim() === ''}>Rename</button>
-        </p>
-      </form>
-    </Dialog>
   );
 }

@@ -1,11 +1,13 @@
+import { useState } from 'react';
 import { count, bytes, useSystem } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
 import { useList } from '../graph/list';
 import { Empty, Panel } from '../shell/parts';
 import { to, toSubscribers } from '../shell/route';
-import { useMay } from '../shell/viewer';
+import { useMay, useViewer } from '../shell/viewer';
 import { Export } from '../ui/Export';
 import { type Column, Table } from '../ui/Table';
+import { GroupForm } from './GroupForm';
 import '../styles/lists.css';
 
 const query = graphql(`
@@ -26,6 +28,9 @@ export default function Groups() {
   const may = useMay('VIEW_SUBSCRIBER');
   const variables = { usage: useMay('VIEW_STATISTICS_OVERVIEW') };
   const list = useList(may ? query : null, variables, ({ groups }) => groups);
+  const { isRestricted } = useViewer();
+  const mayAdd = useMay('MANAGE_INVENTORY') && !isRestricted;
+  const [adding, setAdding] = useState(false);
   useSystem();
   const columns: Column<Row>[] = [
     { key: 'name', name: 'Group', width: 280, cell: ({ groupId, name }) => <a href={to('group', {}, String(groupId))}>{name}</a> },
@@ -38,10 +43,11 @@ export default function Groups() {
     <div className="page">
       <div className="heading"><h1>Groups</h1></div>
       {!may ? <Empty>You need the permission View Subscriber to see groups.</Empty> : (
-        <Panel id="list" title={list.total === undefined ? 'Groups' : `${count(list.total)} group${list.total === 1 ? '' : 's'}`} aside={<Export name="Groups" query={query} variables={variables} of={({ groups }) => groups} columns={file} />}>
-          <Table label="Groups" list={list} columns={columns} keyOf={({ groupId }) => String(groupId)} none={<Empty>There are no groups. They come with an import: <code>{'{"type":"group",…}'}</code> in a bundle.</Empty>} />
+        <Panel id="list" title={list.total === undefined ? 'Groups' : `${count(list.total)} group${list.total === 1 ? '' : 's'}`} aside={<div className="row">{mayAdd && <button type="button" className="primary" onClick={() => setAdding(true)}>New group</button>}<Export name="Groups" query={query} variables={variables} of={({ groups }) => groups} columns={file} /></div>}>
+          <Table label="Groups" list={list} columns={columns} keyOf={({ groupId }) => String(groupId)} none={<Empty>There are no groups. {mayAdd ? 'Make the first by New group, or import' : 'They come with an import:'} <code>{'{"type":"group",…}'}</code> in a bundle.</Empty>} />
         </Panel>
       )}
+      {adding && <GroupForm of={null} close={() => setAdding(false)} />}
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { Failure, Loading } from '../shell/parts';
 import { toSubscribers } from '../shell/route';
 import { useViewer } from '../shell/viewer';
 import { BulkChange } from '../subscribers/BulkChange';
+import { SubscriberForm } from '../subscribers/SubscriberForm';
 import { Alerts } from './Alerts';
 import { Facts } from './Facts';
 import { History } from './History';
@@ -31,6 +32,7 @@ export default function SubscriberPage({ id: physicalId }: { id: string }) {
   const subscriber = data?.subscriber;
   const { permissions } = useViewer();
   const [changing, setChanging] = useState(false);
+  const [editing, setEditing] = useState(false);
   if (!subscriber)
     return (
       <div className="page">
@@ -47,10 +49,12 @@ export default function SubscriberPage({ id: physicalId }: { id: string }) {
         </div>
         <div className="row">
           <States of={subscriber} />
+          {permissions.includes('MANAGE_INVENTORY') && <button type="button" onClick={() => setEditing(true)}>Edit the record</button>}
           {permissions.includes('MANAGE_INVENTORY') && <button type="button" onClick={() => setChanging(true)}>Change …</button>}
         </div>
       </div>
       {changing && <BulkChange title={`Change ${subscriber.nickname || physicalId}`} ids={new Set([physicalId])} close={() => setChanging(false)} />}
+      {editing && <SubscriberForm of={subscriber} close={() => setEditing(false)} saved={reload} />}
       {problem && <Failure problem={problem} retry={problem.code === 'FORBIDDEN' ? undefined : reload} />}
       <SubscriberUsage subscriber={subscriber} />
       <SubscriberSessions physicalId={physicalId} changed={reload} />

@@ -3,6 +3,7 @@ import { count } from '../format/units';
 import { graphql, type VariablesOf } from '../graph/graphql';
 import { mutate, useAsk, useDo } from '../graph/use';
 import { useOperation } from '../operations/operation';
+import { Results } from '../operations/Results';
 import { type Policy, policies, Progress, runs } from '../operations/words';
 import { Dialog } from '../shell/Dialog';
 import { Failure } from '../shell/parts';
@@ -10,7 +11,7 @@ import { go, to } from '../shell/route';
 import { useViewer } from '../shell/viewer';
 import type { Filter } from './filters';
 
-const start = graphql('mutation StartChange($input: StartSubscriberChangeInput!) { startSubscriberChange(input: $input) { operation { operationId } } }');
+const start = graphql('mutation StartChange($input: StartSubscriberChangeInput!) { startSubscriberChange(input: $input) { isInventoryOnly operation { operationId } } }');
 const known = graphql('query ToChangeTo { groups(first: 100) { nodes { groupId name } } tariffs(first: 100) { nodes { name } } }');
 
 type Input = VariablesOf<typeof start>['input'];
@@ -18,6 +19,8 @@ type Change = NonNullable<Input['change']>;
 
 interface Kind {
   name: string;
+  /** The carrier has a part in it, where the company has a provider of commands. */
+  carrier?: boolean;
   needs: 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER' | 'MANAGE_INVENTORY';
   /** What is chosen or written; nothing for changes without a value. */
   value?: 'tag' | 'group' | 'tariff' | 'pattern';
@@ -30,9 +33,9 @@ const kinds: Record<string, Kind> = {
   nickname: { name: 'Name by a pattern', needs: 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER', value: 'pattern', change: (nicknamePattern) => ({ nicknamePattern }) },
   move: { name: 'Move to a group', needs: 'MANAGE_INVENTORY', value: 'group', change: (group) => ({ groupId: group === 'none' ? null : Number(group) }) },
   tariff: { name: 'Set the tariff', needs: 'MANAGE_INVENTORY', value: 'tariff', change: (tariffName) => ({ tariffName }) },
-  bar: { name: 'Bar', needs: 'MANAGE_INVENTORY', change: () => ({ isBarred: true }) },
-  unbar: { name: 'Unbar', needs: 'MANAGE_INVENTORY', change: () => ({ isBarred: false }) },
-  terminate: { name: 'Terminate', needs: 'MANAGE_INVENTORY', change: () => ({ terminateDate: new Date().toISOString() }) },
+  bar: { name: 'Bar', carrier: true, needs: 'MANAGE_INVENTORY', change: () => ({ isBarred: true }) },
+  unbar: { name: 'Unbar', carrier: true, needs: 'MANAGE_INVENTORY', change: () => ({ isBarred: false }) },
+  terminate: { name: 'Terminate', carrier: true, needs: 'MANAGE_INVENTORY', change: () => ({ terminateDate: new Date().toISOString() }) },
 };
 
 interface Props {
@@ -51,14 +54,14 @@ export function BulkChange({ title, ids, matching = false, filter, close }: Prop
   const [key, setKey] = useState(possible[0]?.[0] ?? '');
   const [value, setValue] = useState('');
   const [policy, setPolicy] = useState<Policy>('REJECT_FAILED_ROWS');
-  const [dryRun, setDryRun] = useState<{ id: string; input: Input } | null>(null);
+  const [dryRun, setDryRun] = useState<{ id: string; input: Input; only: boolean } | null>(null);
   const { data } = useAsk(known);
   const kind = kinds[key];
   const check = useDo(async () => {
     const which = matching ? { where: filter ?? { physicalId: { ne: '' } } } : { physicalIds: [...ids] };
     const input = { ...which, change: kind!.change(value.trim()), errorPolicy: policy } as Input;
     const { startSubscriberChange } = await mutate(start, { input: { ...input, validateOnly: true } });
-    if (startSubscriberChange) setDryRun({ id: startSubscriberChange.operation.operationId, input });
+    if (startSubscriberChange) setDryRun({ id: startSubscriberChange.operation.operationId, input, only: Boolean(kind!.carrier) && startSubscriberChange.isInventoryOnly });
   });
   const anew = (change: () => void) => {
     setDryRun(null);
@@ -110,7 +113,7 @@ export function BulkChange({ title, ids, matching = false, filter, close }: Prop
   );
 }
 
-function DryRun({ of: { id, input }, close }: { of: { id: string; input: Input }; close: () => void }) {
+function DryRun({ of: { id, input, only }, close }: { of: { id: string; input: Input; only: boolean }; close: () => void }) {
   const { of, problem, reload } = useOperation(id);
   const run = useDo(async () => {
     const { total, digest } = of!;
@@ -123,7 +126,8 @@ function DryRun({ of: { id, input }, close }: { of: { id: string; input: Input }
   return (
     <div className="stacked">
       <Progress of={of} />
-      <p><a href={to('operation', of.failed > 0 ? { outcome: 'FAILED' } : {}, id)}>{of.failed > 0 ? 'Which fail, and why' : 'What would change of each'}</a></p>
+      {only && <p className="notice">Only the inventory changes: your company has no provider of commands, so that no carrier is asked.</p>}
+      {!runs(of.state) && <Results id={id} params={new URLSearchParams(of.failed > 0 ? { outcome: 'FAILED' } : {})} isDryRun />}
       {run.problem && <Failure problem={run.problem} />}
       <p className="actions">
         <button type="button" className="primary" disabled={runs(of.state) || run.busy || blocked || of.changed === 0} onClick={() => void run.run()}>Change {count(of.changed)}</button>

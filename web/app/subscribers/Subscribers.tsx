@@ -1,15 +1,16 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { count, useSystem } from '../format/units';
 import { beginning, useList } from '../graph/list';
 import { SearchBox } from '../overview/SearchBox';
 import { Empty, Panel } from '../shell/parts';
 import { changed, go, toSubscribers } from '../shell/route';
-import { useMay, useZone } from '../shell/viewer';
+import { useMay, useViewer, useZone } from '../shell/viewer';
 import { Export } from '../ui/Export';
 import { Popover } from '../ui/Popover';
 import { type Column, Table } from '../ui/Table';
 import '../styles/lists.css';
 import { BulkBar } from './BulkBar';
+import { SubscriberForm } from './SubscriberForm';
 import { chosenColumns, columns, orderOf, query, relationsOf, type Row, type Shown, tagsExported } from './columns';
 import { FilterBar } from './FilterBar';
 import { conditionsOf, filterOf } from './filters';
@@ -28,21 +29,25 @@ export default function Subscribers({ params }: { params: URLSearchParams }) {
   const after = params.get('after');
   const list = useList(may ? query : null, variables, ({ subscribers }) => subscribers, after ? { after, from: Number(params.get('from')) || 0 } : beginning);
   const chosen = useChosen(JSON.stringify(filter ?? null), list.rows);
-  const mayTag = useMay('VIEW_SUBSCRIBER', 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER');
+  const mayTag = useMay('UPDATE_THE_DETAILS_OF_A_SUBSCRIBER');
+  const mayManage = useMay('MANAGE_INVENTORY');
+  const { isRestricted } = useViewer();
+  const [adding, setAdding] = useState(false);
   useSystem();
   if (!may) return <Page><Empty>You need the permission View Subscriber to see subscribers. Ask an administrator of your company for it.</Empty></Page>;
   return (
     <Page>
       <FilterBar params={params} />
-      <Panel id="list" title={list.total === undefined ? 'Subscribers' : `${count(list.total)} subscriber${list.total === 1 ? '' : 's'}`} aside={<div className="row"><ColumnChooser params={params} shown={shown} /><Export name="Subscribers" query={query} variables={{ ...variables, tagLimit: tagsExported }} of={({ subscribers }) => subscribers} columns={shown.map(({ key, text }) => ({ name: key, text }))} /></div>}>
+      <Panel id="list" title={list.total === undefined ? 'Subscribers' : `${count(list.total)} subscriber${list.total === 1 ? '' : 's'}`} aside={<div className="row">{mayManage && !isRestricted && <button type="button" onClick={() => setAdding(true)}>New subscriber</button>}<ColumnChooser params={params} shown={shown} /><Export name="Subscribers" query={query} variables={{ ...variables, tagLimit: tagsExported }} of={({ subscribers }) => subscribers} columns={shown.map(({ key, text }) => ({ name: key, text }))} /></div>}>
         {(chosen.ids.size > 0 || chosen.matching) && <BulkBar chosen={chosen} filter={filter} shown={list.rows.length} total={list.total} />}
         <Table
-          label="Subscribers" list={list} keyOf={({ physicalId }) => physicalId} selection={mayTag ? chosen.selection : undefined}
+          label="Subscribers" list={list} keyOf={({ physicalId }) => physicalId} selection={mayTag || mayManage ? chosen.selection : undefined}
           columns={shown.map((column) => columnOf(column, params, timeZone))}
           hrefOf={(after, from) => toSubscribers(changed(params, after ? { after, from: String(from) } : {}))}
           none={<None filtered={conditionsOf(params).length > 0 || params.has('state')} />}
         />
       </Panel>
+      {adding && <SubscriberForm of={null} close={() => setAdding(false)} />}
     </Page>
   );
 }

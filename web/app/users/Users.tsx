@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { count } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
 import { useList } from '../graph/list';
@@ -8,6 +9,7 @@ import { Export } from '../ui/Export';
 import { Popover } from '../ui/Popover';
 import { type Column, Table } from '../ui/Table';
 import { Frame, permissionName } from './Frame';
+import { UserForm } from './UserForm';
 
 const query = graphql(`
   query UserTable($first: Int, $after: String, $count: Boolean!, $groups: Boolean!) {
@@ -26,6 +28,7 @@ export default function Users() {
   const may = useMay('VIEW_A_USERS_DETAILS');
   const variables = { groups: useMay('VIEW_SUBSCRIBER') };
   const list = useList(may ? query : null, variables, ({ users }) => users);
+  const [open, setOpen] = useState<'new' | Row | null>(null);
   const columns: Column<Row>[] = [
     { key: 'email', name: 'User', width: 260, cell: ({ email }) => <strong>{email}</strong> },
     { key: 'state', name: 'State', width: 110, cell: ({ disabled }) => (disabled ? <span className="badge upper">disabled</span> : <span className="badge good">active</span>) },
@@ -36,14 +39,16 @@ export default function Users() {
       </Popover>
     ) },
     { key: 'changes', name: 'Did', width: 130, cell: ({ email }) => <a href={to('audit', { actor: email })}>What it changed</a> },
+    { key: 'edit', name: 'Edit', width: 90, cell: (row) => <button type="button" className="quiet" aria-label={`Edit ${row.email}`} onClick={() => setOpen(row)}>Edit</button> },
   ];
   return (
     <Frame current="users">
       {!may ? <Empty>You need the permission View a User&apos;s Details to see users.</Empty> : (
-        <Panel id="list" title={list.total === undefined ? 'Users' : `${count(list.total)} user${list.total === 1 ? '' : 's'}`} aside={<Export name="Users" query={query} variables={variables} of={({ users }) => users} columns={file} />}>
+        <Panel id="list" title={list.total === undefined ? 'Users' : `${count(list.total)} user${list.total === 1 ? '' : 's'}`} aside={<div className="row"><button type="button" className="primary" onClick={() => setOpen('new')}>New user</button><Export name="Users" query={query} variables={variables} of={({ users }) => users} columns={file} /></div>}>
           <Table label="Users" list={list} columns={columns} keyOf={({ email }) => email} none={<Empty>There are no users that you may see.</Empty>} />
         </Panel>
       )}
+      {open !== null && <UserForm of={open === 'new' ? null : open} close={() => setOpen(null)} />}
     </Frame>
   );
 }

@@ -1,0 +1,57 @@
+import { type FormEvent, useState } from 'react';
+import { graphql } from '../graph/graphql';
+import { mutate, useDo } from '../graph/use';
+import { Dialog } from '../shell/Dialog';
+import { Failure } from '../shell/parts';
+import { go, to } from '../shell/route';
+import { useMay } from '../shell/viewer';
+
+const create = graphql('mutation CreateGroup($input: CreateGroupInput!) { createGroup(input: $input) { group { groupId } } }');
+const rename = graphql('mutation RenameGroup($input: EditGroupInput!) { editGroup(input: $input) { group { groupId name } } }');
+const edit = graphql('mutation EditGroupOnPage($input: EditGroupInventoryInput!) { editGroupInventory(input: $input) { group { groupId name } } }');
+const remove = graphql('mutation RemoveGroup($input: RemoveGroupInput!) { removeGroup(input: $input) { group { groupId } } }');
+
+interface Props {
+  /** The group that is changed; null for a new one. */
+  of: { groupId: number; name: string; hideTariffDetails: boolean } | null;
+  close: () => void;
+}
+
+/** Adds a group, changes one, or removes one that never had a subscriber. */
+export function GroupForm({ of, close }: Props) {
+  const mayManage = useMay('MANAGE_INVENTORY');
+  const [name, setName] = useState(of?.name ?? '');
+  const [hides, setHides] = useState(of?.hideTariffDetails ?? false);
+  const save = useDo(async () => {
+    const input = { name: name.trim(), hideTariffDetails: hides };
+    if (of === null) {
+      const { createGroup } = await mutate(create, { input });
+      if (createGroup) go(to('group', {}, String(createGroup.group.groupId)));
+    } else if (mayManage) await mutate(edit, { input: { groupId: of.groupId, ...input } });
+    else await mutate(rename, { input: { groupId: of.groupId, name: input.name } });
+    close();
+  });
+  const drop = useDo(async () => {
+    await mutate(remove, { input: { groupId: of!.groupId } });
+    go(to('groups'));
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void save.run();
+  };
+  const problem = save.problem ?? drop.problem;
+  return (
+    <Dialog title={of === null ? 'New group' : mayManage ? 'Edit the group' : 'Rename the group'} cancel={close}>
+      <form className="stacked" onSubmit={submit}>
+        <input aria-label="Name" placeholder="Name" required maxLength={256} autoFocus value={name} onChange={(event) => setName(event.target.value)} />
+        {mayManage && <label className="inline"><input type="checkbox" checked={hides} onChange={(event) => setHides(event.target.checked)} /> Hide tariffs from its users</label>}
+        {problem && <Failure problem={problem} />}
+        <p className="actions">
+          {of !== null && mayManage && <button type="button" disabled={drop.busy} onClick={() => void drop.run()}>Remove</button>}
+          <button type="button" onClick={close}>Cancel</button>
+          <button type="submit" className="primary" disabled={save.busy || name.trim() === ''}>{of === null ? 'Add' : mayManage ? 'Save' : 'Rename'}</button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,92 @@
+import { type FormEvent, useState } from 'react';
+import { dateOf, startOfDay } from '../format/time';
+import { graphql, type VariablesOf } from '../graph/graphql';
+import { mutate, useAsk, useDo } from '../graph/use';
+import { Dialog } from '../shell/Dialog';
+import { Failure } from '../shell/parts';
+import { go, toSubscriber } from '../shell/route';
+import { useViewer, useZone } from '../shell/viewer';
+
+const create = graphql('mutation CreateSubscriber($input: CreateSubscriberInput!) { createSubscriber(input: $input) { subscriber { physicalId } } }');
+const edit = graphql('mutation EditRecord($input: EditSubscriberInventoryInput!) { editSubscriberInventory(input: $input) { subscriber { physicalId } } }');
+const known = graphql('query ForRecords { operators(first: 100) { nodes { code name } } tariffs(first: 100) { nodes { name } } groups(first: 100) { nodes { groupId name } } }');
+
+type New = VariablesOf<typeof create>['input'];
+
+/** What the form changes of a subscriber. */
+export interface Editable {
+  kind: NonNullable<New['kind']>;
+  physicalId: string;
+  subscriberId: string;
+  imsi: string;
+  operatorCode: string;
+  tariffName: string | null;
+  contractLength: number | null;
+  connectionDate: string;
+  expiryDate: string;
+}
+
+const kinds: Record<Editable['kind'], string> = { CELLULAR: 'Cellular', NON_IP: 'Non-IP', SATELLITE: 'Satellite' };
+
+/** Adds a subscriber, or changes the record of one. */
+export function SubscriberForm({ of, close, saved }: { of: Editable | null; close: () => void; saved?: () => void }) {
+  const timeZone = useZone();
+  const { isRestricted } = useViewer();
+  const { data } = useAsk(known);
+  const today = dateOf(Date.now(), timeZone);
+  const [values, setValues] = useState(() => ({
+    kind: of?.kind ?? 'CELLULAR', physicalId: of?.physicalId ?? '', subscriberId: of?.subscriberId ?? '', imsi: of?.imsi ?? '', nickname: '', operatorCode: of?.operatorCode ?? '',
+    tariffName: of?.tariffName ?? '', contractLength: of?.contractLength === null || of === null ? '12' : String(of.contractLength), groupId: '',
+    connectionDate: of ? dateOf(of.connectionDate, timeZone) : today, expiryDate: of ? dateOf(of.expiryDate, timeZone) : '',
+  }));
+  const [before] = useState(values);
+  const at = (day: string) => new Date(startOfDay(Date.parse(`${day}T12:00:00Z`), timeZone)).toISOString();
+  const save = useDo(async () => {
+    const { kind, physicalId, contractLength, groupId, connectionDate, expiryDate, nickname, ...texts } = values;
+    if (of === null) {
+      const { createSubscriber } = await mutate(create, { input: {
+        ...texts, kind, nickname, physicalId: physicalId.trim(), contractLength: Number(contractLength), connectionDate: at(connectionDate), expiryDate: at(expiryDate), ...(groupId && { groupId: Number(groupId) }),
+      } });
+      close();
+      if (createSubscriber) go(toSubscriber(createSubscriber.subscriber.physicalId));
+      return;
+    }
+    const all = { kind, ...texts, contractLength: Number(contractLength), connectionDate: at(connectionDate), expiryDate: at(expiryDate) };
+    const changed = Object.fromEntries(Object.entries(all).filter(([key]) => values[key as keyof typeof values] !== before[key as keyof typeof before]));
+    await mutate(edit, { input: { physicalId, ...changed } });
+    saved?.();
+    close();
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void save.run();
+  };
+  const set = (key: keyof typeof values) => ({ value: values[key], onChange: (event: { target: { value: string } }) => setValues({ ...values, [key]: event.target.value }) });
+  return (
+    <Dialog title={of === null ? 'New subscriber' : `Record of ${of.physicalId}`} cancel={close}>
+      <form className="stacked" onSubmit={submit}>
+        <div className="choices">
+          <label>Kind<select {...set('kind')}>{Object.entries(kinds).map(([key, name]) => <option key={key} value={key}>{name}</option>)}</select></label>
+          {of === null && <label>ICCID, device EUI or IMEI<input required maxLength={25} autoFocus {...set('physicalId')} /></label>}
+          {!isRestricted && <label>MSISDN or subscription ID<input required maxLength={256} {...set('subscriberId')} /></label>}
+          {!isRestricted && <label>IMSI<input maxLength={15} {...set('imsi')} /></label>}
+          {of === null && <label>Nickname<input maxLength={256} {...set('nickname')} /></label>}
+          <label>Operator, by its code
+            <input required maxLength={256} list="operators-known" placeholder="23415" {...set('operatorCode')} />
+            <datalist id="operators-known">{(data?.operators?.nodes ?? []).map(({ code, name }) => <option key={code} value={code}>{name}</option>)}</datalist>
+          </label>
+          {(of === null || of.tariffName !== null) && <label>Tariff<select required {...set('tariffName')}><option value="">choose</option>{(data?.tariffs?.nodes ?? []).map(({ name }) => <option key={name} value={name}>{name}</option>)}</select></label>}
+          {(of === null || of.contractLength !== null) && <label>Contract in months<input type="number" min={0} required {...set('contractLength')} /></label>}
+          {!isRestricted && <label>Begins<input type="date" required {...set('connectionDate')} /></label>}
+          <label>Ends<input type="date" required min={values.connectionDate} {...set('expiryDate')} /></label>
+          {of === null && <label>Group<select {...set('groupId')}><option value="">none</option>{(data?.groups?.nodes ?? []).map(({ groupId, name }) => <option key={groupId} value={groupId}>{name}</option>)}</select></label>}
+        </div>
+        {save.problem && <Failure problem={save.problem} />}
+        <p className="actions">
+          <button type="button" onClick={close}>Cancel</button>
+          <button type="submit" className="primary" disabled={save.busy}>{of === null ? 'Add' : 'Save'}</button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}

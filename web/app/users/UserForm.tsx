@@ -1,0 +1,77 @@
+import { type FormEvent, useState } from 'react';
+import { graphql, type VariablesOf } from '../graph/graphql';
+import { mutate, useAsk, useDo } from '../graph/use';
+import { Dialog } from '../shell/Dialog';
+import { Failure } from '../shell/parts';
+import { useMay, useViewer } from '../shell/viewer';
+import { permissionName } from './Frame';
+
+const create = graphql('mutation CreateUser($input: CreateUserInput!) { createUser(input: $input) { user { email } } }');
+const edit = graphql('mutation EditUser($input: EditUserInput!) { editUser(input: $input) { user { email } } }');
+const known = graphql('query GroupsOfUsers { groups(first: 100) { nodes { groupId name } pageInfo { hasNextPage } } }');
+
+type Permissions = VariablesOf<typeof create>['input']['permissions'];
+
+interface User {
+  email: string;
+  permissions: string[];
+  disabled: boolean;
+  groups?: { groupId: number; name: string }[] | null;
+}
+
+/** Adds a user, or changes one: permissions, groups, and whether the account may be used. */
+export function UserForm({ of, close }: { of: User | null; close: () => void }) {
+  const { permissions: own } = useViewer();
+  const maySeeGroups = useMay('VIEW_SUBSCRIBER');
+  const { data } = useAsk(maySeeGroups ? known : null);
+  const [email, setEmail] = useState('');
+  const [permissions, setPermissions] = useState<ReadonlySet<string>>(new Set(of?.permissions));
+  const [groups, setGroups] = useState<ReadonlySet<number>>(new Set(of?.groups?.map(({ groupId }) => groupId)));
+  const [disabled, setDisabled] = useState(of?.disabled ?? false);
+  const offered = [...(of?.groups ?? []), ...(data?.groups?.nodes ?? []).filter(({ groupId }) => !of?.groups?.some((one) => one.groupId === groupId))];
+  const save = useDo(async () => {
+    const all = { permissions: [...permissions] as Permissions, ...(maySeeGroups && { groups: [...groups] }), disabled };
+    if (of === null) await mutate(create, { input: { email: email.trim().toLowerCase(), ...all } });
+    else await mutate(edit, { input: { userEmail: of.email, ...all } });
+    close();
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void save.run();
+  };
+  return (
+    <Dialog title={of === null ? 'New user' : of.email} cancel={close}>
+      <form className="stacked" onSubmit={submit}>
+        {of === null && <label>E-mail address<input type="email" required autoFocus maxLength={254} value={email} onChange={(event) => setEmail(event.target.value)} /></label>}
+        <fieldset className="choices">
+          <legend>Permissions</legend>
+          {[...new Set([...own, ...permissions])].map((one) => (
+            <label key={one} className="inline"><input type="checkbox" checked={permissions.has(one)} onChange={(event) => setPermissions(turned(permissions, one, event.target.checked))} /> {permissionName(one)}</label>
+          ))}
+        </fieldset>
+        {maySeeGroups && offered.length > 0 && (
+          <fieldset className="choices">
+            <legend>Groups that the user sees; the whole company when none is chosen</legend>
+            {offered.map(({ groupId, name }) => (
+              <label key={groupId} className="inline"><input type="checkbox" checked={groups.has(groupId)} onChange={(event) => setGroups(turned(groups, groupId, event.target.checked))} /> {name}</label>
+            ))}
+            {data?.groups?.pageInfo.hasNextPage && <p className="hint">The first 100 groups are offered here.</p>}
+          </fieldset>
+        )}
+        {of !== null && <label className="inline"><input type="checkbox" checked={disabled} onChange={(event) => setDisabled(event.target.checked)} /> Disabled: the user cannot sign in</label>}
+        {save.problem && <Failure problem={save.problem} />}
+        <p className="actions">
+          <button type="button" onClick={close}>Cancel</button>
+          <button type="submit" className="primary" disabled={save.busy}>{of === null ? 'Add' : 'Save'}</button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}
+
+function turned<T>(all: ReadonlySet<T>, one: T, on: boolean): ReadonlySet<T> {
+  const next = new Set(all);
+  if (on) next.add(one);
+  else next.delete(one);
+  return next;
+}
