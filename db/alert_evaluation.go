@@ -276,6 +276,15 @@ SELECT r.company_id, $2, r.recipient_id, r.email, $3, r.suppressed_since IS NOT 
 FROM alert_recipients r
 WHERE r.company_id = $1`
 
+// NotifyConditions queues the mail to every recipient and the messages to webhooks about
+// entries of the log of conditions, in the transaction that logs them.
+func NotifyConditions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, at time.Time) error {
+	if _, err := tx.ExecContext(ctx, queueDeliveries, company, notification, at); err != nil {
+		return err
+	}
+	return webhook.ConditionsLogged(ctx, tx, company, notification, at)
+}
+
 // notify queues the mail to every recipient and the messages to webhooks, and
 // notifies subscriptions.
 func (f *firing) notify(ctx context.Context) error {

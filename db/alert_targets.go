@@ -104,3 +104,32 @@ func (f targetFinder) groups(ctx context.Context, specs []domain.AlertSpec) (fou
 	err = sqlx.SelectContext(ctx, f.in, &found, findGroupIDs, f.scope.Company, pg.GroupsOf(f.scope), pq.Int64Array(wanted))
 	return found, err
 }
+
+// AlertTarget is what an alert watches: a subscriber, a group, or neither for the company.
+type AlertTarget struct{ SubscriberKey, GroupID *int64 }
+
+// FindAlertTarget looks up what an alert is to watch. NotFound when the scope does not
+// show it, Forbidden for the company in a restricted one.
+func FindAlertTarget(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, of domain.RuleType, target string) (AlertTarget, error) {
+	found, err := targetFinder{in, scope}.find(ctx, []domain.AlertSpec{{RuleType: of, Target: target}})
+	switch {
+	case err != nil:
+		return AlertTarget{}, err
+	case found[0].refused != nil:
+		return AlertTarget{}, found[0].refused
+	case of == domain.RuleSIM:
+		return AlertTarget{SubscriberKey: &found[0].TargetID}, nil
+	case of.OfGroup():
+		return AlertTarget{GroupID: &found[0].TargetID}, nil
+	}
+	return AlertTarget{}, nil
+}
+
+// NewAlertID returns the next number of the series of alerts.
+func NewAlertID(ctx context.Context, in sqlx.QueryerContext) (int64, error) {
+	ids, err := pg.SelectValues[int64](ctx, in, newAlertIDs, 1)
+	if err != nil {
+		return 0, err
+	}
+	return ids[0], nil
+}

@@ -44,6 +44,7 @@ var ofAllCompanies = map[string]string{
 	"usageWatermark":     "the age of the usage for metrics",
 	"waitingDeliveries":  "counts for metrics",
 	"pendingOperations":  "finds the companies with operations to work on",
+	"dueTurns":           "finds the companies whose conditions are due",
 	"prunableOperations": "finds the companies whose operations are pruned",
 }
 

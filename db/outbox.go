@@ -12,6 +12,7 @@ import (
 	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/domain/condition"
 )
 
 // Outbox hands out the mails that wait in PostgreSQL.
@@ -157,8 +158,8 @@ func (o *Outbox) enter(ctx context.Context, company domain.CompanyID, contents [
 		Total  int
 	}
 	mailID := func(of *domain.MailContent) string { return of.MailID }
-	ids := pg.Pluck(contents, mailID)
-	rows, err := pg.SelectAll[row](ctx, o.pool, entriesOfMails, company, pq.StringArray(ids), limit)
+	ids := pq.StringArray(pg.Pluck(contents, mailID))
+	rows, err := pg.SelectAll[row](ctx, o.pool, entriesOfMails, company, ids, limit)
 	if err != nil {
 		return err
 	}
@@ -166,6 +167,47 @@ func (o *Outbox) enter(ctx context.Context, company domain.CompanyID, contents [
 	for _, r := range rows {
 		content := byID[r.MailID]
 		content.Entries, content.Total = append(content.Entries, &r.MailEntry), r.Total
+	}
+	return o.notice(ctx, company, byID, ids, limit)
+}
+
+const noticesOfMails = `
+SELECT wanted.mail_id, e.*
+FROM unnest($2::uuid[]) AS wanted(mail_id)
+CROSS JOIN LATERAL (
+  SELECT l.entry_id, l.alert_id, l.kind, l.state, l.rule_type, l.target, l.group_id, l.source, l.since, l.bound, l.value, l.trait, l.before, l.after,
+    l.date_created, COALESCE(s.subscriber_id, '') AS subscriber_id, COALESCE(s.nickname, '') AS nickname, COALESCE(g.name, '') AS group_name,
+    count(*) OVER () AS total
+  FROM alert_deliveries d
+  JOIN condition_log l ON l.company_id = $1 AND l.notification_id = d.notification_id
+  LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
+  LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = l.target_group_id
+  WHERE d.company_id = $1 AND d.mail_id = wanted.mail_id
+  ORDER BY l.date_created DESC, l.entry_id DESC
+  LIMIT $3
+) e`
+
+// notice adds what conditions noticed to the mails.
+func (o *Outbox) notice(ctx context.Context, company domain.CompanyID, contents map[string]*domain.MailContent, ids pq.StringArray, limit int) error {
+	type row struct {
+		condition.Entry
+		SubscriberID, Nickname, GroupName string
+		MailID                            string
+		Total                             int
+	}
+	rows, err := pg.SelectAll[row](ctx, o.pool, noticesOfMails, company, ids, limit)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		content := contents[r.MailID]
+		if content.Notices == nil {
+			content.Total += r.Total
+		}
+		content.Notices = append(content.Notices, &domain.MailNotice{
+			Who: r.Subject(condition.Names{SubscriberID: r.SubscriberID, Nickname: r.Nickname, GroupName: r.GroupName}), What: r.Describe(),
+			AlertID: r.AlertID, RuleType: r.RuleType, Target: r.Target, DateCreated: r.DateCreated,
+		})
 	}
 	return nil
 }

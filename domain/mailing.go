@@ -80,8 +80,10 @@ type AlertDelivery struct {
 type MailContent struct {
 	Mail
 	Company *Company
-	// Entries are the first of Total, the newest first.
+	// Entries are the first of those about volume, and Notices of those about conditions,
+	// the newest first; Total counts all.
 	Entries []*MailEntry
+	Notices []*MailNotice
 	Total   int
 	// Secret signs the unsubscribe link.
 	Secret []byte
@@ -97,6 +99,17 @@ type MailEntry struct {
 	Nickname     string
 	// GroupName is that of the group whose usage it is or that was the target.
 	GroupName string
+}
+
+// MailNotice is an entry of the log of conditions in words.
+type MailNotice struct {
+	// Who is the subject, and What happened to it.
+	Who, What string
+	// AlertID is 0 where no single alert noticed it.
+	AlertID     int64
+	RuleType    RuleType
+	Target      string
+	DateCreated time.Time
 }
 
 // Digest defines how mails are gathered.

@@ -11,6 +11,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
+	"simgraph/domain/condition"
 	"simgraph/domain/inventory"
 	"simgraph/domain/webhook"
 	"simgraph/graph/generated"
@@ -29,6 +30,7 @@ type Ports struct {
 	Analytics   domain.Analytics
 	Alerts      domain.Alerts
 	AlertLog    domain.AlertLog
+	Conditions  condition.Alerts
 	Recipients  domain.Recipients
 	Webhooks    webhook.Webhooks
 	Live        domain.Live
@@ -110,6 +112,10 @@ type (
 	alertFiringResolver     struct{ *Graph }
 	alertLogEntryResolver   struct{ *Graph }
 	alertDeliveryResolver   struct{ *Graph }
+
+	conditionAlertResolver    struct{ *Graph }
+	conditionLogEntryResolver struct{ *Graph }
+
 	recipientResolver       struct{ *Graph }
 	webhookResolver         struct{ *Graph }
 	webhookDeliveryResolver struct{ *Graph }
@@ -195,6 +201,14 @@ func (g *Graph) AlertDelivery() generated.AlertDeliveryResolver { return alertDe
 
 // Recipient answers the fields of a recipient.
 func (g *Graph) Recipient() generated.RecipientResolver { return recipientResolver{g} }
+
+// ConditionAlert answers the fields of an alert on a condition.
+func (g *Graph) ConditionAlert() generated.ConditionAlertResolver { return conditionAlertResolver{g} }
+
+// ConditionLogEntry answers the fields of an entry of the log of conditions.
+func (g *Graph) ConditionLogEntry() generated.ConditionLogEntryResolver {
+	return conditionLogEntryResolver{g}
+}
 
 // Webhook answers the fields of a webhook.
 func (g *Graph) Webhook() generated.WebhookResolver { return webhookResolver{g} }

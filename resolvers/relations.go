@@ -4,6 +4,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
+	"simgraph/domain/condition"
 	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 )
@@ -85,6 +86,19 @@ var (
 		func(e *domain.AlertLogEntry) (int64, bool) { return optional(e.TargetGroupID) })
 	deliveriesOfEntry = relate(field{"AlertLogEntry", "deliveries", apart, ""}, deliveries,
 		func(e *domain.AlertLogEntry) (string, bool) { return optional(e.NotificationID) })
+
+	subscriberOfCondition = relate(field{"ConditionAlert", "subscriber", rides, ""}, subscribersByKey,
+		func(a *condition.Alert) (int64, bool) { return optional(a.SubscriberKey) })
+	groupOfCondition = relate(field{"ConditionAlert", "group", rides, ""}, groupsByID,
+		func(a *condition.Alert) (int64, bool) { return optional(a.GroupID) })
+	alertOfNotice = relate(field{"ConditionLogEntry", "alert", rides, ""}, conditionsByID,
+		func(e *condition.Entry) (int64, bool) { return e.AlertID, e.AlertID != 0 })
+	subscriberOfNotice = relate(field{"ConditionLogEntry", "subscriber", rides, ""}, subscribersByKey,
+		func(e *condition.Entry) (int64, bool) { return optional(e.SubscriberKey) })
+	groupOfNotice = relate(field{"ConditionLogEntry", "group", rides, ""}, groupsByID,
+		func(e *condition.Entry) (int64, bool) { return optional(e.TargetGroupID) })
+	deliveriesOfNotice = relate(field{"ConditionLogEntry", "deliveries", apart, ""}, deliveries,
+		func(e *condition.Entry) (string, bool) { return optional(e.NotificationID) })
 
 	recipientOfDelivery = relate(field{"AlertDelivery", "recipient", rides, ""}, recipientsByID,
 		func(d *domain.AlertDelivery) (int64, bool) { return d.RecipientID, true })

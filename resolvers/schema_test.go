@@ -61,6 +61,12 @@ func TestEveryConnectionIsWalkedBothWaysAndCounted(t *testing.T) {
 		s.mustAsk(t, fmt.Sprintf(`mutation {testWebhook(input: {webhookId: %v}) {delivery {id}}}`, made.at("createWebhook", "webhook", "webhookId")))
 		s.mustAsk(t, `mutation {startSubscriberChange(input: {where: {}, change: {isBarred: true}, validateOnly: true}) {operation {id}}}`)
 	}
+	for range 3 {
+		s.mustAsk(t, `mutation {createConditionAlert(input: {ruleType: COMPANY, condition: {silentHours: 6}}) {alert {id}}}`)
+	}
+	s.pool.MustExec(`
+INSERT INTO condition_log (company_id, alert_id, kind, state, rule_type, target, revision, source, since, bound, value, trait, before, after, is_open, notification_id, date_created)
+SELECT company_id, 0, 'source', 'fired', 'company', '', 0, 'gw' || n, now(), 6, 0, '', '', '', true, gen_random_uuid(), now() FROM companies CROSS JOIN generate_series(1, 3) AS n`)
 	s.mustAsk(t, `mutation {setCommandProvider(input: {url: "https://example.com"}) {secret}}`)
 	found := s.mustAsk(t, `{subscribers(first: 3, filter: {isBarred: {eq: false}}) {nodes {physicalId}}}`)
 	for i := range 3 {

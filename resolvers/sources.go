@@ -7,6 +7,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
+	"simgraph/domain/condition"
 	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 )
@@ -60,6 +61,7 @@ var (
 	statesByAlert      = loadingPage(func(g *Graph) manyOf[int64, []*domain.AlertState, domain.Page] { return g.Alerts.SubjectsOf })
 	statesBySubscriber = loading(func(g *Graph) many[int64, []*domain.AlertState] { return g.Alerts.WatchingSubscribers })
 	alertsByGroup      = loading(func(g *Graph) many[int64, []*domain.Alert] { return g.Alerts.OfGroups })
+	conditionsByID     = loading(func(g *Graph) many[int64, *condition.Alert] { return g.Conditions.FindMany })
 	deliveries         = loading(func(g *Graph) many[string, []*domain.AlertDelivery] { return g.AlertLog.Deliveries })
 	recipientsByID     = loading(func(g *Graph) many[int64, *domain.Recipient] { return g.Recipients.FindMany })
 	webhooksByID       = loading(func(g *Graph) many[int64, *webhook.Endpoint] { return g.Webhooks.FindMany })

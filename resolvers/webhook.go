@@ -86,8 +86,7 @@ func (g *Graph) mustShow(ctx context.Context, scope domain.Scope, alerts, groups
 		return nil // refused below
 	}
 	if len(alerts) > 0 {
-		found, err := g.Ports.Alerts.FindMany(ctx, scope, alerts)
-		if err := missing("alertIds", "alert", alerts, found, err); err != nil {
+		if err := g.mustShowAlerts(ctx, scope, alerts); err != nil {
 			return err
 		}
 	}
@@ -96,6 +95,27 @@ func (g *Graph) mustShow(ctx context.Context, scope domain.Scope, alerts, groups
 	}
 	found, err := g.Ports.Groups.FindMany(ctx, scope, groups)
 	return missing("groupIds", "group", groups, found, err)
+}
+
+// mustShowAlerts returns NotFound for the first number that is none of an alert, on volume
+// or on a condition, which the scope shows.
+func (g *Graph) mustShowAlerts(ctx context.Context, scope domain.Scope, alerts []int64) error {
+	onVolume, err := g.Ports.Alerts.FindMany(ctx, scope, alerts)
+	if err != nil {
+		return err
+	}
+	found, err := g.Conditions.FindMany(ctx, scope, alerts)
+	if err != nil {
+		return err
+	}
+	shown := make(map[int64]bool, len(alerts))
+	for id := range onVolume {
+		shown[id] = true
+	}
+	for id := range found {
+		shown[id] = true
+	}
+	return missing("alertIds", "alert", alerts, shown, nil)
 }
 
 func missing[T any](field, noun string, ids []int64, found map[int64]T, err error) error {

@@ -15,6 +15,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/audit"
 	"simgraph/db/companies"
+	"simgraph/db/condition"
 	"simgraph/db/dbtest"
 	"simgraph/db/feed"
 	"simgraph/db/usage"
@@ -52,6 +53,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 		Feed:        feed.NewState(pool),
 		Alerts:      db.NewAlerts(pool, clock),
 		AlertLog:    db.NewAlertLog(pool),
+		Conditions:  condition.New(pool, time.Now),
 		Recipients:  db.NewRecipients(pool, clock),
 		Audit:       audit.NewLog(pool),
 	}, clock)

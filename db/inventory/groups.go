@@ -100,6 +100,7 @@ SELECT named.what FROM (VALUES
   ('subscribers', EXISTS (SELECT FROM subscribers s WHERE s.company_id = $1 AND s.group_id = $2)),
   ('users', EXISTS (SELECT FROM user_groups u WHERE u.company_id = $1 AND u.group_id = $2)),
   ('alerts', EXISTS (SELECT FROM alerts a WHERE a.company_id = $1 AND a.group_id = $2)),
+  ('alerts', EXISTS (SELECT FROM condition_alerts c WHERE c.company_id = $1 AND c.group_id = $2)),
   ('former subscribers, whose usage of that time counts for it', EXISTS (SELECT FROM group_memberships m WHERE m.company_id = $1 AND m.group_id = $2))
 ) AS named(what, found)
 WHERE named.found

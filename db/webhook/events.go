@@ -10,6 +10,7 @@ import (
 
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/domain/condition"
 	"simgraph/domain/webhook"
 )
 
@@ -170,7 +171,7 @@ func AlertsFired(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, not
 			return err
 		}
 		for _, entry := range entries {
-			if err := messages.addFired(ctx, entry, endpoints); err != nil {
+			if err := messages.addEntry(ctx, entry, endpoints); err != nil {
 				return err
 			}
 			after = entry.EntryID
@@ -181,7 +182,13 @@ func AlertsFired(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, not
 	}
 }
 
-func (b *batch) addFired(ctx context.Context, entry *firedEntry, endpoints []*wanting) error {
+// loggedEntry is an entry of a log.
+type loggedEntry interface {
+	about() *webhook.About
+	event(company string) *webhook.Event
+}
+
+func (b *batch) addEntry(ctx context.Context, entry loggedEntry, endpoints []*wanting) error {
 	about := entry.about()
 	var event []byte
 	for _, endpoint := range endpoints {
@@ -196,6 +203,100 @@ func (b *batch) addFired(ctx context.Context, entry *firedEntry, endpoints []*wa
 		}
 	}
 	return nil
+}
+
+const noticedEntries = `
+SELECT l.entry_id, l.alert_id, l.kind, l.state, l.rule_type, l.target, l.subscriber_key, l.group_id, l.target_group_id, l.source, l.since, l.bound, l.value,
+  l.trait, l.before, l.after, l.resolves, l.date_created,
+  s.physical_id, s.subscriber_id, s.nickname, s.group_id AS member_of, g.name AS group_name, ` + tagsOfSubscriber + `
+FROM condition_log l
+LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
+LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = COALESCE(l.group_id, l.target_group_id, s.group_id)
+WHERE l.company_id = $1 AND l.notification_id = $2 AND l.entry_id > $3
+ORDER BY l.entry_id
+LIMIT $4`
+
+type noticedEntry struct {
+	condition.Entry
+	PhysicalID   *string
+	SubscriberID *string
+	Nickname     *string
+	MemberOf     *int64
+	GroupName    *string
+	Tags         pg.TextList[string]
+}
+
+// eventType is as what the entry is sent.
+func (e *noticedEntry) eventType() webhook.EventType {
+	switch {
+	case e.State == condition.Resolved:
+		return webhook.AlertResolved
+	case e.Kind == condition.SourceSilent:
+		return webhook.SourceSilent
+	}
+	return webhook.AlertFired
+}
+
+func (e *noticedEntry) about() *webhook.About {
+	about := &webhook.About{Type: e.eventType(), AlertID: e.AlertID, OfCompany: e.RuleType == domain.RuleCompany, Tags: e.Tags}
+	for _, group := range []*int64{e.GroupID, e.TargetGroupID, e.MemberOf} {
+		if group != nil {
+			about.Groups = append(about.Groups, *group)
+		}
+	}
+	return about
+}
+
+func (e *noticedEntry) event(company string) *webhook.Event {
+	notice := &webhook.Notice{
+		Kind: string(e.Kind), EntryID: e.EntryID, RuleType: string(e.RuleType), Since: e.Since.UTC(), Bound: e.Bound, Value: e.Value,
+		Trait: string(e.Trait), Before: e.Before, After: e.After, Source: e.Source, Resolves: e.Resolves,
+		PhysicalID: e.PhysicalID, SubscriberID: e.SubscriberID, Nickname: e.Nickname, GroupID: e.GroupID, GroupName: e.GroupName,
+	}
+	names := condition.Names{SubscriberID: text(e.SubscriberID), Nickname: text(e.Nickname), GroupName: text(e.GroupName)}
+	notice.Text = e.Subject(names) + " " + e.Describe()
+	if e.AlertID != 0 {
+		notice.AlertID = &e.AlertID
+	}
+	for _, group := range []*int64{e.TargetGroupID, e.MemberOf} {
+		if notice.GroupID == nil {
+			notice.GroupID = group
+		}
+	}
+	return webhook.NewNoticed(company, e.eventType(), e.DateCreated, notice)
+}
+
+func text(of *string) string {
+	if of == nil {
+		return ""
+	}
+	return *of
+}
+
+// ConditionsLogged queues the messages about entries of the log of conditions, all of one
+// alert and state, in the transaction that logs them.
+func ConditionsLogged(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, at time.Time) error {
+	for after, messages, endpoints := int64(0), (*batch)(nil), []*wanting(nil); ; {
+		entries, err := pg.SelectAll[noticedEntry](ctx, tx, noticedEntries, company, notification, after, atOnce)
+		if err != nil || len(entries) == 0 && messages == nil {
+			return err
+		}
+		if messages == nil {
+			messages = &batch{tx: tx, company: company, of: entries[0].eventType(), at: at}
+			if endpoints, err = pg.SelectAll[wanting](ctx, tx, wantingWebhooks, company, messages.of); err != nil || len(endpoints) == 0 {
+				return err
+			}
+		}
+		for _, entry := range entries {
+			if err := messages.addEntry(ctx, entry, endpoints); err != nil {
+				return err
+			}
+			after = entry.EntryID
+		}
+		if len(entries) < atOnce {
+			return messages.write(ctx)
+		}
+	}
 }
 
 const (

@@ -29,9 +29,14 @@ type Event struct {
 	Data            json.RawMessage `json:"data"`
 }
 
+// KindVolume is the Kind of Firing.
+const KindVolume = "volume"
+
 // Firing is the data of AlertFired: an entry of the alert log with the names that
 // people use. Bytes are of both directions.
 type Firing struct {
+	// Kind is KindVolume.
+	Kind          string    `json:"kind"`
 	EntryID       int64     `json:"entryId"`
 	AlertID       int64     `json:"alertId"`
 	RuleType      string    `json:"ruleType"`
@@ -46,6 +51,37 @@ type Firing struct {
 	Nickname      *string   `json:"nickname"`
 	GroupID       *int64    `json:"groupId"`
 	GroupName     *string   `json:"groupName"`
+}
+
+// Notice is the data of AlertFired of alerts on conditions, of AlertResolved and of
+// SourceSilent: an entry of the log of conditions with the names that people use.
+type Notice struct {
+	// Kind is that of the condition: silent, storm, forecast, change or source.
+	Kind    string `json:"kind"`
+	EntryID int64  `json:"entryId"`
+	// AlertID is null of a source.
+	AlertID  *int64 `json:"alertId"`
+	RuleType string `json:"ruleType"`
+	// Text is what happened, with the subject, as a sentence.
+	Text string `json:"text"`
+	// Since is when the subject was seen last, the begin of the hour of a storm and of the
+	// period of a forecast, or when a new value was reported first.
+	Since time.Time `json:"since"`
+	// Bound is the alert's: hours, sessions or bytes. Value is what was found.
+	Bound int64 `json:"bound"`
+	Value int64 `json:"value"`
+	// Trait, Before and After are those of a change.
+	Trait  string `json:"trait"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+	Source string `json:"source"`
+	// Resolves is the entry that AlertResolved ends.
+	Resolves     *int64  `json:"resolves"`
+	PhysicalID   *string `json:"physicalId"`
+	SubscriberID *string `json:"subscriberId"`
+	Nickname     *string `json:"nickname"`
+	GroupID      *int64  `json:"groupId"`
+	GroupName    *string `json:"groupName"`
 }
 
 // Change is the data of SubscriberChanged.
@@ -81,14 +117,28 @@ func SourceOf(externalID string) string { return "/companies/" + url.PathEscape(
 
 // NewAlertFired returns the event of an entry of the alert log. Its id is the entry's.
 func NewAlertFired(company string, at time.Time, of *Firing) *Event {
-	subject := ""
+	of.Kind = KindVolume
+	return newEvent(company, strconv.FormatInt(of.EntryID, 10), AlertFired, subjectOf(of.PhysicalID, of.GroupID), at, of)
+}
+
+func subjectOf(physicalID *string, group *int64) string {
 	switch {
-	case of.PhysicalID != nil:
-		subject = "subscribers/" + url.PathEscape(*of.PhysicalID)
-	case of.GroupID != nil:
-		subject = "groups/" + strconv.FormatInt(*of.GroupID, 10)
+	case physicalID != nil:
+		return "subscribers/" + url.PathEscape(*physicalID)
+	case group != nil:
+		return "groups/" + strconv.FormatInt(*group, 10)
 	}
-	return newEvent(company, strconv.FormatInt(of.EntryID, 10), AlertFired, subject, at, of)
+	return ""
+}
+
+// NewNoticed returns the event of an entry of the log of conditions. Its id is the
+// entry's after "condition-", since those of the alert log are numbered apart.
+func NewNoticed(company string, as EventType, at time.Time, of *Notice) *Event {
+	subject := subjectOf(of.PhysicalID, of.GroupID)
+	if of.Source != "" {
+		subject = "sources/" + url.PathEscape(of.Source)
+	}
+	return newEvent(company, "condition-"+strconv.FormatInt(of.EntryID, 10), as, subject, at, of)
 }
 
 // NewSubscriberChanged returns the event of subscribers that changed together, at

@@ -13,6 +13,10 @@ type EventType string
 const (
 	// AlertFired: usage exceeded a threshold of an alert.
 	AlertFired EventType = "alert.fired"
+	// AlertResolved: what an alert on a condition reported is over.
+	AlertResolved EventType = "alert.resolved"
+	// SourceSilent: a source of usage reports nothing.
+	SourceSilent EventType = "source.silent"
 	// SubscriberChanged: the record, the tags or the network state of subscribers changed.
 	SubscriberChanged EventType = "subscriber.changed"
 	// OperationFinished: a change of many subscribers ended.
@@ -24,14 +28,14 @@ const (
 )
 
 // Types are the events that an endpoint can choose.
-var Types = []EventType{AlertFired, SubscriberChanged, OperationFinished}
+var Types = []EventType{AlertFired, AlertResolved, SourceSilent, SubscriberChanged, OperationFinished}
 
 // Filter selects the events of an endpoint.
 type Filter struct {
 	EventTypes []EventType
 	// AlertIDs, GroupIDs and TagNames restrict the events to those of one of the alerts,
 	// of subscribers or groups that are in one of the groups, and of subscribers with one
-	// of the tags. An empty one restricts nothing. AlertIDs concern AlertFired alone.
+	// of the tags. An empty one restricts nothing. AlertIDs concern AlertFired and AlertResolved.
 	AlertIDs, GroupIDs []int64
 	TagNames           []string
 }
@@ -66,7 +70,8 @@ func (f *Filter) check() error {
 // About is what a filter compares of an event.
 type About struct {
 	Type EventType
-	// AlertID is that of the alert, and OfCompany whether it watches the whole company.
+	// AlertID is that of the alert, 0 where it is about none, and OfCompany whether it
+	// watches the whole company.
 	AlertID   int64
 	OfCompany bool
 	// Groups are those of the subject and of the alert's target; a user of groups must
@@ -78,7 +83,7 @@ type About struct {
 // Selects reports whether the filter lets the event through.
 func (f *Filter) Selects(event *About) bool {
 	return slices.Contains(f.EventTypes, event.Type) &&
-		(len(f.AlertIDs) == 0 || event.Type != AlertFired || slices.Contains(f.AlertIDs, event.AlertID)) &&
+		(len(f.AlertIDs) == 0 || event.AlertID == 0 || slices.Contains(f.AlertIDs, event.AlertID)) &&
 		(len(f.GroupIDs) == 0 || meet(f.GroupIDs, event.Groups)) &&
 		(len(f.TagNames) == 0 || meet(f.TagNames, event.Tags))
 }

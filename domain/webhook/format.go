@@ -37,8 +37,13 @@ func describe(e *Event) (title string, facts []fact) {
 	switch e.Type {
 	case AlertFired:
 		var of Firing
-		_ = json.Unmarshal(e.Data, &of) // written by newEvent
-		return of.title(), of.facts()
+		_ = json.Unmarshal(e.Data, &of)             // written by newEvent
+		if of.Kind == KindVolume || of.Kind == "" { // events of earlier versions have none
+			return of.title(), of.facts()
+		}
+		return noticed(e)
+	case AlertResolved, SourceSilent:
+		return noticed(e)
 	case SubscriberChanged:
 		var of Change
 		_ = json.Unmarshal(e.Data, &of)
@@ -51,6 +56,19 @@ func describe(e *Event) (title string, facts []fact) {
 	var of Trial
 	_ = json.Unmarshal(e.Data, &of)
 	return "Test of the webhook " + of.Name, nil
+}
+
+func noticed(e *Event) (title string, facts []fact) {
+	var of Notice
+	_ = json.Unmarshal(e.Data, &of)
+	if of.AlertID != nil {
+		facts = []fact{{"Alert", fmt.Sprintf("%d (%s)", *of.AlertID, of.RuleType)}}
+	}
+	word := "Alert: "
+	if e.Type == AlertResolved {
+		word = "Resolved: "
+	}
+	return word + of.Text, facts
 }
 
 func changed(n int) string {

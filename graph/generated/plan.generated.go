@@ -9,6 +9,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
+	"simgraph/domain/condition"
 	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 	"simgraph/graph/plan"
@@ -38,6 +39,9 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"reportCommand":                plan.Pointer[model.ReportCommandPayload](false, "ReportCommandPayload"),
 				"retryCommand":                 plan.Pointer[model.RetryCommandPayload](false, "RetryCommandPayload"),
 				"cancelCommand":                plan.Pointer[model.CancelCommandPayload](false, "CancelCommandPayload"),
+				"createConditionAlert":         plan.Pointer[model.CreateConditionAlertPayload](false, "CreateConditionAlertPayload"),
+				"editConditionAlert":           plan.Pointer[model.EditConditionAlertPayload](false, "EditConditionAlertPayload"),
+				"deleteConditionAlert":         plan.Pointer[model.DeleteConditionAlertPayload](false, "DeleteConditionAlertPayload"),
 				"editGroup":                    plan.Pointer[model.EditGroupPayload](false, "EditGroupPayload"),
 				"createGroup":                  plan.Pointer[model.CreateGroupPayload](false, "CreateGroupPayload"),
 				"editGroupInventory":           plan.Pointer[model.EditGroupInventoryPayload](false, "EditGroupInventoryPayload"),
@@ -98,6 +102,8 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"commandProvider":                plan.Pointer[carrier.Provider](false, "CommandProvider"),
 				"viewer":                         plan.Pointer[domain.Caller](true, "Viewer"),
 				"company":                        plan.Pointer[domain.Company](true, "Company"),
+				"conditionAlerts":                plan.Pointer[model.Connection[*condition.Alert]](false, "ConditionAlertConnection"),
+				"conditionLog":                   plan.Pointer[model.Connection[*condition.Entry]](false, "ConditionLogConnection"),
 				"group":                          plan.Pointer[domain.Group](false, "Group"),
 				"groups":                         plan.Pointer[model.Connection[*domain.Group]](false, "GroupConnection"),
 				"groupList":                      plan.Pointer[model.List[*domain.Group]](false, "GroupList"),
@@ -150,9 +156,16 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"CommandEdge":                         e.planCommandEdge(),
 			"CommandProvider":                     e.planCommandProvider(),
 			"Company":                             e.planCompany(),
+			"ConditionAlert":                      e.planConditionAlert(),
+			"ConditionAlertConnection":            e.planConditionAlertConnection(),
+			"ConditionAlertEdge":                  e.planConditionAlertEdge(),
+			"ConditionLogConnection":              e.planConditionLogConnection(),
+			"ConditionLogEdge":                    e.planConditionLogEdge(),
+			"ConditionLogEntry":                   e.planConditionLogEntry(),
 			"Country":                             e.planCountry(),
 			"CreateAccessKeyPayload":              e.planCreateAccessKeyPayload(),
 			"CreateAlertPayload":                  e.planCreateAlertPayload(),
+			"CreateConditionAlertPayload":         e.planCreateConditionAlertPayload(),
 			"CreateGroupPayload":                  e.planCreateGroupPayload(),
 			"CreateRecipientPayload":              e.planCreateRecipientPayload(),
 			"CreateSubscriberPayload":             e.planCreateSubscriberPayload(),
@@ -164,11 +177,13 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"DataUsageByNetworkProtocol":          e.planDataUsageByNetworkProtocol(),
 			"DataUsageBySubscriber":               e.planDataUsageBySubscriber(),
 			"DeleteAlertPayload":                  e.planDeleteAlertPayload(),
+			"DeleteConditionAlertPayload":         e.planDeleteConditionAlertPayload(),
 			"DeleteRecipientPayload":              e.planDeleteRecipientPayload(),
 			"DeleteWebhookPayload":                e.planDeleteWebhookPayload(),
 			"DetachTagPayload":                    e.planDetachTagPayload(),
 			"DisableWebhookPayload":               e.planDisableWebhookPayload(),
 			"EditAlertPayload":                    e.planEditAlertPayload(),
+			"EditConditionAlertPayload":           e.planEditConditionAlertPayload(),
 			"EditGroupInventoryPayload":           e.planEditGroupInventoryPayload(),
 			"EditGroupPayload":                    e.planEditGroupPayload(),
 			"EditRecipientPayload":                e.planEditRecipientPayload(),
@@ -2635,6 +2650,663 @@ func (e *executableSchema) planCompany() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planConditionAlert() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	subscriber0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	group0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	return &plan.Object{
+		Satisfies: conditionAlertImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlert_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*condition.Alert)
+					v, err := e.Resolvers.ConditionAlert().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"alertId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlert_alertId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Alert)
+					return appendNInt2int64(b, obj.AlertID)
+				},
+			},
+			"ruleType": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlert_ruleType(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Alert)
+					return appendNAlertRuleType2simgraphᚋdomainᚐRuleType(b, obj.RuleType)
+				},
+			},
+			"target": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlert_target(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Alert)
+					return appendNString2string(b, obj.Target)
+				},
+			},
+			"kind": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlert_kind(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Alert)
+					return appendNConditionKind2simgraphᚋdomainᚋconditionᚐKind(b, obj.Kind)
+				},
+			},
+			"silentHours": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlert_silentHours(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*condition.Alert)
+					v, err := e.Resolvers.ConditionAlert().SilentHours(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2ᚖint32(b, v)
+					return b, ok, nil
+				},
+			},
+			"sessionsPerHour": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlert_sessionsPerHour(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*condition.Alert)
+					v, err := e.Resolvers.ConditionAlert().SessionsPerHour(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2ᚖint32(b, v)
+					return b, ok, nil
+				},
+			},
+			"forecastBytes": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlert_forecastBytes(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*condition.Alert)
+					v, err := e.Resolvers.ConditionAlert().ForecastBytes(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOBigInt2ᚖint64(b, v)
+					return b, ok, nil
+				},
+			},
+			"changesOf": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlert_changesOf(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*condition.Alert)
+					return obj.Traits, nil
+				},
+				Shape: plan.Leaves(true, true, appendNConditionTrait2simgraphᚋdomainᚋconditionᚐTrait),
+			},
+			"dateCreated": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlert_dateCreated(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Alert)
+					return appendNDateTime2timeᚐTime(b, obj.DateCreated)
+				},
+			},
+			"subscriber": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlert_subscriber(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*condition.Alert)
+					return e.Resolvers.ConditionAlert().Subscriber(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*condition.Alert)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := subscriber0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
+			},
+			"group": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlert_group(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*condition.Alert)
+					return e.Resolvers.ConditionAlert().Group(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*condition.Alert)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := group0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[domain.Group](false, "Group"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planConditionAlertConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: conditionAlertConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlertConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*condition.Alert])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*condition.Alert]](true, plan.Value[model.Edge[*condition.Alert]](true, "ConditionAlertEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlertConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*condition.Alert])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*condition.Alert](true, plan.Pointer[condition.Alert](true, "ConditionAlert")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlertConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*condition.Alert])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlertConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*condition.Alert])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planConditionAlertEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: conditionAlertEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlertEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*condition.Alert])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlertEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*condition.Alert])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[condition.Alert](true, "ConditionAlert"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planConditionLogConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: conditionLogConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*condition.Entry])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*condition.Entry]](true, plan.Value[model.Edge[*condition.Entry]](true, "ConditionLogEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*condition.Entry])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*condition.Entry](true, plan.Pointer[condition.Entry](true, "ConditionLogEntry")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*condition.Entry])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*condition.Entry])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planConditionLogEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: conditionLogEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*condition.Entry])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*condition.Entry])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[condition.Entry](true, "ConditionLogEntry"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planConditionLogEntry() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	alert0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
+	})
+	subscriber0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	group0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	deliveries0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
+	})
+	return &plan.Object{
+		Satisfies: conditionLogEntryImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*condition.Entry)
+					v, err := e.Resolvers.ConditionLogEntry().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"entryId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_entryId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Entry)
+					return appendNInt2int64(b, obj.EntryID)
+				},
+			},
+			"alertId": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_alertId(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*condition.Entry)
+					v, err := e.Resolvers.ConditionLogEntry().AlertID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2ᚖint32(b, v)
+					return b, ok, nil
+				},
+			},
+			"alert": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_alert(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*condition.Entry)
+					return e.Resolvers.ConditionLogEntry().Alert(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*condition.Entry)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := alert0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[condition.Alert](false, "ConditionAlert"),
+			},
+			"kind": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_kind(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Entry)
+					return appendNConditionKind2simgraphᚋdomainᚋconditionᚐKind(b, obj.Kind)
+				},
+			},
+			"state": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_state(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Entry)
+					return appendNConditionState2simgraphᚋdomainᚋconditionᚐState(b, obj.State)
+				},
+			},
+			"ruleType": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_ruleType(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Entry)
+					return appendNAlertRuleType2simgraphᚋdomainᚐRuleType(b, obj.RuleType)
+				},
+			},
+			"target": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_target(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Entry)
+					return appendNString2string(b, obj.Target)
+				},
+			},
+			"text": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_text(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Entry)
+					return appendNString2string(b, obj.Describe())
+				},
+			},
+			"subscriber": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_subscriber(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*condition.Entry)
+					return e.Resolvers.ConditionLogEntry().Subscriber(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*condition.Entry)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := subscriber0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
+			},
+			"group": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_group(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*condition.Entry)
+					return e.Resolvers.ConditionLogEntry().Group(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*condition.Entry)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := group0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[domain.Group](false, "Group"),
+			},
+			"source": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_source(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Entry)
+					return appendNString2string(b, obj.Source)
+				},
+			},
+			"since": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_since(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Entry)
+					return appendNDateTime2timeᚐTime(b, obj.Since)
+				},
+			},
+			"bound": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_bound(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Entry)
+					return appendNBigInt2int64(b, obj.Bound)
+				},
+			},
+			"value": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_value(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Entry)
+					return appendNBigInt2int64(b, obj.Value)
+				},
+			},
+			"trait": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_trait(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*condition.Entry)
+					v, err := e.Resolvers.ConditionLogEntry().Trait(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOConditionTrait2ᚖsimgraphᚋdomainᚋconditionᚐTrait(b, v)
+					return b, ok, nil
+				},
+			},
+			"before": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_before(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Entry)
+					return appendNString2string(b, obj.Before)
+				},
+			},
+			"after": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_after(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Entry)
+					return appendNString2string(b, obj.After)
+				},
+			},
+			"resolves": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_resolves(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Entry)
+					return appendOInt2ᚖint64(b, obj.Resolves)
+				},
+			},
+			"resolvedAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_resolvedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Entry)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.ResolvedAt)
+				},
+			},
+			"dateCreated": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_dateCreated(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Entry)
+					return appendNDateTime2timeᚐTime(b, obj.DateCreated)
+				},
+			},
+			"deliveries": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_deliveries(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*condition.Entry)
+					return e.Resolvers.ConditionLogEntry().Deliveries(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*condition.Entry)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := deliveries0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.List[*domain.AlertDelivery](false, plan.Pointer[domain.AlertDelivery](true, "AlertDelivery")),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planCountry() *plan.Object {
 	return &plan.Object{
 		Satisfies: countryImplementors,
@@ -2706,6 +3378,25 @@ func (e *executableSchema) planCreateAlertPayload() *plan.Object {
 					return obj.Alert, nil
 				},
 				Shape: plan.Pointer[domain.Alert](true, "Alert"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planCreateConditionAlertPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: createConditionAlertPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"alert": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CreateConditionAlertPayload_alert(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.CreateConditionAlertPayload)
+					return obj.Alert, nil
+				},
+				Shape: plan.Pointer[condition.Alert](true, "ConditionAlert"),
 			},
 		},
 	}
@@ -2956,6 +3647,25 @@ func (e *executableSchema) planDeleteAlertPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planDeleteConditionAlertPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: deleteConditionAlertPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"alert": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DeleteConditionAlertPayload_alert(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.DeleteConditionAlertPayload)
+					return obj.Alert, nil
+				},
+				Shape: plan.Pointer[condition.Alert](true, "ConditionAlert"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planDeleteRecipientPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: deleteRecipientPayloadImplementors,
@@ -3046,6 +3756,25 @@ func (e *executableSchema) planEditAlertPayload() *plan.Object {
 					return obj.Alert, nil
 				},
 				Shape: plan.Pointer[domain.Alert](true, "Alert"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planEditConditionAlertPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: editConditionAlertPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"alert": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EditConditionAlertPayload_alert(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.EditConditionAlertPayload)
+					return obj.Alert, nil
+				},
+				Shape: plan.Pointer[condition.Alert](true, "ConditionAlert"),
 			},
 		},
 	}
@@ -8187,7 +8916,7 @@ func (e *executableSchema) planWebhookEdge() *plan.Object {
 	}
 }
 
-var objectsOfNode = []string{"WebhookDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "Tariff", "Tag", "Subscriber", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Company", "Command", "AuditEntry", "AlertLogEntry", "Alert", "AccessKey"}
+var objectsOfNode = []string{"WebhookDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "Tariff", "Tag", "Subscriber", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "ConditionLogEntry", "ConditionAlert", "Company", "Command", "AuditEntry", "AlertLogEntry", "Alert", "AccessKey"}
 
 func objectOfNode(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -8303,6 +9032,20 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "FeedElement", obj
+	case condition.Entry:
+		return "ConditionLogEntry", &obj
+	case *condition.Entry:
+		if obj == nil {
+			return "", nil
+		}
+		return "ConditionLogEntry", obj
+	case condition.Alert:
+		return "ConditionAlert", &obj
+	case *condition.Alert:
+		if obj == nil {
+			return "", nil
+		}
+		return "ConditionAlert", obj
 	case domain.Company:
 		return "Company", &obj
 	case *domain.Company:
@@ -8472,6 +9215,32 @@ func appendOWebhookDisabledReason2ᚖsimgraphᚋdomainᚋwebhookᚐDisabledReaso
 	return plan.AppendString(b, marshalOWebhookDisabledReason2ᚖsimgraphᚋdomainᚋwebhookᚐDisabledReason[*v]), true
 }
 
+func appendNConditionKind2simgraphᚋdomainᚋconditionᚐKind(b []byte, v condition.Kind) ([]byte, bool) {
+	return plan.AppendString(b, marshalNConditionKind2simgraphᚋdomainᚋconditionᚐKind[v]), true
+}
+
+func appendNConditionTrait2simgraphᚋdomainᚋconditionᚐTrait(b []byte, v condition.Trait) ([]byte, bool) {
+	return plan.AppendString(b, marshalNConditionTrait2simgraphᚋdomainᚋconditionᚐTrait[v]), true
+}
+
+func appendNConditionState2simgraphᚋdomainᚋconditionᚐState(b []byte, v condition.State) ([]byte, bool) {
+	return plan.AppendString(b, marshalNConditionState2simgraphᚋdomainᚋconditionᚐState[v]), true
+}
+
+func appendOConditionTrait2ᚖsimgraphᚋdomainᚋconditionᚐTrait(b []byte, v *condition.Trait) ([]byte, bool) {
+	if v == nil {
+		return b, false
+	}
+	return plan.AppendString(b, marshalOConditionTrait2ᚖsimgraphᚋdomainᚋconditionᚐTrait[*v]), true
+}
+
+func appendOInt2ᚖint64(b []byte, v *int64) ([]byte, bool) {
+	if v == nil {
+		return b, false
+	}
+	return plan.AppendInt(b, *v), true
+}
+
 func appendNUsageMap2ᚖsimgraphᚋgraphᚋmodelᚐUsageMap(b []byte, v *model.UsageMap) ([]byte, bool) {
 	if v == nil {
 		return b, false
@@ -8512,13 +9281,6 @@ func appendNUsageStatus2simgraphᚋdomainᚐUsageStatus(b []byte, v domain.Usage
 
 func appendNSubscriberKind2simgraphᚋdomainᚐKind(b []byte, v domain.Kind) ([]byte, bool) {
 	return plan.AppendString(b, marshalNSubscriberKind2simgraphᚋdomainᚐKind[v]), true
-}
-
-func appendOInt2ᚖint64(b []byte, v *int64) ([]byte, bool) {
-	if v == nil {
-		return b, false
-	}
-	return plan.AppendInt(b, *v), true
 }
 
 func appendNSubscriberType2simgraphᚋdomainᚐSubscriberType(b []byte, v domain.SubscriberType) ([]byte, bool) {

@@ -36,6 +36,8 @@ type ResolverRoot interface {
 	AuditEntry() AuditEntryResolver
 	Command() CommandResolver
 	Company() CompanyResolver
+	ConditionAlert() ConditionAlertResolver
+	ConditionLogEntry() ConditionLogEntryResolver
 	FeedElement() FeedElementResolver
 	FeedReject() FeedRejectResolver
 	Group() GroupResolver
@@ -325,6 +327,70 @@ type ComplexityRoot struct {
 		WaitingUsage  func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 	}
 
+	ConditionAlert struct {
+		AlertID         func(childComplexity int) int
+		DateCreated     func(childComplexity int) int
+		ForecastBytes   func(childComplexity int) int
+		Group           func(childComplexity int) int
+		ID              func(childComplexity int) int
+		Kind            func(childComplexity int) int
+		RuleType        func(childComplexity int) int
+		SessionsPerHour func(childComplexity int) int
+		SilentHours     func(childComplexity int) int
+		Subscriber      func(childComplexity int) int
+		Target          func(childComplexity int) int
+		Traits          func(childComplexity int) int
+	}
+
+	ConditionAlertConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	ConditionAlertEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	ConditionLogConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	ConditionLogEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	ConditionLogEntry struct {
+		After       func(childComplexity int) int
+		Alert       func(childComplexity int) int
+		AlertID     func(childComplexity int) int
+		Before      func(childComplexity int) int
+		Bound       func(childComplexity int) int
+		DateCreated func(childComplexity int) int
+		Deliveries  func(childComplexity int) int
+		Describe    func(childComplexity int) int
+		EntryID     func(childComplexity int) int
+		Group       func(childComplexity int) int
+		ID          func(childComplexity int) int
+		Kind        func(childComplexity int) int
+		ResolvedAt  func(childComplexity int) int
+		Resolves    func(childComplexity int) int
+		RuleType    func(childComplexity int) int
+		Since       func(childComplexity int) int
+		Source      func(childComplexity int) int
+		State       func(childComplexity int) int
+		Subscriber  func(childComplexity int) int
+		Target      func(childComplexity int) int
+		Trait       func(childComplexity int) int
+		Value       func(childComplexity int) int
+	}
+
 	Country struct {
 		Code func(childComplexity int) int
 		Name func(childComplexity int) int
@@ -336,6 +402,10 @@ type ComplexityRoot struct {
 	}
 
 	CreateAlertPayload struct {
+		Alert func(childComplexity int) int
+	}
+
+	CreateConditionAlertPayload struct {
 		Alert func(childComplexity int) int
 	}
 
@@ -387,6 +457,10 @@ type ComplexityRoot struct {
 		Alert func(childComplexity int) int
 	}
 
+	DeleteConditionAlertPayload struct {
+		Alert func(childComplexity int) int
+	}
+
 	DeleteRecipientPayload struct {
 		Recipient func(childComplexity int) int
 	}
@@ -404,6 +478,10 @@ type ComplexityRoot struct {
 	}
 
 	EditAlertPayload struct {
+		Alert func(childComplexity int) int
+	}
+
+	EditConditionAlertPayload struct {
 		Alert func(childComplexity int) int
 	}
 
@@ -555,6 +633,7 @@ type ComplexityRoot struct {
 		CancelOperation              func(childComplexity int, input input.CancelOperationInput) int
 		CreateAccessKey              func(childComplexity int, input input.CreateAccessKeyInput) int
 		CreateAlert                  func(childComplexity int, input input.CreateAlertInput) int
+		CreateConditionAlert         func(childComplexity int, input input.CreateConditionAlertInput) int
 		CreateGroup                  func(childComplexity int, input input.CreateGroupInput) int
 		CreateRecipient              func(childComplexity int, input input.CreateRecipientInput) int
 		CreateSubscriber             func(childComplexity int, input input.CreateSubscriberInput) int
@@ -562,11 +641,13 @@ type ComplexityRoot struct {
 		CreateUser                   func(childComplexity int, input input.CreateUserInput) int
 		CreateWebhook                func(childComplexity int, input input.CreateWebhookInput) int
 		DeleteAlert                  func(childComplexity int, input input.DeleteAlertInput) int
+		DeleteConditionAlert         func(childComplexity int, input input.DeleteConditionAlertInput) int
 		DeleteRecipient              func(childComplexity int, input input.DeleteRecipientInput) int
 		DeleteWebhook                func(childComplexity int, input input.DeleteWebhookInput) int
 		DetachTag                    func(childComplexity int, input input.DetachTagInput) int
 		DisableWebhook               func(childComplexity int, input input.DisableWebhookInput) int
 		EditAlert                    func(childComplexity int, input input.EditAlertInput) int
+		EditConditionAlert           func(childComplexity int, input input.EditConditionAlertInput) int
 		EditGroup                    func(childComplexity int, input input.EditGroupInput) int
 		EditGroupInventory           func(childComplexity int, input input.EditGroupInventoryInput) int
 		EditRecipient                func(childComplexity int, input input.EditRecipientInput) int
@@ -706,6 +787,8 @@ type ComplexityRoot struct {
 		CommandProvider                func(childComplexity int) int
 		Commands                       func(childComplexity int, first *int32, after *string, last *int32, before *string, state *carrier.State, kind *carrier.Kind, operationID *string) int
 		Company                        func(childComplexity int) int
+		ConditionAlerts                func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		ConditionLog                   func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		DataUsage                      func(childComplexity int, startDate string, endDate string) int
 		DataUsageByIPAddress           func(childComplexity int, startDate string, endDate string) int
 		DataUsageByNetworkProtocol     func(childComplexity int, startDate string, endDate string) int
@@ -2261,6 +2344,288 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Company.WaitingUsage(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 
+	case "ConditionAlert.alertId":
+		if e.ComplexityRoot.ConditionAlert.AlertID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.AlertID(childComplexity), true
+	case "ConditionAlert.dateCreated":
+		if e.ComplexityRoot.ConditionAlert.DateCreated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.DateCreated(childComplexity), true
+	case "ConditionAlert.forecastBytes":
+		if e.ComplexityRoot.ConditionAlert.ForecastBytes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.ForecastBytes(childComplexity), true
+	case "ConditionAlert.group":
+		if e.ComplexityRoot.ConditionAlert.Group == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.Group(childComplexity), true
+	case "ConditionAlert.id":
+		if e.ComplexityRoot.ConditionAlert.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.ID(childComplexity), true
+	case "ConditionAlert.kind":
+		if e.ComplexityRoot.ConditionAlert.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.Kind(childComplexity), true
+	case "ConditionAlert.ruleType":
+		if e.ComplexityRoot.ConditionAlert.RuleType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.RuleType(childComplexity), true
+	case "ConditionAlert.sessionsPerHour":
+		if e.ComplexityRoot.ConditionAlert.SessionsPerHour == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.SessionsPerHour(childComplexity), true
+	case "ConditionAlert.silentHours":
+		if e.ComplexityRoot.ConditionAlert.SilentHours == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.SilentHours(childComplexity), true
+	case "ConditionAlert.subscriber":
+		if e.ComplexityRoot.ConditionAlert.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.Subscriber(childComplexity), true
+	case "ConditionAlert.target":
+		if e.ComplexityRoot.ConditionAlert.Target == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.Target(childComplexity), true
+	case "ConditionAlert.changesOf":
+		if e.ComplexityRoot.ConditionAlert.Traits == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.Traits(childComplexity), true
+
+	case "ConditionAlertConnection.edges":
+		if e.ComplexityRoot.ConditionAlertConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlertConnection.Edges(childComplexity), true
+	case "ConditionAlertConnection.nodes":
+		if e.ComplexityRoot.ConditionAlertConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlertConnection.Nodes(childComplexity), true
+	case "ConditionAlertConnection.pageInfo":
+		if e.ComplexityRoot.ConditionAlertConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlertConnection.PageInfo(childComplexity), true
+	case "ConditionAlertConnection.totalCount":
+		if e.ComplexityRoot.ConditionAlertConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlertConnection.TotalCount(childComplexity), true
+
+	case "ConditionAlertEdge.cursor":
+		if e.ComplexityRoot.ConditionAlertEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlertEdge.Cursor(childComplexity), true
+	case "ConditionAlertEdge.node":
+		if e.ComplexityRoot.ConditionAlertEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlertEdge.Node(childComplexity), true
+
+	case "ConditionLogConnection.edges":
+		if e.ComplexityRoot.ConditionLogConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogConnection.Edges(childComplexity), true
+	case "ConditionLogConnection.nodes":
+		if e.ComplexityRoot.ConditionLogConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogConnection.Nodes(childComplexity), true
+	case "ConditionLogConnection.pageInfo":
+		if e.ComplexityRoot.ConditionLogConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogConnection.PageInfo(childComplexity), true
+	case "ConditionLogConnection.totalCount":
+		if e.ComplexityRoot.ConditionLogConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogConnection.TotalCount(childComplexity), true
+
+	case "ConditionLogEdge.cursor":
+		if e.ComplexityRoot.ConditionLogEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEdge.Cursor(childComplexity), true
+	case "ConditionLogEdge.node":
+		if e.ComplexityRoot.ConditionLogEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEdge.Node(childComplexity), true
+
+	case "ConditionLogEntry.after":
+		if e.ComplexityRoot.ConditionLogEntry.After == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.After(childComplexity), true
+	case "ConditionLogEntry.alert":
+		if e.ComplexityRoot.ConditionLogEntry.Alert == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.Alert(childComplexity), true
+	case "ConditionLogEntry.alertId":
+		if e.ComplexityRoot.ConditionLogEntry.AlertID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.AlertID(childComplexity), true
+	case "ConditionLogEntry.before":
+		if e.ComplexityRoot.ConditionLogEntry.Before == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.Before(childComplexity), true
+	case "ConditionLogEntry.bound":
+		if e.ComplexityRoot.ConditionLogEntry.Bound == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.Bound(childComplexity), true
+	case "ConditionLogEntry.dateCreated":
+		if e.ComplexityRoot.ConditionLogEntry.DateCreated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.DateCreated(childComplexity), true
+	case "ConditionLogEntry.deliveries":
+		if e.ComplexityRoot.ConditionLogEntry.Deliveries == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.Deliveries(childComplexity), true
+	case "ConditionLogEntry.text":
+		if e.ComplexityRoot.ConditionLogEntry.Describe == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.Describe(childComplexity), true
+	case "ConditionLogEntry.entryId":
+		if e.ComplexityRoot.ConditionLogEntry.EntryID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.EntryID(childComplexity), true
+	case "ConditionLogEntry.group":
+		if e.ComplexityRoot.ConditionLogEntry.Group == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.Group(childComplexity), true
+	case "ConditionLogEntry.id":
+		if e.ComplexityRoot.ConditionLogEntry.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.ID(childComplexity), true
+	case "ConditionLogEntry.kind":
+		if e.ComplexityRoot.ConditionLogEntry.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.Kind(childComplexity), true
+	case "ConditionLogEntry.resolvedAt":
+		if e.ComplexityRoot.ConditionLogEntry.ResolvedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.ResolvedAt(childComplexity), true
+	case "ConditionLogEntry.resolves":
+		if e.ComplexityRoot.ConditionLogEntry.Resolves == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.Resolves(childComplexity), true
+	case "ConditionLogEntry.ruleType":
+		if e.ComplexityRoot.ConditionLogEntry.RuleType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.RuleType(childComplexity), true
+	case "ConditionLogEntry.since":
+		if e.ComplexityRoot.ConditionLogEntry.Since == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.Since(childComplexity), true
+	case "ConditionLogEntry.source":
+		if e.ComplexityRoot.ConditionLogEntry.Source == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.Source(childComplexity), true
+	case "ConditionLogEntry.state":
+		if e.ComplexityRoot.ConditionLogEntry.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.State(childComplexity), true
+	case "ConditionLogEntry.subscriber":
+		if e.ComplexityRoot.ConditionLogEntry.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.Subscriber(childComplexity), true
+	case "ConditionLogEntry.target":
+		if e.ComplexityRoot.ConditionLogEntry.Target == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.Target(childComplexity), true
+	case "ConditionLogEntry.trait":
+		if e.ComplexityRoot.ConditionLogEntry.Trait == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.Trait(childComplexity), true
+	case "ConditionLogEntry.value":
+		if e.ComplexityRoot.ConditionLogEntry.Value == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.Value(childComplexity), true
+
 	case "Country.code":
 		if e.ComplexityRoot.Country.Code == nil {
 			break
@@ -2293,6 +2658,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CreateAlertPayload.Alert(childComplexity), true
+
+	case "CreateConditionAlertPayload.alert":
+		if e.ComplexityRoot.CreateConditionAlertPayload.Alert == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateConditionAlertPayload.Alert(childComplexity), true
 
 	case "CreateGroupPayload.group":
 		if e.ComplexityRoot.CreateGroupPayload.Group == nil {
@@ -2395,6 +2767,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeleteAlertPayload.Alert(childComplexity), true
 
+	case "DeleteConditionAlertPayload.alert":
+		if e.ComplexityRoot.DeleteConditionAlertPayload.Alert == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteConditionAlertPayload.Alert(childComplexity), true
+
 	case "DeleteRecipientPayload.recipient":
 		if e.ComplexityRoot.DeleteRecipientPayload.Recipient == nil {
 			break
@@ -2429,6 +2808,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EditAlertPayload.Alert(childComplexity), true
+
+	case "EditConditionAlertPayload.alert":
+		if e.ComplexityRoot.EditConditionAlertPayload.Alert == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EditConditionAlertPayload.Alert(childComplexity), true
 
 	case "EditGroupInventoryPayload.group":
 		if e.ComplexityRoot.EditGroupInventoryPayload.Group == nil {
@@ -2961,6 +3347,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateAlert(childComplexity, args["input"].(input.CreateAlertInput)), true
+	case "Mutation.createConditionAlert":
+		if e.ComplexityRoot.Mutation.CreateConditionAlert == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createConditionAlert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateConditionAlert(childComplexity, args["input"].(input.CreateConditionAlertInput)), true
 	case "Mutation.createGroup":
 		if e.ComplexityRoot.Mutation.CreateGroup == nil {
 			break
@@ -3038,6 +3435,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteAlert(childComplexity, args["input"].(input.DeleteAlertInput)), true
+	case "Mutation.deleteConditionAlert":
+		if e.ComplexityRoot.Mutation.DeleteConditionAlert == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteConditionAlert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteConditionAlert(childComplexity, args["input"].(input.DeleteConditionAlertInput)), true
 	case "Mutation.deleteRecipient":
 		if e.ComplexityRoot.Mutation.DeleteRecipient == nil {
 			break
@@ -3093,6 +3501,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EditAlert(childComplexity, args["input"].(input.EditAlertInput)), true
+	case "Mutation.editConditionAlert":
+		if e.ComplexityRoot.Mutation.EditConditionAlert == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_editConditionAlert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EditConditionAlert(childComplexity, args["input"].(input.EditConditionAlertInput)), true
 	case "Mutation.editGroup":
 		if e.ComplexityRoot.Mutation.EditGroup == nil {
 			break
@@ -3874,6 +4293,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Company(childComplexity), true
+	case "Query.conditionAlerts":
+		if e.ComplexityRoot.Query.ConditionAlerts == nil {
+			break
+		}
+
+		args, err := ec.field_Query_conditionAlerts_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.ConditionAlerts(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+	case "Query.conditionLog":
+		if e.ComplexityRoot.Query.ConditionLog == nil {
+			break
+		}
+
+		args, err := ec.field_Query_conditionLog_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.ConditionLog(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Query.dataUsage":
 		if e.ComplexityRoot.Query.DataUsage == nil {
 			break
@@ -5927,8 +6368,12 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputBooleanFilter,
 		ec.unmarshalInputCancelCommandInput,
 		ec.unmarshalInputCancelOperationInput,
+		ec.unmarshalInputConditionInput,
+		ec.unmarshalInputConditionLogFilter,
+		ec.unmarshalInputConditionLogOrder,
 		ec.unmarshalInputCreateAccessKeyInput,
 		ec.unmarshalInputCreateAlertInput,
+		ec.unmarshalInputCreateConditionAlertInput,
 		ec.unmarshalInputCreateGroupInput,
 		ec.unmarshalInputCreateRecipientInput,
 		ec.unmarshalInputCreateSubscriberInput,
@@ -5937,11 +6382,13 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateWebhookInput,
 		ec.unmarshalInputDateTimeFilter,
 		ec.unmarshalInputDeleteAlertInput,
+		ec.unmarshalInputDeleteConditionAlertInput,
 		ec.unmarshalInputDeleteRecipientInput,
 		ec.unmarshalInputDeleteWebhookInput,
 		ec.unmarshalInputDetachTagInput,
 		ec.unmarshalInputDisableWebhookInput,
 		ec.unmarshalInputEditAlertInput,
+		ec.unmarshalInputEditConditionAlertInput,
 		ec.unmarshalInputEditGroupInput,
 		ec.unmarshalInputEditGroupInventoryInput,
 		ec.unmarshalInputEditRecipientInput,
@@ -7335,6 +7782,302 @@ enum Permission {
   RECORD_USAGE
   "Manage Inventory"
   MANAGE_INVENTORY
+}
+`, BuiltIn: false},
+	{Name: "../schema/condition.graphqls", Input: `extend type Query {
+  "The alerts on conditions, ordered by id: what they notice is not the volume of usage, as alerts do."
+  conditionAlerts(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+  ): ConditionAlertConnection @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  "What alerts on conditions noticed, the newest first unless ordered otherwise."
+  conditionLog(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: ConditionLogFilter
+    "In this order; the entry's id breaks ties."
+    orderBy: [ConditionLogOrder!]
+  ): ConditionLogConnection @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
+}
+
+extend type Mutation {
+  "Makes an alert on a condition, at most 100 to a company. It is evaluated within a minute, and every minute from then on."
+  createConditionAlert(input: CreateConditionAlertInput!): CreateConditionAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
+  "Changes the condition of an alert to another of the same kind. The alert is armed again: what lasts is reported again."
+  editConditionAlert(input: EditConditionAlertInput!): EditConditionAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS]) @semanticNonNull
+  "Deletes an alert on a condition. Its log stays."
+  deleteConditionAlert(input: DeleteConditionAlertInput!): DeleteConditionAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, DELETE_MONITORING_ALERTS]) @semanticNonNull
+}
+
+"An alert on a condition other than the volume of usage. Its number is of the same series as those of alerts."
+type ConditionAlert implements Node {
+  "The global id."
+  id: ID!
+  "The identifier of the alert."
+  alertId: Int!
+  "What it watches: GROUPPR is the group as a whole, the others watch each subscriber."
+  ruleType: AlertRuleType!
+  "The subscriberId of a SIM, the groupId of a group, empty for the company."
+  target: String!
+  "What it notices."
+  kind: ConditionKind!
+  "SILENT: after how many hours without usage and sessions it fires; null for other kinds."
+  silentHours: Int
+  "STORM: above how many sessions that begin in an hour it fires; null for other kinds."
+  sessionsPerHour: Int
+  "FORECAST: above how many bytes by the end of the billing period it fires; null for other kinds."
+  forecastBytes: BigInt
+  "CHANGE: which values; empty for other kinds."
+  changesOf: [ConditionTrait!]!
+  "When it was made."
+  dateCreated: DateTime!
+  "The subscriber that a SIM alert watches."
+  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  "The group that the alert is set on."
+  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+}
+
+"What an alert on a condition notices."
+enum ConditionKind {
+  """
+  Neither usage nor a session for a number of hours, of subscribers that are active, not barred and not terminated; one that was never seen counts
+  from its connection. It fires only where the source of the subject has reported that long, and resolves when the subject is seen again.
+  """
+  SILENT
+  "More sessions than a number began within an hour of the clock (UTC), of today or yesterday."
+  STORM
+  """
+  Usage will exceed a number of bytes by the end of the billing period: what was used, and for each day to come the median of that weekday in the last
+  four weeks. It needs three weeks of history, and fires once in a period. A turn forecasts 2,000 subscribers, so large fleets take a while.
+  """
+  FORECAST
+  "A value that sessions report became another, and none of the last four. The first value is no change."
+  CHANGE
+  "A source of usage has reported nothing for as long as the shortest silence that is watched. Only in the log."
+  SOURCE_SILENT
+}
+
+"A value of a subscriber that sessions report."
+enum ConditionTrait {
+  "The device: the first 14 digits of the IMEI, without the version of its software."
+  IMEI
+  "The IP address, or the IPv6 prefix."
+  ADDRESS
+  "The visited network."
+  NETWORK
+  "The country of the visited network."
+  COUNTRY
+  "The radio access, such as EUTRAN."
+  PROTOCOL
+}
+
+"What an alert on a condition noticed. The entry stays when the alert is deleted."
+type ConditionLogEntry implements Node {
+  "The global id."
+  id: ID!
+  "The identifier of the entry."
+  entryId: Int!
+  "The identifier of the alert, which may be deleted by now; null for a source."
+  alertId: Int
+  "The alert; null when it is deleted, and for a source."
+  alert: ConditionAlert @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  "What it noticed."
+  kind: ConditionKind!
+  "Whether that began, or is over."
+  state: ConditionState!
+  "What the alert watches."
+  ruleType: AlertRuleType!
+  "The target of the alert at that time."
+  target: String!
+  "What happened, as a sentence without its subject."
+  text: String!
+  "The subscriber; null for a group as a whole and for a source."
+  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  "The group as a whole, or of whose members the subscriber is one; null for alerts on a SIM or the company."
+  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  "The source of usage, for SOURCE_SILENT; empty for others."
+  source: String!
+  "When the subject was seen last, the begin of the hour of STORM and of the period of FORECAST, or when a new value was reported first."
+  since: DateTime!
+  "What the alert allowed: hours, sessions or bytes; 0 of CHANGE."
+  bound: BigInt!
+  "What was found: sessions of STORM, bytes of FORECAST; 0 of others."
+  value: BigInt!
+  "The value that changed; null for other kinds."
+  trait: ConditionTrait
+  "What the value was before; empty for other kinds than CHANGE."
+  before: String!
+  "What it became; empty for other kinds than CHANGE."
+  after: String!
+  "The entry that reported what is over; null for FIRED."
+  resolves: Int
+  "When that was over which the entry reports; null while it lasts, and for what has no end."
+  resolvedAt: DateTime
+  "When the entry was made."
+  dateCreated: DateTime!
+  "How the notification fares at each recipient, by e-mail address."
+  deliveries: [AlertDelivery!] @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+}
+
+"What an entry of the log of conditions reports."
+enum ConditionState {
+  "It began, or happened."
+  FIRED
+  "It is over."
+  RESOLVED
+}
+
+"A page of alerts on conditions."
+type ConditionAlertConnection {
+  "The alerts with their cursors."
+  edges: [ConditionAlertEdge!]!
+  "The alerts alone."
+  nodes: [ConditionAlert!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull
+}
+
+"An alert on a condition in a page."
+type ConditionAlertEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The alert."
+  node: ConditionAlert!
+}
+
+"A page of the log of conditions."
+type ConditionLogConnection {
+  "The entries with their cursors."
+  edges: [ConditionLogEdge!]!
+  "The entries alone."
+  nodes: [ConditionLogEntry!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull
+}
+
+"An entry of the log of conditions in a page."
+type ConditionLogEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The entry."
+  node: ConditionLogEntry!
+}
+
+"Which entries of the log of conditions are wanted. All conditions must hold; none wants everything."
+input ConditionLogFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [ConditionLogFilter!]
+  "Any of these; never true for an empty list."
+  or: [ConditionLogFilter!]
+  "Not this."
+  not: ConditionLogFilter
+  "The identifier of the entry."
+  entryId: IntFilter
+  "The identifier of the alert; 0 of sources."
+  alertId: IntFilter
+  "silent, storm, forecast, change or source."
+  kind: StringFilter
+  "fired or resolved."
+  state: StringFilter
+  "The subscriber: its ICCID, device EUI or IMEI."
+  physicalId: StringFilter
+  "Whether it lasts: a silence that is not over."
+  isOpen: BooleanFilter
+  "When the entry was made."
+  dateCreated: DateTimeFilter
+}
+
+"One step of an order of the log of conditions."
+input ConditionLogOrder {
+  "By this field."
+  field: ConditionLogOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What the log of conditions can be ordered by."
+enum ConditionLogOrderField {
+  "The identifier of the entry."
+  ENTRY_ID
+  "The identifier of the alert."
+  ALERT_ID
+  "What was noticed."
+  KIND
+  "Whether it began or is over."
+  STATE
+  "When the entry was made."
+  DATE_CREATED
+}
+
+"What an alert is to notice: exactly one of these."
+input ConditionInput {
+  "SILENT: after how many hours, 1 to 2160."
+  silentHours: Int
+  "STORM: above how many sessions in an hour, 1 to 1000000."
+  sessionsPerHour: Int
+  "FORECAST: above how many bytes."
+  forecastBytes: BigInt
+  "CHANGE: of which values, at least one; not for GROUPPR."
+  changesOf: [ConditionTrait!]
+}
+
+"Which alert on a condition to make."
+input CreateConditionAlertInput {
+  "What it watches."
+  ruleType: AlertRuleType!
+  "The subscriberId of a SIM, the groupId of a group in decimal; empty or missing for the company."
+  target: String
+  "What it notices."
+  condition: ConditionInput!
+}
+
+"Which alert on a condition to edit, and how."
+input EditConditionAlertInput {
+  "The identifier of the alert."
+  alertId: Int!
+  "The new condition, of the same kind."
+  condition: ConditionInput!
+}
+
+"Which alert on a condition to delete."
+input DeleteConditionAlertInput {
+  "The identifier of the alert."
+  alertId: Int!
+}
+
+"What making an alert on a condition gave."
+type CreateConditionAlertPayload {
+  "The alert."
+  alert: ConditionAlert!
+}
+
+"What editing an alert on a condition gave."
+type EditConditionAlertPayload {
+  "The alert as it is now."
+  alert: ConditionAlert!
+}
+
+"What deleting an alert on a condition gave."
+type DeleteConditionAlertPayload {
+  "The alert as it was."
+  alert: ConditionAlert!
 }
 `, BuiltIn: false},
 	{Name: "../schema/feed.graphqls", Input: `extend type Company {
@@ -9674,8 +10417,12 @@ enum WebhookFormat {
 
 "What happened."
 enum WebhookEventType {
-  "alert.fired: usage exceeded a threshold of an alert."
+  "alert.fired: usage exceeded a threshold of an alert, or an alert on a condition noticed something."
   ALERT_FIRED
+  "alert.resolved: what an alert on a condition noticed is over."
+  ALERT_RESOLVED
+  "source.silent: a source of usage has reported nothing for as long as the shortest silence that is watched."
+  SOURCE_SILENT
   "subscriber.changed: the record, the tags or the network state of subscribers changed."
   SUBSCRIBER_CHANGED
   "operation.finished: an operation ended: it is CHECKED, REJECTED, DONE or CANCELLED."
@@ -10439,6 +11186,134 @@ func (ec *executionContext) childFields_Company(ctx context.Context, field graph
 	return nil, fmt.Errorf("no field named %q was found under type Company", field.Name)
 }
 
+func (ec *executionContext) childFields_ConditionAlert(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_ConditionAlert_id(ctx, field)
+	case "alertId":
+		return ec.fieldContext_ConditionAlert_alertId(ctx, field)
+	case "ruleType":
+		return ec.fieldContext_ConditionAlert_ruleType(ctx, field)
+	case "target":
+		return ec.fieldContext_ConditionAlert_target(ctx, field)
+	case "kind":
+		return ec.fieldContext_ConditionAlert_kind(ctx, field)
+	case "silentHours":
+		return ec.fieldContext_ConditionAlert_silentHours(ctx, field)
+	case "sessionsPerHour":
+		return ec.fieldContext_ConditionAlert_sessionsPerHour(ctx, field)
+	case "forecastBytes":
+		return ec.fieldContext_ConditionAlert_forecastBytes(ctx, field)
+	case "changesOf":
+		return ec.fieldContext_ConditionAlert_changesOf(ctx, field)
+	case "dateCreated":
+		return ec.fieldContext_ConditionAlert_dateCreated(ctx, field)
+	case "subscriber":
+		return ec.fieldContext_ConditionAlert_subscriber(ctx, field)
+	case "group":
+		return ec.fieldContext_ConditionAlert_group(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ConditionAlert", field.Name)
+}
+
+func (ec *executionContext) childFields_ConditionAlertConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_ConditionAlertConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_ConditionAlertConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_ConditionAlertConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_ConditionAlertConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ConditionAlertConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_ConditionAlertEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_ConditionAlertEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_ConditionAlertEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ConditionAlertEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_ConditionLogConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_ConditionLogConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_ConditionLogConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_ConditionLogConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_ConditionLogConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ConditionLogConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_ConditionLogEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_ConditionLogEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_ConditionLogEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ConditionLogEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_ConditionLogEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_ConditionLogEntry_id(ctx, field)
+	case "entryId":
+		return ec.fieldContext_ConditionLogEntry_entryId(ctx, field)
+	case "alertId":
+		return ec.fieldContext_ConditionLogEntry_alertId(ctx, field)
+	case "alert":
+		return ec.fieldContext_ConditionLogEntry_alert(ctx, field)
+	case "kind":
+		return ec.fieldContext_ConditionLogEntry_kind(ctx, field)
+	case "state":
+		return ec.fieldContext_ConditionLogEntry_state(ctx, field)
+	case "ruleType":
+		return ec.fieldContext_ConditionLogEntry_ruleType(ctx, field)
+	case "target":
+		return ec.fieldContext_ConditionLogEntry_target(ctx, field)
+	case "text":
+		return ec.fieldContext_ConditionLogEntry_text(ctx, field)
+	case "subscriber":
+		return ec.fieldContext_ConditionLogEntry_subscriber(ctx, field)
+	case "group":
+		return ec.fieldContext_ConditionLogEntry_group(ctx, field)
+	case "source":
+		return ec.fieldContext_ConditionLogEntry_source(ctx, field)
+	case "since":
+		return ec.fieldContext_ConditionLogEntry_since(ctx, field)
+	case "bound":
+		return ec.fieldContext_ConditionLogEntry_bound(ctx, field)
+	case "value":
+		return ec.fieldContext_ConditionLogEntry_value(ctx, field)
+	case "trait":
+		return ec.fieldContext_ConditionLogEntry_trait(ctx, field)
+	case "before":
+		return ec.fieldContext_ConditionLogEntry_before(ctx, field)
+	case "after":
+		return ec.fieldContext_ConditionLogEntry_after(ctx, field)
+	case "resolves":
+		return ec.fieldContext_ConditionLogEntry_resolves(ctx, field)
+	case "resolvedAt":
+		return ec.fieldContext_ConditionLogEntry_resolvedAt(ctx, field)
+	case "dateCreated":
+		return ec.fieldContext_ConditionLogEntry_dateCreated(ctx, field)
+	case "deliveries":
+		return ec.fieldContext_ConditionLogEntry_deliveries(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ConditionLogEntry", field.Name)
+}
+
 func (ec *executionContext) childFields_Country(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "code":
@@ -10465,6 +11340,14 @@ func (ec *executionContext) childFields_CreateAlertPayload(ctx context.Context, 
 		return ec.fieldContext_CreateAlertPayload_alert(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CreateAlertPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CreateConditionAlertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "alert":
+		return ec.fieldContext_CreateConditionAlertPayload_alert(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateConditionAlertPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_CreateGroupPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10563,6 +11446,14 @@ func (ec *executionContext) childFields_DeleteAlertPayload(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type DeleteAlertPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_DeleteConditionAlertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "alert":
+		return ec.fieldContext_DeleteConditionAlertPayload_alert(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteConditionAlertPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_DeleteRecipientPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "recipient":
@@ -10601,6 +11492,14 @@ func (ec *executionContext) childFields_EditAlertPayload(ctx context.Context, fi
 		return ec.fieldContext_EditAlertPayload_alert(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EditAlertPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_EditConditionAlertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "alert":
+		return ec.fieldContext_EditConditionAlertPayload_alert(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EditConditionAlertPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_EditGroupInventoryPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -2852,11 +2852,15 @@ func (ec *executionContext) marshalNWebhookEventType2simgraphᚋdomainᚋwebhook
 var (
 	unmarshalNWebhookEventType2simgraphᚋdomainᚋwebhookᚐEventType = map[string]webhook.EventType{
 		"ALERT_FIRED":        webhook.AlertFired,
+		"ALERT_RESOLVED":     webhook.AlertResolved,
+		"SOURCE_SILENT":      webhook.SourceSilent,
 		"SUBSCRIBER_CHANGED": webhook.SubscriberChanged,
 		"OPERATION_FINISHED": webhook.OperationFinished,
 	}
 	marshalNWebhookEventType2simgraphᚋdomainᚋwebhookᚐEventType = map[webhook.EventType]string{
 		webhook.AlertFired:        "ALERT_FIRED",
+		webhook.AlertResolved:     "ALERT_RESOLVED",
+		webhook.SourceSilent:      "SOURCE_SILENT",
 		webhook.SubscriberChanged: "SUBSCRIBER_CHANGED",
 		webhook.OperationFinished: "OPERATION_FINISHED",
 	}

@@ -150,6 +150,7 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 		workerSessions:  every(sweepEvery, v.endSilent),
 		workerTally:     every(tallyEvery, v.tallyFeed),
 		workerBulk:      v.operations.Run,
+		workerCondition: every(evaluateEvery, v.conditions.Round),
 	} {
 		running.Go(func() error {
 			if name != workerAdmin {

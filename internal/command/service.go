@@ -15,6 +15,7 @@ import (
 	"simgraph/db/audit"
 	"simgraph/db/bulk"
 	"simgraph/db/carrier"
+	"simgraph/db/condition"
 	"simgraph/db/feed"
 	"simgraph/db/inventory"
 	"simgraph/db/live"
@@ -79,6 +80,8 @@ type service struct {
 	writes      *writes
 	// operations runs the changes of many subscribers, oldOperations removes old ones.
 	operations, oldOperations *bulk.Store
+	// conditions are evaluated by the clock.
+	conditions *condition.Store
 	// radius takes accounting; nil without --radius-addr.
 	radius *radius.Listener
 	// feed stores what the listener takes.
@@ -117,6 +120,7 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	webhooks := s.endpoints(pool, key)
 	v.hooking = s.sender(env, webhooks, func(r webhook.Result) { telemetry.Metrics.Hooked(string(r)) })
 	v.operations, v.oldOperations = bulk.New(pool, bulk.Options{Log: env.Log}), bulk.New(upkeep, bulk.Options{})
+	v.conditions = condition.New(pool, time.Now)
 	v.audit, v.auditMonths = audit.NewLog(upkeep), int(s.AuditRetention)
 	v.sessionInterval = s.SessionInterval
 	if v.radius, err = s.feed(env, v, pool, v.usage); err != nil {
@@ -151,6 +155,7 @@ func (v *service) newGraph(pool *sqlx.DB, access *db.Access, store *usage.Store,
 		Users:       records,
 		Operations:  bulk.New(pool, bulk.Options{Log: v.log}),
 		Commands:    carrier.New(pool, webhooks, time.Now),
+		Conditions:  condition.New(pool, time.Now),
 
 		LiveOperations: v.live,
 	}, time.Now)

@@ -28,6 +28,8 @@ const (
 	sweepEvery = 20 * time.Second
 	// tallyEvery is how often the counts of packets are stored.
 	tallyEvery = 5 * time.Second
+	// evaluateEvery is how often companies are looked for whose conditions are due.
+	evaluateEvery = 5 * time.Second
 	// noteTime is how long the last time may take.
 	noteTime = 5 * time.Second
 	// restartAfter is the pause before a worker that failed is started again.
@@ -52,9 +54,10 @@ const (
 	workerTally     = "feed"
 	workerDemo      = "demo"
 	workerBulk      = "operations"
+	workerCondition = "conditions"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo, workerBulk}
+var workers = []string{workerAdmin, workerLive, workerMail, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo, workerBulk, workerCondition}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.

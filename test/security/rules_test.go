@@ -14,6 +14,7 @@ import (
 	"simgraph/db"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
+	conditions "simgraph/domain/condition"
 	"simgraph/domain/query"
 )
 
@@ -48,6 +49,8 @@ const (
 	spareUser kind = "spareUser"
 	sessionID kind = "sessionId"
 	webhookID kind = "webhookId"
+	// conditionID is an alert on a condition.
+	conditionID kind = "conditionId"
 	// disabledHook is a webhook that is disabled.
 	disabledHook kind = "disabledHook"
 	deliveryID   kind = "deliveryId"
@@ -87,6 +90,8 @@ var leaves = map[string]kind{
 	"kind": harmless, "subscriberType": harmless, "EditUserInput.userEmail": spareUser,
 	"permissions": harmless, "disabled": harmless,
 
+	"EditConditionAlertInput.alertId": conditionID, "DeleteConditionAlertInput.alertId": conditionID,
+	"silentHours": harmless, "sessionsPerHour": harmless, "forecastBytes": harmless, "changesOf": harmless,
 	"webhookId": webhookID, "EnableWebhookInput.webhookId": disabledHook, "deliveryId": deliveryID, "alertIds": alertID, "groupIds": groupID, "tagNames": harmless,
 	"CreateWebhookInput.name": harmless, "EditWebhookInput.name": harmless, "url": harmless, "since": harmless,
 	"format": harmless, "eventTypes": harmless, "state": harmless,
@@ -100,7 +105,7 @@ var leaves = map[string]kind{
 }
 
 // given are optional leaves without which a field makes no sense.
-var given = map[string]bool{"explainAlert.groupId": true, "CreateAlertInput.target": true, "EditAlertInput.upperThreshold": true, "/alerts.target": true,
+var given = map[string]bool{"explainAlert.groupId": true, "CreateAlertInput.target": true, "CreateConditionAlertInput.target": true, "ConditionInput.forecastBytes": true, "EditAlertInput.upperThreshold": true, "/alerts.target": true,
 	"StartSubscriberChangeInput.physicalIds": true, "StartSubscriberChangeInput.change": true, "SubscriberChange.removeTags": true,
 	"MoveSubscriberInput.groupId": true, "EditSubscriberInventoryInput.imsi": true, "EditGroupInventoryInput.hideTariffDetails": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
 	"SetCommandProviderInput.url": true, "EditWebhookInput.name": true, "CreateWebhookInput.alertIds": true,
@@ -165,7 +170,7 @@ var attributes = map[string]func(part, values) any{
 	"requestId":   func(p part, _ values) any { return p.mark + "-request" },
 
 	"source": func(p part, _ values) any { return p.source() }, "sessionId": func(p part, _ values) any { return p.counted() },
-	"isOpen": nil, "isTransferring": nil, "nas": nil, "beganAt": nil, "reportedAt": nil, "endedAt": nil, "cause": nil, "apn": nil, "ratType": nil,
+	"isOpen": nil, "state": nil, "isTransferring": nil, "nas": nil, "beganAt": nil, "reportedAt": nil, "endedAt": nil, "cause": nil, "apn": nil, "ratType": nil,
 	"imei": nil, "visitedNetwork": nil, "total": nil,
 
 	"ruleType": nil, "dateCreated": nil, "limitBoundary": nil, "isLate": nil,
@@ -181,7 +186,7 @@ func number(text string) int64 {
 
 // filtered are the fields of each filter, by input type, list or path.
 var filtered = map[string]query.Fields{
-	"SubscriberFilter": domain.SubscriberFields, "AlertFilter": domain.AlertFields, "AlertLogFilter": domain.AlertLogFields,
+	"SubscriberFilter": domain.SubscriberFields, "AlertFilter": domain.AlertFields, "AlertLogFilter": domain.AlertLogFields, "ConditionLogFilter": conditions.LogFields,
 	"AuditFilter": domain.AuditFields, "SessionFilter": domain.SessionFields,
 	"subscriberList": domain.SubscriberFields, "alertList": domain.AlertFields, "alertLogList": domain.AlertLogFields,
 	"/subscribers": domain.SubscriberFields, "/alerts": domain.AlertFields, "/alerts/logs": domain.AlertLogFields,
@@ -200,7 +205,7 @@ func (w *world) victim(t *testing.T, p part) values {
 		recordID:   fmt.Sprintf("%s-record-1-%d", p.mark, clock().Add(-time.Hour).Unix()),
 		tariffName: p.tariff(), unusedTariff: p.tariff(), unusedGroup: p.group, spareUser: p.email(),
 		operationID: noOperation, activeOperation: noOperation, doneOperation: noOperation,
-		alertID: 990_001, recipientID: 990_002, "entryId": 990_003, accessKeyID: "sgk_1_AAAAAAAAAAAAAAAA",
+		alertID: 990_001, conditionID: 990_006, "noticeId": 990_007, recipientID: 990_002, "entryId": 990_003, accessKeyID: "sgk_1_AAAAAAAAAAAAAAAA",
 		webhookID: 990_005, disabledHook: 990_005, deliveryID: "00000000-0000-7000-8000-000000000000",
 		commandID: "00000000-0000-7000-8000-000000000001", providerURL: p.provider(),
 	}
@@ -209,6 +214,7 @@ func (w *world) victim(t *testing.T, p part) values {
 	}
 	for node, id := range map[string]any{
 		"Subscriber": v[physicalID], "Group": v[groupID], "Tag": v[tagName], "Alert": v[alertID],
+		"ConditionAlert": v[conditionID], "ConditionLogEntry": v["noticeId"],
 		"AlertLogEntry": v["entryId"], "Recipient": v[recipientID], "Operator": p.operator(), "Tariff": p.tariff(),
 		"User": p.email(), "Viewer": p.email(), "AccessKey": v[accessKeyID],
 		"Webhook": v[webhookID], "WebhookDelivery": v[deliveryID], "Command": v[commandID],
@@ -245,6 +251,8 @@ func (w *world) look(t *testing.T, p part, v values) {
 		alertID:     `SELECT alert_id FROM alerts WHERE company_id = $1 AND group_id = $2 ORDER BY alert_id LIMIT 1`,
 		recipientID: `SELECT recipient_id FROM alert_recipients WHERE company_id = $1 AND email = $2`,
 		"entryId":   `SELECT entry_id FROM alert_log WHERE company_id = $1 AND target_group_id = $2 ORDER BY entry_id LIMIT 1`,
+		conditionID: `SELECT alert_id FROM condition_alerts WHERE company_id = $1 AND group_id = $2 ORDER BY alert_id LIMIT 1`,
+		"noticeId":  `SELECT entry_id FROM condition_log WHERE company_id = $1 AND group_id = $2 ORDER BY entry_id LIMIT 1`,
 		webhookID:   `SELECT webhook_id FROM webhooks WHERE company_id = $1 AND name = $2`,
 		deliveryID: `SELECT m.message_id::text FROM webhook_messages m JOIN webhooks w ON w.company_id = m.company_id AND w.webhook_id = m.webhook_id
 WHERE m.company_id = $1 AND w.name = $2`,

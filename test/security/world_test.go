@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -25,6 +26,7 @@ import (
 	"simgraph/db/bulk"
 	queue "simgraph/db/carrier"
 	"simgraph/db/companies"
+	"simgraph/db/condition"
 	"simgraph/db/dbtest"
 	"simgraph/db/feed"
 	"simgraph/db/inventory"
@@ -36,6 +38,7 @@ import (
 	"simgraph/domain"
 	rules "simgraph/domain/bulk"
 	"simgraph/domain/carrier"
+	conditions "simgraph/domain/condition"
 	hooks "simgraph/domain/webhook"
 	"simgraph/graph/engine/guard"
 	"simgraph/graph/engine/transport"
@@ -92,7 +95,7 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 	w.ports = resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
 		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), Alerts: db.NewAlerts(pool, clock), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
-		AlertLog: db.NewAlertLog(pool), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
+		AlertLog: db.NewAlertLog(pool), Conditions: condition.New(pool, clock), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock), Webhooks: endpoints, Commands: queue.New(pool, endpoints, clock),
 		LiveOperations: w.live,
 	}
@@ -110,7 +113,7 @@ var sealKey = seal.Key(strings.Repeat("k", seal.KeySize))
 // database gives are long, so that answers are searched for them.
 func (w *world) load(t *testing.T) {
 	t.Helper()
-	for column, start := range map[string]int{"alerts.alert_id": 510_001, "alert_recipients.recipient_id": 520_001, "alert_log.entry_id": 530_001, "webhooks.webhook_id": 540_001} {
+	for column, start := range map[string]int{"alerts.alert_id": 510_001, "alert_recipients.recipient_id": 520_001, "alert_log.entry_id": 530_001, "condition_log.entry_id": 550_001, "webhooks.webhook_id": 540_001} {
 		table, name, _ := strings.Cut(column, ".")
 		w.pool.MustExecContext(t.Context(), "SELECT setval(pg_get_serial_sequence($1, $2), $3, false)", table, name, start)
 	}
@@ -130,6 +133,7 @@ func (w *world) load(t *testing.T) {
 	}
 	for _, p := range []part{own, others, rivals} {
 		w.hook(t, p, p.mark+"-hook")
+		w.notice(t, p)
 		w.command(t, p)
 	}
 	for _, email := range []string{"own-admin@acme.example", "own-vans@acme.example", "rvl-admin@rival.example"} {
@@ -153,6 +157,23 @@ func (w *world) load(t *testing.T) {
 		w.operate(t, p, p.operates(), rules.Start{Change: rules.Change{IsBarred: new(false)}})
 	}
 	w.operateAll(t)
+}
+
+// notice adds an alert on a condition of the part's group with an entry of its log.
+func (w *world) notice(t *testing.T, p part) {
+	t.Helper()
+	scope := domain.Whole(w.company(t, p.company))
+	created, err := w.ports.Conditions.Create(t.Context(), scope, conditions.Spec{
+		RuleType: domain.RuleGroup, Target: strconv.Itoa(p.group), Condition: conditions.Condition{Kind: conditions.Forecast, Bound: 1 << 50},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.pool.MustExecContext(t.Context(), `
+INSERT INTO condition_log (company_id, alert_id, kind, state, rule_type, target, revision, group_id, target_group_id, source, since, bound, value, trait, before, after,
+  is_open, notification_id, date_created)
+VALUES ($1, $2, 'forecast', 'fired', 'grouppr', $3, 1, $4, $4, '', now(), 1, 2, '', '', '', false, gen_random_uuid(), now())`,
+		scope.Company, created.AlertID, created.Target, p.group)
 }
 
 // hook adds a webhook of the part with a message that was delivered, and returns their ids.

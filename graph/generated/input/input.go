@@ -9,6 +9,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
+	"simgraph/domain/condition"
 	"simgraph/domain/webhook"
 	"strconv"
 	"time"
@@ -42,6 +43,18 @@ type CancelOperationInput struct {
 	OperationID string `json:"operationId"`
 }
 
+// What an alert is to notice: exactly one of these.
+type ConditionInput struct {
+	// SILENT: after how many hours, 1 to 2160.
+	SilentHours graphql.Omittable[*int32] `json:"silentHours,omitempty"`
+	// STORM: above how many sessions in an hour, 1 to 1000000.
+	SessionsPerHour graphql.Omittable[*int32] `json:"sessionsPerHour,omitempty"`
+	// FORECAST: above how many bytes.
+	ForecastBytes graphql.Omittable[*int64] `json:"forecastBytes,omitempty"`
+	// CHANGE: of which values, at least one; not for GROUPPR.
+	ChangesOf graphql.Omittable[[]condition.Trait] `json:"changesOf,omitempty"`
+}
+
 // For whom a key is made, and what it may do.
 type CreateAccessKeyInput struct {
 	// The e-mail address of a user of the company.
@@ -62,6 +75,16 @@ type CreateAlertInput struct {
 	LowerThreshold int64 `json:"lowerThreshold"`
 	// The upper threshold in bytes, not below the lower one.
 	UpperThreshold int64 `json:"upperThreshold"`
+}
+
+// Which alert on a condition to make.
+type CreateConditionAlertInput struct {
+	// What it watches.
+	RuleType domain.RuleType `json:"ruleType"`
+	// The subscriberId of a SIM, the groupId of a group in decimal; empty or missing for the company.
+	Target graphql.Omittable[*string] `json:"target,omitempty"`
+	// What it notices.
+	Condition *ConditionInput `json:"condition"`
 }
 
 // A new group.
@@ -166,6 +189,12 @@ type DeleteAlertInput struct {
 	AlertID int32 `json:"alertId"`
 }
 
+// Which alert on a condition to delete.
+type DeleteConditionAlertInput struct {
+	// The identifier of the alert.
+	AlertID int32 `json:"alertId"`
+}
+
 // Which recipient to delete.
 type DeleteRecipientInput struct {
 	// The identifier of the recipient.
@@ -200,6 +229,14 @@ type EditAlertInput struct {
 	LowerThreshold graphql.Omittable[*int64] `json:"lowerThreshold,omitempty"`
 	// The new upper threshold in bytes.
 	UpperThreshold graphql.Omittable[*int64] `json:"upperThreshold,omitempty"`
+}
+
+// Which alert on a condition to edit, and how.
+type EditConditionAlertInput struct {
+	// The identifier of the alert.
+	AlertID int32 `json:"alertId"`
+	// The new condition, of the same kind.
+	Condition *ConditionInput `json:"condition"`
 }
 
 // Which group to edit, and how.
@@ -690,6 +727,73 @@ func (e *AlertOrderField) UnmarshalJSON(b []byte) error {
 }
 
 func (e AlertOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What the log of conditions can be ordered by.
+type ConditionLogOrderField string
+
+const (
+	// The identifier of the entry.
+	ConditionLogOrderFieldEntryID ConditionLogOrderField = "ENTRY_ID"
+	// The identifier of the alert.
+	ConditionLogOrderFieldAlertID ConditionLogOrderField = "ALERT_ID"
+	// What was noticed.
+	ConditionLogOrderFieldKind ConditionLogOrderField = "KIND"
+	// Whether it began or is over.
+	ConditionLogOrderFieldState ConditionLogOrderField = "STATE"
+	// When the entry was made.
+	ConditionLogOrderFieldDateCreated ConditionLogOrderField = "DATE_CREATED"
+)
+
+var AllConditionLogOrderField = []ConditionLogOrderField{
+	ConditionLogOrderFieldEntryID,
+	ConditionLogOrderFieldAlertID,
+	ConditionLogOrderFieldKind,
+	ConditionLogOrderFieldState,
+	ConditionLogOrderFieldDateCreated,
+}
+
+func (e ConditionLogOrderField) IsValid() bool {
+	switch e {
+	case ConditionLogOrderFieldEntryID, ConditionLogOrderFieldAlertID, ConditionLogOrderFieldKind, ConditionLogOrderFieldState, ConditionLogOrderFieldDateCreated:
+		return true
+	}
+	return false
+}
+
+func (e ConditionLogOrderField) String() string {
+	return string(e)
+}
+
+func (e *ConditionLogOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = ConditionLogOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid ConditionLogOrderField", str)
+	}
+	return nil
+}
+
+func (e ConditionLogOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *ConditionLogOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e ConditionLogOrderField) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil

@@ -1,0 +1,79 @@
+package condition_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	store "simgraph/db/condition"
+	"simgraph/db/dbtest"
+	"simgraph/domain"
+	"simgraph/domain/condition"
+)
+
+// subjects are the subscribers of the benchmark: each has four weeks of usage, reports
+// by a session, and was seen within the hour, but for one in a hundred.
+const subjects = 100_000
+
+// BenchmarkConditions evaluates one alert of each kind on a fleet, once an operation: what
+// a minute costs. The time is nearly all that of one session of PostgreSQL.
+func BenchmarkConditions(b *testing.B) {
+	pool := dbtest.New(b)
+	fillFleet(b, pool)
+	now := monday
+	conditions := store.New(pool, func() time.Time { return now })
+	for _, of := range []condition.Condition{
+		{Kind: condition.Silent, Bound: 6}, {Kind: condition.Storm, Bound: 100}, {Kind: condition.Forecast, Bound: 1 << 50},
+		{Kind: condition.Change, Traits: condition.Traits},
+	} {
+		b.Run(string(of.Kind), func(b *testing.B) {
+			pool.MustExec(`DELETE FROM condition_alerts`)
+			if _, err := conditions.Create(b.Context(), scope, condition.Spec{RuleType: domain.RuleCompany, Condition: of}); err != nil {
+				b.Fatal(err)
+			}
+			minute := func() {
+				now = now.Add(store.Every)
+				if err := conditions.Round(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for range 25 { // what the first minutes find and learn
+				minute()
+			}
+			for b.Loop() {
+				minute()
+			}
+		})
+	}
+}
+
+func fillFleet(b *testing.B, pool *sqlx.DB) {
+	b.Helper()
+	for _, sql := range []string{`
+INSERT INTO operators VALUES ('23415', 'Vodafone UK')`, `
+INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC')`, `
+INSERT INTO tariffs VALUES (1, 'IoT', 50, 'GBP')`, `
+INSERT INTO subscribers (company_id, key, kind, physical_id, subscriber_id, imsi, nickname, operator_code, tariff_name, connection_date, expiry_date,
+  contract_length, is_barred, is_active, subscriber_type, is_transferring, is_online, has_feed)
+SELECT 1, n, 'cellular', 'p' || n, 's' || n, '', '', '23415', 'IoT', '2026-01-01Z', '2028-01-01Z', 12, false, true, 'physical', false, true, true
+FROM generate_series(1, {subjects}) AS n`, `
+INSERT INTO usage_sources VALUES (1, 'gw', '{now}'::timestamptz + interval '1 day')`, `
+INSERT INTO subscriber_periods
+SELECT 1, p, n, 100, 100, '{now}'::timestamptz - CASE WHEN n % 100 = 0 THEN interval '9 hours' ELSE interval '10 minutes' END
+FROM generate_series(1, {subjects}) AS n CROSS JOIN (VALUES ('2026-10-01Z'::timestamptz), ('2026-11-01Z')) AS v(p)`, `
+INSERT INTO subscriber_days (company_id, day, subscriber_key, group_id, mobile_originated, mobile_terminated, sessions, last_seen, cells,
+  ip_originated, ip_terminated)
+SELECT 1, d, n, 0, 100, 100, 24, now(), '{}', 0, 0
+FROM generate_series('2026-10-11'::date, '2026-11-09', '1 day') AS d CROSS JOIN generate_series(1, {subjects}) AS n`, `
+INSERT INTO sessions (company_id, identity, generation, subscriber_key, source, nas, session_id, physical_id, imsi, msisdn, began_at, as_of, reported_at,
+  interval_seconds, cause, mobile_originated, mobile_terminated, reports, booked, is_transferring, decreased, clock_off, apn, ip_address, imei, rat_type, visited_network)
+SELECT 1, gen_random_uuid(), 1, n, 'gw', 'g', 'x' || n, 'p' || n, '', '', '{now}'::timestamptz - interval '1 day', '{now}'::timestamptz - interval '10 minutes',
+  '{now}'::timestamptz - CASE WHEN n % 100 = 0 THEN interval '9 hours' ELSE interval '10 minutes' END,
+  600, '', 1, 1, 100, 100, false, false, false, '', '10.0.0.1', '35123456' || lpad(n::text, 8, '0'), 'EUTRAN', '23415'
+FROM generate_series(1, {subjects}) AS n`, `VACUUM ANALYZE`} {
+		pool.MustExec(strings.NewReplacer("{subjects}", strconv.Itoa(subjects), "{now}", monday.Format(time.RFC3339)).Replace(sql))
+	}
+}

@@ -1,0 +1,74 @@
+package condition
+
+import (
+	"context"
+
+	"github.com/lib/pq"
+
+	"simgraph/db/keyset"
+	"simgraph/db/pg"
+	"simgraph/domain"
+	"simgraph/domain/condition"
+)
+
+const (
+	fromConditionLog = `
+FROM condition_log l
+LEFT JOIN subscribers s ON s.company_id = l.company_id AND s.key = l.subscriber_key`
+	// visibleConditionLog is the condition that a scope ($1, $2) shows the entry: both the
+	// group that it was set on and the subject.
+	visibleConditionLog = `l.company_id = $1 AND ($2::bigint[] IS NULL OR l.rule_type <> 'company'
+  AND COALESCE(l.target_group_id, s.group_id) = ANY($2) AND COALESCE(l.group_id, s.group_id) = ANY($2))`
+	conditionLogSelect = `l.entry_id, l.alert_id, l.kind, l.state, l.rule_type, l.target, l.subscriber_key, l.group_id, l.target_group_id, l.source,
+  l.since, l.bound, l.value, l.trait, l.before, l.after, l.resolves, l.resolved_at, l.notification_id, l.date_created`
+	findConditionLog = `SELECT ` + conditionLogSelect + fromConditionLog + `
+WHERE ` + visibleConditionLog + ` AND l.entry_id = ANY($3)`
+)
+
+// logColumns are where the fields of condition.LogFields live.
+var logColumns = map[string]keyset.Column{
+	"entryId":     {SQL: "l.entry_id"},
+	"alertId":     {SQL: "l.alert_id"},
+	"kind":        {SQL: "l.kind"},
+	"state":       {SQL: "l.state"},
+	"physicalId":  {SQL: "s.physical_id", Nullable: true},
+	"isOpen":      {SQL: "l.is_open"},
+	"dateCreated": {SQL: "l.date_created"},
+}
+
+// FindEntries implements condition.Alerts.
+func (s *Store) FindEntries(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*condition.Entry, error) {
+	rows, err := pg.SelectAll[condition.Entry](ctx, s.pool, findConditionLog, scope.Company, pg.GroupsOf(scope), pq.Int64Array(ids))
+	if err != nil {
+		return nil, err
+	}
+	return pg.Keyed(rows, func(of *condition.Entry) int64 { return of.EntryID }), nil
+}
+
+func newLogList(scope domain.Scope) *keyset.List {
+	entry, _ := condition.LogFields.Find("entryId")
+	return keyset.New(func(field string) keyset.Column { return logColumns[field] }, entry, scope.Company, pg.GroupsOf(scope))
+}
+
+type logRow struct {
+	condition.Entry
+	CursorKeys pg.NullableTexts
+}
+
+func (r *logRow) Keys() pg.NullableTexts { return r.CursorKeys }
+
+// Log implements condition.Alerts.
+func (s *Store) Log(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*condition.Entry], error) {
+	if len(listing.Order) == 0 {
+		listing.Order = condition.LogOrder()
+	}
+	sql := `SELECT ` + conditionLogSelect + `, {cursor} AS cursor_keys` + fromConditionLog + ` WHERE ` + visibleConditionLog
+	return keyset.Rows(ctx, s.pool, newLogList(scope), sql, listing, func(row *logRow) *condition.Entry { return &row.Entry })
+}
+
+// CountLog implements condition.Alerts.
+func (s *Store) CountLog(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	l := newLogList(scope)
+	sql := `SELECT count(*)` + fromConditionLog + ` WHERE ` + visibleConditionLog + ` AND ` + l.Filter(listing.Filter)
+	return pg.Count(ctx, s.pool, sql, l.Args...)
+}

@@ -1,0 +1,353 @@
+package condition
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/lib/pq"
+
+	"simgraph/db/pg"
+	"simgraph/domain"
+	"simgraph/domain/condition"
+)
+
+const (
+	// periodsBack is how many billing periods are looked at for when a subject was seen last.
+	periodsBack = 26
+	// longestRecord is how long before its end a record is looked for to learn its source.
+	longestRecord = time.Hour
+)
+
+const (
+	// seenOf is when the subscriber s was seen last: the end of its usage in the periods
+	// $5, or the last report of a session; its connection where it was never seen.
+	seenOf = `
+CROSS JOIN LATERAL (
+  SELECT greatest(s.connection_date, (
+    SELECT max(p.last_seen) FROM subscriber_periods p
+    WHERE p.company_id = $1 AND p.period_start = ANY($5::timestamptz[]) AND p.subscriber_key = s.key
+  ), (
+    SELECT max(r.reported_at)
+    FROM (
+      SELECT n.reported_at FROM sessions n
+      WHERE s.has_feed AND n.company_id = $1 AND n.subscriber_key = s.key
+      ORDER BY n.began_at DESC
+      LIMIT 20
+    ) r
+  )) AS at
+) seen`
+	// isInUse is the condition that a silence of the subscriber s means something.
+	isInUse = `s.company_id = $1 AND s.is_active AND NOT s.is_barred AND s.terminate_date IS NULL`
+	// isUnseen is the condition that the subscriber s has no usage after $3. OFFSET 0 keeps
+	// the look-up by index where few subscribers are watched.
+	isUnseen = `s.connection_date <= $3 AND NOT EXISTS (
+    SELECT FROM subscriber_periods p
+    WHERE p.company_id = $1 AND p.period_start = ANY($4::timestamptz[]) AND p.subscriber_key = s.key AND p.last_seen > $3)`
+	// knownSource is the source of the subscriber s, where it was looked up since it was
+	// seen last.
+	knownSource = `
+LEFT JOIN condition_sources k ON k.company_id = $1 AND k.subscriber_key = s.key AND k.since = seen.at`
+	silentColumns = `
+SELECT s.key AS subscriber_key, seen.at AS since, k.source AS known_source`
+	// selectSilent looks at sessions of those alone that have no recent usage: OFFSET 0
+	// keeps the planner from doing so for all. The source, of $6 and how far their usage is
+	// known, must be able to confirm a silence of $8 hours.
+	selectSilent = silentColumns + `
+FROM (
+  SELECT s.key, s.connection_date, s.has_feed
+  FROM subscribers s
+  WHERE ` + isInUse + ` AND ` + isUnseen + `
+    AND NOT EXISTS (SELECT FROM condition_log o WHERE o.company_id = $1 AND o.alert_id = $2 AND o.subject_id = s.key AND o.is_open)
+    AND `
+	silentUntil = `
+  OFFSET 0
+) s` + seenOf + knownSource + `
+WHERE seen.at <= $3 AND NOT EXISTS (
+    SELECT FROM unnest($6::text[], $7::timestamptz[]) AS f(source, until)
+    WHERE f.source = k.source AND f.until < seen.at + make_interval(hours => $8))
+ORDER BY s.key
+LIMIT $9`
+	silentSubscriber = selectSilent + `s.key = $10` + silentUntil
+	silentMembers    = selectSilent + `s.group_id = $10` + silentUntil
+	silentFleet      = selectSilent + `$10::bigint IS NULL` + silentUntil
+	// lastMember returns the member of a group that was seen last, unless a silence of
+	// the group is open.
+	lastMember = silentColumns + `
+FROM subscribers s` + seenOf + knownSource + `
+WHERE ` + isInUse + ` AND s.group_id = $3 AND s.connection_date <= $4
+  AND NOT EXISTS (SELECT FROM condition_log o WHERE o.company_id = $1 AND o.alert_id = $2 AND o.is_open)
+ORDER BY seen.at DESC, s.key
+LIMIT 1`
+)
+
+// silence is one that may be noticed, with the source of its subject where it is known.
+type silence struct {
+	SubscriberKey int64
+	Since         time.Time
+	KnownSource   *string
+}
+
+// silent resolves the silences that ended, and fires those that have lasted long enough
+// by the clock and by how far usage is known.
+func (t *turn) silent(ctx context.Context, of *condition.Alert) error {
+	if err := t.seenAgain(ctx, of); err != nil || len(t.feeds) == 0 {
+		return err
+	}
+	// Nobody can be missed later than any source reports.
+	known := t.feeds.Newest()
+	if t.at.Before(known) {
+		known = t.at
+	}
+	silent, err := t.silentSubjects(ctx, of, known.Add(-of.Duration()))
+	if err != nil || len(silent) == 0 {
+		return err
+	}
+	confirmed, err := t.confirmed(ctx, of, silent)
+	if err != nil {
+		return err
+	}
+	if of.RuleType == domain.RuleGroup {
+		for _, s := range confirmed {
+			s.SubscriberKey, s.GroupID = nil, of.GroupID
+		}
+	}
+	if err := t.write(ctx, of, condition.Fired, confirmed); err != nil || len(silent) < atOnce {
+		return err
+	}
+	return t.more(ctx)
+}
+
+// silentSubjects returns what was seen last at the horizon or before, and is not noticed
+// yet; for a group its member that was seen last.
+func (t *turn) silentSubjects(ctx context.Context, of *condition.Alert, horizon time.Time) ([]*silence, error) {
+	recent, all := t.periods(horizon)
+	company := t.company.CompanyID
+	if of.RuleType == domain.RuleGroup {
+		last, err := pg.SelectAll[silence](ctx, t.pool, lastMember, company, of.AlertID, of.GroupID, horizon, pq.Array(all))
+		if err != nil || len(last) == 0 || last[0].Since.After(horizon) {
+			return nil, err
+		}
+		return last, nil
+	}
+	statement, target := silentFleet, (*int64)(nil)
+	switch of.RuleType {
+	case domain.RuleSIM:
+		statement, target = silentSubscriber, of.SubscriberKey
+	case domain.RuleGroupMember:
+		statement, target = silentMembers, of.GroupID
+	case domain.RuleCompany, domain.RuleGroup:
+	}
+	sources, until := t.feedColumns()
+	return pg.SelectAll[silence](ctx, t.pool, statement, company, of.AlertID, horizon, pq.Array(recent), pq.Array(all), sources, until, of.Bound, atOnce, target)
+}
+
+// feedColumns are the sources and how far their usage is known.
+func (t *turn) feedColumns() (sources pq.StringArray, until any) {
+	times := make([]time.Time, 0, len(t.feeds))
+	for source, at := range t.feeds {
+		sources, times = append(sources, source), append(times, at)
+	}
+	return sources, pq.Array(times)
+}
+
+// periods returns the begins of the last billing periods, the newest first, and of these
+// all that usage after a time may be in. Usage of clocks that are ahead may be in the
+// next, and what ends in a period may have begun in the one before.
+func (t *turn) periods(after time.Time) (recent, all []time.Time) {
+	billing := t.company.Billing()
+	current := billing.PeriodAt(t.at)
+	all = append(all, billing.PeriodAt(current.End).Start, current.Start)
+	for at := current.Start; len(all) < periodsBack; {
+		at = billing.PeriodAt(at.Add(-time.Second)).Start
+		all = append(all, at)
+	}
+	n := slices.IndexFunc(all, func(start time.Time) bool { return !start.After(after) })
+	if n < 0 {
+		return all, all
+	}
+	return all[:min(n+2, len(all))], all
+}
+
+// watermarks are how far the usage of each source is known: the end of its last
+// record, or its last packet that reported nothing new.
+const watermarks = `
+SELECT u.source, greatest(u.complete_until, (
+  SELECT max(p.last_at) FROM feed_packets p
+  WHERE p.company_id = $1 AND p.source = u.source AND p.result IN ('booked', 'nothing_new'))) AS until
+FROM usage_sources u
+WHERE u.company_id = $1
+ORDER BY u.source
+LIMIT 1000`
+
+func (t *turn) readFeeds(ctx context.Context) (condition.Feeds, error) {
+	type row struct {
+		Source string
+		Until  time.Time
+	}
+	rows, err := pg.SelectValues[row](ctx, t.pool, watermarks, t.company.CompanyID)
+	feeds := make(condition.Feeds, len(rows))
+	for _, r := range rows {
+		feeds[r.Source] = r.Until.UTC()
+	}
+	return feeds, err
+}
+
+const (
+	// lastSources are the sources of the last records of subscribers, which ended when
+	// they were seen last, and began within $6 seconds before.
+	lastSources = `
+SELECT DISTINCT ON (k.key) k.key AS subscriber_key, r.source
+FROM unnest($2::bigint[], $3::timestamptz[]) AS k(key, since)
+JOIN usage_records r ON r.company_id = $1 AND r.subscriber_key = k.key
+  AND r.started_at >= $4 AND r.started_at <= $5
+  AND r.started_at BETWEEN k.since - make_interval(secs => $6) AND k.since AND r.ended_at >= k.since
+ORDER BY k.key, r.ended_at DESC, r.source`
+	lastSessions = `
+SELECT k.key AS subscriber_key, n.source
+FROM unnest($2::bigint[]) AS k(key)
+CROSS JOIN LATERAL (
+  SELECT n.source FROM sessions n
+  WHERE n.company_id = $1 AND n.subscriber_key = k.key
+  ORDER BY n.began_at DESC
+  LIMIT 1
+) n`
+	keepSources = `
+INSERT INTO condition_sources AS c (company_id, subscriber_key, since, source)
+SELECT own.company_id, n.subscriber_key, n.since, n.source
+FROM companies own
+CROSS JOIN unnest($2::bigint[], $3::timestamptz[], $4::text[]) AS n(subscriber_key, since, source)
+WHERE own.company_id = $1
+ON CONFLICT (company_id, subscriber_key) DO UPDATE SET since = excluded.since, source = excluded.source`
+)
+
+// confirmed leaves out what the source of the subject cannot confirm yet, since it has
+// reported nothing for too long itself. Where all sources report, or none does, it does
+// not matter which one that is.
+func (t *turn) confirmed(ctx context.Context, of *condition.Alert, silent []*silence) (confirmed []*found, err error) {
+	sources := map[int64]string{}
+	var unknown []*silence
+	for _, s := range silent {
+		switch {
+		case t.feeds.Agree(of.Due(s.Since)):
+		case s.KnownSource != nil:
+			sources[s.SubscriberKey] = *s.KnownSource
+		default:
+			unknown = append(unknown, s)
+		}
+	}
+	if err := t.findSources(ctx, unknown, sources); err != nil {
+		return nil, err
+	}
+	for _, s := range silent {
+		if t.feeds.Covers(sources[s.SubscriberKey], of.Due(s.Since)) {
+			confirmed = append(confirmed, &found{SubscriberKey: &s.SubscriberKey, Since: s.Since})
+		}
+	}
+	return confirmed, nil
+}
+
+// findSources adds the sources of subscribers as far as they can be found, and keeps them.
+func (t *turn) findSources(ctx context.Context, of []*silence, to map[int64]string) error {
+	if len(of) == 0 {
+		return nil
+	}
+	since := func(s *silence) time.Time { return s.Since }
+	byTime := func(x, y *silence) int { return x.Since.Compare(y.Since) }
+	first, last := slices.MinFunc(of, byTime).Since, slices.MaxFunc(of, byTime).Since
+	keys, times := pq.Int64Array(pg.Pluck(of, func(s *silence) int64 { return s.SubscriberKey })), pq.Array(pg.Pluck(of, since))
+	type row struct {
+		SubscriberKey int64
+		Source        string
+	}
+	company := t.company.CompanyID
+	sessions, err := pg.SelectValues[row](ctx, t.pool, lastSessions, company, keys)
+	if err != nil {
+		return err
+	}
+	records, err := pg.SelectValues[row](ctx, t.pool, lastSources, company, keys, times, first.Add(-longestRecord), last, longestRecord.Seconds())
+	if err != nil {
+		return err
+	}
+	for _, r := range append(sessions, records...) {
+		to[r.SubscriberKey] = r.Source
+	}
+	_, err = pg.Affected(ctx, t.pool, keepSources, company, keys, times, pq.StringArray(pg.Pluck(keys, func(key int64) string { return to[key] })))
+	return err
+}
+
+const (
+	// subscribersSeen are the open silences of subscribers that were seen since, and
+	// after $6, or are not watched any more.
+	subscribersSeen = `
+SELECT o.entry_id, o.subscriber_key, o.since, s.key IS NULL AS is_unwatched
+FROM condition_log o
+LEFT JOIN subscribers s ON s.key = o.subscriber_key AND ` + isInUse + ` AND ($3::bigint IS NULL OR s.group_id = $3)
+WHERE o.company_id = $1 AND o.alert_id = $2 AND o.is_open
+  AND (s.key IS NULL
+    OR EXISTS (
+      SELECT FROM subscriber_periods p
+      WHERE p.company_id = $1 AND p.period_start = ANY($4::timestamptz[]) AND p.subscriber_key = s.key AND p.last_seen > greatest(o.since, $6))
+    OR s.has_feed AND EXISTS (
+      SELECT FROM (
+        SELECT n.reported_at FROM sessions n
+        WHERE n.company_id = $1 AND n.subscriber_key = s.key
+        ORDER BY n.began_at DESC
+        LIMIT 20) r
+      WHERE r.reported_at > greatest(o.since, $6)))
+ORDER BY o.entry_id
+LIMIT $5`
+	// groupSeen is the open silence of a group, of which a member was seen.
+	groupSeen = `
+SELECT o.entry_id, o.group_id, o.since, false AS is_unwatched
+FROM condition_log o
+WHERE o.company_id = $1 AND o.alert_id = $2 AND o.is_open AND EXISTS (
+  SELECT FROM subscribers s` + seenOf + `
+  WHERE ` + isInUse + ` AND s.group_id = $3 AND seen.at > greatest(o.since, $4, s.connection_date))`
+	leaveEpisodes = `UPDATE condition_log SET is_open = false WHERE company_id = $1 AND entry_id = ANY($2) AND is_open`
+)
+
+// ended is a silence that is over.
+type ended struct {
+	EntryID                int64
+	SubscriberKey, GroupID *int64
+	Since                  time.Time
+	IsUnwatched            bool
+}
+
+// seenAgain resolves the silences whose subjects were seen again, within the duration
+// that the alert allows. Those of subjects that are not watched any more are not
+// reported, nor is late usage of long ago.
+func (t *turn) seenAgain(ctx context.Context, of *condition.Alert) error {
+	after := t.at.Add(-of.Duration())
+	recent, all := t.periods(after)
+	company := t.company.CompanyID
+	var rows []*ended
+	var err error
+	if of.RuleType == domain.RuleGroup {
+		rows, err = pg.SelectAll[ended](ctx, t.pool, groupSeen, company, of.AlertID, of.GroupID, after, pq.Array(all))
+	} else {
+		rows, err = pg.SelectAll[ended](ctx, t.pool, subscribersSeen, company, of.AlertID, of.GroupID, pq.Array(recent), atOnce, after)
+	}
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	var again []*found
+	var left pq.Int64Array
+	for _, r := range rows {
+		if r.IsUnwatched {
+			left = append(left, r.EntryID)
+			continue
+		}
+		again = append(again, &found{SubscriberKey: r.SubscriberKey, GroupID: r.GroupID, Since: r.Since, Resolves: &r.EntryID})
+	}
+	if len(left) > 0 {
+		if _, err := pg.Affected(ctx, t.pool, leaveEpisodes, company, left); err != nil {
+			return err
+		}
+	}
+	if err := t.write(ctx, of, condition.Resolved, again); err != nil || len(rows) < atOnce {
+		return err
+	}
+	return t.more(ctx)
+}

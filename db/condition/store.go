@@ -1,0 +1,261 @@
+// Package condition keeps alerts on conditions and their log, and evaluates them by the
+// clock: see domain/condition.
+package condition
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db"
+	"simgraph/db/audit"
+	"simgraph/db/keyset"
+	"simgraph/db/pg"
+	"simgraph/domain"
+	"simgraph/domain/condition"
+	"simgraph/domain/query"
+)
+
+// Store keeps alerts on conditions in PostgreSQL.
+type Store struct {
+	pool *sqlx.DB
+	now  func() time.Time
+}
+
+var _ condition.Alerts = (*Store)(nil)
+
+// New returns the store on the pool; now is the clock.
+func New(pool *sqlx.DB, now func() time.Time) *Store { return &Store{pool, now} }
+
+// moment is now; the database keeps microseconds.
+func (s *Store) moment() time.Time { return s.now().UTC().Truncate(time.Microsecond) }
+
+const (
+	fromConditions = `
+FROM condition_alerts a
+LEFT JOIN subscribers s ON s.company_id = a.company_id AND s.key = a.subscriber_key`
+	// visibleConditions is the condition that a scope ($1, $2) shows the alert.
+	visibleConditions = `a.company_id = $1 AND ($2::bigint[] IS NULL OR COALESCE(a.group_id, s.group_id) = ANY($2))`
+	conditionSelect   = `a.alert_id, a.rule_type, COALESCE(s.subscriber_id, a.group_id::text, '') AS target, a.subscriber_key, a.group_id,
+  a.kind, a.bound, a.traits AS of, a.revision, a.armed_at, a.date_created`
+	findConditions = `SELECT ` + conditionSelect + fromConditions + `
+WHERE ` + visibleConditions + ` AND a.alert_id = ANY($3)`
+	countConditions = `SELECT count(*)` + fromConditions + ` WHERE ` + visibleConditions
+)
+
+type alertRow struct {
+	condition.Alert
+	Of pg.TextList[condition.Trait]
+}
+
+func (r *alertRow) alert() *condition.Alert {
+	r.Traits = r.Of
+	return &r.Alert
+}
+
+// FindMany implements condition.Alerts.
+func (s *Store) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*condition.Alert, error) {
+	return findMany(ctx, s.pool, scope, ids)
+}
+
+func findMany(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, ids []int64) (map[int64]*condition.Alert, error) {
+	rows, err := pg.SelectAll[alertRow](ctx, in, findConditions, scope.Company, pg.GroupsOf(scope), pq.Int64Array(ids))
+	if err != nil {
+		return nil, err
+	}
+	return pg.Keyed(pg.Pluck(rows, (*alertRow).alert), func(a *condition.Alert) int64 { return a.AlertID }), nil
+}
+
+func find(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id int64) (*condition.Alert, error) {
+	found, err := findMany(ctx, in, scope, []int64{id})
+	if err != nil {
+		return nil, err
+	}
+	if of := found[id]; of != nil {
+		return of, nil
+	}
+	if scope.Restricted() {
+		of, err := find(ctx, in, domain.Whole(scope.Company), id)
+		if err == nil && of.RuleType == domain.RuleCompany {
+			return nil, pg.WholeCompanyOnly("alerts on the company")
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, domain.NotFound("alertId", "alert on a condition", pg.FormatInt(id))
+}
+
+// List implements condition.Alerts.
+func (s *Store) List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*condition.Alert], error) {
+	sql := `SELECT ` + conditionSelect + fromConditions + ` WHERE ` + visibleConditions
+	rows, err := keyset.ByKey(ctx, s.pool, sql, query.Field{Name: "id", Type: query.Integer}, "a.alert_id", page,
+		func(of *alertRow) string { return pg.FormatInt(of.AlertID) }, scope.Company, pg.GroupsOf(scope))
+	return pg.MapSlice(rows, (*alertRow).alert), err
+}
+
+// Count implements condition.Alerts.
+func (s *Store) Count(ctx context.Context, scope domain.Scope) (int, error) {
+	return pg.Count(ctx, s.pool, countConditions, scope.Company, pg.GroupsOf(scope))
+}
+
+const (
+	lockOwner       = `SELECT company_id FROM companies WHERE company_id = $1 FOR NO KEY UPDATE`
+	countAll        = `SELECT count(*) FROM condition_alerts WHERE company_id = $1`
+	insertCondition = `
+INSERT INTO condition_alerts (company_id, alert_id, rule_type, subscriber_key, group_id, kind, bound, traits, armed_at, date_created)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`
+	// dueNow gives the company its next turn at once.
+	dueNow = `
+INSERT INTO condition_turns (company_id, due_at) VALUES ($1, '-infinity')
+ON CONFLICT (company_id) DO UPDATE SET due_at = '-infinity'`
+)
+
+// changing runs do in a transaction in which nobody else changes conditions of the
+// company; they are evaluated soon after.
+func (s *Store) changing(ctx context.Context, scope domain.Scope, do func(tx *sqlx.Tx) (*domain.AuditEntry, error)) error {
+	return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		if _, err := tx.ExecContext(ctx, lockOwner, scope.Company); err != nil {
+			return err
+		}
+		entry, err := do(tx)
+		if err != nil || entry == nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, dueNow, scope.Company); err != nil {
+			return err
+		}
+		return audit.Record(ctx, tx, scope, *entry)
+	})
+}
+
+// Create implements condition.Alerts.
+func (s *Store) Create(ctx context.Context, scope domain.Scope, spec condition.Spec) (created *condition.Alert, err error) {
+	if err := spec.Check(); err != nil {
+		return nil, err
+	}
+	err = s.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+		target, err := db.FindAlertTarget(ctx, tx, scope, spec.RuleType, spec.Target)
+		if err != nil {
+			return nil, err
+		}
+		n, err := pg.Count(ctx, tx, countAll, scope.Company)
+		if err != nil {
+			return nil, err
+		}
+		if n >= condition.MaxAlerts {
+			return nil, domain.Invalid("condition", "a company has at most %d alerts on conditions", condition.MaxAlerts)
+		}
+		id, err := db.NewAlertID(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		_, err = tx.ExecContext(ctx, insertCondition, scope.Company, id, spec.RuleType, target.SubscriberKey, target.GroupID, spec.Kind, spec.Bound,
+			traitsOf(spec.Traits), s.moment())
+		if err != nil {
+			return nil, err
+		}
+		created, err = find(ctx, tx, scope, id)
+		return entryOf(domain.AuditAlertCreate, nil, created), err
+	})
+	return created, err
+}
+
+// traitsOf returns the traits as a column takes them.
+func traitsOf(traits []condition.Trait) pq.StringArray {
+	return append(pq.StringArray{}, pg.Pluck(traits, func(t condition.Trait) string { return string(t) })...)
+}
+
+const editCondition = `
+UPDATE condition_alerts SET bound = $3, traits = $4, revision = revision + 1, armed_at = $5
+WHERE company_id = $1 AND alert_id = $2`
+
+// Edit implements condition.Alerts.
+func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, to condition.Condition) (edited *condition.Alert, err error) {
+	if err := to.Check(); err != nil {
+		return nil, err
+	}
+	err = s.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+		before, err := find(ctx, tx, scope, id)
+		if err != nil {
+			return nil, err
+		}
+		if before.Kind != to.Kind {
+			return nil, domain.Invalid("condition", "the alert %d stays one of the kind %q: delete it and make another", id, before.Kind)
+		}
+		edited = before
+		if describe(before) == describe(&condition.Alert{Kind: to.Kind, Bound: to.Bound, Traits: to.Traits}) {
+			return nil, nil
+		}
+		if _, err := pg.Affected(ctx, tx, editCondition, scope.Company, id, to.Bound, traitsOf(to.Traits), s.moment()); err != nil {
+			return nil, err
+		}
+		if _, err := pg.Affected(ctx, tx, closeEpisodes, scope.Company, id); err != nil {
+			return nil, err
+		}
+		edited, err = find(ctx, tx, scope, id)
+		return entryOf(domain.AuditAlertEdit, before, edited), err
+	})
+	return edited, err
+}
+
+const (
+	removeCondition = `DELETE FROM condition_alerts WHERE company_id = $1 AND alert_id = $2`
+	closeEpisodes   = `UPDATE condition_log SET is_open = false WHERE company_id = $1 AND alert_id = $2 AND is_open`
+)
+
+// Remove implements condition.Alerts.
+func (s *Store) Remove(ctx context.Context, scope domain.Scope, id int64) (removed *condition.Alert, err error) {
+	err = s.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+		if removed, err = find(ctx, tx, scope, id); err != nil {
+			return nil, err
+		}
+		if _, err := pg.Affected(ctx, tx, closeEpisodes, scope.Company, id); err != nil {
+			return nil, err
+		}
+		_, err := pg.Affected(ctx, tx, removeCondition, scope.Company, id)
+		return entryOf(domain.AuditAlertDelete, removed, nil), err
+	})
+	return removed, err
+}
+
+// entryOf is the audit entry of an alert that became another; nil is none.
+func entryOf(action string, before, after *condition.Alert) *domain.AuditEntry {
+	of := after
+	if of == nil {
+		of = before
+	}
+	if of == nil {
+		return nil
+	}
+	var changes []domain.AuditChange
+	for _, field := range []struct {
+		name string
+		of   func(*condition.Alert) string
+	}{
+		{"ruleType", func(a *condition.Alert) string { return string(a.RuleType) }},
+		{"target", func(a *condition.Alert) string { return a.Target }},
+		{"condition", describe},
+	} {
+		switch {
+		case before == nil:
+			changes = append(changes, domain.Became(field.name, field.of(after)))
+		case after == nil:
+			changes = append(changes, domain.Was(field.name, field.of(before)))
+		default:
+			changes = append(changes, domain.Changed(field.name, field.of(before), field.of(after))...)
+		}
+	}
+	return &domain.AuditEntry{Action: action, SubjectType: "Alert", SubjectID: pg.FormatInt(of.AlertID), Changes: changes}
+}
+
+// describe returns the condition of an alert in words.
+func describe(a *condition.Alert) string {
+	if a.Kind == condition.Change {
+		return strings.Join(append([]string{string(a.Kind)}, traitsOf(a.Traits)...), " ")
+	}
+	return string(a.Kind) + " " + pg.FormatInt(a.Bound)
+}

@@ -1,0 +1,250 @@
+// Package condition holds the rules of alerts on conditions other than the volume of
+// usage: subjects that are silent, sessions that come too often, values that change,
+// and usage that will exceed a limit.
+package condition
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"simgraph/domain"
+	"simgraph/domain/query"
+)
+
+const (
+	// MaxAlerts bounds the alerts on conditions of a company.
+	MaxAlerts = 100
+	// MaxSilence is the longest silence in hours: 90 days.
+	MaxSilence = 90 * 24
+	// MaxSessions bounds the number of sessions in an hour that an alert names.
+	MaxSessions = 1_000_000
+)
+
+// Kind is what an alert notices.
+type Kind string
+
+// The kinds.
+const (
+	// Silent: neither usage nor a session for a number of hours.
+	Silent Kind = "silent"
+	// Storm: more sessions than a number began within an hour of the clock (UTC).
+	Storm Kind = "storm"
+	// Forecast: usage will exceed a number of bytes by the end of the billing period.
+	Forecast Kind = "forecast"
+	// Change: a value that the network reports became another.
+	Change Kind = "change"
+	// SourceSilent is only logged: a source of usage has reported nothing for as long
+	// as the shortest silence that is watched.
+	SourceSilent Kind = "source"
+)
+
+// Trait is a value of a subscriber that the network reports.
+type Trait string
+
+// The traits.
+const (
+	// IMEI is compared by its first 14 digits: the rest is no device but its software.
+	IMEI    Trait = "imei"
+	Address Trait = "address"
+	Network Trait = "network"
+	Country Trait = "country"
+	// Protocol is the radio access type of sessions.
+	Protocol Trait = "protocol"
+)
+
+// Traits are all of them.
+var Traits = []Trait{IMEI, Address, Network, Country, Protocol}
+
+// Alert is an alert on a condition. Its number is of the same series as those of
+// alerts on volume.
+type Alert struct {
+	AlertID  int64
+	RuleType domain.RuleType
+	// Target, SubscriberKey and GroupID are as in domain.Alert.
+	Target        string
+	SubscriberKey *int64
+	GroupID       *int64
+	Kind          Kind
+	// Bound is the hours of Silent, the sessions of Storm and the bytes of Forecast;
+	// 0 of Change.
+	Bound int64
+	// Traits are those of Change; empty of the others.
+	Traits []Trait
+	// Revision counts the edits, and ArmedAt is when the last was made: what was before
+	// it fires nothing, but for a silence that lasts.
+	Revision    int
+	ArmedAt     time.Time
+	DateCreated time.Time
+}
+
+// Condition is what an alert notices, without its target.
+type Condition struct {
+	Kind   Kind
+	Bound  int64
+	Traits []Trait
+}
+
+// Spec is an alert to be created.
+type Spec struct {
+	RuleType domain.RuleType
+	// Target is as in domain.AlertSpec.
+	Target string
+	Condition
+}
+
+// Check rejects what no alert can be. Whether the target exists is for the store to find.
+func (s *Spec) Check() error {
+	volume := domain.AlertSpec{RuleType: s.RuleType, Target: s.Target}
+	if err := volume.Check(); err != nil {
+		return err
+	}
+	if s.Kind == Change && s.RuleType == domain.RuleGroup {
+		return domain.Invalid("changesOf", "a group as a whole has no such values: use a rule on its members")
+	}
+	return s.Condition.Check()
+}
+
+// Check rejects a condition that cannot be noticed.
+func (c *Condition) Check() error {
+	switch c.Kind {
+	case Silent:
+		return within("silentHours", c.Bound, MaxSilence)
+	case Storm:
+		return within("sessionsPerHour", c.Bound, MaxSessions)
+	case Forecast:
+		if c.Bound < 0 {
+			return domain.Invalid("forecastBytes", "forecastBytes must be 0 to 9223372036854775807, not %d", c.Bound)
+		}
+		return nil
+	case Change:
+		return checkTraits(c.Traits)
+	}
+	return domain.Invalid("condition", "a condition is one of silentHours, sessionsPerHour, forecastBytes and changesOf")
+}
+
+func within(field string, n, most int64) error {
+	if n < 1 || n > most {
+		return domain.Invalid(field, "%s must be 1 to %d, not %d", field, most, n)
+	}
+	return nil
+}
+
+func checkTraits(traits []Trait) error {
+	if len(traits) == 0 {
+		return domain.Invalid("changesOf", "changesOf needs at least one value")
+	}
+	for i, trait := range traits {
+		if !slices.Contains(Traits, trait) {
+			return domain.Invalid("changesOf", "there is no value %q", trait)
+		}
+		if slices.Contains(traits[:i], trait) {
+			return domain.Invalid("changesOf", "the value %q is named twice", trait)
+		}
+	}
+	return nil
+}
+
+// Duration is the silence that an alert of the kind Silent allows.
+func (a *Alert) Duration() time.Duration { return time.Duration(a.Bound) * time.Hour }
+
+// Condition returns what the alert notices.
+func (a *Alert) Condition() Condition { return Condition{a.Kind, a.Bound, a.Traits} }
+
+// State is what a log entry reports.
+type State string
+
+// The states.
+const (
+	Fired    State = "fired"
+	Resolved State = "resolved"
+)
+
+// Entry is one of the log of conditions. It stays when the alert is deleted.
+type Entry struct {
+	EntryID int64
+	// AlertID is 0 of SourceSilent.
+	AlertID  int64
+	Kind     Kind
+	State    State
+	RuleType domain.RuleType
+	// Target is the alert's at that time.
+	Target        string
+	SubscriberKey *int64
+	GroupID       *int64
+	// TargetGroupID is present for the rules of groups.
+	TargetGroupID *int64
+	// Source is the source of usage, of SourceSilent; "" of the others.
+	Source string
+	// Since is when the subject was seen last, the begin of the hour of Storm and of the
+	// period of Forecast, or when a new value was reported first.
+	Since time.Time
+	// Bound is the alert's, and Value what was found: sessions, or bytes; 0 of the others.
+	Bound, Value int64
+	// Trait, Before and After are those of Change.
+	Trait         Trait
+	Before, After string
+	// Resolves is the entry that reported the begin, for Resolved.
+	Resolves *int64
+	// ResolvedAt is when that ended which the entry reports; nil while it lasts, and for
+	// what has no end.
+	ResolvedAt     *time.Time
+	NotificationID *string
+	DateCreated    time.Time
+}
+
+// Alerts keeps the alerts on conditions. A restricted scope shows those whose subscriber
+// or group it shows; naming one on the company is Forbidden there, every other hidden
+// one NotFound.
+type Alerts interface {
+	FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*Alert, error)
+	// List returns the alerts by id.
+	List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*Alert], error)
+	Count(ctx context.Context, scope domain.Scope) (int, error)
+	// Create makes an alert, at most MaxAlerts to a company. It is evaluated within a minute.
+	Create(ctx context.Context, scope domain.Scope, spec Spec) (*Alert, error)
+	// Edit changes the bound or the traits, not the kind; the alert is armed again.
+	Edit(ctx context.Context, scope domain.Scope, id int64, to Condition) (*Alert, error)
+	// Remove deletes the alert and returns it. Its log stays.
+	Remove(ctx context.Context, scope domain.Scope, id int64) (*Alert, error)
+
+	// FindEntries answers for a batch at once, keyed by entry id.
+	FindEntries(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*Entry, error)
+	// Log returns the entries, the newest first unless ordered otherwise.
+	Log(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*Entry], error)
+	CountLog(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error)
+}
+
+// Watches reports whether the alert watches a subscriber that is in the group; nil for none.
+func (a *Alert) Watches(subscriber int64, group *int64) bool {
+	switch a.RuleType {
+	case domain.RuleSIM:
+		return *a.SubscriberKey == subscriber
+	case domain.RuleCompany:
+		return true
+	case domain.RuleGroup, domain.RuleGroupMember:
+		return group != nil && *a.GroupID == *group
+	}
+	return false
+}
+
+// Names reports whether the alert notices changes of the trait.
+func (a *Alert) Names(trait Trait) bool { return slices.Contains(a.Traits, trait) }
+
+// LogFields are what the log of conditions can be filtered and ordered by.
+var LogFields = query.NewFields(
+	query.Field{Name: "entryId", Type: query.Integer},
+	query.Field{Name: "alertId", Type: query.Integer},
+	query.Field{Name: "kind", Type: query.Text},
+	query.Field{Name: "state", Type: query.Text},
+	query.Field{Name: "physicalId", Type: query.Text},
+	query.Field{Name: "isOpen", Type: query.Boolean},
+	query.Field{Name: "dateCreated", Type: query.Time},
+)
+
+// LogOrder is the order of the log when none is requested: newest first.
+func LogOrder() []query.Order {
+	created, _ := LogFields.Find("dateCreated")
+	entry, _ := LogFields.Find("entryId")
+	return []query.Order{{Field: created, Desc: true}, {Field: entry, Desc: true}}
+}

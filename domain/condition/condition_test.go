@@ -1,0 +1,136 @@
+package condition_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"simgraph/domain"
+	"simgraph/domain/condition"
+)
+
+const day = 24 * time.Hour
+
+// The total of a forecast agrees with one that adds up day by day, in seconds.
+func TestForecastsAgreeWithASlowReference(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		at := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(random.IntN(400*24*60)) * time.Minute)
+		today := at.Truncate(day)
+		end := at.Add(time.Duration(1+random.IntN(31*24)) * time.Hour).Truncate(time.Hour)
+		period := domain.Period{Start: at.AddDate(0, 0, -3), End: end}
+		history := condition.History{Used: random.Int64N(1_000_000), Today: random.Int64N(1000), ConnectedAt: at.AddDate(0, 0, -random.IntN(40))}
+		usage := map[time.Time]int64{}
+		for back := 1; back <= condition.HistoryDays; back++ {
+			date := today.AddDate(0, 0, -back)
+			if !date.Add(day).Before(history.ConnectedAt) {
+				usage[date] = 2 * random.Int64N(1000)
+			}
+			history.Days[back-1] = usage[date]
+		}
+		want := float64(history.Used)
+		for date := today; date.Before(end); date = date.Add(day) {
+			var same []int64
+			for of, bytes := range usage {
+				if of.Weekday() == date.Weekday() {
+					same = append(same, bytes)
+				}
+			}
+			slices.Sort(same)
+			expected := 0.0
+			if n := len(same); n > 0 {
+				expected = float64(same[(n-1)/2]+same[n/2]) / 2
+			}
+			from := date
+			if date.Equal(today) {
+				expected, from = max(0, expected-float64(history.Today)), at
+			}
+			till := date.Add(day)
+			if till.After(end) {
+				till = end
+			}
+			if till.After(from) {
+				want += expected * till.Sub(from).Seconds() / date.Add(day).Sub(from).Seconds()
+			}
+		}
+		if got := float64(history.Total(at, period)); got < want-1 || got > want+1 {
+			t.Fatalf("seed %d: %v, want %v", seed, got, want)
+		}
+	}
+}
+
+// A value is a change when it is neither the first nor among the last four.
+func TestTheLastValuesAreKnown(t *testing.T) {
+	t.Parallel()
+	var known condition.Known
+	for i, c := range []struct {
+		value   string
+		changes bool
+	}{
+		{"a", false}, {"a", false}, {"b", true}, {"a", false}, {"c", true}, {"d", true}, {"b", false}, {"e", true}, {"a", true}, {"e", false}, {"c", true},
+	} {
+		var changes bool
+		if known, changes = known.Learn(c.value); changes != c.changes || known[0] != c.value || len(known) > 4 {
+			t.Errorf("%d: %s: %v, %v", i, c.value, known, changes)
+		}
+	}
+}
+
+func TestASpecThatNothingCanMeetIsRejected(t *testing.T) {
+	t.Parallel()
+	silent := condition.Condition{Kind: condition.Silent, Bound: 6}
+	changes := condition.Condition{Kind: condition.Change, Traits: []condition.Trait{condition.IMEI}}
+	for _, c := range []struct {
+		spec condition.Spec
+		want string
+	}{
+		{condition.Spec{RuleType: domain.RuleCompany, Condition: silent}, ""},
+		{condition.Spec{RuleType: domain.RuleCompany, Target: "x", Condition: silent}, "target"},
+		{condition.Spec{RuleType: domain.RuleGroup, Target: "012", Condition: silent}, "target"},
+		{condition.Spec{RuleType: "sims", Condition: silent}, "ruleType"},
+		{condition.Spec{RuleType: domain.RuleCompany}, "condition"},
+		{condition.Spec{RuleType: domain.RuleCompany, Condition: condition.Condition{Kind: condition.SourceSilent, Bound: 1}}, "condition"},
+		{condition.Spec{RuleType: domain.RuleCompany, Condition: condition.Condition{Kind: condition.Silent}}, "silentHours"},
+		{condition.Spec{RuleType: domain.RuleCompany, Condition: condition.Condition{Kind: condition.Silent, Bound: 2160}}, ""},
+		{condition.Spec{RuleType: domain.RuleCompany, Condition: condition.Condition{Kind: condition.Silent, Bound: 2161}}, "silentHours"},
+		{condition.Spec{RuleType: domain.RuleCompany, Condition: condition.Condition{Kind: condition.Storm, Bound: 1_000_001}}, "sessionsPerHour"},
+		{condition.Spec{RuleType: domain.RuleCompany, Condition: condition.Condition{Kind: condition.Forecast, Bound: -1}}, "forecastBytes"},
+		{condition.Spec{RuleType: domain.RuleCompany, Condition: condition.Condition{Kind: condition.Forecast}}, ""},
+		{condition.Spec{RuleType: domain.RuleGroup, Target: "12", Condition: changes}, "changesOf"},
+		{condition.Spec{RuleType: domain.RuleGroupMember, Target: "12", Condition: changes}, ""},
+		{condition.Spec{RuleType: domain.RuleCompany, Condition: condition.Condition{Kind: condition.Change}}, "changesOf"},
+		{condition.Spec{RuleType: domain.RuleCompany, Condition: condition.Condition{Kind: condition.Change, Traits: []condition.Trait{"mood"}}}, "changesOf"},
+		{condition.Spec{RuleType: domain.RuleCompany, Condition: condition.Condition{Kind: condition.Change, Traits: []condition.Trait{condition.IMEI, condition.IMEI}}}, "changesOf"},
+	} {
+		field := ""
+		if fault, is := domain.AsError(c.spec.Check()); is {
+			field = fault.Field
+		}
+		if field != c.want {
+			t.Errorf("%+v: an error of %q, want %q", c.spec, field, c.want)
+		}
+	}
+}
+
+func TestFeedsThatAgreeNeedNoSource(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, time.November, 9, 12, 0, 0, 0, time.UTC)
+	feeds := condition.Feeds{"a": noon, "b": noon.Add(-time.Hour)}
+	for _, c := range []struct {
+		source        string
+		at            time.Time
+		covers, agree bool
+	}{
+		{"a", noon, true, false}, {"b", noon, false, false}, {"", noon, true, false}, {"b", noon.Add(-time.Hour), true, true},
+		{"a", noon.Add(time.Second), false, true}, {"", noon.Add(time.Second), false, true},
+	} {
+		if feeds.Covers(c.source, c.at) != c.covers || feeds.Agree(c.at) != c.agree {
+			t.Errorf("%+v: covers %v, agree %v", c, feeds.Covers(c.source, c.at), feeds.Agree(c.at))
+		}
+	}
+	if none := (condition.Feeds{}); none.Covers("a", noon) || !none.Agree(noon) || !none.Newest().IsZero() {
+		t.Error("without sources something is known")
+	}
+}

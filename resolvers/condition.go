@@ -1,0 +1,178 @@
+package resolvers
+
+import (
+	"context"
+
+	"simgraph/domain"
+	"simgraph/domain/condition"
+	"simgraph/graph/generated/input"
+	"simgraph/graph/model"
+)
+
+func (q queryResolver) ConditionAlerts(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.ConditionAlertConnection, error) {
+	page, err := connectionPage(first, after, last, before)
+	if err != nil {
+		return nil, err
+	}
+	return paged(ctx, page, scopeOf, q.Conditions.List, q.Conditions.Count)
+}
+
+func (q queryResolver) ConditionLog(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.ConditionLogConnection, error) {
+	page, err := connectionPage(first, after, last, before)
+	if err != nil {
+		return nil, err
+	}
+	expr, err := filterOf(filter, condition.LogFields)
+	if err != nil {
+		return nil, err
+	}
+	order, err := ordersOf(orderBy, condition.LogFields)
+	if err != nil {
+		return nil, err
+	}
+	listing := domain.Listing{Filter: expr, Order: order}
+	list := func(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*condition.Entry], error) {
+		listing.Page = page
+		return q.Conditions.Log(ctx, scope, listing)
+	}
+	count := func(ctx context.Context, scope domain.Scope) (int, error) {
+		return q.Conditions.CountLog(ctx, scope, listing)
+	}
+	return paged(ctx, page, scopeOf, list, count)
+}
+
+func (m mutationResolver) CreateConditionAlert(ctx context.Context, in input.CreateConditionAlertInput) (*model.CreateConditionAlertPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	of, err := conditionOf(*in.Condition)
+	if err != nil {
+		return nil, err
+	}
+	spec := condition.Spec{RuleType: in.RuleType, Condition: of}
+	if target := in.Target.Value(); target != nil {
+		spec.Target = *target
+	}
+	created, err := m.Conditions.Create(ctx, scope, spec)
+	return &model.CreateConditionAlertPayload{Alert: created}, err
+}
+
+func (m mutationResolver) EditConditionAlert(ctx context.Context, in input.EditConditionAlertInput) (*model.EditConditionAlertPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	of, err := conditionOf(*in.Condition)
+	if err != nil {
+		return nil, err
+	}
+	edited, err := m.Conditions.Edit(ctx, scope, int64(in.AlertID), of)
+	return &model.EditConditionAlertPayload{Alert: edited}, err
+}
+
+func (m mutationResolver) DeleteConditionAlert(ctx context.Context, in input.DeleteConditionAlertInput) (*model.DeleteConditionAlertPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := m.Conditions.Remove(ctx, scope, int64(in.AlertID))
+	return &model.DeleteConditionAlertPayload{Alert: removed}, err
+}
+
+// conditionOf reads the one condition that the input names.
+func conditionOf(in input.ConditionInput) (condition.Condition, error) {
+	var named []condition.Condition
+	if hours := in.SilentHours.Value(); hours != nil {
+		named = append(named, condition.Condition{Kind: condition.Silent, Bound: int64(*hours)})
+	}
+	if sessions := in.SessionsPerHour.Value(); sessions != nil {
+		named = append(named, condition.Condition{Kind: condition.Storm, Bound: int64(*sessions)})
+	}
+	if bytes := in.ForecastBytes.Value(); bytes != nil {
+		named = append(named, condition.Condition{Kind: condition.Forecast, Bound: *bytes})
+	}
+	if traits := in.ChangesOf.Value(); traits != nil {
+		named = append(named, condition.Condition{Kind: condition.Change, Traits: traits})
+	}
+	if len(named) != 1 {
+		return condition.Condition{}, domain.Invalid("condition", "a condition is exactly one of silentHours, sessionsPerHour, forecastBytes and changesOf, not %d of them", len(named))
+	}
+	return named[0], nil
+}
+
+func (c conditionAlertResolver) ID(_ context.Context, of *condition.Alert) (string, error) {
+	return globalID("ConditionAlert", formatID(of.AlertID)), nil
+}
+
+func (c conditionAlertResolver) SilentHours(_ context.Context, of *condition.Alert) (*int32, error) {
+	return boundOf(of, condition.Silent, func(n int64) int32 { return int32(n) }), nil
+}
+
+func (c conditionAlertResolver) SessionsPerHour(_ context.Context, of *condition.Alert) (*int32, error) {
+	return boundOf(of, condition.Storm, func(n int64) int32 { return int32(n) }), nil
+}
+
+func (c conditionAlertResolver) ForecastBytes(_ context.Context, of *condition.Alert) (*int64, error) {
+	return boundOf(of, condition.Forecast, func(n int64) int64 { return n }), nil
+}
+
+// boundOf returns the bound of an alert of the kind; nil for other kinds.
+func boundOf[N any](of *condition.Alert, kind condition.Kind, convert func(int64) N) *N {
+	if of.Kind != kind {
+		return nil
+	}
+	return new(convert(of.Bound))
+}
+
+func (c conditionAlertResolver) Subscriber(ctx context.Context, of *condition.Alert) (*domain.Subscriber, error) {
+	return subscriberOfCondition.of(ctx, of)
+}
+
+func (c conditionAlertResolver) Group(ctx context.Context, of *condition.Alert) (*domain.Group, error) {
+	return groupOfCondition.of(ctx, of)
+}
+
+func (e conditionLogEntryResolver) ID(_ context.Context, of *condition.Entry) (string, error) {
+	return globalID("ConditionLogEntry", formatID(of.EntryID)), nil
+}
+
+func (e conditionLogEntryResolver) AlertID(_ context.Context, of *condition.Entry) (*int32, error) {
+	if of.AlertID == 0 {
+		return nil, nil
+	}
+	return new(int32(of.AlertID)), nil
+}
+
+func (e conditionLogEntryResolver) Alert(ctx context.Context, of *condition.Entry) (*condition.Alert, error) {
+	return alertOfNotice.of(ctx, of)
+}
+
+func (e conditionLogEntryResolver) Trait(_ context.Context, of *condition.Entry) (*condition.Trait, error) {
+	if of.Trait == "" {
+		return nil, nil
+	}
+	return &of.Trait, nil
+}
+
+func (e conditionLogEntryResolver) Subscriber(ctx context.Context, of *condition.Entry) (*domain.Subscriber, error) {
+	return subscriberOfNotice.of(ctx, of)
+}
+
+func (e conditionLogEntryResolver) Group(ctx context.Context, of *condition.Entry) (*domain.Group, error) {
+	return groupOfNotice.of(ctx, of)
+}
+
+func (e conditionLogEntryResolver) Deliveries(ctx context.Context, of *condition.Entry) ([]*domain.AlertDelivery, error) {
+	return items(deliveriesOfNotice.of(ctx, of))
+}
+
+func (g *Graph) conditionNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Conditions.FindMany(ctx, scope, numbers(ids))
+	return asNodes(found, formatID), err
+}
+
+func (g *Graph) conditionLogNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Conditions.FindEntries(ctx, scope, numbers(ids))
+	return asNodes(found, formatID), err
+}
