@@ -40,11 +40,11 @@ func (m mutationResolver) StartSubscriberChange(ctx context.Context, in input.St
 	if err != nil {
 		return nil, err
 	}
-	started, err := m.Ports.Operations.Start(ctx, caller, start)
+	has, err := m.Commands.HasProvider(ctx, caller.Scope)
 	if err != nil {
 		return nil, err
 	}
-	has, err := m.Commands.HasProvider(ctx, caller.Scope)
+	started, err := m.Ports.Operations.Start(ctx, caller, start)
 	return &model.StartSubscriberChangePayload{Operation: started, IsInventoryOnly: !has}, err
 }
 
@@ -146,11 +146,11 @@ func (m mutationResolver) UndoOperation(ctx context.Context, in input.UndoOperat
 	if err != nil {
 		return nil, err
 	}
-	started, err := m.Ports.Operations.Undo(ctx, caller, in.OperationID)
+	has, err := m.Commands.HasProvider(ctx, caller.Scope)
 	if err != nil {
 		return nil, err
 	}
-	has, err := m.Commands.HasProvider(ctx, caller.Scope)
+	started, err := m.Ports.Operations.Undo(ctx, caller, in.OperationID)
 	return &model.UndoOperationPayload{Operation: started, IsInventoryOnly: !has}, err
 }
 

@@ -564,3 +564,110 @@ func TestOldCommandsAreRemoved(t *testing.T) {
 		t.Errorf("the next is %s, want %s", queued, newer)
 	}
 }
+
+// Whatever the carrier's system answers can be kept.
+func TestAReasonOfAnyCharactersIsKept(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(_ int, of *request, w http.ResponseWriter) {
+		_, _ = w.Write([]byte(`{"state": "failed", "reason": "no\u0000such` + "\xff" + `\n` + strings.Repeat("SIM", 200) + `"}`))
+	})
+	f.start()
+	of := f.until(f.edit("p1", barred(true)), in(carrier.Failed))
+	if !strings.HasPrefix(of.Reason, "no such\uFFFD SIMSIM") || len([]rune(of.Reason)) != carrier.MaxReason {
+		t.Errorf("%q", of.Reason)
+	}
+	_, err := f.store.Report(t.Context(), scope, carrier.Report{CommandID: of.CommandID, State: carrier.Failed, Reason: "a\x00b"})
+	if fault, is := domain.AsError(err); !is || fault.Field != "reason" {
+		t.Errorf("%v", err)
+	}
+}
+
+// What may have arrived is not withdrawn, also where it was requested again.
+func TestWhatWasSentOnceIsNotCancelled(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(_ int, _ *request, w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError) })
+	f.start()
+	id := f.edit("p1", barred(true))
+	f.until(id, failedOnce)
+	f.pool.MustExec(`UPDATE webhooks SET disabled_at = now(), disabled_reason = 'user'`) // nothing is sent from here on
+	retried, err := f.store.Retry(t.Context(), scope, id)
+	f.must(err)
+	if retried.Attempts != 0 || !retried.WasSent {
+		t.Errorf("%+v", retried)
+	}
+	if _, err := f.store.Cancel(t.Context(), scope, id); err == nil {
+		t.Error("a command that was sent is cancelled")
+	}
+}
+
+// claim takes the message of the only command that is due, as a worker does that dies or is slow.
+func (f *fixture) claim() *webhook.Attempt {
+	f.Helper()
+	claimed, err := f.endpoints.Claim(f.Context(), 1, 10, time.Minute)
+	f.must(err)
+	if len(claimed) != 1 {
+		f.Fatalf("%d messages are due", len(claimed))
+	}
+	return claimed[0]
+}
+
+// A worker that failed late does not replace what another one is sending.
+func TestALateFailureReplacesNothingThatIsBeingSent(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, ok)
+	first := f.edit("p1", barred(true))
+	slow := f.claim()
+	second := f.edit("p1", barred(false))
+	f.pass(2 * time.Minute)
+	other := f.claim()
+	for _, c := range []struct {
+		of     *webhook.Attempt
+		status int
+		want   carrier.State
+	}{{slow, http.StatusInternalServerError, carrier.Requested}, {other, http.StatusOK, carrier.Accepted}} {
+		_, _, err := f.endpoints.Finish(t.Context(), c.of, webhook.Answer{Status: c.status})
+		f.must(err)
+		if of := f.command(first); of.State != c.want {
+			t.Errorf("after %d: %+v", c.status, of)
+		}
+	}
+	f.start()
+	f.until(second, in(carrier.Accepted))
+}
+
+// The lease of a worker that died holds up nothing for ever.
+func TestACommandOfADeadWorkerIsReplaced(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, ok)
+	first := f.edit("p1", barred(true))
+	f.claim()
+	f.pass(2 * time.Minute)
+	second := f.edit("p1", barred(false))
+	if of := f.command(first); of.State != carrier.Superseded {
+		t.Errorf("%+v", of)
+	}
+	f.start()
+	f.until(second, in(carrier.Accepted))
+	f.same(carrier.Unbar)
+}
+
+// What was given up has arrived all the same where an attempt is answered later.
+func TestALateAnswerOfAGivenUpCommandCounts(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, ok)
+	id := f.edit("p1", barred(true))
+	slow := f.claim()
+	f.pool.MustExec(`UPDATE commands SET state = 'failed', reason = 'not delivered: timeout'; UPDATE webhook_messages SET state = 'failed', finished_at = now()`)
+	_, _, err := f.endpoints.Finish(t.Context(), slow, webhook.Answer{Status: http.StatusOK})
+	f.must(err)
+	if of := f.command(id); of.State != carrier.Accepted || of.Reason != "" {
+		t.Errorf("%+v", of)
+	}
+	_, err = f.store.Report(t.Context(), scope, carrier.Report{CommandID: id, State: carrier.Failed, Reason: "no such SIM"})
+	f.must(err)
+	_, _, err = f.endpoints.Finish(t.Context(), slow, webhook.Answer{Status: http.StatusOK})
+	f.must(err)
+	if of := f.command(id); of.State != carrier.Failed {
+		t.Errorf("a report is overwritten: %+v", of)
+	}
+}

@@ -78,7 +78,7 @@ FROM commands c
 WHERE c.company_id = $1 AND c.subscriber_key = ANY($2) AND c.state IS NOT DISTINCT FROM 'requested'
 ORDER BY c.subscriber_key, c.sequence`
 	queuedMessages = `
-SELECT m.message_id::text AS message_id, m.claimed_until IS NOT NULL AS is_sent
+SELECT m.message_id::text AS message_id, coalesce(m.claimed_until > $3, false) AS is_sent
 FROM webhook_messages m
 WHERE m.company_id = $1 AND m.message_id = ANY($2::uuid[]) AND m.state IS NOT DISTINCT FROM 'queued'`
 )
@@ -104,7 +104,7 @@ func (q *queue) waiting(ctx context.Context, keys []int64) ([]*waiting, error) {
 		MessageID string
 		IsSent    bool
 	}
-	messages, err := pg.SelectAll[message](ctx, q.tx, queuedMessages, q.company, pq.StringArray(pg.Pluck(commands, func(c *waiting) string { return c.CommandID })))
+	messages, err := pg.SelectAll[message](ctx, q.tx, queuedMessages, q.company, pq.StringArray(pg.Pluck(commands, func(c *waiting) string { return c.CommandID })), q.at)
 	for _, m := range messages {
 		byID[m.MessageID].isQueued, byID[m.MessageID].isSent = true, m.IsSent
 	}
@@ -195,10 +195,14 @@ ON CONFLICT (company_id, message_id) DO NOTHING`
 	endMessages = `
 UPDATE webhook_messages SET state = $3, finished_at = $4, claimed_until = NULL
 WHERE company_id = $1 AND message_id = ANY($2::uuid[]) AND state IS NOT DISTINCT FROM 'queued'`
-	// dropMessages leaves those that are being sent.
+	// noteSent and dropMessages leave those that are being sent.
+	noteSent = `
+UPDATE commands SET was_sent = true
+WHERE company_id = $1 AND command_id IN (
+  SELECT m.message_id FROM webhook_messages m WHERE m.company_id = $1 AND m.message_id = ANY($2::uuid[]) AND m.attempts > 0)`
 	dropMessages = `
 DELETE FROM webhook_messages
-WHERE company_id = $1 AND message_id = ANY($2::uuid[]) AND (state <> 'queued' OR claimed_until IS NULL)`
+WHERE company_id = $1 AND message_id = ANY($2::uuid[]) AND (state <> 'queued' OR claimed_until IS NULL OR claimed_until <= $3)`
 )
 
 // promote gives the oldest command that waits of each subscriber its message, unless
@@ -239,22 +243,30 @@ func (q *queue) endMessages(ctx context.Context, state string, ids ...string) er
 
 const (
 	orderOfCommand = `SELECT c.subscriber_key, c.kind FROM commands c WHERE c.company_id = $1 AND c.command_id = $2`
-	// settleCommand leaves alone what was reported meanwhile.
+	// settleCommand leaves alone what was reported meanwhile. What was given up has arrived
+	// all the same, where another attempt is answered after it.
 	settleCommand = `
 UPDATE commands SET state = $3, reason = $4, changed_at = $5
-WHERE company_id = $1 AND command_id = $2 AND (state = 'requested' OR state = 'superseded' OR state = 'accepted' AND $3 <> 'accepted')`
+WHERE company_id = $1 AND command_id = $2 AND (state = 'requested' OR state = 'superseded' OR state = 'accepted' AND $3 <> 'accepted'
+  OR state = 'failed' AND reason LIKE '` + notDelivered + `%')`
 	// giveUpCommand is for a message without more attempts.
 	giveUpCommand = `
 UPDATE commands SET state = 'failed', reason = $3, changed_at = $4
 WHERE company_id = $1 AND command_id = $2 AND state = 'requested'
   AND EXISTS (SELECT FROM webhook_messages m WHERE m.company_id = $1 AND m.message_id = $2 AND m.state = 'failed')`
+	// replaceCommand is for one whose attempt failed, unless it is being sent again already.
 	replaceCommand = `
 UPDATE commands SET state = 'superseded', reason = 'a newer command replaced it', changed_at = $4
 WHERE company_id = $1 AND command_id = $2 AND state = 'requested' AND EXISTS (
+  SELECT FROM webhook_messages m
+  WHERE m.company_id = $1 AND m.message_id = $2 AND m.state = 'queued' AND m.claimed_until IS NULL) AND EXISTS (
   SELECT FROM commands n
   WHERE n.company_id = $1 AND n.subscriber_key = commands.subscriber_key AND n.sequence > commands.sequence
     AND n.kind = ANY($3) AND n.state IS NOT DISTINCT FROM 'requested')`
 )
+
+// notDelivered begins the reason of a command that was given up.
+const notDelivered = "not delivered"
 
 type commandOrder struct {
 	SubscriberKey int64
@@ -287,7 +299,7 @@ func (q *queue) settle(ctx context.Context, of *rules.Attempt, kind carrier.Kind
 		_, err := pg.Affected(ctx, q.tx, settleCommand, q.company, of.DeliveryID, string(state), reason, q.at)
 		return err
 	case rules.ResultFailed:
-		_, err := pg.Affected(ctx, q.tx, giveUpCommand, q.company, of.DeliveryID, carrier.Shorten("not delivered: "+answer.Error), q.at)
+		_, err := pg.Affected(ctx, q.tx, giveUpCommand, q.company, of.DeliveryID, carrier.Shorten(notDelivered+": "+answer.Error), q.at)
 		return err
 	}
 	replaced, err := pg.Affected(ctx, q.tx, replaceCommand, q.company, of.DeliveryID, pq.Array(kind.Opposing()), q.at)

@@ -112,6 +112,7 @@ func (s *Store) change(ctx context.Context, scope domain.Scope, do func(q *queue
 const (
 	commandSelect = `c.command_id::text AS command_id, c.subscriber_key, c.kind, c.state, c.reason, c.sequence, c.operation_id::text AS operation_id,
   c.requested_at, c.changed_at, COALESCE(m.attempts, 0) AS attempts,
+  c.was_sent OR COALESCE(m.attempts, 0) > 0 AS was_sent,
   CASE WHEN m.state = 'queued' AND isfinite(m.due_at) THEN m.due_at END AS next_attempt_at, m.last_status, COALESCE(m.last_error, '') AS last_error,
   c.event AS payload`
 	withMessages = `
@@ -308,7 +309,7 @@ const (
 SELECT c.command_id::text FROM commands c
 WHERE c.company_id = $1 AND c.subscriber_key = $2 AND c.sequence > $3 AND c.kind = ANY($4) AND c.state <> 'cancelled'
 LIMIT 1`
-	sendingCommand = `SELECT m.message_id::text FROM webhook_messages m WHERE m.company_id = $1 AND m.message_id = $2 AND m.state IS NOT DISTINCT FROM 'queued' AND m.claimed_until IS NOT NULL`
+	sendingCommand = `SELECT m.message_id::text FROM webhook_messages m WHERE m.company_id = $1 AND m.message_id = $2 AND m.state IS NOT DISTINCT FROM 'queued' AND m.claimed_until > $3`
 	waitingOf      = `SELECT c.command_id::text FROM commands c WHERE c.company_id = $1 AND c.subscriber_key = $2 AND c.state IS NOT DISTINCT FROM 'requested'`
 )
 
@@ -327,7 +328,10 @@ func (s *Store) Retry(ctx context.Context, scope domain.Scope, id string) (*carr
 		if err != nil {
 			return "", nil, err
 		}
-		if _, err := pg.Affected(ctx, q.tx, dropMessages, q.company, pq.StringArray(waiting)); err != nil {
+		if _, err := pg.Affected(ctx, q.tx, noteSent, q.company, pq.StringArray(waiting)); err != nil {
+			return "", nil, err
+		}
+		if _, err := pg.Affected(ctx, q.tx, dropMessages, q.company, pq.StringArray(waiting), q.at); err != nil {
 			return "", nil, err
 		}
 		return domain.AuditCommandRetry, changes, q.promote(ctx, provider, []int64{of.SubscriberKey})
@@ -348,7 +352,7 @@ func (q *queue) checkRetry(ctx context.Context, provider *rules.Endpoint, of *ca
 	if len(newer) > 0 {
 		return domain.Invalid("commandId", "the newer command %s replaces this one", newer[0])
 	}
-	sending, err := pg.SelectValues[string](ctx, q.tx, sendingCommand, q.company, of.CommandID)
+	sending, err := pg.SelectValues[string](ctx, q.tx, sendingCommand, q.company, of.CommandID, q.at)
 	if err == nil && len(sending) > 0 {
 		err = domain.Invalid("commandId", "the command is being sent")
 	}
@@ -381,7 +385,7 @@ SELECT DISTINCT c.company_id
 FROM commands c
 WHERE ($1::bigint[] IS NULL OR c.company_id = ANY($1)) AND c.changed_at < $2`
 	expireCommands = `
-UPDATE commands SET state = 'failed', reason = 'not delivered in time', changed_at = $3
+UPDATE commands SET state = 'failed', reason = '` + notDelivered + ` in time', changed_at = $3
 WHERE company_id = $1 AND command_id IN (
   SELECT o.command_id FROM commands o
   WHERE o.company_id = $1 AND o.state = 'requested' AND o.changed_at < $2

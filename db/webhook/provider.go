@@ -52,7 +52,7 @@ func (s *Store) SetProvider(ctx context.Context, scope domain.Scope, url *string
 			return nil, nil, err
 		}
 	}
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+	err = s.retried(ctx, func(tx *sqlx.Tx) error {
 		if _, err := tx.ExecContext(ctx, lockOwner, scope.Company); err != nil {
 			return err
 		}
@@ -78,6 +78,11 @@ func (s *Store) SetProvider(ctx context.Context, scope domain.Scope, url *string
 		return audit.Record(ctx, tx, scope, *entry)
 	})
 	return set, secret, err
+}
+
+// retried runs do in a transaction again that others made fail.
+func (s *Store) retried(ctx context.Context, do func(*sqlx.Tx) error) error {
+	return pg.Retry(ctx, func() error { return pg.InTx(ctx, s.pool, do) })
 }
 
 func (s *Store) addProvider(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, url string) (*domain.AuditEntry, webhook.Secret, error) {

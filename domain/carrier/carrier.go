@@ -4,6 +4,7 @@ package carrier
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -104,8 +105,10 @@ type Command struct {
 	// another is made: nil where that is at once, or never.
 	Attempts      int
 	NextAttemptAt *time.Time
-	LastStatus    *int
-	LastError     string
+	// WasSent is set from the first request on, also where it was requested again since.
+	WasSent    bool
+	LastStatus *int
+	LastError  string
 	// Payload is the body of the request.
 	Payload string
 }
@@ -166,6 +169,9 @@ func (r *Report) Check() error {
 	if r.State != Done && r.State != Failed {
 		return domain.Invalid("state", "a command is reported as done or failed")
 	}
+	if strings.ContainsRune(r.Reason, 0) || !utf8.ValidString(r.Reason) {
+		return domain.Invalid("reason", "a reason is a text without the character U+0000")
+	}
 	if utf8.RuneCountInString(r.Reason) > MaxReason {
 		return domain.Invalid("reason", "a reason has at most %d characters", MaxReason)
 	}
@@ -185,13 +191,9 @@ func ReadAnswer(body string) (State, string) {
 	return answer.State, Shorten(answer.Reason)
 }
 
-// Shorten cuts a reason to MaxReason.
-func Shorten(reason string) string {
-	if runes := []rune(reason); len(runes) > MaxReason {
-		return string(runes[:MaxReason])
-	}
-	return reason
-}
+// Shorten puts a reason on one line of at most MaxReason characters, without what no
+// database keeps.
+func Shorten(reason string) string { return domain.OneLine(reason, MaxReason-1) }
 
 // CheckReport rejects a report that contradicts what is known of the command.
 func (c *Command) CheckReport(of State) error {
@@ -206,7 +208,7 @@ func (c *Command) CheckCancel() error {
 	switch {
 	case c.State != Requested:
 		return domain.Invalid("commandId", "the command waits no more: it is %s", c.State)
-	case c.Attempts > 0:
+	case c.WasSent:
 		return domain.Invalid("commandId", "the command was sent already, and may have arrived; change the subscriber back to have the opposite sent")
 	}
 	return nil

@@ -9886,7 +9886,7 @@ input BarSubscriberInput {
 
 "What barring gave."
 type BarSubscriberPayload {
-  "The subscriber as the inventory has it now. Nothing was sent to the network."
+  "The subscriber as the inventory has it now."
   subscriber: Subscriber!
   "Whether nothing goes further than the inventory, since the company has no provider of commands."
   isInventoryOnly: Boolean!
@@ -9902,7 +9902,7 @@ input UnbarSubscriberInput {
 
 "What unbarring gave."
 type UnbarSubscriberPayload {
-  "The subscriber as the inventory has it now. Nothing was sent to the network."
+  "The subscriber as the inventory has it now."
   subscriber: Subscriber!
   "Whether nothing goes further than the inventory, since the company has no provider of commands."
   isInventoryOnly: Boolean!
@@ -9920,7 +9920,7 @@ input TerminateSubscriberInput {
 
 "What terminating gave."
 type TerminateSubscriberPayload {
-  "The subscriber as the inventory has it now. Nothing was sent to the network."
+  "The subscriber as the inventory has it now."
   subscriber: Subscriber!
   "Whether nothing goes further than the inventory, since the company has no provider of commands."
   isInventoryOnly: Boolean!
