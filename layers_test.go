@@ -35,7 +35,7 @@ var layers = map[string][]string{
 	"graph/generated":        {"domain", "domain/bulk", "domain/carrier", "domain/condition", "domain/webhook", "graph/model", "graph/scalar", "graph/generated/input", "graph/plan"},
 	"graph/engine/transport": {"domain", "graph/engine/guard", "graph/engine/input", "graph/plan", "graph/scalar", "internal/problem"},
 	"resolvers":              {"domain", "domain/bulk", "domain/carrier", "domain/condition", "domain/inventory", "domain/query", "domain/webhook", "graph/model", "graph/generated", "graph/generated/input", "graph/plan"},
-	"rest":                   {"domain", "domain/bulk", "domain/query", "graph/engine/input", "internal/problem"},
+	"rest":                   {"domain", "domain/bulk", "domain/carrier", "domain/query", "domain/webhook", "graph/engine/input", "internal/problem"},
 	"internal/problem":       {"domain"},
 	"internal/flight":        {},
 	"internal/access":        {"domain", "domain/signin", "internal/flight", "internal/problem"},

@@ -40,8 +40,9 @@ func (all router) contract(schema *ast.Schema) ([]byte, error) {
 			"description": "Subscribers, tags, groups, usage and monitoring alerts of a company. " +
 				"Where a path fits two templates, /{tagName}/subscribers comes before /subscribers/{physicalId}.",
 		},
-		"servers": []any{object{"url": "/"}},
-		"paths":   paths,
+		"servers":  []any{object{"url": "/"}},
+		"paths":    paths,
+		"webhooks": webhooks(),
 		"components": object{
 			"schemas":   d.schemas,
 			"responses": errorResponses(),

@@ -568,7 +568,7 @@ func TestOldCommandsAreRemoved(t *testing.T) {
 // Whatever the carrier's system answers can be kept.
 func TestAReasonOfAnyCharactersIsKept(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(_ int, of *request, w http.ResponseWriter) {
+	f := newFixture(t, func(_ int, _ *request, w http.ResponseWriter) {
 		_, _ = w.Write([]byte(`{"state": "failed", "reason": "no\u0000such` + "\xff" + `\n` + strings.Repeat("SIM", 200) + `"}`))
 	})
 	f.start()

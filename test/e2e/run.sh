@@ -42,7 +42,7 @@ cat >"$data/providers.json" <<JSON
 }]}
 JSON
 ../../simgraph serve --demo --demo-feed off --radius-addr "$radius" --addr "$addr" --data-dir "$data" \
-	--public-url "http://$addr" --oidc-config "$data/providers.json" --oidc-check 1s >"$data/out" &
+	--public-url "http://$addr" --oidc-config "$data/providers.json" --oidc-check 1s --webhook-allow-private >"$data/out" &
 server=$!
 for _ in $(seq 600); do
 	grep -q 'Bearer' "$data/out" && break

@@ -1,0 +1,76 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"simgraph/domain"
+	"simgraph/domain/carrier"
+	"simgraph/domain/webhook"
+)
+
+// sent is an event of each type, and of each form of its data, as it is sent.
+func sent() map[string]*webhook.Event {
+	at := time.Date(2026, time.November, 9, 12, 0, 0, 0, time.UTC)
+	of := &domain.Subscriber{PhysicalID: "8944", SubscriberID: "4477", IMSI: "23415", EID: new("8904"), TerminateDate: &at}
+	return map[string]*webhook.Event{
+		"volume": webhook.NewAlertFired("acme", at, &webhook.Firing{EntryID: 1, PhysicalID: new("8944"), PeriodStart: at, PeriodEnd: at}),
+		"group":  webhook.NewAlertFired("acme", at, &webhook.Firing{EntryID: 1, GroupID: new(int64(12)), GroupName: new("vans")}),
+		"silent": webhook.NewNoticed("acme", webhook.AlertFired, at, &webhook.Notice{Kind: "silent", EntryID: 1, AlertID: new(int64(7)), PhysicalID: new("8944")}),
+		"over":   webhook.NewNoticed("acme", webhook.AlertResolved, at, &webhook.Notice{Kind: "silent", EntryID: 2, AlertID: new(int64(7)), Resolves: new(int64(1))}),
+		"source": webhook.NewNoticed("acme", webhook.SourceSilent, at, &webhook.Notice{Kind: "source", EntryID: 3, Source: "gw"}),
+		"one":    webhook.NewSubscriberChanged("acme", "id", at, []string{"8944"}),
+		"many":   webhook.NewSubscriberChanged("acme", "id", at, []string{"8944", "8945"}),
+		"done":   webhook.NewOperationFinished("acme", at, webhook.Finish{OperationID: "id", State: "DONE", UndoOf: new("id")}),
+		"bar":    webhook.NewCommandRequested("acme", "id", at, "8944", carrier.NewData("id", 1, carrier.Bar, of, nil)),
+		"end":    webhook.NewCommandRequested("acme", "id", at, "8944", carrier.NewData("id", 1, carrier.Terminate, of, new("id"))),
+		"test":   webhook.NewTest("acme", "id", at, &webhook.Endpoint{WebhookID: 1, Name: "hook"}),
+	}
+}
+
+// Each event that can be sent is described, and is as it is described.
+func TestEventsAreAsTheContractSays(t *testing.T) {
+	t.Parallel()
+	document := contract(t)
+	described := map[webhook.EventType]bool{}
+	for name, event := range sent() {
+		described[event.Type] = true
+		item := document.Webhooks[string(event.Type)]
+		if item == nil {
+			t.Errorf("%s is not described", event.Type)
+			continue
+		}
+		schema := item.Post.RequestBody.Value.Content["application/cloudevents+json"].Schema.Value
+		valid := func(body string) error {
+			var value any
+			if err := json.Unmarshal([]byte(body), &value); err != nil {
+				t.Fatal(err)
+			}
+			return schema.VisitJSON(value, openapi3.EnableJSONSchema2020(), openapi3.EnableFormatValidation())
+		}
+		body := string(event.JSON())
+		if err := valid(body); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, body)
+		}
+		for _, wrong := range []string{
+			strings.Replace(body, `"type":"`, `"type":"x`, 1), strings.Replace(body, `"specversion":"1.0"`, `"specversion":"2.0"`, 1),
+			strings.Replace(body, `"id":"`, `"no":"`, 1), strings.Replace(body, `"data":{"`, `"data":{"x`, 1), strings.Replace(body, `"time":"`, `"time":"x`, 1),
+		} {
+			if wrong == body || valid(wrong) == nil {
+				t.Errorf("%s: the contract allows %s", name, wrong)
+			}
+		}
+	}
+	for _, of := range webhook.Types {
+		if !described[of] {
+			t.Errorf("no event of the type %s is tried", of)
+		}
+	}
+	if len(document.Webhooks) != len(described) {
+		t.Errorf("%d types are described, %d are tried", len(document.Webhooks), len(described))
+	}
+}
