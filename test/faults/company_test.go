@@ -56,7 +56,7 @@ func bundle() []byte {
 	return text.Bytes()
 }
 
-const permissions = `"VIEW_STATISTICS_OVERVIEW","VIEW_SUBSCRIBER","UPDATE_THE_DETAILS_OF_A_SUBSCRIBER",` +
+const permissions = `"VIEW_STATISTICS_OVERVIEW","VIEW_SUBSCRIBER","MANAGE_INVENTORY","UPDATE_THE_DETAILS_OF_A_SUBSCRIBER",` +
 	`"VIEW_MONITORING_ALERTS","VIEW_A_USERS_DETAILS","RECORD_USAGE"`
 
 // accessKey is one that `simgraph key create` made.
