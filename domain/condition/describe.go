@@ -32,7 +32,7 @@ func (e *Entry) Describe() string {
 	case e.State == Resolved:
 		return "is seen again"
 	case e.Kind == Silent:
-		return fmt.Sprintf("has been silent for %s, since %s", hours(e.Bound), since)
+		return fmt.Sprintf("has been silent for more than %s, since %s", hours(e.Bound), since)
 	case e.Kind == SourceSilent:
 		return fmt.Sprintf("has reported no usage since %s: no silence of its subscribers is reported meanwhile", since)
 	case e.Kind == Storm:

@@ -26,7 +26,7 @@ func TestASilenceIsMailedWithWhatElseFired(t *testing.T) {
 	f.must(store.Round(t.Context()))
 	f.pass(31 * time.Second)
 	f.round(sent)
-	checkSubject(t, server.mails()[0].Data, "Alert: van <b>1</b> (s1) has been silent for an hour, since "+f.now.Add(-61*time.Minute-31*time.Second).Format("2 Jan 2006 15:04 UTC"))
+	checkSubject(t, server.mails()[0].Data, "Alert: van <b>1</b> (s1) has been silent for more than an hour, since "+f.now.Add(-61*time.Minute-31*time.Second).Format("2 Jan 2006 15:04 UTC"))
 	f.pool.MustExec(`UPDATE subscriber_periods SET last_seen = $1`, f.now)
 	f.must(store.Round(t.Context()))
 	f.pass(time.Minute)

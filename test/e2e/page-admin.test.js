@@ -53,6 +53,47 @@ inTab('the log is filtered, shows its mail and comes out as a file', async (tab)
   await tab.getByText('Nothing in the log fits.').waitFor();
 });
 
+inTab('a condition is set, notices, and is deleted', async (tab) => {
+  const { subscribers } = await graph('{ subscribers(first: 1, filter: { dataUsage: { gt: 1000 }, connectionDate: { lt: "2026-01-01T00:00:00Z" }, isActive: { eq: true }, isBarred: { eq: false } }) { nodes { subscriberId physicalId } } }');
+  const [{ subscriberId, physicalId }] = subscribers.nodes;
+  await enter(tab, '#/alerts/conditions');
+  await tab.getByText('Nothing but volume is watched.').waitFor();
+  await tab.getByText('Nothing was noticed yet.').waitFor();
+  await tab.getByRole('button', { name: 'New condition' }).click();
+  const dialog = tab.getByRole('dialog', { name: 'New condition' });
+  await dialog.getByLabel('Notice when').selectOption({ label: 'A value changes' });
+  assert.equal(await dialog.getByLabel('A group together').count(), 0);
+  await dialog.getByLabel('Notice when').selectOption({ label: 'It will use too much' });
+  await dialog.getByLabel('More than, in the billing period').fill('much');
+  await dialog.getByText('Write a limit such as 500 MB or 1.5 GB.').waitFor();
+  await accessible(tab, 'a new condition');
+  await dialog.getByLabel('More than, in the billing period').fill('1');
+  await dialog.getByLabel('One subscriber').check();
+  await dialog.getByText('Choose what it watches.').waitFor();
+  await dialog.locator('input[list]').fill(subscriberId);
+  await dialog.getByRole('button', { name: 'Set the alert' }).click();
+  await tab.getByRole('heading', { name: '1 condition', exact: true }).waitFor();
+  // It is evaluated within seconds; the page reads again when it is entered.
+  for (let tries = 0; (await graph('{ conditionLog(first: 0) { totalCount } }')).conditionLog.totalCount === 0; tries++) {
+    assert.ok(tries < 600, 'nothing was noticed');
+    await tab.waitForTimeout(100);
+  }
+  await tab.reload();
+  await tab.getByText(/^will use \d+ bytes in the billing period/).waitFor();
+  await tab.getByRole('region', { name: 'Table of what was noticed' }).locator(`a[href="#/subscribers/${physicalId}"]`).waitFor();
+  await accessible(tab, 'conditions');
+  await tab.getByRole('link', { name: 'Lasting now' }).click();
+  await tab.getByText('Nothing lasts at the moment.').waitFor();
+  await tab.getByRole('button', { name: /^Delete the condition/ }).click();
+  await tab.getByRole('dialog').getByRole('button', { name: 'Delete the condition' }).click();
+  await tab.getByText('Nothing but volume is watched.').waitFor();
+  await tab.getByRole('button', { name: 'Undo' }).click();
+  await tab.getByRole('heading', { name: '1 condition', exact: true }).waitFor();
+  const { conditionAlerts } = await graph('{ conditionAlerts { nodes { alertId forecastBytes } } }');
+  assert.deepEqual(conditionAlerts.nodes.map(({ forecastBytes }) => forecastBytes), ['1']);
+  await graph('mutation($id: Int!) { deleteConditionAlert(input: { alertId: $id }) { alert { alertId } } }', { id: conditionAlerts.nodes[0].alertId });
+});
+
 inTab('a recipient is added, gets a test mail, is changed and deleted', async (tab) => {
   await enter(tab, '#/alerts/recipients');
   await tab.getByLabel('New recipient').fill('ops@e2e.example');
@@ -161,7 +202,7 @@ inTab('a subscriber shows what fired for it and what was changed of it, and its 
 
 const places = async () => {
   const { groups, tags, alerts } = await graph('{ groups(first: 1) { nodes { groupId } } tags(first: 1) { nodes { name } } alerts(first: 1) { nodes { alertId } } }');
-  return ['#/alerts', '#/alerts/log', '#/alerts/recipients', '#/alerts/new', `#/alerts/${alerts.nodes[0].alertId}`, '#/groups', `#/groups/${groups.nodes[0].groupId}`, '#/tags', `#/tags/${encodeURIComponent(tags.nodes[0].name)}`, '#/users', '#/users/keys', '#/audit'];
+  return ['#/alerts', '#/alerts/log', '#/alerts/conditions', '#/operations', '#/operations/new', '#/alerts/recipients', '#/alerts/new', `#/alerts/${alerts.nodes[0].alertId}`, '#/groups', `#/groups/${groups.nodes[0].groupId}`, '#/tags', `#/tags/${encodeURIComponent(tags.nodes[0].name)}`, '#/users', '#/users/keys', '#/audit'];
 };
 
 for (const [colorScheme, width] of [['light', 1440], ['dark', 390]])
@@ -181,7 +222,7 @@ inTab('a user without the permissions reads what is missing', async (tab) => {
   const response = await fetch(`${base}/oauth/token`, { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: new URLSearchParams({ grant_type: 'client_credentials', client_id: accessKey.accessKeyId, client_secret: secret }) });
   const { access_token } = await response.json();
   await enter(tab, '#/alerts/log', access_token);
-  for (const place of ['#/alerts', '#/alerts/log', '#/alerts/recipients', '#/alerts/new', '#/alerts/1', '#/groups', '#/groups/1', '#/tags', '#/tags/fleet', '#/users', '#/users/keys', '#/audit', '#/subscribers']) {
+  for (const place of ['#/alerts', '#/alerts/log', '#/alerts/conditions', '#/alerts/recipients', '#/alerts/new', '#/alerts/1', '#/groups', '#/groups/1', '#/tags', '#/tags/fleet', '#/users', '#/users/keys', '#/audit', '#/subscribers']) {
     await tab.goto(`${base}/${place}`);
     await tab.locator('.empty').filter({ hasText: 'You need the permission' }).waitFor();
     assert.equal(await tab.getByRole('alert').count(), 0, place);

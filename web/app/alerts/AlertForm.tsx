@@ -76,7 +76,8 @@ const search = graphql(`query SubscribersToWatch($text: String!) {
 }`);
 const groups = graphql('query GroupsToWatch { groups(first: 100) { nodes { groupId name } } }');
 
-function SubscriberInput({ value, change }: { value: string; change: (value: string) => void }) {
+/** A subscriber by its subscriberId, with suggestions. */
+export function SubscriberInput({ value, change }: { value: string; change: (value: string) => void }) {
   const id = useId();
   const text = useSettled(value.trim(), 200);
   const { data, former } = useAsk(text.length > 1 ? search : null, { text });
@@ -91,7 +92,8 @@ function SubscriberInput({ value, change }: { value: string; change: (value: str
   );
 }
 
-function GroupInput({ value, change }: { value: string; change: (value: string) => void }) {
+/** One of the groups. */
+export function GroupInput({ value, change }: { value: string; change: (value: string) => void }) {
   const { data } = useAsk(groups);
   return (
     <label>Group

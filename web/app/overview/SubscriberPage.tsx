@@ -6,6 +6,7 @@ import { useViewer } from '../shell/viewer';
 import { BulkChange } from '../subscribers/BulkChange';
 import { SubscriberForm } from '../subscribers/SubscriberForm';
 import { Alerts } from './Alerts';
+import { Commands } from './Commands';
 import { Facts } from './Facts';
 import { History } from './History';
 import { Nickname } from './Nickname';
@@ -63,6 +64,7 @@ export default function SubscriberPage({ id: physicalId }: { id: string }) {
         <div className="stack">
           {subscriber.tags && <SubscriberTags physicalId={physicalId} tags={subscriber.tags.map(({ name }) => name)} changed={reload} />}
           <Facts of={subscriber} />
+          <Commands physicalId={physicalId} />
         </div>
       </div>
       <History physicalId={physicalId} />

@@ -9,6 +9,7 @@ const places = {
   subscriber: 'subscribers/:',
   alerts: 'alerts',
   alertLog: 'alerts/log',
+  conditions: 'alerts/conditions',
   recipients: 'alerts/recipients',
   newAlert: 'alerts/new',
   alert: 'alerts/:',

@@ -105,7 +105,7 @@ export function Table<T>({ label, list, columns, keyOf, none, selection, hrefOf 
               </tr>
             </thead>
             <tbody>
-              {before > 0 && <tr aria-hidden="true"><td colSpan={columns.length + 1} style={{ height: before }} /></tr>}
+              {before > 0 && <tr aria-hidden="true"><td colSpan={columns.length + (selection ? 1 : 0)} style={{ height: before }} /></tr>}
               {items.map(({ index }) => {
                 const row = rows[index]!;
                 const key = keyOf(row);
@@ -116,7 +116,7 @@ export function Table<T>({ label, list, columns, keyOf, none, selection, hrefOf 
                   </tr>
                 );
               })}
-              {after > 0 && <tr aria-hidden="true"><td colSpan={columns.length + 1} style={{ height: after }} /></tr>}
+              {after > 0 && <tr aria-hidden="true"><td colSpan={columns.length + (selection ? 1 : 0)} style={{ height: after }} /></tr>}
             </tbody>
           </table>
         </div>

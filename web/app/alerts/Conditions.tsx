@@ -1,0 +1,153 @@
+import { useState } from 'react';
+import { bytes, count, useSystem } from '../format/units';
+import { graphql, type ResultOf } from '../graph/graphql';
+import { useList } from '../graph/list';
+import { sendMutation } from '../graph/use';
+import { Dialog } from '../shell/Dialog';
+import { Empty, Panel } from '../shell/parts';
+import { changed, to } from '../shell/route';
+import { offerUndo, useUndo } from '../shell/undo';
+import { useMay } from '../shell/viewer';
+import { Ago } from '../ui/Ago';
+import { Export } from '../ui/Export';
+import { type Column, Table } from '../ui/Table';
+import { ConditionForm } from './ConditionForm';
+import { hours, kinds, traits } from './conditions';
+import { Frame } from './Frame';
+import { Subject } from './Subject';
+import { alertKey, rules } from './words';
+
+const query = graphql(`
+  query ConditionTable($first: Int, $after: String, $count: Boolean!, $names: Boolean!) {
+    conditionAlerts(first: $first, after: $after) {
+      nodes {
+        alertId ruleType target kind silentHours sessionsPerHour forecastBytes changesOf dateCreated
+        subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
+      }
+      totalCount @include(if: $count)
+      pageInfo { endCursor hasNextPage }
+    }
+  }
+`);
+const log = graphql(`
+  query ConditionLogTable($first: Int, $after: String, $count: Boolean!, $filter: ConditionLogFilter, $names: Boolean!) {
+    conditionLog(first: $first, after: $after, filter: $filter) {
+      nodes {
+        entryId alertId kind state ruleType target text source since resolvedAt dateCreated
+        subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
+      }
+      totalCount @include(if: $count)
+      pageInfo { endCursor hasNextPage }
+    }
+  }
+`);
+const remove = graphql('mutation DeleteCondition($input: DeleteConditionAlertInput!) { deleteConditionAlert(input: $input) { alert { alertId } } }');
+
+type Row = NonNullable<ResultOf<typeof query>['conditionAlerts']>['nodes'][number];
+type Entry = NonNullable<ResultOf<typeof log>['conditionLog']>['nodes'][number];
+
+/** The alerts on conditions, and what they noticed. */
+export default function Conditions({ params }: { params: URLSearchParams }) {
+  const mayList = useMay('VIEW_MONITORING_ALERTS', 'VIEW_A_USERS_DETAILS');
+  const mayLog = useMay('VIEW_MONITORING_ALERTS');
+  return (
+    <Frame current="conditions">
+      {mayList ? <List /> : <Empty>You need the permissions View Monitoring Alerts and View a User&apos;s Details to see the conditions.</Empty>}
+      {mayLog && <Log params={params} />}
+    </Frame>
+  );
+}
+
+function List() {
+  const names = useMay('VIEW_SUBSCRIBER');
+  const mayAdd = useMay('VIEW_MONITORING_ALERTS', 'ADD_MONITORING_ALERTS');
+  const mayDelete = useMay('VIEW_MONITORING_ALERTS', 'DELETE_MONITORING_ALERTS');
+  const { hidden } = useUndo();
+  const [making, setMaking] = useState(false);
+  const [dropping, setDropping] = useState<Row | null>(null);
+  const list = useList(query, { names }, ({ conditionAlerts }) => conditionAlerts);
+  useSystem();
+  const drop = ({ alertId }: Row) => {
+    setDropping(null);
+    offerUndo({ hides: alertKey(alertId), text: 'The condition is deleted.', commit: () => sendMutation(remove, { input: { alertId } }, { keepalive: true }) });
+  };
+  const columns: Column<Row>[] = [
+    { key: 'watches', name: 'Watches', width: 220, cell: (row) => <Subject {...row} /> },
+    { key: 'rule', name: 'Rule', width: 210, cell: ({ ruleType }) => rules[ruleType] },
+    { key: 'kind', name: 'Notices', width: 160, cell: ({ kind }) => kinds[kind] },
+    { key: 'bound', name: 'Limit', width: 220, cell: limitOf },
+    { key: 'created', name: 'Made', width: 130, cell: ({ dateCreated }) => <Ago at={dateCreated} /> },
+    { key: 'delete', name: 'Delete', width: 90, cell: (row) => mayDelete && <button type="button" className="bare" aria-label={`Delete the condition ${row.alertId}`} onClick={() => setDropping(row)}>Delete</button> },
+  ];
+  return (
+    <Panel id="list" title={list.total === undefined ? 'Conditions' : `${count(list.total)} condition${list.total === 1 ? '' : 's'}`} aside={mayAdd && <button type="button" onClick={() => setMaking(true)}>New condition</button>}>
+      <Table
+        label="Conditions" columns={columns} keyOf={({ alertId }) => String(alertId)}
+        list={{ ...list, rows: list.rows.filter(({ alertId }) => !hidden.has(alertKey(alertId))) }}
+        none={<Empty>Nothing but volume is watched. A condition notices devices that are silent, begin too many sessions, will use too much, or change their SIM&apos;s device, address or country.</Empty>}
+      />
+      {making && <ConditionForm close={() => setMaking(false)} />}
+      {dropping && (
+        <Dialog title="Delete this condition?" cancel={() => setDropping(null)}>
+          <p>It reports nothing any more. What it noticed stays in the log.</p>
+          <p className="actions">
+            <button type="button" autoFocus onClick={() => setDropping(null)}>Keep it</button>
+            <button type="button" className="danger" onClick={() => drop(dropping)}>Delete the condition</button>
+          </p>
+        </Dialog>
+      )}
+    </Panel>
+  );
+}
+
+function limitOf({ silentHours, sessionsPerHour, forecastBytes, changesOf }: Row): string {
+  if (silentHours !== null) return hours(silentHours);
+  if (sessionsPerHour !== null) return `${count(sessionsPerHour)} in an hour`;
+  if (forecastBytes !== null) return `${bytes(forecastBytes)} in the period`;
+  return changesOf.map((trait) => traits[trait]).join(', ');
+}
+
+/** What was noticed, the newest first. */
+function Log({ params }: { params: URLSearchParams }) {
+  const names = useMay('VIEW_SUBSCRIBER');
+  const lasting = params.get('now') === '1';
+  const variables = { filter: lasting ? { isOpen: { eq: true } } : undefined, names } as Parameters<typeof useList<typeof log, Entry>>[1];
+  const list = useList(log, variables, ({ conditionLog }) => conditionLog);
+  const columns: Column<Entry>[] = [
+    { key: 'subject', name: 'Of', width: 210, cell: (row) => (row.source ? <span>{row.source}</span> : <Subject {...row} group={row.subscriber ? null : row.group} />) },
+    { key: 'state', name: 'State', width: 120, cell: (row) => <State of={row} /> },
+    { key: 'text', name: 'What', width: 460, cell: ({ text }) => <span title={text}>{text}</span> },
+    { key: 'at', name: 'When', width: 130, cell: ({ dateCreated }) => <Ago at={dateCreated} /> },
+  ];
+  return (
+    <>
+      <nav className="switch" aria-label="Entries">
+        {[['', 'All'], ['1', 'Lasting now']].map(([key, name]) => (
+          <a key={key} href={to('conditions', changed(params, { now: key! }))} aria-current={(key === '1') === lasting ? 'true' : undefined}>{name}</a>
+        ))}
+      </nav>
+      <Panel id="noticed" title={list.total === undefined ? 'Noticed' : `Noticed ${count(list.total)} time${list.total === 1 ? '' : 's'}`} aside={<Export name="Conditions" query={log} variables={variables} of={({ conditionLog }) => conditionLog} columns={file} />}>
+        <Table label="What was noticed" list={list} columns={columns} keyOf={({ entryId }) => String(entryId)} none={<Empty>{lasting ? 'Nothing lasts at the moment.' : 'Nothing was noticed yet.'}</Empty>} />
+      </Panel>
+    </>
+  );
+}
+
+function State({ of: { kind, state, resolvedAt } }: { of: Entry }) {
+  if (state === 'RESOLVED') return <span className="badge good">resolved</span>;
+  if (resolvedAt) return <span className="badge">over</span>;
+  return <span className="badge upper">{kind === 'SILENT' || kind === 'SOURCE_SILENT' ? 'silent' : 'fired'}</span>;
+}
+
+const file = [
+  { name: 'entryId', text: (row: Entry) => row.entryId },
+  { name: 'dateCreated', text: (row: Entry) => row.dateCreated },
+  { name: 'alertId', text: (row: Entry) => row.alertId },
+  { name: 'kind', text: (row: Entry) => row.kind },
+  { name: 'state', text: (row: Entry) => row.state },
+  { name: 'physicalId', text: (row: Entry) => row.subscriber?.physicalId ?? null },
+  { name: 'groupId', text: (row: Entry) => row.group?.groupId ?? null },
+  { name: 'source', text: (row: Entry) => row.source },
+  { name: 'since', text: (row: Entry) => row.since },
+  { name: 'text', text: (row: Entry) => row.text },
+];
