@@ -125,7 +125,8 @@ func TestAnEditedAlertIsArmedAgain(t *testing.T) {
 	}
 }
 
-// What is not in use is not missed: it was barred, terminated or deactivated.
+// What is not in use is not missed: it was barred, terminated or deactivated, or is a
+// profile that is not enabled.
 func TestWhatIsNotInUseIsNotMissed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -133,16 +134,17 @@ func TestWhatIsNotInUseIsNotMissed(t *testing.T) {
 		f.record(n, "gw")
 	}
 	f.pool.MustExec(`UPDATE subscribers SET is_barred = key = 2, is_active = key <> 3, terminate_date = CASE WHEN key = 4 THEN now() END,
-  connection_date = CASE WHEN key = 5 THEN $1::timestamptz ELSE connection_date END`, monday.Add(2*time.Hour))
+  connection_date = CASE WHEN key = 5 THEN $1::timestamptz ELSE connection_date END, parent_key = CASE WHEN key IN (6, 7) THEN 1 END,
+  is_enabled_on_parent = CASE WHEN key IN (6, 7) THEN key = 7 END`, monday.Add(2*time.Hour))
 	f.create(domain.RuleCompany, "", silentFor(2))
 	f.now = f.now.Add(3 * time.Hour)
 	f.record(8, "gw")
 	f.round()
-	f.logs("fired silent p1 9 12:00", "fired silent p6 9 12:00", "fired silent p7 9 12:00")
+	f.logs("fired silent p1 9 12:00", "fired silent p7 9 12:00")
 	f.pool.MustExec(`UPDATE subscribers SET is_barred = true WHERE key = 1`)
 	f.pass(time.Minute)
-	if open := f.opened(); open != 2 {
-		t.Errorf("%d silences are open, not 2", open)
+	if open := f.opened(); open != 1 {
+		t.Errorf("%d silences are open, not 1", open)
 	}
 }
 

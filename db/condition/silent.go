@@ -38,7 +38,7 @@ CROSS JOIN LATERAL (
   )) AS at
 ) seen`
 	// isInUse is the condition that a silence of the subscriber s means something.
-	isInUse = `s.company_id = $1 AND s.is_active AND NOT s.is_barred AND s.terminate_date IS NULL`
+	isInUse = `s.company_id = $1 AND s.is_active AND NOT s.is_barred AND s.terminate_date IS NULL AND s.is_enabled_on_parent IS NOT false`
 	// isUnseen is the condition that the subscriber s has no usage after $3. OFFSET 0 keeps
 	// the look-up by index where few subscribers are watched.
 	isUnseen = `s.connection_date <= $3 AND NOT EXISTS (

@@ -7853,8 +7853,8 @@ type ConditionAlert implements Node {
 "What an alert on a condition notices."
 enum ConditionKind {
   """
-  Neither usage nor a session for a number of hours, of subscribers that are active, not barred and not terminated; one that was never seen counts
-  from its connection. It fires only where the source of the subject has reported that long, and resolves when the subject is seen again.
+  Neither usage nor a session for a number of hours, of subscribers that are active, not barred, not terminated and, as profiles, enabled;
+  one that was never seen counts from its connection. It fires only where the source of the subject has reported that long, and resolves when the subject is seen again.
   """
   SILENT
   "More sessions than a number began within an hour of the clock (UTC), of today or yesterday."
