@@ -5,11 +5,14 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -296,6 +299,28 @@ func TestNoRequestGoesToAForbiddenAddress(t *testing.T) {
 		if answer := toAny.Send(t.Context(), &of); !strings.HasSuffix(answer.Error, want) {
 			t.Errorf("%q is shown for %s", answer.Error, url)
 		}
+	}
+}
+
+// Whatever a name holds, a request has the headers of every other, and one JSON value.
+func TestNamesOfSubscribersDoNotReachHeaders(t *testing.T) {
+	t.Parallel()
+	evil := "van\r\nwebhook-id: evil\r\nX-Evil: yes\r\n\r\n<!channel> @here <b>x</b>\u2028\x00"
+	event := webhook.NewAlertFired("acme", time.Now(), &webhook.Firing{EntryID: 7, Nickname: &evil, PhysicalID: &evil, SubscriberID: &evil, GroupName: &evil, LimitBoundary: "lower"})
+	for _, format := range []webhook.Format{webhook.CloudEvents, webhook.Slack, webhook.Teams} {
+		t.Run(string(format), func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, format, func(int, http.ResponseWriter, *http.Request) {})
+			of := webhook.Attempt{DeliveryID: "1", Event: event.JSON(), Format: format, URL: f.hook.URL, Secrets: []webhook.Secret{f.secret}}
+			if answer := sending.NewSender(f.rules, 20*time.Second, time.Now).Send(t.Context(), &of); answer.Status != http.StatusOK || len(f.received) != 1 {
+				t.Fatalf("%d requests, %+v", len(f.received), answer)
+			}
+			header := slices.Sorted(maps.Keys(f.received[0].Header))
+			want := []string{"Accept-Encoding", "Content-Length", "Content-Type", "User-Agent", "Webhook-Id", "Webhook-Signature", "Webhook-Timestamp"}
+			if !slices.Equal(header, want) || f.received[0].Header.Get("webhook-id") != "1" || !json.Valid([]byte(f.bodies[0])) {
+				t.Errorf("%v %s", f.received[0].Header, f.bodies[0])
+			}
+		})
 	}
 }
 
