@@ -37,7 +37,7 @@ LIMIT 1000`
 	takeTurn = `
 UPDATE condition_turns SET due_at = $4
 WHERE company_id = $1 AND (due_at <= $2 OR due_at > $3)`
-	// endTurns removes the turns of a company without alerts whose sources report.
+	// endTurns removes the turns of a company without alerts: sources are not watched then either.
 	endTurns = `
 DELETE FROM condition_turns t
 WHERE t.company_id = $1 AND NOT EXISTS (SELECT FROM condition_alerts a WHERE a.company_id = $1)`
@@ -71,6 +71,9 @@ type turn struct {
 // evaluate evaluates all alerts of a company. One that fails does not stop the others.
 func (s *Store) evaluate(ctx context.Context, id domain.CompanyID, at time.Time) error {
 	if n, err := pg.Affected(ctx, s.pool, endTurns, id); err != nil || n > 0 {
+		if err == nil {
+			_, err = pg.Affected(ctx, s.pool, closeEpisodes, id, 0)
+		}
 		return err
 	}
 	company, err := pg.GetOne[domain.Company](ctx, s.pool, domain.NotFound("company", "company", ""), companies.FindByID, id)

@@ -39,6 +39,28 @@ func TestASilenceFiresOnceAndResolves(t *testing.T) {
 	f.logs(want...)
 }
 
+// Sources are watched as long as silence is.
+func TestWithoutAlertsNoSourceIsWatched(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.record(1, "gw")
+	of := f.create(domain.RuleSIM, "s1", silentFor(1))
+	f.pass(2 * time.Hour)
+	f.logs("fired source gw 9 12:00")
+	if open := f.opened(); open != 1 {
+		t.Errorf("%d entries are open", open)
+	}
+	_, err := f.conditions.Remove(t.Context(), scope, of.AlertID)
+	f.must(err)
+	f.pass(time.Minute)
+	f.record(1, "gw")
+	f.pass(time.Minute)
+	f.logs("fired source gw 9 12:00")
+	if open := f.opened(); open != 0 {
+		t.Errorf("%d entries are open without an alert", open)
+	}
+}
+
 // A feed that ends is reported once, and not as the silence of its subscribers. Those of
 // other sources are reported.
 func TestADeadFeedIsNoSilenceOfItsSubscribers(t *testing.T) {
