@@ -270,16 +270,33 @@ func (f *firing) log(ctx context.Context, mailed bool, sql string, args ...any) 
 	return nil
 }
 
-const queueDeliveries = `
-INSERT INTO alert_deliveries (company_id, notification_id, recipient_id, email, created_at, suppressed)
-SELECT r.company_id, $2, r.recipient_id, r.email, $3, r.suppressed_since IS NOT NULL
+// The recipients get the notification whole, those that chose alerts or groups the
+// entries l that they chose; none where that is nothing.
+const (
+	queueDeliveries = queueChosen + `alert_log` + ofChosen
+	queueNotices    = queueChosen + `condition_log` + ofChosen
+
+	queueChosen = `
+INSERT INTO alert_deliveries (company_id, notification_id, recipient_id, email, created_at, suppressed, entries)
+SELECT r.company_id, $2, r.recipient_id, r.email, $3, r.suppressed_since IS NOT NULL, c.entries
 FROM alert_recipients r
-WHERE r.company_id = $1`
+CROSS JOIN LATERAL (
+  SELECT array_agg(l.entry_id) AS entries
+  FROM `
+	ofChosen = ` l
+  LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
+  WHERE ` + isChoosing + ` AND l.company_id = $1 AND l.notification_id = $2
+    AND (r.alert_ids = '{}' OR l.alert_id = 0 OR l.alert_id = ANY(r.alert_ids))
+    AND (r.group_ids = '{}' OR r.group_ids && ARRAY[l.group_id, l.target_group_id, s.group_id])
+) c
+WHERE r.company_id = $1 AND (NOT ` + isChoosing + ` OR c.entries IS NOT NULL)`
+	isChoosing = `(r.alert_ids <> '{}' OR r.group_ids <> '{}')`
+)
 
 // NotifyConditions queues the mail to every recipient and the messages to webhooks about
 // entries of the log of conditions, in the transaction that logs them.
 func NotifyConditions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, at time.Time) error {
-	if _, err := tx.ExecContext(ctx, queueDeliveries, company, notification, at); err != nil {
+	if _, err := tx.ExecContext(ctx, queueNotices, company, notification, at); err != nil {
 		return err
 	}
 	return webhook.ConditionsLogged(ctx, tx, company, notification, at)

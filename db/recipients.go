@@ -39,7 +39,30 @@ func noRecipient(id int64) error {
 	return domain.NotFound("recipientId", "recipient", pg.FormatInt(id))
 }
 
-const recipientSelect = `r.recipient_id, r.email, r.suppressed_since, r.suppressed_reason, r.suppressed_detail`
+const recipientSelect = `r.recipient_id, r.email, r.suppressed_since, r.suppressed_reason, r.suppressed_detail, r.alert_ids AS alerts, r.group_ids AS wanted`
+
+type recipientRow struct {
+	domain.Recipient
+	Alerts, Wanted pq.Int64Array
+}
+
+func (r *recipientRow) recipient() *domain.Recipient {
+	r.Choice = domain.Choice{AlertIDs: r.Alerts, GroupIDs: r.Wanted}
+	return &r.Recipient
+}
+
+func selectRecipients(ctx context.Context, in sqlx.QueryerContext, sql string, args ...any) ([]*domain.Recipient, error) {
+	rows, err := pg.SelectAll[recipientRow](ctx, in, sql, args...)
+	return pg.Pluck(rows, (*recipientRow).recipient), err
+}
+
+func oneRecipient(ctx context.Context, in sqlx.QueryerContext, absent error, sql string, args ...any) (*domain.Recipient, error) {
+	row, err := pg.GetOne[recipientRow](ctx, in, absent, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return row.recipient(), nil
+}
 
 const findRecipients = `SELECT ` + recipientSelect + `
 FROM alert_recipients r
@@ -54,7 +77,7 @@ func (r *Recipients) Find(ctx context.Context, scope domain.Scope, id int64) (*d
 }
 
 func findRecipient(ctx context.Context, in sqlx.QueryerContext, company domain.CompanyID, id int64) (*domain.Recipient, error) {
-	return pg.GetOne[domain.Recipient](ctx, in, noRecipient(id), findRecipients, company, pq.Int64Array{id})
+	return oneRecipient(ctx, in, noRecipient(id), findRecipients, company, pq.Int64Array{id})
 }
 
 // FindMany implements domain.Recipients.
@@ -62,7 +85,7 @@ func (r *Recipients) FindMany(ctx context.Context, scope domain.Scope, ids []int
 	if err := r.wholeOnly(scope); err != nil {
 		return nil, err
 	}
-	rows, err := pg.SelectAll[domain.Recipient](ctx, r.pool, findRecipients, scope.Company, pq.Int64Array(ids))
+	rows, err := selectRecipients(ctx, r.pool, findRecipients, scope.Company, pq.Int64Array(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +98,9 @@ func (r *Recipients) List(ctx context.Context, scope domain.Scope, page domain.P
 		return domain.Slice[*domain.Recipient]{}, err
 	}
 	sql := `SELECT ` + recipientSelect + ` FROM alert_recipients r WHERE r.company_id = $1`
-	return keyset.ByKey(ctx, r.pool, sql, query.Field{Name: "id", Type: query.Integer}, "r.recipient_id", page,
-		func(of *domain.Recipient) string { return pg.FormatInt(of.RecipientID) }, scope.Company)
+	rows, err := keyset.ByKey(ctx, r.pool, sql, query.Field{Name: "id", Type: query.Integer}, "r.recipient_id", page,
+		func(of *recipientRow) string { return pg.FormatInt(of.RecipientID) }, scope.Company)
+	return pg.MapSlice(rows, (*recipientRow).recipient), err
 }
 
 const countRecipients = `SELECT count(*) FROM alert_recipients WHERE company_id = $1`
@@ -117,7 +141,7 @@ func (r *Recipients) Create(ctx context.Context, scope domain.Scope, email strin
 		if kept[0].Err != nil {
 			return kept[0].Err
 		}
-		created, err = pg.GetOne[domain.Recipient](ctx, tx, noRecipient(0), findRecipientsByEmail, scope.Company, pq.StringArray{emailKey(email)})
+		created, err = oneRecipient(ctx, tx, noRecipient(0), findRecipientsByEmail, scope.Company, pq.StringArray{emailKey(email)})
 		if err != nil || kept[0].Outcome != domain.Created {
 			return err
 		}
@@ -147,7 +171,7 @@ WHERE own.company_id = $1`
 // keepRecipients adds the addresses that are not there yet.
 func keepRecipients(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, emails []string) ([]domain.Imported, error) {
 	keys := pg.Pluck(emails, emailKey)
-	same, err := pg.SelectAll[domain.Recipient](ctx, tx, findRecipientsByEmail, company, pq.StringArray(keys))
+	same, err := selectRecipients(ctx, tx, findRecipientsByEmail, company, pq.StringArray(keys))
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +224,7 @@ func (r *Recipients) Edit(ctx context.Context, scope domain.Scope, id int64, ema
 		if err != nil {
 			return err
 		}
-		same, err := pg.SelectAll[domain.Recipient](ctx, tx, findRecipientsByEmail, scope.Company, pq.StringArray{emailKey(email)})
+		same, err := selectRecipients(ctx, tx, findRecipientsByEmail, scope.Company, pq.StringArray{emailKey(email)})
 		if err != nil {
 			return err
 		}
@@ -219,6 +243,38 @@ func (r *Recipients) Edit(ctx context.Context, scope domain.Scope, id int64, ema
 	})
 	return edited, err
 }
+
+const chooseAlerts = `
+UPDATE alert_recipients SET alert_ids = $3, group_ids = $4
+WHERE company_id = $1 AND recipient_id = $2 AND (alert_ids <> $3 OR group_ids <> $4)`
+
+// Choose implements domain.Recipients.
+func (r *Recipients) Choose(ctx context.Context, scope domain.Scope, id int64, choice domain.Choice) (chosen *domain.Recipient, err error) {
+	if err := choice.Check(); err != nil {
+		return nil, err
+	}
+	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
+		before, err := findRecipient(ctx, tx, scope.Company, id)
+		if err != nil {
+			return err
+		}
+		alerts, groups := append(pq.Int64Array{}, choice.AlertIDs...), append(pq.Int64Array{}, choice.GroupIDs...)
+		n, err := pg.Affected(ctx, tx, chooseAlerts, scope.Company, id, alerts, groups)
+		if err != nil {
+			return err
+		}
+		chosen, err = findRecipient(ctx, tx, scope.Company, id)
+		if err != nil || n == 0 {
+			return err
+		}
+		changes := domain.Changed("alertIds", listed(before.AlertIDs), listed(alerts))
+		return auditRecipient(ctx, tx, scope, domain.AuditRecipientEdit, id, append(changes, domain.Changed("groupIds", listed(before.GroupIDs), listed(groups))...)...)
+	})
+	return chosen, err
+}
+
+// listed writes numbers for the audit log.
+func listed(ids []int64) string { return strings.Join(pg.Pluck(ids, pg.FormatInt), " ") }
 
 const removeRecipient = `DELETE FROM alert_recipients WHERE company_id = $1 AND recipient_id = $2`
 

@@ -14,7 +14,7 @@ func TestAnAddressIsOneRecipientHoweverItIsWritten(t *testing.T) {
 	try(t, err)
 	again, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.EXAMPLE")
 	try(t, err)
-	same(t, *again, *first)
+	same(t, fmt.Sprint(*again), fmt.Sprint(*first))
 	second, err := f.recipients.Create(t.Context(), f.whole(), "other@acme.example")
 	try(t, err)
 	_, err = f.recipients.Edit(t.Context(), f.whole(), second.RecipientID, "OPS@acme.example")

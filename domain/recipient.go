@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/mail"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 )
@@ -12,7 +13,7 @@ import (
 const MaxRecipients = 100
 
 // Recipient is an e-mail address that is notified of every alert of the company
-// (spec §2.5).
+// (spec §2.5), unless it chose some.
 type Recipient struct {
 	RecipientID int64
 	Email       string
@@ -21,6 +22,30 @@ type Recipient struct {
 	SuppressedSince  *time.Time
 	SuppressedReason *SuppressionReason
 	SuppressedDetail string
+	Choice
+}
+
+// Choice is which alerts a recipient is notified of: those with one of the numbers, and
+// those on one of the groups or on subscribers that are in one when it fires. An empty
+// list restricts nothing.
+type Choice struct{ AlertIDs, GroupIDs []int64 }
+
+// MaxChoices bounds how many alerts or groups a recipient chooses.
+const MaxChoices = 100
+
+// Check rejects a choice that is too long or names something twice.
+func (c *Choice) Check() error {
+	for field, ids := range map[string][]int64{"alertIds": c.AlertIDs, "groupIds": c.GroupIDs} {
+		if len(ids) > MaxChoices {
+			return Invalid(field, "at most %d, not %d", MaxChoices, len(ids))
+		}
+		for i, id := range ids {
+			if slices.Contains(ids[:i], id) {
+				return Invalid(field, "%d is named twice", id)
+			}
+		}
+	}
+	return nil
 }
 
 // SuppressionReason is why no mail goes to a recipient any more.
@@ -56,6 +81,8 @@ type Recipients interface {
 	Create(ctx context.Context, scope Scope, email string) (*Recipient, error)
 	// Edit gives a recipient another address, which starts unsuppressed.
 	Edit(ctx context.Context, scope Scope, id int64, email string) (*Recipient, error)
+	// Choose restricts a recipient to some alerts. Whether they exist is for the caller to find.
+	Choose(ctx context.Context, scope Scope, id int64, choice Choice) (*Recipient, error)
 	// Restore lifts a suppression that came from a refusal, and sends what was held back since, within MailAge.
 	// Nothing changes for a recipient that is not suppressed. For one that unsubscribed it is Invalid.
 	Restore(ctx context.Context, scope Scope, id int64) (*Restored, error)

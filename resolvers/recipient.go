@@ -60,6 +60,19 @@ func (m mutationResolver) EditRecipient(ctx context.Context, in input.EditRecipi
 	return &model.EditRecipientPayload{Recipient: edited}, err
 }
 
+func (m mutationResolver) ChooseRecipientAlerts(ctx context.Context, in input.ChooseRecipientAlertsInput) (*model.ChooseRecipientAlertsPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	choice := domain.Choice{AlertIDs: widened(in.AlertIds.Value()), GroupIDs: widened(in.GroupIds.Value())}
+	if err := m.mustShow(ctx, scope, choice.AlertIDs, choice.GroupIDs); err != nil {
+		return nil, err
+	}
+	chosen, err := m.Ports.Recipients.Choose(ctx, scope, int64(in.RecipientID), choice)
+	return &model.ChooseRecipientAlertsPayload{Recipient: chosen}, err
+}
+
 func (m mutationResolver) RestoreRecipient(ctx context.Context, in input.RestoreRecipientInput) (*model.RestoreRecipientPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {

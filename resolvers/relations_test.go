@@ -25,7 +25,7 @@ var notRelations = strings.Fields(`
 	AccessKey.scopes Company.currentPeriod Company.usage
 	Alert.id Alert.company AlertState.alert AlertState.period AlertState.lower AlertState.upper AlertFiring.period AlertPreview.firings
 	AlertExplanation.state AlertExplanation.lower AlertExplanation.upper BoundaryExplanation.state BoundaryExplanation.entry
-	Session.id Session.visitedNetwork FeedElement.packets FeedElement.id FeedReject.id WaitingUsage.id VisitedNetwork.country AlertLogEntry.id AlertLogEntry.period AlertLogEntry.isNotified Recipient.id Usage.period Usage.previous
+	Session.id Session.visitedNetwork FeedElement.packets FeedElement.id FeedReject.id WaitingUsage.id VisitedNetwork.country AlertLogEntry.id AlertLogEntry.period AlertLogEntry.isNotified Recipient.id Recipient.alertIds Recipient.groupIds Usage.period Usage.previous
 	UsageRecorded.subscriber AuditEntry.changes ConditionAlert.id ConditionAlert.silentHours ConditionAlert.sessionsPerHour ConditionAlert.forecastBytes ConditionAlert.changesOf
 	ConditionLogEntry.id ConditionLogEntry.alertId ConditionLogEntry.trait Webhook.id Webhook.eventTypes Webhook.alertIds Webhook.groupIds Webhook.tagNames WebhookDelivery.id
 	Operation.id OperationResult.id OperationResult.changes Command.id`)

@@ -53,6 +53,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"editTariff":                   plan.Pointer[model.EditTariffPayload](false, "EditTariffPayload"),
 				"removeTariff":                 plan.Pointer[model.RemoveTariffPayload](false, "RemoveTariffPayload"),
 				"createRecipient":              plan.Pointer[model.CreateRecipientPayload](false, "CreateRecipientPayload"),
+				"chooseRecipientAlerts":        plan.Pointer[model.ChooseRecipientAlertsPayload](false, "ChooseRecipientAlertsPayload"),
 				"editRecipient":                plan.Pointer[model.EditRecipientPayload](false, "EditRecipientPayload"),
 				"deleteRecipient":              plan.Pointer[model.DeleteRecipientPayload](false, "DeleteRecipientPayload"),
 				"restoreRecipient":             plan.Pointer[domain.Restored](false, "RestoreRecipientPayload"),
@@ -151,6 +152,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"BoundaryState":                       e.planBoundaryState(),
 			"CancelCommandPayload":                e.planCancelCommandPayload(),
 			"CancelOperationPayload":              e.planCancelOperationPayload(),
+			"ChooseRecipientAlertsPayload":        e.planChooseRecipientAlertsPayload(),
 			"Command":                             e.planCommand(),
 			"CommandConnection":                   e.planCommandConnection(),
 			"CommandEdge":                         e.planCommandEdge(),
@@ -2013,6 +2015,25 @@ func (e *executableSchema) planCancelOperationPayload() *plan.Object {
 					return obj.Operation, nil
 				},
 				Shape: plan.Pointer[bulk.Operation](true, "Operation"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planChooseRecipientAlertsPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: chooseRecipientAlertsPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"recipient": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ChooseRecipientAlertsPayload_recipient(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.ChooseRecipientAlertsPayload)
+					return obj.Recipient, nil
+				},
+				Shape: plan.Pointer[domain.Recipient](true, "Recipient"),
 			},
 		},
 	}
@@ -5614,6 +5635,28 @@ func (e *executableSchema) planRecipient() *plan.Object {
 					obj := of.(*domain.Recipient)
 					return appendNString2string(b, obj.SuppressedDetail)
 				},
+			},
+			"alertIds": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Recipient_alertIds(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.Recipient)
+					return obj.AlertIDs, nil
+				},
+				Shape: plan.Leaves(true, true, appendNInt2int64),
+			},
+			"groupIds": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Recipient_groupIds(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.Recipient)
+					return obj.GroupIDs, nil
+				},
+				Shape: plan.Leaves(true, true, appendNInt2int64),
 			},
 			"mails": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

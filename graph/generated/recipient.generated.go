@@ -47,6 +47,38 @@ func (ec *executionContext) field_Recipient_mails_args(ctx context.Context, rawA
 
 // region    **************************** field.gotpl *****************************
 
+func (ec *executionContext) _ChooseRecipientAlertsPayload_recipient(ctx context.Context, field graphql.CollectedField, obj *model.ChooseRecipientAlertsPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ChooseRecipientAlertsPayload_recipient(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Recipient, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Recipient) graphql.Marshaler {
+			return ec.marshalNRecipient2ᚖsimgraphᚋdomainᚐRecipient(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ChooseRecipientAlertsPayload_recipient(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChooseRecipientAlertsPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Recipient(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CreateRecipientPayload_recipient(ctx context.Context, field graphql.CollectedField, obj *model.CreateRecipientPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -465,6 +497,52 @@ func (ec *executionContext) fieldContext_Recipient_suppressedDetail(_ context.Co
 	return graphql.NewScalarFieldContext("Recipient", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Recipient_alertIds(ctx context.Context, field graphql.CollectedField, obj *domain.Recipient) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Recipient_alertIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AlertIDs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []int64) graphql.Marshaler {
+			return ec.marshalNInt2ᚕint64ᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Recipient_alertIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Recipient", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Recipient_groupIds(ctx context.Context, field graphql.CollectedField, obj *domain.Recipient) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Recipient_groupIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GroupIDs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []int64) graphql.Marshaler {
+			return ec.marshalNInt2ᚕint64ᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Recipient_groupIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Recipient", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _Recipient_mails(ctx context.Context, field graphql.CollectedField, obj *domain.Recipient) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -852,6 +930,50 @@ func (ec *executionContext) fieldContext_SendTestAlertPayload_mails(_ context.Co
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputChooseRecipientAlertsInput(ctx context.Context, obj any) (input.ChooseRecipientAlertsInput, error) {
+	var it input.ChooseRecipientAlertsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"recipientId", "alertIds", "groupIds"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "recipientId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientId"))
+			data, err := ec.unmarshalNInt2int32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RecipientID = data
+		case "alertIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alertIds"))
+			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AlertIds = graphql.OmittableOf(data)
+		case "groupIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupIds"))
+			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GroupIds = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCreateRecipientInput(ctx context.Context, obj any) (input.CreateRecipientInput, error) {
 	var it input.CreateRecipientInput
 	if obj == nil {
@@ -1016,6 +1138,44 @@ func (ec *executionContext) unmarshalInputSendTestAlertInput(ctx context.Context
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var chooseRecipientAlertsPayloadImplementors = []string{"ChooseRecipientAlertsPayload"}
+
+func (ec *executionContext) _ChooseRecipientAlertsPayload(ctx context.Context, sel ast.SelectionSet, obj *model.ChooseRecipientAlertsPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, chooseRecipientAlertsPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ChooseRecipientAlertsPayload")
+		case "recipient":
+			out.Values[i] = ec._ChooseRecipientAlertsPayload_recipient(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
 
 var createRecipientPayloadImplementors = []string{"CreateRecipientPayload"}
 
@@ -1276,6 +1436,16 @@ func (ec *executionContext) _Recipient(ctx context.Context, sel ast.SelectionSet
 			}
 		case "suppressedDetail":
 			out.Values[i] = ec._Recipient_suppressedDetail(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "alertIds":
+			out.Values[i] = ec._Recipient_alertIds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "groupIds":
+			out.Values[i] = ec._Recipient_groupIds(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -1633,6 +1803,11 @@ func (ec *executionContext) _SendTestAlertPayload(ctx context.Context, sel ast.S
 
 // region    ***************************** type.gotpl *****************************
 
+func (ec *executionContext) unmarshalNChooseRecipientAlertsInput2simgraphᚋgraphᚋgeneratedᚋinputᚐChooseRecipientAlertsInput(ctx context.Context, v any) (input.ChooseRecipientAlertsInput, error) {
+	res, err := ec.unmarshalInputChooseRecipientAlertsInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCreateRecipientInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCreateRecipientInput(ctx context.Context, v any) (input.CreateRecipientInput, error) {
 	res, err := ec.unmarshalInputCreateRecipientInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -1758,6 +1933,13 @@ func (ec *executionContext) unmarshalNRestoreRecipientInput2simgraphᚋgraphᚋg
 func (ec *executionContext) unmarshalNSendTestAlertInput2simgraphᚋgraphᚋgeneratedᚋinputᚐSendTestAlertInput(ctx context.Context, v any) (input.SendTestAlertInput, error) {
 	res, err := ec.unmarshalInputSendTestAlertInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOChooseRecipientAlertsPayload2ᚖsimgraphᚋgraphᚋmodelᚐChooseRecipientAlertsPayload(ctx context.Context, sel ast.SelectionSet, v *model.ChooseRecipientAlertsPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ChooseRecipientAlertsPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCreateRecipientPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateRecipientPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateRecipientPayload) graphql.Marshaler {

@@ -271,6 +271,10 @@ type ComplexityRoot struct {
 		Operation func(childComplexity int) int
 	}
 
+	ChooseRecipientAlertsPayload struct {
+		Recipient func(childComplexity int) int
+	}
+
 	Command struct {
 		Attempts      func(childComplexity int) int
 		ChangedAt     func(childComplexity int) int
@@ -631,6 +635,7 @@ type ComplexityRoot struct {
 		BarSubscriber                func(childComplexity int, input input.BarSubscriberInput) int
 		CancelCommand                func(childComplexity int, input input.CancelCommandInput) int
 		CancelOperation              func(childComplexity int, input input.CancelOperationInput) int
+		ChooseRecipientAlerts        func(childComplexity int, input input.ChooseRecipientAlertsInput) int
 		CreateAccessKey              func(childComplexity int, input input.CreateAccessKeyInput) int
 		CreateAlert                  func(childComplexity int, input input.CreateAlertInput) int
 		CreateConditionAlert         func(childComplexity int, input input.CreateConditionAlertInput) int
@@ -824,7 +829,9 @@ type ComplexityRoot struct {
 	}
 
 	Recipient struct {
+		AlertIDs         func(childComplexity int) int
 		Email            func(childComplexity int) int
+		GroupIDs         func(childComplexity int) int
 		ID               func(childComplexity int) int
 		Mails            func(childComplexity int, limit *int32) int
 		RecipientID      func(childComplexity int) int
@@ -2067,6 +2074,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CancelOperationPayload.Operation(childComplexity), true
+
+	case "ChooseRecipientAlertsPayload.recipient":
+		if e.ComplexityRoot.ChooseRecipientAlertsPayload.Recipient == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ChooseRecipientAlertsPayload.Recipient(childComplexity), true
 
 	case "Command.attempts":
 		if e.ComplexityRoot.Command.Attempts == nil {
@@ -3325,6 +3339,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CancelOperation(childComplexity, args["input"].(input.CancelOperationInput)), true
+	case "Mutation.chooseRecipientAlerts":
+		if e.ComplexityRoot.Mutation.ChooseRecipientAlerts == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_chooseRecipientAlerts_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ChooseRecipientAlerts(childComplexity, args["input"].(input.ChooseRecipientAlertsInput)), true
 	case "Mutation.createAccessKey":
 		if e.ComplexityRoot.Mutation.CreateAccessKey == nil {
 			break
@@ -4664,12 +4689,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Query.Webhooks(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 
+	case "Recipient.alertIds":
+		if e.ComplexityRoot.Recipient.AlertIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Recipient.AlertIDs(childComplexity), true
 	case "Recipient.email":
 		if e.ComplexityRoot.Recipient.Email == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Recipient.Email(childComplexity), true
+	case "Recipient.groupIds":
+		if e.ComplexityRoot.Recipient.GroupIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Recipient.GroupIDs(childComplexity), true
 	case "Recipient.id":
 		if e.ComplexityRoot.Recipient.ID == nil {
 			break
@@ -6368,6 +6405,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputBooleanFilter,
 		ec.unmarshalInputCancelCommandInput,
 		ec.unmarshalInputCancelOperationInput,
+		ec.unmarshalInputChooseRecipientAlertsInput,
 		ec.unmarshalInputConditionInput,
 		ec.unmarshalInputConditionLogFilter,
 		ec.unmarshalInputConditionLogOrder,
@@ -8892,6 +8930,8 @@ type RemoveTariffPayload {
 extend type Mutation {
   "Adds a recipient, who is notified of every alert of the company. An address that is there already is answered as it is."
   createRecipient(input: CreateRecipientInput!): CreateRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  "Restricts a recipient to some alerts and groups. Without any it is notified of every alert again."
+  chooseRecipientAlerts(input: ChooseRecipientAlertsInput!): ChooseRecipientAlertsPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Gives a recipient another e-mail address."
   editRecipient(input: EditRecipientInput!): EditRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Deletes a recipient, with the mail that was not sent to it yet."
@@ -8902,7 +8942,7 @@ extend type Mutation {
   sendTestAlert(input: SendTestAlertInput!): SendTestAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
-"An e-mail address that is notified of every alert of the company."
+"An e-mail address that is notified of every alert of the company, unless it chose some."
 type Recipient implements Node {
   "The global id."
   id: ID!
@@ -8916,6 +8956,10 @@ type Recipient implements Node {
   suppressedReason: SuppressionReason
   "What the mail server answered; empty for none."
   suppressedDetail: String!
+  "The alerts that it chose, on volume and on conditions; empty for all. One that was deleted stays here, and gives no mail."
+  alertIds: [Int!]!
+  "The groups that it chose: alerts on them, and on subscribers that are in one when the alert fires; empty for all."
+  groupIds: [Int!]!
   "The last mails to it, newest first."
   mails(
     "How many, at most 100. 25 when missing or 0."
@@ -9053,6 +9097,22 @@ type RestoreRecipientPayload {
 type SendTestAlertPayload {
   "The mails, which are about to be sent."
   mails: [Mail!]!
+}
+
+"Which alerts a recipient is notified of. Where alerts and groups are named, an alert must fit both."
+input ChooseRecipientAlertsInput {
+  "The identifier of the recipient."
+  recipientId: Int!
+  "The alerts, on volume or on conditions, at most 100; all when missing or empty."
+  alertIds: [Int!]
+  "The groups, at most 100; all when missing or empty."
+  groupIds: [Int!]
+}
+
+"What choosing alerts gave."
+type ChooseRecipientAlertsPayload {
+  "The recipient as it is now."
+  recipient: Recipient!
 }
 `, BuiltIn: false},
 	{Name: "../schema/schema.graphqls", Input: `"""
@@ -11074,6 +11134,14 @@ func (ec *executionContext) childFields_CancelOperationPayload(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type CancelOperationPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_ChooseRecipientAlertsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "recipient":
+		return ec.fieldContext_ChooseRecipientAlertsPayload_recipient(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChooseRecipientAlertsPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Command(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -11994,6 +12062,10 @@ func (ec *executionContext) childFields_Recipient(ctx context.Context, field gra
 		return ec.fieldContext_Recipient_suppressedReason(ctx, field)
 	case "suppressedDetail":
 		return ec.fieldContext_Recipient_suppressedDetail(ctx, field)
+	case "alertIds":
+		return ec.fieldContext_Recipient_alertIds(ctx, field)
+	case "groupIds":
+		return ec.fieldContext_Recipient_groupIds(ctx, field)
 	case "mails":
 		return ec.fieldContext_Recipient_mails(ctx, field)
 	}

@@ -53,6 +53,7 @@ type MutationResolver interface {
 	EditTariff(ctx context.Context, input input.EditTariffInput) (*model.EditTariffPayload, error)
 	RemoveTariff(ctx context.Context, input input.RemoveTariffInput) (*model.RemoveTariffPayload, error)
 	CreateRecipient(ctx context.Context, input input.CreateRecipientInput) (*model.CreateRecipientPayload, error)
+	ChooseRecipientAlerts(ctx context.Context, input input.ChooseRecipientAlertsInput) (*model.ChooseRecipientAlertsPayload, error)
 	EditRecipient(ctx context.Context, input input.EditRecipientInput) (*model.EditRecipientPayload, error)
 	DeleteRecipient(ctx context.Context, input input.DeleteRecipientInput) (*model.DeleteRecipientPayload, error)
 	RestoreRecipient(ctx context.Context, input input.RestoreRecipientInput) (*domain.Restored, error)
@@ -190,6 +191,20 @@ func (ec *executionContext) field_Mutation_cancelOperation_args(ctx context.Cont
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (input.CancelOperationInput, error) {
 			return ec.unmarshalNCancelOperationInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCancelOperationInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_chooseRecipientAlerts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (input.ChooseRecipientAlertsInput, error) {
+			return ec.unmarshalNChooseRecipientAlertsInput2simgraphᚋgraphᚋgeneratedᚋinputᚐChooseRecipientAlertsInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -3778,6 +3793,68 @@ func (ec *executionContext) fieldContext_Mutation_createRecipient(ctx context.Co
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_createRecipient_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_chooseRecipientAlerts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_chooseRecipientAlerts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ChooseRecipientAlerts(ctx, fc.Args["input"].(input.ChooseRecipientAlertsInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
+				if err != nil {
+					var zeroVal *model.ChooseRecipientAlertsPayload
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *model.ChooseRecipientAlertsPayload
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ChooseRecipientAlertsPayload) graphql.Marshaler {
+			return ec.marshalOChooseRecipientAlertsPayload2ᚖsimgraphᚋgraphᚋmodelᚐChooseRecipientAlertsPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_chooseRecipientAlerts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ChooseRecipientAlertsPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_chooseRecipientAlerts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -8718,6 +8795,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "createRecipient":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createRecipient(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "chooseRecipientAlerts":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_chooseRecipientAlerts(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++

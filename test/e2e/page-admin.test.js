@@ -100,6 +100,13 @@ inTab('a recipient is added, gets a test mail, is changed and deleted', async (t
   await tab.getByRole('button', { name: 'Add' }).click();
   await tab.getByRole('button', { name: 'Send a test mail to ops@e2e.example' }).click();
   await tab.getByRole('list', { name: 'Mail to ops@e2e.example' }).getByText('test mail').waitFor();
+  await tab.getByRole('button', { name: 'Choose alerts for ops@e2e.example' }).click();
+  const choice = tab.getByRole('dialog', { name: 'What ops@e2e.example gets' });
+  await choice.getByRole('group', { name: 'Alerts' }).getByRole('checkbox').first().check();
+  for (const place of [0, 1]) await choice.getByRole('group', { name: 'Groups' }).getByRole('checkbox').nth(place).check();
+  await accessible(tab, 'a choice of alerts');
+  await choice.getByRole('button', { name: 'Save' }).click();
+  await tab.getByText('Only 1 alert in 2 groups.').waitFor();
   await tab.getByRole('button', { name: 'Change ops@e2e.example' }).click();
   await tab.getByRole('textbox', { name: 'Address' }).fill('noc@e2e.example');
   await tab.keyboard.press('Enter');

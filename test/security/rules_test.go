@@ -108,7 +108,7 @@ var leaves = map[string]kind{
 var given = map[string]bool{"explainAlert.groupId": true, "CreateAlertInput.target": true, "CreateConditionAlertInput.target": true, "ConditionInput.forecastBytes": true, "EditAlertInput.upperThreshold": true, "/alerts.target": true,
 	"StartSubscriberChangeInput.physicalIds": true, "StartSubscriberChangeInput.change": true, "SubscriberChange.removeTags": true,
 	"MoveSubscriberInput.groupId": true, "EditSubscriberInventoryInput.imsi": true, "EditGroupInventoryInput.hideTariffDetails": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
-	"SetCommandProviderInput.url": true, "EditWebhookInput.name": true, "CreateWebhookInput.alertIds": true,
+	"SetCommandProviderInput.url": true, "EditWebhookInput.name": true, "CreateWebhookInput.alertIds": true, "ChooseRecipientAlertsInput.groupIds": true,
 	"/alerts/{id}.upperThreshold": true}
 
 // samples are values of what identifies nothing, by name, else by type.

@@ -43,6 +43,16 @@ type CancelOperationInput struct {
 	OperationID string `json:"operationId"`
 }
 
+// Which alerts a recipient is notified of. Where alerts and groups are named, an alert must fit both.
+type ChooseRecipientAlertsInput struct {
+	// The identifier of the recipient.
+	RecipientID int32 `json:"recipientId"`
+	// The alerts, on volume or on conditions, at most 100; all when missing or empty.
+	AlertIds graphql.Omittable[[]int32] `json:"alertIds,omitempty"`
+	// The groups, at most 100; all when missing or empty.
+	GroupIds graphql.Omittable[[]int32] `json:"groupIds,omitempty"`
+}
+
 // What an alert is to notice: exactly one of these.
 type ConditionInput struct {
 	// SILENT: after how many hours, 1 to 2160.

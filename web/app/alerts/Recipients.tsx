@@ -7,12 +7,13 @@ import { offerUndo, useUndo } from '../shell/undo';
 import { useMay, useViewer } from '../shell/viewer';
 import { Ago } from '../ui/Ago';
 import { Frame } from './Frame';
+import { choiceOf, RecipientChoice } from './RecipientChoice';
 import { mailBadge, mailStates } from './words';
 
 const query = graphql(`
   query Recipients {
     recipients(first: 100) {
-      nodes { recipientId email suppressedSince suppressedReason suppressedDetail mails(limit: 3) { mailId kind state attempts createdAt lastError } }
+      nodes { recipientId email alertIds groupIds suppressedSince suppressedReason suppressedDetail mails(limit: 3) { mailId kind state attempts createdAt lastError } }
     }
   }
 `);
@@ -43,7 +44,7 @@ function All() {
   });
   return (
     <Panel id="recipients" title="Recipients" aside={<button type="button" disabled={toAll.busy} onClick={() => void toAll.run()}>Send a test mail to all</button>}>
-      <p className="hint">Each of them gets one mail when alerts fire. A suppressed address gets none until it is restored.</p>
+      <p className="hint">Each of them gets one mail when alerts fire that it chose, or any where it chose none. A suppressed address gets none until it is restored.</p>
       <p className="hint" role="status" hidden={sent === 0}>{sent} test mail{sent === 1 ? ' is' : 's are'} on the way; its state appears below.</p>
       {toAll.problem && <Failure problem={toAll.problem} />}
       <Add />
@@ -77,8 +78,9 @@ function Add() {
   );
 }
 
-function One({ of: { recipientId, email, suppressedSince, suppressedReason, suppressedDetail, mails } }: { of: Recipient }) {
-  const [open, setOpen] = useState<'edit' | 'delete' | null>(null);
+function One({ of: { recipientId, email, alertIds, groupIds, suppressedSince, suppressedReason, suppressedDetail, mails } }: { of: Recipient }) {
+  const [open, setOpen] = useState<'edit' | 'choose' | 'delete' | null>(null);
+  const names = useMay('VIEW_SUBSCRIBER');
   const send = useDo(async () => void (await mutate(test, { input: { recipientId } })));
   const again = useDo(async () => void (await mutate(restore, { input: { recipientId } })));
   const drop = () => {
@@ -94,10 +96,12 @@ function One({ of: { recipientId, email, suppressedSince, suppressedReason, supp
         <span className="grow" />
         {suppressedReason === 'REFUSED' && <button type="button" className="quiet" disabled={again.busy} onClick={() => void again.run()} aria-label={`Restore mail to ${email}`}>Restore</button>}
         <button type="button" className="quiet" disabled={send.busy} onClick={() => void send.run()} aria-label={`Send a test mail to ${email}`}>Test</button>
+        <button type="button" className="quiet" onClick={() => setOpen('choose')} aria-label={`Choose alerts for ${email}`}>Alerts</button>
         <button type="button" className="quiet" onClick={() => setOpen('edit')} aria-label={`Change ${email}`}>Change</button>
         <button type="button" className="quiet" onClick={() => setOpen('delete')} aria-label={`Delete ${email}`}>Delete</button>
       </div>
       {suppressedSince && <p className="hint">{suppressedReason === 'UNSUBSCRIBED' ? 'The recipient unsubscribed' : `A mail server refused the address: ${suppressedDetail}`}, <Ago at={suppressedSince} />.</p>}
+      {choiceOf(alertIds, groupIds) && <p className="hint">{choiceOf(alertIds, groupIds)}</p>}
       {problem && <Failure problem={problem} />}
       <ul className="plain-list" aria-label={`Mail to ${email}`}>
         {mails?.map(({ mailId, kind, state, createdAt, lastError }) => (
@@ -105,6 +109,7 @@ function One({ of: { recipientId, email, suppressedSince, suppressedReason, supp
         ))}
         {mails?.length === 0 && <li className="hint">No mail yet.</li>}
       </ul>
+      {open === 'choose' && <RecipientChoice recipientId={recipientId} email={email} alertIds={alertIds} groupIds={groupIds} names={names} close={() => setOpen(null)} />}
       {open === 'edit' && <Change recipientId={recipientId} email={email} close={() => setOpen(null)} />}
       {open === 'delete' && (
         <Dialog title="Delete this recipient?" cancel={() => setOpen(null)}>
