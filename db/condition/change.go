@@ -45,8 +45,9 @@ ON CONFLICT (company_id, subscriber_key) DO UPDATE SET reported = excluded.repor
 	lockValues = `SELECT pg_try_advisory_xact_lock(hashtextextended('condition_values', $1))`
 )
 
-// reportWindow is how long ago a session may have begun that has ended between two turns.
-const reportWindow = 24 * time.Hour
+// reportWindow is how long ago a session may have begun that began and ended between two
+// turns, with the time that its reports took.
+const reportWindow = time.Hour
 
 type report struct {
 	SubscriberKey                    int64

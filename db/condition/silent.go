@@ -39,11 +39,14 @@ CROSS JOIN LATERAL (
 ) seen`
 	// isInUse is the condition that a silence of the subscriber s means something.
 	isInUse = `s.company_id = $1 AND s.is_active AND NOT s.is_barred AND s.terminate_date IS NULL AND s.is_enabled_on_parent IS NOT false`
-	// isUnseen is the condition that the subscriber s has no usage after $3. OFFSET 0 keeps
-	// the look-up by index where few subscribers are watched.
+	// isUnseen is the condition that the subscriber s has no usage after $3, and that no
+	// open session was reported since.
 	isUnseen = `s.connection_date <= $3 AND NOT EXISTS (
     SELECT FROM subscriber_periods p
-    WHERE p.company_id = $1 AND p.period_start = ANY($4::timestamptz[]) AND p.subscriber_key = s.key AND p.last_seen > $3)`
+    WHERE p.company_id = $1 AND p.period_start = ANY($4::timestamptz[]) AND p.subscriber_key = s.key AND p.last_seen > $3)
+    AND NOT EXISTS (
+    SELECT FROM sessions n
+    WHERE n.company_id = $1 AND n.subscriber_key = s.key AND n.ended_at IS NULL AND n.reported_at > $3)`
 	// knownSource is the source of the subscriber s, where it was looked up since it was
 	// seen last.
 	knownSource = `
