@@ -9,9 +9,11 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/pg"
+	"simgraph/db/silence"
 	"simgraph/db/usage"
 	"simgraph/db/webhook"
 	"simgraph/domain"
+	"simgraph/domain/condition"
 )
 
 // AlertEvaluator logs the thresholds that usage crosses as it is booked, and
@@ -271,17 +273,18 @@ func (f *firing) log(ctx context.Context, mailed bool, sql string, args ...any) 
 }
 
 // The recipients get the notification whole, those that chose alerts or groups the
-// entries l that they chose; none where that is nothing.
+// entries l that they chose; none where that is nothing. Entries that are silenced are not
+// mailed: $4 is whether others are left.
 const (
 	queueDeliveries = queueChosen + `alert_log` + ofChosen
 	queueNotices    = queueChosen + `condition_log` + ofChosen
 
 	queueChosen = `
-INSERT INTO alert_deliveries (company_id, notification_id, recipient_id, email, created_at, suppressed, entries)
-SELECT r.company_id, $2, r.recipient_id, r.email, $3, r.suppressed_since IS NOT NULL, c.entries
+INSERT INTO alert_deliveries (company_id, notification_id, recipient_id, email, created_at, suppressed, silenced, entries)
+SELECT r.company_id, $2, r.recipient_id, r.email, $3, r.suppressed_since IS NOT NULL OR NOT COALESCE(c.is_left, $4), NOT COALESCE(c.is_left, $4), c.entries
 FROM alert_recipients r
 CROSS JOIN LATERAL (
-  SELECT array_agg(l.entry_id) AS entries
+  SELECT array_agg(l.entry_id) AS entries, bool_or(l.silence_id IS NULL) AS is_left
   FROM `
 	ofChosen = ` l
   LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
@@ -294,12 +297,23 @@ WHERE r.company_id = $1 AND (NOT ` + isChoosing + ` OR c.entries IS NOT NULL)`
 )
 
 // NotifyConditions queues the mail to every recipient and the messages to webhooks about
-// entries of the log of conditions, in the transaction that logs them.
-func NotifyConditions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, at time.Time) error {
-	if _, err := tx.ExecContext(ctx, queueNotices, company, notification, at); err != nil {
+// entries of the log of conditions, all of one state, in the transaction that logs them.
+func NotifyConditions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, state condition.State, at time.Time) error {
+	left, err := silenceNotices(ctx, tx, company, notification, state, at)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, queueNotices, company, notification, at, left); err != nil {
 		return err
 	}
 	return webhook.ConditionsLogged(ctx, tx, company, notification, at)
+}
+
+func silenceNotices(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, state condition.State, at time.Time) (left bool, err error) {
+	if state == condition.Resolved {
+		return silence.Resolved(ctx, tx, company, notification)
+	}
+	return silence.Notices(ctx, tx, company, notification, at)
 }
 
 // notify queues the mail to every recipient and the messages to webhooks, and
@@ -308,7 +322,11 @@ func (f *firing) notify(ctx context.Context) error {
 	if f.fired == 0 {
 		return nil
 	}
-	if _, err := f.tx.ExecContext(ctx, queueDeliveries, f.company.CompanyID, f.notification, f.at); err != nil {
+	left, err := silence.Alerts(ctx, f.tx, f.company.CompanyID, f.notification, f.at)
+	if err != nil {
+		return err
+	}
+	if _, err := f.tx.ExecContext(ctx, queueDeliveries, f.company.CompanyID, f.notification, f.at, left); err != nil {
 		return err
 	}
 	if err := webhook.AlertsFired(ctx, f.tx, f.company.CompanyID, f.notification, f.at); err != nil {

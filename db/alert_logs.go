@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
@@ -31,7 +32,7 @@ const visibleLog = `l.company_id = $1 AND ($2::bigint[] IS NULL OR l.rule_type <
   AND COALESCE(l.target_group_id, s.group_id) = ANY($2) AND COALESCE(l.group_id, s.group_id) = ANY($2))`
 
 const alertLogSelect = `l.entry_id, l.alert_id, l.rule_type, l.target, l.limit_boundary, l.subscriber_key, l.group_id, l.target_group_id,
-  l.period_start, l.period_end, l.threshold, l.usage, l.late AS is_late, l.notification_id, l.date_created`
+  l.period_start, l.period_end, l.threshold, l.usage, l.late AS is_late, l.silence_id, l.notification_id, l.date_created`
 
 // alertLogColumns are where the fields of domain.AlertLogFields live.
 var alertLogColumns = map[string]keyset.Column{
@@ -98,7 +99,7 @@ func (a *AlertLog) Count(ctx context.Context, scope domain.Scope, listing domain
 }
 
 const deliveriesOfNotifications = `
-SELECT d.notification_id, d.recipient_id, d.email, d.mail_id,
+SELECT d.notification_id, d.recipient_id, d.email, d.mail_id, d.entries AS chosen,
   CASE WHEN d.mail_id IS NOT NULL THEN m.state WHEN d.suppressed THEN 'suppressed' ELSE 'waiting' END AS state,
   COALESCE(m.attempts, 0) AS attempts, m.finished_at, COALESCE(m.last_error, '') AS last_error
 FROM alert_deliveries d
@@ -107,17 +108,30 @@ WHERE d.company_id = $1 AND d.notification_id = ANY($2::uuid[])
 ORDER BY d.email, d.recipient_id`
 
 // Deliveries implements domain.AlertLog.
-func (a *AlertLog) Deliveries(ctx context.Context, scope domain.Scope, notifications []string) (map[string][]*domain.AlertDelivery, error) {
+func (a *AlertLog) Deliveries(ctx context.Context, scope domain.Scope, entries []domain.Notified) (map[domain.Notified][]*domain.AlertDelivery, error) {
 	if scope.Restricted() {
 		return nil, pg.WholeCompanyOnly("recipients")
 	}
-	rows, err := pg.SelectAll[domain.AlertDelivery](ctx, a.pool, deliveriesOfNotifications, scope.Company, pq.StringArray(notifications))
+	type row struct {
+		domain.AlertDelivery
+		Chosen pq.Int64Array
+	}
+	notifications := pg.Pluck(entries, func(of domain.Notified) string { return of.NotificationID })
+	rows, err := pg.SelectAll[row](ctx, a.pool, deliveriesOfNotifications, scope.Company, pq.StringArray(notifications))
 	if err != nil {
 		return nil, err
 	}
-	deliveries := make(map[string][]*domain.AlertDelivery, len(notifications))
-	for _, row := range rows {
-		deliveries[row.NotificationID] = append(deliveries[row.NotificationID], row)
+	byNotification := make(map[string][]*row, len(entries))
+	for _, r := range rows {
+		byNotification[r.NotificationID] = append(byNotification[r.NotificationID], r)
+	}
+	deliveries := make(map[domain.Notified][]*domain.AlertDelivery, len(entries))
+	for _, of := range entries {
+		for _, r := range byNotification[of.NotificationID] {
+			if r.Chosen == nil || slices.Contains(r.Chosen, of.EntryID) {
+				deliveries[of] = append(deliveries[of], of.Delivery(&r.AlertDelivery))
+			}
+		}
 	}
 	return deliveries, nil
 }

@@ -121,7 +121,7 @@ func TestTheLogShowsWhatTheScopeShowsAndOutlivesAlerts(t *testing.T) {
 	f.pool.MustExec(`UPDATE subscribers SET group_id = 12 WHERE key = 5`)
 	same(t, count(only(boats)), 1) // that of the group itself
 	same(t, count(only(vans)), 2)  // the two of single SIMs
-	_, err := f.log.Deliveries(t.Context(), only(boats), []string{"00000000-0000-0000-0000-000000000000"})
+	_, err := f.log.Deliveries(t.Context(), only(boats), []domain.Notified{{NotificationID: "00000000-0000-0000-0000-000000000000"}})
 	same(t, kindOf(err), domain.KindForbidden)
 }
 

@@ -175,8 +175,8 @@ func (w *twins) aboutAlerts() map[string]read {
 	ids := w.ids(`SELECT alert_id FROM alerts WHERE company_id = $1 ORDER BY rule_type`)
 	entries := w.ids(`SELECT entry_id FROM alert_log WHERE company_id = $1 ORDER BY entry_id`)
 	whom := w.ids(`SELECT recipient_id FROM alert_recipients WHERE company_id = $1`)
-	var notifications []string
-	if err := w.pool.Select(&notifications, `SELECT DISTINCT notification_id::text FROM alert_log WHERE company_id = $1 ORDER BY 1`, w.company.CompanyID); err != nil {
+	var notified []domain.Notified
+	if err := w.pool.Select(&notified, `SELECT DISTINCT ON (notification_id) notification_id, entry_id, false AS is_silenced FROM alert_log WHERE company_id = $1 ORDER BY 1`, w.company.CompanyID); err != nil {
 		w.Fatal(err)
 	}
 	span := must[domain.Range](w)(domain.NewRange(twinClock().AddDate(0, 0, -12), twinClock()))
@@ -222,7 +222,7 @@ func (w *twins) aboutAlerts() map[string]read {
 		"the log by id":    func(ctx context.Context, s domain.Scope) (any, error) { return pairs(log.FindMany(ctx, s, entries)) },
 		"the log, counted": func(ctx context.Context, s domain.Scope) (any, error) { return found(log.Count(ctx, s, logList)) },
 		"deliveries": func(ctx context.Context, s domain.Scope) (any, error) {
-			return pairs(log.Deliveries(ctx, s, notifications))
+			return pairs(log.Deliveries(ctx, s, notified))
 		},
 		"a recipient": func(ctx context.Context, s domain.Scope) (any, error) {
 			return found(recipients.Find(ctx, s, whom[0]))

@@ -246,7 +246,7 @@ func (r *Recipients) silenceSuppressed(ctx context.Context, tx *sqlx.Tx, company
 		return err
 	}
 	for _, id := range ids {
-		if err := silence(ctx, tx, company, id, r.now()); err != nil {
+		if err := dropWaiting(ctx, tx, company, id, r.now()); err != nil {
 			return err
 		}
 	}

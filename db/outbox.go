@@ -145,7 +145,7 @@ CROSS JOIN LATERAL (
   JOIN alert_log l ON l.company_id = $1 AND l.notification_id = d.notification_id
   LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
   LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = l.target_group_id
-  WHERE d.company_id = $1 AND d.mail_id = wanted.mail_id AND (d.entries IS NULL OR l.entry_id = ANY(d.entries))
+  WHERE d.company_id = $1 AND d.mail_id = wanted.mail_id AND l.silence_id IS NULL AND (d.entries IS NULL OR l.entry_id = ANY(d.entries))
   ORDER BY l.date_created DESC, l.entry_id DESC
   LIMIT $3
 ) e`
@@ -182,7 +182,7 @@ CROSS JOIN LATERAL (
   JOIN condition_log l ON l.company_id = $1 AND l.notification_id = d.notification_id
   LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
   LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = l.target_group_id
-  WHERE d.company_id = $1 AND d.mail_id = wanted.mail_id AND (d.entries IS NULL OR l.entry_id = ANY(d.entries))
+  WHERE d.company_id = $1 AND d.mail_id = wanted.mail_id AND l.silence_id IS NULL AND (d.entries IS NULL OR l.entry_id = ANY(d.entries))
   ORDER BY l.date_created DESC, l.entry_id DESC
   LIMIT $3
 ) e`
@@ -292,7 +292,7 @@ func suppressRecipient(ctx context.Context, tx *sqlx.Tx, company domain.CompanyI
 	if err != nil || n == 0 {
 		return err
 	}
-	return silence(ctx, tx, company, recipientID, at)
+	return dropWaiting(ctx, tx, company, recipientID, at)
 }
 
 // Unsubscribe implements domain.Outbox.

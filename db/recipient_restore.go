@@ -47,7 +47,7 @@ WHERE company_id = $1 AND recipient_id = $2 AND email = $3
 
 const releaseDeliveries = `
 UPDATE alert_deliveries SET suppressed = false
-WHERE company_id = $1 AND recipient_id = $2 AND email = $3 AND mail_id IS NULL AND suppressed AND created_at > $4`
+WHERE company_id = $1 AND recipient_id = $2 AND email = $3 AND mail_id IS NULL AND suppressed AND NOT silenced AND created_at > $4`
 
 // restoreRecipient lifts the suppression of the recipient and queues its mail.
 func restoreRecipient(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, of *domain.Recipient, at time.Time) (*domain.Restored, error) {

@@ -288,7 +288,7 @@ func (r *Recipients) Remove(ctx context.Context, scope domain.Scope, id int64) (
 		if _, err := pg.Affected(ctx, tx, removeRecipient, scope.Company, id); err != nil {
 			return err
 		}
-		if err := silence(ctx, tx, scope.Company, id, r.now()); err != nil {
+		if err := dropWaiting(ctx, tx, scope.Company, id, r.now()); err != nil {
 			return err
 		}
 		return auditRecipient(ctx, tx, scope, domain.AuditRecipientDelete, id, domain.Was("email", removed.Email))
@@ -305,8 +305,8 @@ UPDATE mails SET state = 'cancelled', finished_at = $3
 WHERE company_id = $1 AND recipient_id = $2 AND state = 'queued'`
 )
 
-// silence drops the mail that was not sent yet to a recipient.
-func silence(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, recipientID int64, at time.Time) error {
+// dropWaiting drops the mail that was not sent yet to a recipient.
+func dropWaiting(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, recipientID int64, at time.Time) error {
 	if _, err := pg.Affected(ctx, tx, suppressWaiting, company, recipientID); err != nil {
 		return err
 	}

@@ -36,6 +36,8 @@ type AlertLogEntry struct {
 	Usage     int64
 	// IsLate is true when the period was over when the usage came in.
 	IsLate bool
+	// SilenceID is by which silence nobody was notified; nil for none.
+	SilenceID *int64
 	// NotificationID is nil for what was logged only.
 	NotificationID *string
 	DateCreated    time.Time
@@ -43,6 +45,14 @@ type AlertLogEntry struct {
 
 // Period is the billing period that the usage belongs to.
 func (e *AlertLogEntry) Period() Period { return Period{e.PeriodStart, e.PeriodEnd} }
+
+// Notified returns the entry for its deliveries; false for what was logged only.
+func (e *AlertLogEntry) Notified() (Notified, bool) {
+	return NewNotified(e.NotificationID, e.EntryID, e.SilenceID)
+}
+
+// IsSilenced reports whether nobody was notified, since a silence covered the entry.
+func (e *AlertLogEntry) IsSilenced() bool { return e.SilenceID != nil }
 
 // AlertLog keeps the alerts that fired. A restricted scope shows the entries whose
 // subject and group it shows, and none of an alert on the company.
@@ -52,9 +62,9 @@ type AlertLog interface {
 	// List takes a page of up to MaxLogList entries.
 	List(ctx context.Context, scope Scope, listing Listing) (Slice[*AlertLogEntry], error)
 	Count(ctx context.Context, scope Scope, listing Listing) (int, error)
-	// Deliveries returns how each notification fares at each recipient, by
-	// e-mail address. Forbidden to a restricted scope.
-	Deliveries(ctx context.Context, scope Scope, notifications []string) (map[string][]*AlertDelivery, error)
+	// Deliveries returns how the notification of each entry fares at each recipient that
+	// wanted it, by e-mail address. Forbidden to a restricted scope.
+	Deliveries(ctx context.Context, scope Scope, entries []Notified) (map[Notified][]*AlertDelivery, error)
 }
 
 // AlertLogFields are what the alert log can be filtered and ordered by.

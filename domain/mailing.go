@@ -29,7 +29,7 @@ const (
 // MailState is how far a mail has come.
 type MailState string
 
-// The states of a mail. A delivery can also wait for its mail, or be suppressed.
+// The states of a mail. A delivery can also wait for its mail, be suppressed, or be silenced.
 const (
 	MailQueued    MailState = "queued"
 	MailSent      MailState = "sent"
@@ -39,6 +39,8 @@ const (
 	MailWaiting MailState = "waiting"
 	// MailSuppressed: no mail will be, since none goes to the address any more.
 	MailSuppressed MailState = "suppressed"
+	// MailSilenced: nobody is notified of the entry, since a silence covered it.
+	MailSilenced MailState = "silenced"
 )
 
 // Mail is an e-mail to one recipient. Its content never changes, so every
@@ -74,6 +76,31 @@ type AlertDelivery struct {
 	Attempts   int
 	FinishedAt *time.Time
 	LastError  string
+}
+
+// Notified is an entry of a log of alerts with the notification that it is part of.
+type Notified struct {
+	NotificationID string
+	EntryID        int64
+	IsSilenced     bool
+}
+
+// NewNotified returns false where the entry is part of no notification. The silence is nil
+// where none covered it.
+func NewNotified(notification *string, entry int64, silence *int64) (Notified, bool) {
+	if notification == nil {
+		return Notified{}, false
+	}
+	return Notified{*notification, entry, silence != nil}, true
+}
+
+// Delivery returns how the entry fares where its notification fares so: what is silenced is
+// part of no mail.
+func (n Notified) Delivery(of *AlertDelivery) *AlertDelivery {
+	if !n.IsSilenced {
+		return of
+	}
+	return &AlertDelivery{NotificationID: of.NotificationID, RecipientID: of.RecipientID, Email: of.Email, State: MailSilenced}
 }
 
 // MailContent is what a mail is written from.

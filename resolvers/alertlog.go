@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"simgraph/domain"
+	"simgraph/domain/silence"
 	"simgraph/graph/model"
 )
 
@@ -82,6 +83,10 @@ func (e alertLogEntryResolver) Group(ctx context.Context, of *domain.AlertLogEnt
 
 func (e alertLogEntryResolver) IsNotified(_ context.Context, of *domain.AlertLogEntry) (bool, error) {
 	return of.NotificationID != nil, nil
+}
+
+func (e alertLogEntryResolver) Silence(ctx context.Context, of *domain.AlertLogEntry) (*silence.Silence, error) {
+	return silenceOfEntry.of(ctx, of)
 }
 
 func (e alertLogEntryResolver) Deliveries(ctx context.Context, of *domain.AlertLogEntry) ([]*domain.AlertDelivery, error) {

@@ -5,6 +5,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/condition"
+	"simgraph/domain/silence"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 )
@@ -161,6 +162,10 @@ func (e conditionLogEntryResolver) Subscriber(ctx context.Context, of *condition
 
 func (e conditionLogEntryResolver) Group(ctx context.Context, of *condition.Entry) (*domain.Group, error) {
 	return groupOfNotice.of(ctx, of)
+}
+
+func (e conditionLogEntryResolver) Silence(ctx context.Context, of *condition.Entry) (*silence.Silence, error) {
+	return silenceOfNotice.of(ctx, of)
 }
 
 func (e conditionLogEntryResolver) Deliveries(ctx context.Context, of *condition.Entry) ([]*domain.AlertDelivery, error) {

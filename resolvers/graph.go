@@ -13,6 +13,7 @@ import (
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
 	"simgraph/domain/inventory"
+	"simgraph/domain/silence"
 	"simgraph/domain/webhook"
 	"simgraph/graph/generated"
 )
@@ -31,6 +32,7 @@ type Ports struct {
 	Alerts      domain.Alerts
 	AlertLog    domain.AlertLog
 	Conditions  condition.Alerts
+	Silences    silence.Silences
 	Recipients  domain.Recipients
 	Webhooks    webhook.Webhooks
 	Live        domain.Live
@@ -117,6 +119,7 @@ type (
 	conditionLogEntryResolver struct{ *Graph }
 
 	recipientResolver       struct{ *Graph }
+	silenceResolver         struct{ *Graph }
 	webhookResolver         struct{ *Graph }
 	webhookDeliveryResolver struct{ *Graph }
 	commandResolver         struct{ *Graph }
@@ -209,6 +212,9 @@ func (g *Graph) ConditionAlert() generated.ConditionAlertResolver { return condi
 func (g *Graph) ConditionLogEntry() generated.ConditionLogEntryResolver {
 	return conditionLogEntryResolver{g}
 }
+
+// Silence answers the fields of a silence.
+func (g *Graph) Silence() generated.SilenceResolver { return silenceResolver{g} }
 
 // Webhook answers the fields of a webhook.
 func (g *Graph) Webhook() generated.WebhookResolver { return webhookResolver{g} }

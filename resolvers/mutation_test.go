@@ -15,6 +15,9 @@ const sample = `physicalId: "8944000000000000009", subscriberId: "447700900999",
 // hooked begins the input of a webhook.
 const hooked = `name: "x", `
 
+// silencing begins the input of a silence.
+const silencing = `startsAt: "2099-12-31T00:00:00Z", endsAt: "2100-01-01T00:00:00Z", `
+
 // unknown are inputs with an identifier of nothing, or a value that is refused,
 // and the field at fault.
 var unknown = map[string][][2]string{
@@ -28,8 +31,16 @@ var unknown = map[string][][2]string{
 		{`ruleType: SIM, target: "nobody", condition: {silentHours: 1}`, "target"}, {`ruleType: COMPANY, condition: {}`, "condition"},
 		{`ruleType: COMPANY, condition: {silentHours: 1, sessionsPerHour: 1}`, "condition"}, {`ruleType: COMPANY, target: "x", condition: {silentHours: 1}`, "target"},
 	},
-	"editConditionAlert":    {{`alertId: 999, condition: {silentHours: 1}`, "alertId"}},
-	"deleteConditionAlert":  {{`alertId: 999`, "alertId"}},
+	"editConditionAlert":   {{`alertId: 999, condition: {silentHours: 1}`, "alertId"}},
+	"deleteConditionAlert": {{`alertId: 999`, "alertId"}},
+	"createSilence": {
+		{silencing + `reason: " "`, "reason"}, {`reason: "x", endsAt: "2020-01-01T00:00:00Z"`, "endsAt"}, {`reason: "x", endsAt: "2999-01-01T00:00:00Z"`, "endsAt"},
+		{silencing + `reason: "x", alertIds: [999]`, "alertIds"}, {silencing + `reason: "x", groupIds: [999]`, "groupIds"},
+		{silencing + `reason: "x", physicalIds: ["nobody"]`, "physicalIds"}, {silencing + `reason: "x", tagNames: [" "]`, "tagNames"},
+		{silencing + `reason: "x", weekly: [{weekday: MONDAY, from: "24:00", until: "01:00"}]`, "weekly"},
+	},
+	"editSilence":           {{`silenceId: 999`, "silenceId"}, {`silenceId: 999, weekly: [{weekday: MONDAY, from: "01:00", until: "1"}]`, "weekly"}},
+	"endSilence":            {{`silenceId: 999`, "silenceId"}},
 	"createRecipient":       {{`email: "a@b"`, "email"}},
 	"editRecipient":         {{`recipientId: 999, email: "a@b.example"`, "recipientId"}, {`recipientId: 1, email: "a"`, "email"}},
 	"chooseRecipientAlerts": {{`recipientId: 999`, "recipientId"}, {`recipientId: 1, alertIds: [999]`, "alertIds"}, {`recipientId: 1, groupIds: [999]`, "groupIds"}},

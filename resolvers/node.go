@@ -54,6 +54,7 @@ var nodeTypes = map[string]nodeType{
 	"Recipient":         {monitoring, (*Graph).recipientNodes},
 	"ConditionAlert":    {monitoring, (*Graph).conditionNodes},
 	"ConditionLogEntry": {monitoring[:1], (*Graph).conditionLogNodes},
+	"Silence":           {monitoring[:1], (*Graph).silenceNodes},
 	"Webhook":           {monitoring[:1], (*Graph).webhookNodes},
 	"WebhookDelivery":   {messages, (*Graph).webhookDeliveryNodes},
 	"Command":           {fleet, (*Graph).commandNodes},

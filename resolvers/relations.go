@@ -84,8 +84,9 @@ var (
 		func(e *domain.AlertLogEntry) (int64, bool) { return optional(e.SubscriberKey) })
 	groupOfEntry = relate(field{"AlertLogEntry", "group", rides, ""}, groupsByID,
 		func(e *domain.AlertLogEntry) (int64, bool) { return optional(e.TargetGroupID) })
-	deliveriesOfEntry = relate(field{"AlertLogEntry", "deliveries", apart, ""}, deliveries,
-		func(e *domain.AlertLogEntry) (string, bool) { return optional(e.NotificationID) })
+	silenceOfEntry = relate(field{"AlertLogEntry", "silence", rides, ""}, silencesByID,
+		func(e *domain.AlertLogEntry) (int64, bool) { return optional(e.SilenceID) })
+	deliveriesOfEntry = relate(field{"AlertLogEntry", "deliveries", apart, ""}, deliveries, (*domain.AlertLogEntry).Notified)
 
 	subscriberOfCondition = relate(field{"ConditionAlert", "subscriber", rides, ""}, subscribersByKey,
 		func(a *condition.Alert) (int64, bool) { return optional(a.SubscriberKey) })
@@ -97,8 +98,9 @@ var (
 		func(e *condition.Entry) (int64, bool) { return optional(e.SubscriberKey) })
 	groupOfNotice = relate(field{"ConditionLogEntry", "group", rides, ""}, groupsByID,
 		func(e *condition.Entry) (int64, bool) { return optional(e.TargetGroupID) })
-	deliveriesOfNotice = relate(field{"ConditionLogEntry", "deliveries", apart, ""}, deliveries,
-		func(e *condition.Entry) (string, bool) { return optional(e.NotificationID) })
+	silenceOfNotice = relate(field{"ConditionLogEntry", "silence", rides, ""}, silencesByID,
+		func(e *condition.Entry) (int64, bool) { return optional(e.SilenceID) })
+	deliveriesOfNotice = relate(field{"ConditionLogEntry", "deliveries", apart, ""}, deliveries, (*condition.Entry).Notified)
 
 	recipientOfDelivery = relate(field{"AlertDelivery", "recipient", rides, ""}, recipientsByID,
 		func(d *domain.AlertDelivery) (int64, bool) { return d.RecipientID, true })

@@ -63,6 +63,7 @@ func TestEveryConnectionIsWalkedBothWaysAndCounted(t *testing.T) {
 	}
 	for range 3 {
 		s.mustAsk(t, `mutation {createConditionAlert(input: {ruleType: COMPANY, condition: {silentHours: 6}}) {alert {id}}}`)
+		s.mustAsk(t, `mutation {createSilence(input: {reason: "works", endsAt: "2100-01-01T00:00:00Z", startsAt: "2099-12-31T00:00:00Z"}) {silence {id}}}`)
 	}
 	s.pool.MustExec(`
 INSERT INTO condition_log (company_id, alert_id, kind, state, rule_type, target, revision, source, since, bound, value, trait, before, after, is_open, notification_id, date_created)

@@ -8,6 +8,7 @@ import (
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
+	"simgraph/domain/silence"
 	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 )
@@ -62,7 +63,8 @@ var (
 	statesBySubscriber = loading(func(g *Graph) many[int64, []*domain.AlertState] { return g.Alerts.WatchingSubscribers })
 	alertsByGroup      = loading(func(g *Graph) many[int64, []*domain.Alert] { return g.Alerts.OfGroups })
 	conditionsByID     = loading(func(g *Graph) many[int64, *condition.Alert] { return g.Conditions.FindMany })
-	deliveries         = loading(func(g *Graph) many[string, []*domain.AlertDelivery] { return g.AlertLog.Deliveries })
+	deliveries         = loading(func(g *Graph) many[domain.Notified, []*domain.AlertDelivery] { return g.AlertLog.Deliveries })
+	silencesByID       = loading(func(g *Graph) many[int64, *silence.Silence] { return g.Silences.FindMany })
 	recipientsByID     = loading(func(g *Graph) many[int64, *domain.Recipient] { return g.Recipients.FindMany })
 	webhooksByID       = loading(func(g *Graph) many[int64, *webhook.Endpoint] { return g.Webhooks.FindMany })
 	mailsByRecipient   = loadingPage(func(g *Graph) manyOf[int64, []*domain.Mail, domain.Page] { return g.Recipients.Mails })

@@ -18,6 +18,7 @@ import (
 	"simgraph/db/condition"
 	"simgraph/db/dbtest"
 	"simgraph/db/feed"
+	"simgraph/db/silence"
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
@@ -54,6 +55,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 		Alerts:      db.NewAlerts(pool, clock),
 		AlertLog:    db.NewAlertLog(pool),
 		Conditions:  condition.New(pool, time.Now),
+		Silences:    silence.New(pool, time.Now),
 		Recipients:  db.NewRecipients(pool, clock),
 		Audit:       audit.NewLog(pool),
 	}, clock)

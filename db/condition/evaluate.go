@@ -182,7 +182,7 @@ func (t *turn) insert(ctx context.Context, tx *sqlx.Tx, of *condition.Alert, sta
 	if err != nil || n == 0 {
 		return err
 	}
-	return db.NotifyConditions(ctx, tx, company, notification, t.at)
+	return db.NotifyConditions(ctx, tx, company, notification, state, t.at)
 }
 
 func columnsOf(news []*found) []any {

@@ -107,7 +107,7 @@ SELECT l.entry_id, l.alert_id, l.rule_type, l.limit_boundary, l.threshold, l.usa
 FROM alert_log l
 LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
 LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = COALESCE(l.group_id, l.target_group_id, s.group_id)
-WHERE l.company_id = $1 AND l.notification_id = $2 AND l.entry_id > $3
+WHERE l.company_id = $1 AND l.notification_id = $2 AND l.entry_id > $3 AND l.silence_id IS NULL
 ORDER BY l.entry_id
 LIMIT $4`
 
@@ -212,7 +212,7 @@ SELECT l.entry_id, l.alert_id, l.kind, l.state, l.rule_type, l.target, l.subscri
 FROM condition_log l
 LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
 LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = COALESCE(l.group_id, l.target_group_id, s.group_id)
-WHERE l.company_id = $1 AND l.notification_id = $2 AND l.entry_id > $3
+WHERE l.company_id = $1 AND l.notification_id = $2 AND l.entry_id > $3 AND l.silence_id IS NULL
 ORDER BY l.entry_id
 LIMIT $4`
 

@@ -148,6 +148,14 @@ func checkTraits(traits []Trait) error {
 // Duration is the silence that an alert of the kind Silent allows.
 func (a *Alert) Duration() time.Duration { return time.Duration(a.Bound) * time.Hour }
 
+// Notified returns the entry for its deliveries; false for one of which nobody is notified.
+func (e *Entry) Notified() (domain.Notified, bool) {
+	return domain.NewNotified(e.NotificationID, e.EntryID, e.SilenceID)
+}
+
+// IsSilenced reports whether nobody was notified, since a silence covered the entry.
+func (e *Entry) IsSilenced() bool { return e.SilenceID != nil }
+
 // Condition returns what the alert notices.
 func (a *Alert) Condition() Condition { return Condition{a.Kind, a.Bound, a.Traits} }
 
@@ -188,7 +196,9 @@ type Entry struct {
 	Resolves *int64
 	// ResolvedAt is when that ended which the entry reports; nil while it lasts, and for
 	// what has no end.
-	ResolvedAt     *time.Time
+	ResolvedAt *time.Time
+	// SilenceID is by which silence nobody was notified; nil for none.
+	SilenceID      *int64
 	NotificationID *string
 	DateCreated    time.Time
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"simgraph/domain"
+	"simgraph/domain/silence"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 	"strconv"
@@ -31,6 +32,8 @@ type AlertLogEntryResolver interface {
 	Group(ctx context.Context, obj *domain.AlertLogEntry) (*domain.Group, error)
 
 	IsNotified(ctx context.Context, obj *domain.AlertLogEntry) (bool, error)
+
+	Silence(ctx context.Context, obj *domain.AlertLogEntry) (*silence.Silence, error)
 	Deliveries(ctx context.Context, obj *domain.AlertLogEntry) ([]*domain.AlertDelivery, error)
 }
 
@@ -798,6 +801,79 @@ func (ec *executionContext) fieldContext_AlertLogEntry_isNotified(_ context.Cont
 	return graphql.NewScalarFieldContext("AlertLogEntry", field, true, true, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _AlertLogEntry_isSilenced(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AlertLogEntry_isSilenced(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsSilenced(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AlertLogEntry_isSilenced(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AlertLogEntry", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _AlertLogEntry_silence(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AlertLogEntry_silence(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.AlertLogEntry().Silence(ctx, obj)
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS"})
+				if err != nil {
+					var zeroVal *silence.Silence
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *silence.Silence
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *silence.Silence) graphql.Marshaler {
+			return ec.marshalOSilence2ᚖsimgraphᚋdomainᚋsilenceᚐSilence(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AlertLogEntry_silence(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AlertLogEntry",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Silence(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AlertLogEntry_deliveries(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1549,6 +1625,49 @@ func (ec *executionContext) _AlertLogEntry(ctx context.Context, sel ast.Selectio
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "isSilenced":
+			out.Values[i] = ec._AlertLogEntry_isSilenced(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "silence":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AlertLogEntry_silence(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "deliveries":
 			field := field
 
@@ -1789,6 +1908,7 @@ var (
 		"FAILED":     domain.MailFailed,
 		"CANCELLED":  domain.MailCancelled,
 		"SUPPRESSED": domain.MailSuppressed,
+		"SILENCED":   domain.MailSilenced,
 	}
 	marshalNMailState2simgraphᚋdomainᚐMailState = map[domain.MailState]string{
 		domain.MailWaiting:    "WAITING",
@@ -1797,6 +1917,7 @@ var (
 		domain.MailFailed:     "FAILED",
 		domain.MailCancelled:  "CANCELLED",
 		domain.MailSuppressed: "SUPPRESSED",
+		domain.MailSilenced:   "SILENCED",
 	}
 )
 

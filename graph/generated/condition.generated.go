@@ -8,6 +8,7 @@ import (
 	"math"
 	"simgraph/domain"
 	"simgraph/domain/condition"
+	"simgraph/domain/silence"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 	"strconv"
@@ -41,6 +42,7 @@ type ConditionLogEntryResolver interface {
 
 	Trait(ctx context.Context, obj *condition.Entry) (*condition.Trait, error)
 
+	Silence(ctx context.Context, obj *condition.Entry) (*silence.Silence, error)
 	Deliveries(ctx context.Context, obj *condition.Entry) ([]*domain.AlertDelivery, error)
 }
 
@@ -1292,6 +1294,79 @@ func (ec *executionContext) _ConditionLogEntry_dateCreated(ctx context.Context, 
 }
 func (ec *executionContext) fieldContext_ConditionLogEntry_dateCreated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ConditionLogEntry", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionLogEntry_isSilenced(ctx context.Context, field graphql.CollectedField, obj *condition.Entry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionLogEntry_isSilenced(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsSilenced(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionLogEntry_isSilenced(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionLogEntry", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionLogEntry_silence(ctx context.Context, field graphql.CollectedField, obj *condition.Entry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionLogEntry_silence(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ConditionLogEntry().Silence(ctx, obj)
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS"})
+				if err != nil {
+					var zeroVal *silence.Silence
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *silence.Silence
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *silence.Silence) graphql.Marshaler {
+			return ec.marshalOSilence2ᚖsimgraphᚋdomainᚋsilenceᚐSilence(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionLogEntry_silence(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConditionLogEntry",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Silence(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _ConditionLogEntry_deliveries(ctx context.Context, field graphql.CollectedField, obj *condition.Entry) (ret graphql.Marshaler) {
@@ -2614,6 +2689,49 @@ func (ec *executionContext) _ConditionLogEntry(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "isSilenced":
+			out.Values[i] = ec._ConditionLogEntry_isSilenced(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "silence":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ConditionLogEntry_silence(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "deliveries":
 			field := field
 

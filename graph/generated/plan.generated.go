@@ -10,6 +10,7 @@ import (
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
+	"simgraph/domain/silence"
 	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 	"simgraph/graph/plan"
@@ -58,6 +59,9 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"deleteRecipient":              plan.Pointer[model.DeleteRecipientPayload](false, "DeleteRecipientPayload"),
 				"restoreRecipient":             plan.Pointer[domain.Restored](false, "RestoreRecipientPayload"),
 				"sendTestAlert":                plan.Pointer[model.SendTestAlertPayload](false, "SendTestAlertPayload"),
+				"createSilence":                plan.Pointer[model.CreateSilencePayload](false, "CreateSilencePayload"),
+				"editSilence":                  plan.Pointer[model.EditSilencePayload](false, "EditSilencePayload"),
+				"endSilence":                   plan.Pointer[model.EndSilencePayload](false, "EndSilencePayload"),
 				"editSubscriber":               plan.Pointer[model.EditSubscriberPayload](false, "EditSubscriberPayload"),
 				"createSubscriber":             plan.Pointer[model.CreateSubscriberPayload](false, "CreateSubscriberPayload"),
 				"editSubscriberInventory":      plan.Pointer[model.Commanded](false, "EditSubscriberInventoryPayload"),
@@ -114,6 +118,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"tariffs":                        plan.Pointer[model.Connection[*domain.Tariff]](false, "TariffConnection"),
 				"recipients":                     plan.Pointer[model.Connection[*domain.Recipient]](false, "RecipientConnection"),
 				"recipientList":                  plan.Pointer[model.List[*domain.Recipient]](false, "RecipientList"),
+				"silences":                       plan.Pointer[model.Connection[*silence.Silence]](false, "SilenceConnection"),
 				"subscriber":                     plan.Pointer[domain.Subscriber](false, "Subscriber"),
 				"subscribers":                    plan.Pointer[model.Connection[*domain.Subscriber]](false, "SubscriberConnection"),
 				"subscriberList":                 plan.Pointer[model.List[*domain.Subscriber]](false, "SubscriberList"),
@@ -170,6 +175,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"CreateConditionAlertPayload":         e.planCreateConditionAlertPayload(),
 			"CreateGroupPayload":                  e.planCreateGroupPayload(),
 			"CreateRecipientPayload":              e.planCreateRecipientPayload(),
+			"CreateSilencePayload":                e.planCreateSilencePayload(),
 			"CreateSubscriberPayload":             e.planCreateSubscriberPayload(),
 			"CreateTariffPayload":                 e.planCreateTariffPayload(),
 			"CreateUserPayload":                   e.planCreateUserPayload(),
@@ -189,12 +195,14 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"EditGroupInventoryPayload":           e.planEditGroupInventoryPayload(),
 			"EditGroupPayload":                    e.planEditGroupPayload(),
 			"EditRecipientPayload":                e.planEditRecipientPayload(),
+			"EditSilencePayload":                  e.planEditSilencePayload(),
 			"EditSubscriberInventoryPayload":      e.planEditSubscriberInventoryPayload(),
 			"EditSubscriberPayload":               e.planEditSubscriberPayload(),
 			"EditTariffPayload":                   e.planEditTariffPayload(),
 			"EditUserPayload":                     e.planEditUserPayload(),
 			"EditWebhookPayload":                  e.planEditWebhookPayload(),
 			"EnableWebhookPayload":                e.planEnableWebhookPayload(),
+			"EndSilencePayload":                   e.planEndSilencePayload(),
 			"FeedElement":                         e.planFeedElement(),
 			"FeedElementConnection":               e.planFeedElementConnection(),
 			"FeedElementEdge":                     e.planFeedElementEdge(),
@@ -245,6 +253,11 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"SessionCount":                        e.planSessionCount(),
 			"SessionEdge":                         e.planSessionEdge(),
 			"SetCommandProviderPayload":           e.planSetCommandProviderPayload(),
+			"Silence":                             e.planSilence(),
+			"SilenceConnection":                   e.planSilenceConnection(),
+			"SilenceEdge":                         e.planSilenceEdge(),
+			"SilenceOccurrence":                   e.planSilenceOccurrence(),
+			"SilenceWindow":                       e.planSilenceWindow(),
 			"StartSubscriberChangePayload":        e.planStartSubscriberChangePayload(),
 			"Subscriber":                          e.planSubscriber(),
 			"SubscriberConnection":                e.planSubscriberConnection(),
@@ -1079,6 +1092,9 @@ func (e *executableSchema) planAlertLogEntry() *plan.Object {
 	group0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
 		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
 	})
+	silence0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS"})
+	})
 	deliveries0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
 		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
 	})
@@ -1287,6 +1303,40 @@ func (e *executableSchema) planAlertLogEntry() *plan.Object {
 					b, ok := appendNBoolean2bool(b, v)
 					return b, ok, nil
 				},
+			},
+			"isSilenced": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AlertLogEntry_isSilenced(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AlertLogEntry)
+					return appendNBoolean2bool(b, obj.IsSilenced())
+				},
+			},
+			"silence": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AlertLogEntry_silence(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.AlertLogEntry)
+					return e.Resolvers.AlertLogEntry().Silence(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.AlertLogEntry)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := silence0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[silence.Silence](false, "Silence"),
 			},
 			"deliveries": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3031,6 +3081,9 @@ func (e *executableSchema) planConditionLogEntry() *plan.Object {
 	group0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
 		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
 	})
+	silence0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS"})
+	})
 	deliveries0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
 		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
 	})
@@ -3300,6 +3353,40 @@ func (e *executableSchema) planConditionLogEntry() *plan.Object {
 					return appendNDateTime2timeᚐTime(b, obj.DateCreated)
 				},
 			},
+			"isSilenced": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_isSilenced(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Entry)
+					return appendNBoolean2bool(b, obj.IsSilenced())
+				},
+			},
+			"silence": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_silence(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*condition.Entry)
+					return e.Resolvers.ConditionLogEntry().Silence(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*condition.Entry)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := silence0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[silence.Silence](false, "Silence"),
+			},
 			"deliveries": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_ConditionLogEntry_deliveries(ctx, field)
@@ -3456,6 +3543,25 @@ func (e *executableSchema) planCreateRecipientPayload() *plan.Object {
 					return obj.Recipient, nil
 				},
 				Shape: plan.Pointer[domain.Recipient](true, "Recipient"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planCreateSilencePayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: createSilencePayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"silence": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CreateSilencePayload_silence(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.CreateSilencePayload)
+					return obj.Silence, nil
+				},
+				Shape: plan.Pointer[silence.Silence](true, "Silence"),
 			},
 		},
 	}
@@ -3858,6 +3964,25 @@ func (e *executableSchema) planEditRecipientPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planEditSilencePayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: editSilencePayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"silence": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EditSilencePayload_silence(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.EditSilencePayload)
+					return obj.Silence, nil
+				},
+				Shape: plan.Pointer[silence.Silence](true, "Silence"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planEditSubscriberInventoryPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: editSubscriberInventoryPayloadImplementors,
@@ -3987,6 +4112,25 @@ func (e *executableSchema) planEnableWebhookPayload() *plan.Object {
 					return obj.Webhook, nil
 				},
 				Shape: plan.Pointer[webhook.Endpoint](true, "Webhook"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planEndSilencePayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: endSilencePayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"silence": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EndSilencePayload_silence(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.EndSilencePayload)
+					return obj.Silence, nil
+				},
+				Shape: plan.Pointer[silence.Silence](true, "Silence"),
 			},
 		},
 	}
@@ -6476,6 +6620,322 @@ func (e *executableSchema) planSetCommandProviderPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planSilence() *plan.Object {
+	return &plan.Object{
+		Satisfies: silenceImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Silence_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*silence.Silence)
+					v, err := e.Resolvers.Silence().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"silenceId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Silence_silenceId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*silence.Silence)
+					return appendNInt2int64(b, obj.SilenceID)
+				},
+			},
+			"reason": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Silence_reason(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*silence.Silence)
+					return appendNString2string(b, obj.Reason)
+				},
+			},
+			"alertIds": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Silence_alertIds(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*silence.Silence)
+					return obj.AlertIDs, nil
+				},
+				Shape: plan.Leaves(true, true, appendNInt2int64),
+			},
+			"groupIds": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Silence_groupIds(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*silence.Silence)
+					return obj.GroupIDs, nil
+				},
+				Shape: plan.Leaves(true, true, appendNInt2int64),
+			},
+			"tagNames": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Silence_tagNames(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*silence.Silence)
+					return obj.TagNames, nil
+				},
+				Shape: plan.Leaves(true, true, appendNString2string),
+			},
+			"physicalIds": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Silence_physicalIds(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*silence.Silence)
+					return obj.PhysicalIDs, nil
+				},
+				Shape: plan.Leaves(true, true, appendNString2string),
+			},
+			"startsAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Silence_startsAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*silence.Silence)
+					return appendNDateTime2timeᚐTime(b, obj.StartsAt)
+				},
+			},
+			"endsAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Silence_endsAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*silence.Silence)
+					return appendNDateTime2timeᚐTime(b, obj.EndsAt)
+				},
+			},
+			"weekly": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Silence_weekly(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*silence.Silence)
+					return obj.Weekly, nil
+				},
+				Shape: plan.List[silence.Window](true, plan.Value[silence.Window](true, "SilenceWindow")),
+			},
+			"isActive": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Silence_isActive(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*silence.Silence)
+					v, err := e.Resolvers.Silence().IsActive(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNBoolean2bool(b, v)
+					return b, ok, nil
+				},
+			},
+			"occurrences": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Silence_occurrences(ctx, field)
+				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_Silence_occurrences_args(ctx, raw)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*silence.Silence)
+					return e.Resolvers.Silence().Occurrences(ctx, obj, fc.Args["from"].(*time.Time), fc.Args["until"].(*time.Time))
+				},
+				Shape: plan.List[*domain.Period](false, plan.Pointer[domain.Period](true, "SilenceOccurrence")),
+			},
+			"createdBy": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Silence_createdBy(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*silence.Silence)
+					return appendNString2string(b, obj.CreatedBy)
+				},
+			},
+			"createdAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Silence_createdAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*silence.Silence)
+					return appendNDateTime2timeᚐTime(b, obj.CreatedAt)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planSilenceConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: silenceConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SilenceConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*silence.Silence])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*silence.Silence]](true, plan.Value[model.Edge[*silence.Silence]](true, "SilenceEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SilenceConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*silence.Silence])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*silence.Silence](true, plan.Pointer[silence.Silence](true, "Silence")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SilenceConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*silence.Silence])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SilenceConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*silence.Silence])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planSilenceEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: silenceEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SilenceEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*silence.Silence])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SilenceEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*silence.Silence])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[silence.Silence](true, "Silence"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planSilenceOccurrence() *plan.Object {
+	return &plan.Object{
+		Satisfies: silenceOccurrenceImplementors,
+		Fields: map[string]*plan.Field{
+			"start": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SilenceOccurrence_start(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Period)
+					return appendNDateTime2timeᚐTime(b, obj.Start)
+				},
+			},
+			"end": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SilenceOccurrence_end(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Period)
+					return appendNDateTime2timeᚐTime(b, obj.End)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planSilenceWindow() *plan.Object {
+	return &plan.Object{
+		Satisfies: silenceWindowImplementors,
+		Fields: map[string]*plan.Field{
+			"weekday": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SilenceWindow_weekday(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*silence.Window)
+					return appendNWeekday2timeᚐWeekday(b, obj.Weekday)
+				},
+			},
+			"from": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SilenceWindow_from(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*silence.Window)
+					return appendNString2string(b, obj.From())
+				},
+			},
+			"until": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SilenceWindow_until(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*silence.Window)
+					return appendNString2string(b, obj.Until())
+				},
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planStartSubscriberChangePayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: startSubscriberChangePayloadImplementors,
@@ -8959,7 +9419,7 @@ func (e *executableSchema) planWebhookEdge() *plan.Object {
 	}
 }
 
-var objectsOfNode = []string{"WebhookDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "Tariff", "Tag", "Subscriber", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "ConditionLogEntry", "ConditionAlert", "Company", "Command", "AuditEntry", "AlertLogEntry", "Alert", "AccessKey"}
+var objectsOfNode = []string{"WebhookDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "Tariff", "Tag", "Subscriber", "Silence", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "ConditionLogEntry", "ConditionAlert", "Company", "Command", "AuditEntry", "AlertLogEntry", "Alert", "AccessKey"}
 
 func objectOfNode(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -9019,6 +9479,13 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Subscriber", obj
+	case silence.Silence:
+		return "Silence", &obj
+	case *silence.Silence:
+		if obj == nil {
+			return "", nil
+		}
+		return "Silence", obj
 	case model.Session:
 		return "Session", &obj
 	case *model.Session:
@@ -9320,6 +9787,10 @@ func appendOSuppressionReason2ᚖsimgraphᚋdomainᚐSuppressionReason(b []byte,
 
 func appendNUsageStatus2simgraphᚋdomainᚐUsageStatus(b []byte, v domain.UsageStatus) ([]byte, bool) {
 	return plan.AppendString(b, marshalNUsageStatus2simgraphᚋdomainᚐUsageStatus[v]), true
+}
+
+func appendNWeekday2timeᚐWeekday(b []byte, v time.Weekday) ([]byte, bool) {
+	return plan.AppendString(b, marshalNWeekday2timeᚐWeekday[v]), true
 }
 
 func appendNSubscriberKind2simgraphᚋdomainᚐKind(b []byte, v domain.Kind) ([]byte, bool) {

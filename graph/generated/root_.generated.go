@@ -49,6 +49,7 @@ type ResolverRoot interface {
 	Query() QueryResolver
 	Recipient() RecipientResolver
 	Session() SessionResolver
+	Silence() SilenceResolver
 	Subscriber() SubscriberResolver
 	SubscriberUsage() SubscriberUsageResolver
 	Subscription() SubscriptionResolver
@@ -169,9 +170,11 @@ type ComplexityRoot struct {
 		ID            func(childComplexity int) int
 		IsLate        func(childComplexity int) int
 		IsNotified    func(childComplexity int) int
+		IsSilenced    func(childComplexity int) int
 		LimitBoundary func(childComplexity int) int
 		Period        func(childComplexity int) int
 		RuleType      func(childComplexity int) int
+		Silence       func(childComplexity int) int
 		Subscriber    func(childComplexity int) int
 		Target        func(childComplexity int) int
 		Threshold     func(childComplexity int) int
@@ -382,10 +385,12 @@ type ComplexityRoot struct {
 		EntryID     func(childComplexity int) int
 		Group       func(childComplexity int) int
 		ID          func(childComplexity int) int
+		IsSilenced  func(childComplexity int) int
 		Kind        func(childComplexity int) int
 		ResolvedAt  func(childComplexity int) int
 		Resolves    func(childComplexity int) int
 		RuleType    func(childComplexity int) int
+		Silence     func(childComplexity int) int
 		Since       func(childComplexity int) int
 		Source      func(childComplexity int) int
 		State       func(childComplexity int) int
@@ -419,6 +424,10 @@ type ComplexityRoot struct {
 
 	CreateRecipientPayload struct {
 		Recipient func(childComplexity int) int
+	}
+
+	CreateSilencePayload struct {
+		Silence func(childComplexity int) int
 	}
 
 	CreateSubscriberPayload struct {
@@ -501,6 +510,10 @@ type ComplexityRoot struct {
 		Recipient func(childComplexity int) int
 	}
 
+	EditSilencePayload struct {
+		Silence func(childComplexity int) int
+	}
+
 	EditSubscriberInventoryPayload struct {
 		Command         func(childComplexity int) int
 		IsInventoryOnly func(childComplexity int) int
@@ -525,6 +538,10 @@ type ComplexityRoot struct {
 
 	EnableWebhookPayload struct {
 		Webhook func(childComplexity int) int
+	}
+
+	EndSilencePayload struct {
+		Silence func(childComplexity int) int
 	}
 
 	FeedElement struct {
@@ -641,6 +658,7 @@ type ComplexityRoot struct {
 		CreateConditionAlert         func(childComplexity int, input input.CreateConditionAlertInput) int
 		CreateGroup                  func(childComplexity int, input input.CreateGroupInput) int
 		CreateRecipient              func(childComplexity int, input input.CreateRecipientInput) int
+		CreateSilence                func(childComplexity int, input input.CreateSilenceInput) int
 		CreateSubscriber             func(childComplexity int, input input.CreateSubscriberInput) int
 		CreateTariff                 func(childComplexity int, input input.CreateTariffInput) int
 		CreateUser                   func(childComplexity int, input input.CreateUserInput) int
@@ -656,12 +674,14 @@ type ComplexityRoot struct {
 		EditGroup                    func(childComplexity int, input input.EditGroupInput) int
 		EditGroupInventory           func(childComplexity int, input input.EditGroupInventoryInput) int
 		EditRecipient                func(childComplexity int, input input.EditRecipientInput) int
+		EditSilence                  func(childComplexity int, input input.EditSilenceInput) int
 		EditSubscriber               func(childComplexity int, input input.EditSubscriberInput) int
 		EditSubscriberInventory      func(childComplexity int, input input.EditSubscriberInventoryInput) int
 		EditTariff                   func(childComplexity int, input input.EditTariffInput) int
 		EditUser                     func(childComplexity int, input input.EditUserInput) int
 		EditWebhook                  func(childComplexity int, input input.EditWebhookInput) int
 		EnableWebhook                func(childComplexity int, input input.EnableWebhookInput) int
+		EndSilence                   func(childComplexity int, input input.EndSilenceInput) int
 		MoveSubscriber               func(childComplexity int, input input.MoveSubscriberInput) int
 		RecordUsage                  func(childComplexity int, input input.RecordUsageInput) int
 		RemoveCommandProvider        func(childComplexity int, input input.RemoveCommandProviderInput) int
@@ -811,6 +831,7 @@ type ComplexityRoot struct {
 		RecipientList                  func(childComplexity int, limit *int32, offset *int32) int
 		Recipients                     func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		SessionCount                   func(childComplexity int, startDate string, endDate string) int
+		Silences                       func(childComplexity int, ended *bool, first *int32, after *string, last *int32, before *string) int
 		Subscriber                     func(childComplexity int, physicalID string) int
 		SubscriberDataUsage            func(childComplexity int, physicalID string, startDate string, endDate string) int
 		SubscriberDataUsageByIPAddress func(childComplexity int, physicalID string, startDate string, endDate string) int
@@ -962,6 +983,46 @@ type ComplexityRoot struct {
 	SetCommandProviderPayload struct {
 		Provider func(childComplexity int) int
 		Secret   func(childComplexity int) int
+	}
+
+	Silence struct {
+		AlertIDs    func(childComplexity int) int
+		CreatedAt   func(childComplexity int) int
+		CreatedBy   func(childComplexity int) int
+		EndsAt      func(childComplexity int) int
+		GroupIDs    func(childComplexity int) int
+		ID          func(childComplexity int) int
+		IsActive    func(childComplexity int) int
+		Occurrences func(childComplexity int, from *time.Time, until *time.Time) int
+		PhysicalIDs func(childComplexity int) int
+		Reason      func(childComplexity int) int
+		SilenceID   func(childComplexity int) int
+		StartsAt    func(childComplexity int) int
+		TagNames    func(childComplexity int) int
+		Weekly      func(childComplexity int) int
+	}
+
+	SilenceConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	SilenceEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	SilenceOccurrence struct {
+		End   func(childComplexity int) int
+		Start func(childComplexity int) int
+	}
+
+	SilenceWindow struct {
+		From    func(childComplexity int) int
+		Until   func(childComplexity int) int
+		Weekday func(childComplexity int) int
 	}
 
 	StartSubscriberChangePayload struct {
@@ -1695,6 +1756,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AlertLogEntry.IsNotified(childComplexity), true
+	case "AlertLogEntry.isSilenced":
+		if e.ComplexityRoot.AlertLogEntry.IsSilenced == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEntry.IsSilenced(childComplexity), true
 	case "AlertLogEntry.limitBoundary":
 		if e.ComplexityRoot.AlertLogEntry.LimitBoundary == nil {
 			break
@@ -1713,6 +1780,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AlertLogEntry.RuleType(childComplexity), true
+	case "AlertLogEntry.silence":
+		if e.ComplexityRoot.AlertLogEntry.Silence == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertLogEntry.Silence(childComplexity), true
 	case "AlertLogEntry.subscriber":
 		if e.ComplexityRoot.AlertLogEntry.Subscriber == nil {
 			break
@@ -2573,6 +2646,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ConditionLogEntry.ID(childComplexity), true
+	case "ConditionLogEntry.isSilenced":
+		if e.ComplexityRoot.ConditionLogEntry.IsSilenced == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.IsSilenced(childComplexity), true
 	case "ConditionLogEntry.kind":
 		if e.ComplexityRoot.ConditionLogEntry.Kind == nil {
 			break
@@ -2597,6 +2676,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ConditionLogEntry.RuleType(childComplexity), true
+	case "ConditionLogEntry.silence":
+		if e.ComplexityRoot.ConditionLogEntry.Silence == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.Silence(childComplexity), true
 	case "ConditionLogEntry.since":
 		if e.ComplexityRoot.ConditionLogEntry.Since == nil {
 			break
@@ -2693,6 +2778,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CreateRecipientPayload.Recipient(childComplexity), true
+
+	case "CreateSilencePayload.silence":
+		if e.ComplexityRoot.CreateSilencePayload.Silence == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateSilencePayload.Silence(childComplexity), true
 
 	case "CreateSubscriberPayload.subscriber":
 		if e.ComplexityRoot.CreateSubscriberPayload.Subscriber == nil {
@@ -2851,6 +2943,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.EditRecipientPayload.Recipient(childComplexity), true
 
+	case "EditSilencePayload.silence":
+		if e.ComplexityRoot.EditSilencePayload.Silence == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EditSilencePayload.Silence(childComplexity), true
+
 	case "EditSubscriberInventoryPayload.command":
 		if e.ComplexityRoot.EditSubscriberInventoryPayload.Command == nil {
 			break
@@ -2904,6 +3003,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EnableWebhookPayload.Webhook(childComplexity), true
+
+	case "EndSilencePayload.silence":
+		if e.ComplexityRoot.EndSilencePayload.Silence == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EndSilencePayload.Silence(childComplexity), true
 
 	case "FeedElement.completeUntil":
 		if e.ComplexityRoot.FeedElement.CompleteUntil == nil {
@@ -3405,6 +3511,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateRecipient(childComplexity, args["input"].(input.CreateRecipientInput)), true
+	case "Mutation.createSilence":
+		if e.ComplexityRoot.Mutation.CreateSilence == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createSilence_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateSilence(childComplexity, args["input"].(input.CreateSilenceInput)), true
 	case "Mutation.createSubscriber":
 		if e.ComplexityRoot.Mutation.CreateSubscriber == nil {
 			break
@@ -3570,6 +3687,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EditRecipient(childComplexity, args["input"].(input.EditRecipientInput)), true
+	case "Mutation.editSilence":
+		if e.ComplexityRoot.Mutation.EditSilence == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_editSilence_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EditSilence(childComplexity, args["input"].(input.EditSilenceInput)), true
 	case "Mutation.editSubscriber":
 		if e.ComplexityRoot.Mutation.EditSubscriber == nil {
 			break
@@ -3636,6 +3764,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EnableWebhook(childComplexity, args["input"].(input.EnableWebhookInput)), true
+	case "Mutation.endSilence":
+		if e.ComplexityRoot.Mutation.EndSilence == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_endSilence_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EndSilence(childComplexity, args["input"].(input.EndSilenceInput)), true
 	case "Mutation.moveSubscriber":
 		if e.ComplexityRoot.Mutation.MoveSubscriber == nil {
 			break
@@ -4528,6 +4667,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.SessionCount(childComplexity, args["startDate"].(string), args["endDate"].(string)), true
+	case "Query.silences":
+		if e.ComplexityRoot.Query.Silences == nil {
+			break
+		}
+
+		args, err := ec.field_Query_silences_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Silences(childComplexity, args["ended"].(*bool), args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Query.subscriber":
 		if e.ComplexityRoot.Query.Subscriber == nil {
 			break
@@ -5118,6 +5268,166 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.SetCommandProviderPayload.Secret(childComplexity), true
+
+	case "Silence.alertIds":
+		if e.ComplexityRoot.Silence.AlertIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Silence.AlertIDs(childComplexity), true
+	case "Silence.createdAt":
+		if e.ComplexityRoot.Silence.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Silence.CreatedAt(childComplexity), true
+	case "Silence.createdBy":
+		if e.ComplexityRoot.Silence.CreatedBy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Silence.CreatedBy(childComplexity), true
+	case "Silence.endsAt":
+		if e.ComplexityRoot.Silence.EndsAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Silence.EndsAt(childComplexity), true
+	case "Silence.groupIds":
+		if e.ComplexityRoot.Silence.GroupIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Silence.GroupIDs(childComplexity), true
+	case "Silence.id":
+		if e.ComplexityRoot.Silence.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Silence.ID(childComplexity), true
+	case "Silence.isActive":
+		if e.ComplexityRoot.Silence.IsActive == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Silence.IsActive(childComplexity), true
+	case "Silence.occurrences":
+		if e.ComplexityRoot.Silence.Occurrences == nil {
+			break
+		}
+
+		args, err := ec.field_Silence_occurrences_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Silence.Occurrences(childComplexity, args["from"].(*time.Time), args["until"].(*time.Time)), true
+	case "Silence.physicalIds":
+		if e.ComplexityRoot.Silence.PhysicalIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Silence.PhysicalIDs(childComplexity), true
+	case "Silence.reason":
+		if e.ComplexityRoot.Silence.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Silence.Reason(childComplexity), true
+	case "Silence.silenceId":
+		if e.ComplexityRoot.Silence.SilenceID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Silence.SilenceID(childComplexity), true
+	case "Silence.startsAt":
+		if e.ComplexityRoot.Silence.StartsAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Silence.StartsAt(childComplexity), true
+	case "Silence.tagNames":
+		if e.ComplexityRoot.Silence.TagNames == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Silence.TagNames(childComplexity), true
+	case "Silence.weekly":
+		if e.ComplexityRoot.Silence.Weekly == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Silence.Weekly(childComplexity), true
+
+	case "SilenceConnection.edges":
+		if e.ComplexityRoot.SilenceConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SilenceConnection.Edges(childComplexity), true
+	case "SilenceConnection.nodes":
+		if e.ComplexityRoot.SilenceConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SilenceConnection.Nodes(childComplexity), true
+	case "SilenceConnection.pageInfo":
+		if e.ComplexityRoot.SilenceConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SilenceConnection.PageInfo(childComplexity), true
+	case "SilenceConnection.totalCount":
+		if e.ComplexityRoot.SilenceConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SilenceConnection.TotalCount(childComplexity), true
+
+	case "SilenceEdge.cursor":
+		if e.ComplexityRoot.SilenceEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SilenceEdge.Cursor(childComplexity), true
+	case "SilenceEdge.node":
+		if e.ComplexityRoot.SilenceEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SilenceEdge.Node(childComplexity), true
+
+	case "SilenceOccurrence.end":
+		if e.ComplexityRoot.SilenceOccurrence.End == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SilenceOccurrence.End(childComplexity), true
+	case "SilenceOccurrence.start":
+		if e.ComplexityRoot.SilenceOccurrence.Start == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SilenceOccurrence.Start(childComplexity), true
+
+	case "SilenceWindow.from":
+		if e.ComplexityRoot.SilenceWindow.From == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SilenceWindow.From(childComplexity), true
+	case "SilenceWindow.until":
+		if e.ComplexityRoot.SilenceWindow.Until == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SilenceWindow.Until(childComplexity), true
+	case "SilenceWindow.weekday":
+		if e.ComplexityRoot.SilenceWindow.Weekday == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SilenceWindow.Weekday(childComplexity), true
 
 	case "StartSubscriberChangePayload.isInventoryOnly":
 		if e.ComplexityRoot.StartSubscriberChangePayload.IsInventoryOnly == nil {
@@ -6414,6 +6724,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateConditionAlertInput,
 		ec.unmarshalInputCreateGroupInput,
 		ec.unmarshalInputCreateRecipientInput,
+		ec.unmarshalInputCreateSilenceInput,
 		ec.unmarshalInputCreateSubscriberInput,
 		ec.unmarshalInputCreateTariffInput,
 		ec.unmarshalInputCreateUserInput,
@@ -6430,12 +6741,14 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEditGroupInput,
 		ec.unmarshalInputEditGroupInventoryInput,
 		ec.unmarshalInputEditRecipientInput,
+		ec.unmarshalInputEditSilenceInput,
 		ec.unmarshalInputEditSubscriberInput,
 		ec.unmarshalInputEditSubscriberInventoryInput,
 		ec.unmarshalInputEditTariffInput,
 		ec.unmarshalInputEditUserInput,
 		ec.unmarshalInputEditWebhookInput,
 		ec.unmarshalInputEnableWebhookInput,
+		ec.unmarshalInputEndSilenceInput,
 		ec.unmarshalInputIntFilter,
 		ec.unmarshalInputMoveSubscriberInput,
 		ec.unmarshalInputNetworkStateFilter,
@@ -6459,6 +6772,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputSessionOrder,
 		ec.unmarshalInputSetCommandProviderInput,
 		ec.unmarshalInputSetFilter,
+		ec.unmarshalInputSilenceWindowInput,
 		ec.unmarshalInputStartSubscriberChangeInput,
 		ec.unmarshalInputStringFilter,
 		ec.unmarshalInputSubscriberChange,
@@ -7158,7 +7472,11 @@ type AlertLogEntry implements Node {
   isLate: Boolean!
   "Whether recipients are notified. Usage that comes in more than 72 hours after its period is logged only."
   isNotified: Boolean!
-  "How the notification fares at each recipient, by e-mail address."
+  "Whether nobody was notified, since a silence covered the entry."
+  isSilenced: Boolean!
+  "By which silence nobody was notified; null for none, and when it is no longer kept. Only for users of the whole company."
+  silence: Silence @requires(permissions: [VIEW_MONITORING_ALERTS])
+  "How the notification fares at each recipient that wants it, by e-mail address."
   deliveries: [AlertDelivery!] @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
@@ -7192,6 +7510,8 @@ enum MailState {
   CANCELLED
   "No mail goes to the address any more."
   SUPPRESSED
+  "A silence covered the alert, so nobody was notified."
+  SILENCED
 }
 
 "A page of the alert log."
@@ -7966,7 +8286,11 @@ type ConditionLogEntry implements Node {
   resolvedAt: DateTime
   "When the entry was made."
   dateCreated: DateTime!
-  "How the notification fares at each recipient, by e-mail address."
+  "Whether nobody was notified, since a silence covered the entry."
+  isSilenced: Boolean!
+  "By which silence nobody was notified; null for none, and when it is no longer kept. Only for users of the whole company."
+  silence: Silence @requires(permissions: [VIEW_MONITORING_ALERTS])
+  "How the notification fares at each recipient that wants it, by e-mail address."
   deliveries: [AlertDelivery!] @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
@@ -9437,6 +9761,201 @@ enum SessionOrderField {
   VISITED_NETWORK
   "Bytes in both directions."
   TOTAL
+}
+`, BuiltIn: false},
+	{Name: "../schema/silence.graphqls", Input: `extend type Query {
+  "The silences of the company, ordered by id. Those that are over are kept for a year."
+  silences(
+    "Those that are over alone, or those that are not; all when missing."
+    ended: Boolean
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+  ): SilenceConnection @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
+}
+
+extend type Mutation {
+  """
+  Makes a silence, at most 100 that are not over to a company: alerts of volume and on conditions that it matches are logged, and
+  neither mailed nor sent to webhooks. Nobody is notified of them later either. Only for users of the whole company.
+  """
+  createSilence(input: CreateSilenceInput!): CreateSilencePayload @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
+  "Changes a silence that is not over. What is missing stays; lists are replaced as a whole."
+  editSilence(input: EditSilenceInput!): EditSilencePayload @requires(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
+  "Ends a silence now, and removes one that has not begun. One that is over stays as it is."
+  endSilence(input: EndSilenceInput!): EndSilencePayload @requires(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS]) @semanticNonNull
+}
+
+"A span of time in which alerts notify nobody. All lists restrict it; one without any silences every alert."
+type Silence implements Node {
+  "The global id."
+  id: ID!
+  "The identifier of the silence."
+  silenceId: Int!
+  "Why it was made."
+  reason: String!
+  "The alerts that it silences, of volume and on conditions; empty for all."
+  alertIds: [Int!]!
+  "The groups that it silences: alerts on them and on their subscribers; empty for all."
+  groupIds: [Int!]!
+  "The tags whose subscribers it silences; empty for all."
+  tagNames: [String!]!
+  "The subscribers that it silences: ICCID, device EUI or IMEI; empty for all."
+  physicalIds: [String!]!
+  "When it begins."
+  startsAt: DateTime!
+  "When it ends."
+  endsAt: DateTime!
+  "The parts of each week in which it silences; empty for always."
+  weekly: [SilenceWindow!]!
+  "Whether it silences now."
+  isActive: Boolean!
+  "The spans between two times, at most 92 days apart, in which it silences. Those that meet are one."
+  occurrences(
+    "The begin of the span; now when missing."
+    from: DateTime
+    "The end of the span; a week after its begin when missing."
+    until: DateTime
+  ): [SilenceOccurrence!]
+  "Who made it; empty for the program itself."
+  createdBy: String!
+  "When it was made."
+  createdAt: DateTime!
+}
+
+"A part of each week, by the clock of the company's time zone. A time that the clocks skip is the moment of the change; one that they show twice begins the first time and ends the second."
+type SilenceWindow {
+  "The day on which it begins."
+  weekday: Weekday!
+  "When it begins, as 22:00."
+  from: String!
+  "When it ends, as 06:00: on the next day where that is no later than the begin."
+  until: String!
+}
+
+"A day of the week."
+enum Weekday {
+  "Monday."
+  MONDAY
+  "Tuesday."
+  TUESDAY
+  "Wednesday."
+  WEDNESDAY
+  "Thursday."
+  THURSDAY
+  "Friday."
+  FRIDAY
+  "Saturday."
+  SATURDAY
+  "Sunday."
+  SUNDAY
+}
+
+"A span in which a silence silences."
+type SilenceOccurrence {
+  "Its begin."
+  start: DateTime!
+  "Its end."
+  end: DateTime!
+}
+
+"A page of silences."
+type SilenceConnection {
+  "The silences with their cursors."
+  edges: [SilenceEdge!]!
+  "The silences alone."
+  nodes: [Silence!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull
+}
+
+"A silence in a page."
+type SilenceEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The silence."
+  node: Silence!
+}
+
+"A part of each week."
+input SilenceWindowInput {
+  "The day on which it begins."
+  weekday: Weekday!
+  "When it begins, as 22:00."
+  from: String!
+  "When it ends, as 06:00: on the next day where that is no later than the begin."
+  until: String!
+}
+
+"Which silence to make."
+input CreateSilenceInput {
+  "Why, for people."
+  reason: String!
+  "When it begins; now when missing or in the past."
+  startsAt: DateTime
+  "When it ends, at most 366 days after its begin."
+  endsAt: DateTime!
+  "The parts of each week in which it silences, at most 28; always when missing or empty."
+  weekly: [SilenceWindowInput!]
+  "The alerts that it silences, at most 100; all when missing or empty."
+  alertIds: [Int!]
+  "The groups that it silences, at most 100; all when missing or empty."
+  groupIds: [Int!]
+  "The tags whose subscribers it silences, at most 100; all when missing or empty."
+  tagNames: [String!]
+  "The subscribers that it silences, at most 100; all when missing or empty."
+  physicalIds: [String!]
+}
+
+"Which silence to edit, and how."
+input EditSilenceInput {
+  "The identifier of the silence."
+  silenceId: Int!
+  "Why, for people."
+  reason: String
+  "When it ends, at most 366 days after its begin."
+  endsAt: DateTime
+  "The parts of each week in which it silences; empty for always."
+  weekly: [SilenceWindowInput!]
+  "The alerts that it silences; empty for all."
+  alertIds: [Int!]
+  "The groups that it silences; empty for all."
+  groupIds: [Int!]
+  "The tags whose subscribers it silences; empty for all."
+  tagNames: [String!]
+  "The subscribers that it silences; empty for all."
+  physicalIds: [String!]
+}
+
+"Which silence to end."
+input EndSilenceInput {
+  "The identifier of the silence."
+  silenceId: Int!
+}
+
+"What making a silence gave."
+type CreateSilencePayload {
+  "The silence."
+  silence: Silence!
+}
+
+"What editing a silence gave."
+type EditSilencePayload {
+  "The silence as it is now."
+  silence: Silence!
+}
+
+"What ending a silence gave."
+type EndSilencePayload {
+  "The silence as it is now, or was."
+  silence: Silence!
 }
 `, BuiltIn: false},
 	{Name: "../schema/subscriber.graphqls", Input: `extend type Query {
@@ -10942,6 +11461,10 @@ func (ec *executionContext) childFields_AlertLogEntry(ctx context.Context, field
 		return ec.fieldContext_AlertLogEntry_isLate(ctx, field)
 	case "isNotified":
 		return ec.fieldContext_AlertLogEntry_isNotified(ctx, field)
+	case "isSilenced":
+		return ec.fieldContext_AlertLogEntry_isSilenced(ctx, field)
+	case "silence":
+		return ec.fieldContext_AlertLogEntry_silence(ctx, field)
 	case "deliveries":
 		return ec.fieldContext_AlertLogEntry_deliveries(ctx, field)
 	}
@@ -11376,6 +11899,10 @@ func (ec *executionContext) childFields_ConditionLogEntry(ctx context.Context, f
 		return ec.fieldContext_ConditionLogEntry_resolvedAt(ctx, field)
 	case "dateCreated":
 		return ec.fieldContext_ConditionLogEntry_dateCreated(ctx, field)
+	case "isSilenced":
+		return ec.fieldContext_ConditionLogEntry_isSilenced(ctx, field)
+	case "silence":
+		return ec.fieldContext_ConditionLogEntry_silence(ctx, field)
 	case "deliveries":
 		return ec.fieldContext_ConditionLogEntry_deliveries(ctx, field)
 	}
@@ -11432,6 +11959,14 @@ func (ec *executionContext) childFields_CreateRecipientPayload(ctx context.Conte
 		return ec.fieldContext_CreateRecipientPayload_recipient(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CreateRecipientPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CreateSilencePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "silence":
+		return ec.fieldContext_CreateSilencePayload_silence(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateSilencePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_CreateSubscriberPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11594,6 +12129,14 @@ func (ec *executionContext) childFields_EditRecipientPayload(ctx context.Context
 	return nil, fmt.Errorf("no field named %q was found under type EditRecipientPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_EditSilencePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "silence":
+		return ec.fieldContext_EditSilencePayload_silence(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EditSilencePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_EditSubscriberInventoryPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "subscriber":
@@ -11644,6 +12187,14 @@ func (ec *executionContext) childFields_EnableWebhookPayload(ctx context.Context
 		return ec.fieldContext_EnableWebhookPayload_webhook(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EnableWebhookPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_EndSilencePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "silence":
+		return ec.fieldContext_EndSilencePayload_silence(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EndSilencePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_FeedElement(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12318,6 +12869,86 @@ func (ec *executionContext) childFields_SetCommandProviderPayload(ctx context.Co
 		return ec.fieldContext_SetCommandProviderPayload_secret(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SetCommandProviderPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Silence(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Silence_id(ctx, field)
+	case "silenceId":
+		return ec.fieldContext_Silence_silenceId(ctx, field)
+	case "reason":
+		return ec.fieldContext_Silence_reason(ctx, field)
+	case "alertIds":
+		return ec.fieldContext_Silence_alertIds(ctx, field)
+	case "groupIds":
+		return ec.fieldContext_Silence_groupIds(ctx, field)
+	case "tagNames":
+		return ec.fieldContext_Silence_tagNames(ctx, field)
+	case "physicalIds":
+		return ec.fieldContext_Silence_physicalIds(ctx, field)
+	case "startsAt":
+		return ec.fieldContext_Silence_startsAt(ctx, field)
+	case "endsAt":
+		return ec.fieldContext_Silence_endsAt(ctx, field)
+	case "weekly":
+		return ec.fieldContext_Silence_weekly(ctx, field)
+	case "isActive":
+		return ec.fieldContext_Silence_isActive(ctx, field)
+	case "occurrences":
+		return ec.fieldContext_Silence_occurrences(ctx, field)
+	case "createdBy":
+		return ec.fieldContext_Silence_createdBy(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Silence_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Silence", field.Name)
+}
+
+func (ec *executionContext) childFields_SilenceConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_SilenceConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_SilenceConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_SilenceConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_SilenceConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SilenceConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_SilenceEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_SilenceEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_SilenceEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SilenceEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_SilenceOccurrence(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "start":
+		return ec.fieldContext_SilenceOccurrence_start(ctx, field)
+	case "end":
+		return ec.fieldContext_SilenceOccurrence_end(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SilenceOccurrence", field.Name)
+}
+
+func (ec *executionContext) childFields_SilenceWindow(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "weekday":
+		return ec.fieldContext_SilenceWindow_weekday(ctx, field)
+	case "from":
+		return ec.fieldContext_SilenceWindow_from(ctx, field)
+	case "until":
+		return ec.fieldContext_SilenceWindow_until(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SilenceWindow", field.Name)
 }
 
 func (ec *executionContext) childFields_StartSubscriberChangePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

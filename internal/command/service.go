@@ -21,6 +21,7 @@ import (
 	"simgraph/db/live"
 	"simgraph/db/pg"
 	"simgraph/db/signin"
+	"simgraph/db/silence"
 	"simgraph/db/usage"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain/webhook"
@@ -156,6 +157,7 @@ func (v *service) newGraph(pool *sqlx.DB, access *db.Access, store *usage.Store,
 		Operations:  bulk.New(pool, bulk.Options{Log: v.log}),
 		Commands:    carrier.New(pool, webhooks, time.Now),
 		Conditions:  condition.New(pool, time.Now),
+		Silences:    silence.New(pool, time.Now),
 
 		LiveOperations: v.live,
 	}, time.Now)

@@ -402,10 +402,10 @@ func (f *fixture) deliveries() []string {
 	f.must(err)
 	var states []string
 	for i := len(entries.Items) - 1; i >= 0; i-- {
-		id := *entries.Items[i].NotificationID
-		of, err := f.log.Deliveries(f.t.Context(), scope, []string{id})
+		notified, _ := entries.Items[i].Notified()
+		of, err := f.log.Deliveries(f.t.Context(), scope, []domain.Notified{notified})
 		f.must(err)
-		for _, d := range of[id] {
+		for _, d := range of[notified] {
 			states = append(states, string(d.State))
 		}
 	}

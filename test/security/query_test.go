@@ -61,7 +61,7 @@ type graphError struct {
 	} `json:"extensions"`
 }
 
-var volatile = regexp.MustCompile(`"(requestId|id|recipientId|alertId|entryId|accessKeyId|secret|createdAt|expiresAt|dateCreated|mailId|operationId|digest|cursor|startCursor|endCursor)":\s*("[^"]*"|\d+)`)
+var volatile = regexp.MustCompile(`"(requestId|id|recipientId|silenceId|alertId|entryId|accessKeyId|secret|createdAt|expiresAt|dateCreated|mailId|operationId|digest|cursor|startCursor|endCursor)":\s*("[^"]*"|\d+)`)
 
 // comparable is the answer without what differs between any two answers: ids
 // that were made for it, times, and the identifier that was requested.
@@ -114,7 +114,7 @@ func (a answer) shows(p part, except string) []string {
 func (p part) marks() []string {
 	marks := []string{
 		p.mark + "-group", p.tag(), p.operator() + "\"", p.mark + "-operator", p.tariff(), p.mark + "-eid", p.mark + "-smdp", p.mark + "-proto",
-		p.lineRental(), p.contractLength(), p.address(), p.recipient(), p.email(), p.source(), p.mark + "-hook",
+		p.lineRental(), p.contractLength(), p.address(), p.recipient(), p.email(), p.source(), p.mark + "-hook", p.mark + "-silence",
 	}
 	for n := 1; n <= 3; n++ {
 		marks = append(marks, p.physicalID(n), p.subscriberID(n), p.imsi(n), p.nickname(n), p.bytes(n), p.lowerThreshold(n-1), p.upperThreshold(n-1))

@@ -16,6 +16,7 @@ import (
 	"simgraph/domain/bulk"
 	conditions "simgraph/domain/condition"
 	"simgraph/domain/query"
+	silences "simgraph/domain/silence"
 )
 
 // kind is what an argument, a field of an input or a parameter identifies.
@@ -51,6 +52,7 @@ const (
 	webhookID kind = "webhookId"
 	// conditionID is an alert on a condition.
 	conditionID kind = "conditionId"
+	silenceID   kind = "silenceId"
 	// disabledHook is a webhook that is disabled.
 	disabledHook kind = "disabledHook"
 	deliveryID   kind = "deliveryId"
@@ -92,6 +94,7 @@ var leaves = map[string]kind{
 
 	"EditConditionAlertInput.alertId": conditionID, "DeleteConditionAlertInput.alertId": conditionID,
 	"silentHours": harmless, "sessionsPerHour": harmless, "forecastBytes": harmless, "changesOf": harmless,
+	"silenceId": silenceID, "startsAt": harmless, "endsAt": harmless, "weekday": harmless, "from": harmless, "until": harmless, "ended": harmless,
 	"webhookId": webhookID, "EnableWebhookInput.webhookId": disabledHook, "deliveryId": deliveryID, "alertIds": alertID, "groupIds": groupID, "tagNames": harmless,
 	"CreateWebhookInput.name": harmless, "EditWebhookInput.name": harmless, "url": harmless, "since": harmless,
 	"format": harmless, "eventTypes": harmless, "state": harmless,
@@ -108,7 +111,7 @@ var leaves = map[string]kind{
 var given = map[string]bool{"explainAlert.groupId": true, "CreateAlertInput.target": true, "CreateConditionAlertInput.target": true, "ConditionInput.forecastBytes": true, "EditAlertInput.upperThreshold": true, "/alerts.target": true,
 	"StartSubscriberChangeInput.physicalIds": true, "StartSubscriberChangeInput.change": true, "SubscriberChange.removeTags": true,
 	"MoveSubscriberInput.groupId": true, "EditSubscriberInventoryInput.imsi": true, "EditGroupInventoryInput.hideTariffDetails": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
-	"SetCommandProviderInput.url": true, "EditWebhookInput.name": true, "CreateWebhookInput.alertIds": true, "ChooseRecipientAlertsInput.groupIds": true,
+	"SetCommandProviderInput.url": true, "EditWebhookInput.name": true, "CreateWebhookInput.alertIds": true, "ChooseRecipientAlertsInput.groupIds": true, "CreateSilenceInput.physicalIds": true, "EditSilenceInput.reason": true,
 	"/alerts/{id}.upperThreshold": true}
 
 // samples are values of what identifies nothing, by name, else by type.
@@ -119,7 +122,8 @@ var samples = map[string]any{
 	"CreateSubscriberInput.physicalId": "8944500000000000001", "subscriberId": "447700000001", "operatorCode": own.operator(), "contractLength": 12,
 	"connectionDate": "2026-01-01T00:00:00Z", "expiryDate": "2028-01-01T00:00:00Z", "imsi": "234150000000001", "currency": "GBP", "Permission": "VIEW_SUBSCRIBER",
 	"mobileOriginated": 1, "mobileTerminated": 1, "Int": 1, "BigInt": 1, "String": "text", "Boolean": true, "DateTime": "2026-06-01T00:00:00Z",
-	"url": "https://own.example/new",
+	"url": "https://own.example/new", "from": "2026-06-01T00:00:00Z", "until": "2026-06-02T00:00:00Z", "endsAt": "2026-06-20T00:00:00Z",
+	"SilenceWindowInput.from": "22:00", "SilenceWindowInput.until": "06:00",
 }
 
 func ruleOf(owner, name string) (kind, bool) {
@@ -206,7 +210,7 @@ func (w *world) victim(t *testing.T, p part) values {
 		tariffName: p.tariff(), unusedTariff: p.tariff(), unusedGroup: p.group, spareUser: p.email(),
 		operationID: noOperation, activeOperation: noOperation, doneOperation: noOperation,
 		alertID: 990_001, conditionID: 990_006, "noticeId": 990_007, recipientID: 990_002, "entryId": 990_003, accessKeyID: "sgk_1_AAAAAAAAAAAAAAAA",
-		webhookID: 990_005, disabledHook: 990_005, deliveryID: "00000000-0000-7000-8000-000000000000",
+		webhookID: 990_005, silenceID: 990_008, disabledHook: 990_005, deliveryID: "00000000-0000-7000-8000-000000000000",
 		commandID: "00000000-0000-7000-8000-000000000001", providerURL: p.provider(),
 	}
 	if p != nobody {
@@ -214,7 +218,7 @@ func (w *world) victim(t *testing.T, p part) values {
 	}
 	for node, id := range map[string]any{
 		"Subscriber": v[physicalID], "Group": v[groupID], "Tag": v[tagName], "Alert": v[alertID],
-		"ConditionAlert": v[conditionID], "ConditionLogEntry": v["noticeId"],
+		"Silence": v[silenceID], "ConditionAlert": v[conditionID], "ConditionLogEntry": v["noticeId"],
 		"AlertLogEntry": v["entryId"], "Recipient": v[recipientID], "Operator": p.operator(), "Tariff": p.tariff(),
 		"User": p.email(), "Viewer": p.email(), "AccessKey": v[accessKeyID],
 		"Webhook": v[webhookID], "WebhookDelivery": v[deliveryID], "Command": v[commandID],
@@ -253,6 +257,7 @@ func (w *world) look(t *testing.T, p part, v values) {
 		"entryId":   `SELECT entry_id FROM alert_log WHERE company_id = $1 AND target_group_id = $2 ORDER BY entry_id LIMIT 1`,
 		conditionID: `SELECT alert_id FROM condition_alerts WHERE company_id = $1 AND group_id = $2 ORDER BY alert_id LIMIT 1`,
 		"noticeId":  `SELECT entry_id FROM condition_log WHERE company_id = $1 AND group_id = $2 ORDER BY entry_id LIMIT 1`,
+		silenceID:   `SELECT silence_id FROM silences WHERE company_id = $1 AND reason = $2`,
 		webhookID:   `SELECT webhook_id FROM webhooks WHERE company_id = $1 AND name = $2`,
 		deliveryID: `SELECT m.message_id::text FROM webhook_messages m JOIN webhooks w ON w.company_id = m.company_id AND w.webhook_id = m.webhook_id
 WHERE m.company_id = $1 AND w.name = $2`,
@@ -261,6 +266,9 @@ WHERE m.company_id = $1 AND w.name = $2`,
 		argument := any(p.group)
 		if wanted == recipientID || wanted == accessKeyID {
 			argument = p.recipient()
+		}
+		if wanted == silenceID {
+			argument = p.mark + "-silence"
 		}
 		if wanted == webhookID || wanted == deliveryID {
 			argument = p.mark + "-hook"
@@ -354,6 +362,12 @@ func (w *world) fresh(t *testing.T) values {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.pool.MustExecContext(t.Context(), "DELETE FROM silences WHERE company_id = $1 AND reason IN ('unused', 'text')", scope.Company)
+	silenced, err := w.ports.Silences.Create(t.Context(), scope, silences.Spec{Reason: "unused", EndsAt: clock().Add(time.Minute)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v[silenceID] = int(silenced.SilenceID)
 	v[alertID], v[recipientID], v[accessKeyID] = int(alert.AlertID), int(recipient.RecipientID), key.AccessKeyID
 	v[newEmail] = unusedEmail()
 	group, err := w.ports.Inventory.CreateGroup(t.Context(), scope, domain.Group{Name: "unused"})

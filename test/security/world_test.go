@@ -33,12 +33,14 @@ import (
 	"simgraph/db/live"
 	"simgraph/db/pg"
 	store "simgraph/db/signin"
+	"simgraph/db/silence"
 	"simgraph/db/usage"
 	"simgraph/db/webhook"
 	"simgraph/domain"
 	rules "simgraph/domain/bulk"
 	"simgraph/domain/carrier"
 	conditions "simgraph/domain/condition"
+	silences "simgraph/domain/silence"
 	hooks "simgraph/domain/webhook"
 	"simgraph/graph/engine/guard"
 	"simgraph/graph/engine/transport"
@@ -95,7 +97,7 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 	w.ports = resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
 		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), Alerts: db.NewAlerts(pool, clock), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
-		AlertLog: db.NewAlertLog(pool), Conditions: condition.New(pool, clock), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
+		AlertLog: db.NewAlertLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock), Webhooks: endpoints, Commands: queue.New(pool, endpoints, clock),
 		LiveOperations: w.live,
 	}
@@ -113,7 +115,7 @@ var sealKey = seal.Key(strings.Repeat("k", seal.KeySize))
 // database gives are long, so that answers are searched for them.
 func (w *world) load(t *testing.T) {
 	t.Helper()
-	for column, start := range map[string]int{"alerts.alert_id": 510_001, "alert_recipients.recipient_id": 520_001, "alert_log.entry_id": 530_001, "condition_log.entry_id": 550_001, "webhooks.webhook_id": 540_001} {
+	for column, start := range map[string]int{"alerts.alert_id": 510_001, "alert_recipients.recipient_id": 520_001, "alert_log.entry_id": 530_001, "condition_log.entry_id": 550_001, "webhooks.webhook_id": 540_001, "silences.silence_id": 560_001} {
 		table, name, _ := strings.Cut(column, ".")
 		w.pool.MustExecContext(t.Context(), "SELECT setval(pg_get_serial_sequence($1, $2), $3, false)", table, name, start)
 	}
@@ -134,6 +136,7 @@ func (w *world) load(t *testing.T) {
 	for _, p := range []part{own, others, rivals} {
 		w.hook(t, p, p.mark+"-hook")
 		w.notice(t, p)
+		w.silence(t, p)
 		w.command(t, p)
 	}
 	for _, email := range []string{"own-admin@acme.example", "own-vans@acme.example", "rvl-admin@rival.example"} {
@@ -174,6 +177,16 @@ INSERT INTO condition_log (company_id, alert_id, kind, state, rule_type, target,
   is_open, notification_id, date_created)
 VALUES ($1, $2, 'forecast', 'fired', 'grouppr', $3, 1, $4, $4, '', now(), 1, 2, '', '', '', false, gen_random_uuid(), now())`,
 		scope.Company, created.AlertID, created.Target, p.group)
+}
+
+// silence adds a silence of the part's group that begins later.
+func (w *world) silence(t *testing.T, p part) {
+	t.Helper()
+	scope := domain.Whole(w.company(t, p.company))
+	spec := silences.Spec{Reason: p.mark + "-silence", Matcher: silences.Matcher{GroupIDs: []int64{int64(p.group)}}, StartsAt: clock().AddDate(0, 1, 0), EndsAt: clock().AddDate(0, 1, 1)}
+	if _, err := w.ports.Silences.Create(t.Context(), scope, spec); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // hook adds a webhook of the part with a message that was delivered, and returns their ids.

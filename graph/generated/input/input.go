@@ -113,6 +113,26 @@ type CreateRecipientInput struct {
 	Email string `json:"email"`
 }
 
+// Which silence to make.
+type CreateSilenceInput struct {
+	// Why, for people.
+	Reason string `json:"reason"`
+	// When it begins; now when missing or in the past.
+	StartsAt graphql.Omittable[*time.Time] `json:"startsAt,omitempty"`
+	// When it ends, at most 366 days after its begin.
+	EndsAt time.Time `json:"endsAt"`
+	// The parts of each week in which it silences, at most 28; always when missing or empty.
+	Weekly graphql.Omittable[[]*SilenceWindowInput] `json:"weekly,omitempty"`
+	// The alerts that it silences, at most 100; all when missing or empty.
+	AlertIds graphql.Omittable[[]int32] `json:"alertIds,omitempty"`
+	// The groups that it silences, at most 100; all when missing or empty.
+	GroupIds graphql.Omittable[[]int32] `json:"groupIds,omitempty"`
+	// The tags whose subscribers it silences, at most 100; all when missing or empty.
+	TagNames graphql.Omittable[[]string] `json:"tagNames,omitempty"`
+	// The subscribers that it silences, at most 100; all when missing or empty.
+	PhysicalIds graphql.Omittable[[]string] `json:"physicalIds,omitempty"`
+}
+
 // A new subscriber. The rules are those of bundles.
 type CreateSubscriberInput struct {
 	// How it reaches the network.
@@ -275,6 +295,26 @@ type EditRecipientInput struct {
 	Email string `json:"email"`
 }
 
+// Which silence to edit, and how.
+type EditSilenceInput struct {
+	// The identifier of the silence.
+	SilenceID int32 `json:"silenceId"`
+	// Why, for people.
+	Reason graphql.Omittable[*string] `json:"reason,omitempty"`
+	// When it ends, at most 366 days after its begin.
+	EndsAt graphql.Omittable[*time.Time] `json:"endsAt,omitempty"`
+	// The parts of each week in which it silences; empty for always.
+	Weekly graphql.Omittable[[]*SilenceWindowInput] `json:"weekly,omitempty"`
+	// The alerts that it silences; empty for all.
+	AlertIds graphql.Omittable[[]int32] `json:"alertIds,omitempty"`
+	// The groups that it silences; empty for all.
+	GroupIds graphql.Omittable[[]int32] `json:"groupIds,omitempty"`
+	// The tags whose subscribers it silences; empty for all.
+	TagNames graphql.Omittable[[]string] `json:"tagNames,omitempty"`
+	// The subscribers that it silences; empty for all.
+	PhysicalIds graphql.Omittable[[]string] `json:"physicalIds,omitempty"`
+}
+
 // Which subscriber to edit, and how.
 type EditSubscriberInput struct {
 	// ICCID, device EUI or IMEI.
@@ -365,6 +405,12 @@ type EditWebhookInput struct {
 type EnableWebhookInput struct {
 	// The identifier of the webhook.
 	WebhookID int32 `json:"webhookId"`
+}
+
+// Which silence to end.
+type EndSilenceInput struct {
+	// The identifier of the silence.
+	SilenceID int32 `json:"silenceId"`
 }
 
 // Which subscriber to move, and where.
@@ -473,6 +519,16 @@ type SetCommandProviderInput struct {
 	URL graphql.Omittable[*string] `json:"url,omitempty"`
 	// Makes a new secret. For 24 hours commands are signed with the one before, too.
 	RotateSecret bool `json:"rotateSecret"`
+}
+
+// A part of each week.
+type SilenceWindowInput struct {
+	// The day on which it begins.
+	Weekday time.Weekday `json:"weekday"`
+	// When it begins, as 22:00.
+	From string `json:"from"`
+	// When it ends, as 06:00: on the next day where that is no later than the begin.
+	Until string `json:"until"`
 }
 
 // Which subscribers change, and how. Exactly one of where, physicalIds and rows says which.

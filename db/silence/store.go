@@ -1,0 +1,316 @@
+// Package silence keeps the silences of companies, and marks the entries that they silence
+// in the transaction that logs them: see domain/silence.
+package silence
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db/audit"
+	"simgraph/db/keyset"
+	"simgraph/db/pg"
+	"simgraph/domain"
+	"simgraph/domain/query"
+	"simgraph/domain/silence"
+)
+
+// Store keeps silences in PostgreSQL.
+type Store struct {
+	pool *sqlx.DB
+	now  func() time.Time
+}
+
+var _ silence.Silences = (*Store)(nil)
+
+// New returns the store on the pool; now is the clock.
+func New(pool *sqlx.DB, now func() time.Time) *Store { return &Store{pool, now} }
+
+// moment is now; the database keeps microseconds.
+func (s *Store) moment() time.Time { return s.now().UTC().Truncate(time.Microsecond) }
+
+func noSilence(id int64) error { return domain.NotFound("silenceId", "silence", pg.FormatInt(id)) }
+
+const (
+	fromSilences = `
+FROM silences n
+JOIN companies own ON own.company_id = n.company_id
+WHERE n.company_id = $1`
+	selectSilences = `SELECT n.silence_id, n.reason, n.alert_ids AS alerts, n.group_ids AS wanted, n.tag_names AS tags, n.physical_ids AS physicals,
+  n.starts_at, n.ends_at, n.weekly AS windows, n.created_by, n.created_at, own.time_zone, own.billing_day` + fromSilences
+	findSilences = selectSilences + ` AND n.silence_id = ANY($2)`
+	// endedOrNot selects those that are over at $2 or not, and all where $3 is NULL.
+	endedOrNot    = ` AND ($3::boolean IS NULL OR (n.ends_at <= $2) = $3)`
+	countSilences = `SELECT count(*)` + fromSilences + endedOrNot
+)
+
+type row struct {
+	silence.Silence
+	Alerts, Wanted  pq.Int64Array
+	Tags, Physicals pq.StringArray
+	Windows         []byte
+	TimeZone        string
+	BillingDay      int
+}
+
+func (r *row) silence() (*silence.Silence, error) {
+	r.Matcher = silence.Matcher{AlertIDs: r.Alerts, GroupIDs: r.Wanted, TagNames: r.Tags, PhysicalIDs: r.Physicals}
+	of := domain.Company{TimeZone: r.TimeZone, BillingDay: r.BillingDay}
+	r.Zone = of.Billing().Zone
+	return &r.Silence, json.Unmarshal(r.Windows, &r.Weekly)
+}
+
+func (s *Store) wholeOnly(scope domain.Scope) error {
+	if scope.Restricted() {
+		return pg.WholeCompanyOnly("silences")
+	}
+	return nil
+}
+
+// List implements silence.Silences.
+func (s *Store) List(ctx context.Context, scope domain.Scope, ended *bool, page domain.Page) (slice domain.Slice[*silence.Silence], err error) {
+	if err := s.wholeOnly(scope); err != nil {
+		return slice, err
+	}
+	rows, err := keyset.ByKey(ctx, s.pool, selectSilences+endedOrNot, query.Field{Name: "id", Type: query.Integer}, "n.silence_id", page,
+		func(of *row) string { return pg.FormatInt(of.SilenceID) }, scope.Company, s.moment(), ended)
+	if err != nil {
+		return slice, err
+	}
+	var broken error
+	slice = pg.MapSlice(rows, func(r *row) *silence.Silence {
+		of, err := r.silence()
+		if err != nil {
+			broken = err
+		}
+		return of
+	})
+	return slice, broken
+}
+
+// Count implements silence.Silences.
+func (s *Store) Count(ctx context.Context, scope domain.Scope, ended *bool) (int, error) {
+	if err := s.wholeOnly(scope); err != nil {
+		return 0, err
+	}
+	return pg.Count(ctx, s.pool, countSilences, scope.Company, s.moment(), ended)
+}
+
+// FindMany implements silence.Silences.
+func (s *Store) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*silence.Silence, error) {
+	if err := s.wholeOnly(scope); err != nil {
+		return nil, err
+	}
+	found, err := selectAll(ctx, s.pool, findSilences, scope.Company, pq.Int64Array(ids))
+	return pg.Keyed(found, func(of *silence.Silence) int64 { return of.SilenceID }), err
+}
+
+func selectAll(ctx context.Context, in sqlx.QueryerContext, sql string, args ...any) ([]*silence.Silence, error) {
+	rows, err := pg.SelectAll[row](ctx, in, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*silence.Silence, len(rows))
+	for i, r := range rows {
+		if found[i], err = r.silence(); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func find(ctx context.Context, in sqlx.QueryerContext, company domain.CompanyID, id int64) (*silence.Silence, error) {
+	found, err := selectAll(ctx, in, findSilences, company, pq.Int64Array{id})
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, noSilence(id)
+	}
+	return found[0], nil
+}
+
+// lockSilencer keeps other changes of the company's silences away, so that the bound on
+// their number holds.
+const lockSilencer = `SELECT company_id FROM companies WHERE company_id = $1 FOR NO KEY UPDATE`
+
+func (s *Store) changing(ctx context.Context, scope domain.Scope, do func(*sqlx.Tx) error) error {
+	if err := s.wholeOnly(scope); err != nil {
+		return err
+	}
+	return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		if _, err := tx.ExecContext(ctx, lockSilencer, scope.Company); err != nil {
+			return err
+		}
+		return do(tx)
+	})
+}
+
+const (
+	pruneSilences = `DELETE FROM silences WHERE company_id = $1 AND ends_at < $2`
+	insertSilence = `
+INSERT INTO silences (company_id, reason, alert_ids, group_ids, tag_names, physical_ids, starts_at, ends_at, weekly, created_by, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+RETURNING silence_id`
+)
+
+// Create implements silence.Silences. It also removes those that ended long ago.
+func (s *Store) Create(ctx context.Context, scope domain.Scope, spec silence.Spec) (created *silence.Silence, err error) {
+	at := s.moment()
+	if spec.StartsAt.Before(at) {
+		spec.StartsAt = at
+	}
+	if err := spec.Check(at); err != nil {
+		return nil, err
+	}
+	err = s.changing(ctx, scope, func(tx *sqlx.Tx) error {
+		if _, err := pg.Affected(ctx, tx, pruneSilences, scope.Company, at.Add(-silence.Kept)); err != nil {
+			return err
+		}
+		n, err := pg.Count(ctx, tx, countSilences, scope.Company, at, false)
+		if err != nil {
+			return err
+		}
+		if n >= silence.MaxSilences {
+			return domain.Invalid("endsAt", "a company has at most %d silences that are not over", silence.MaxSilences)
+		}
+		weekly, err := json.Marshal(append([]silence.Window{}, spec.Weekly...))
+		if err != nil {
+			return err
+		}
+		var id int64
+		err = tx.GetContext(ctx, &id, insertSilence, scope.Company, spec.Reason, numbers(spec.AlertIDs), numbers(spec.GroupIDs),
+			texts(spec.TagNames), texts(spec.PhysicalIDs), spec.StartsAt, spec.EndsAt, weekly, author(scope), at)
+		if err != nil {
+			return pg.Translate(err)
+		}
+		if created, err = find(ctx, tx, scope.Company, id); err != nil {
+			return err
+		}
+		return audit.Record(ctx, tx, scope, entryOf(domain.AuditSilenceCreate, id, changes(&silence.Spec{}, &created.Spec)))
+	})
+	return created, err
+}
+
+// author names who acts.
+func author(scope domain.Scope) string {
+	if scope.Actor == nil {
+		return ""
+	}
+	return scope.Actor.Name
+}
+
+func numbers(of []int64) pq.Int64Array { return append(pq.Int64Array{}, of...) }
+
+func texts(of []string) pq.StringArray { return append(pq.StringArray{}, of...) }
+
+func entryOf(action string, id int64, changes []domain.AuditChange) domain.AuditEntry {
+	return domain.AuditEntry{Action: action, SubjectType: "Silence", SubjectID: pg.FormatInt(id), Changes: changes}
+}
+
+// changes are the differences of two silences.
+func changes(before, after *silence.Spec) (all []domain.AuditChange) {
+	for _, field := range []struct {
+		name string
+		of   func(*silence.Spec) string
+	}{
+		{"reason", func(s *silence.Spec) string { return s.Reason }},
+		{"startsAt", func(s *silence.Spec) string { return moment(s.StartsAt) }},
+		{"endsAt", func(s *silence.Spec) string { return moment(s.EndsAt) }},
+		{"weekly", func(s *silence.Spec) string { return listed(s.Weekly) }},
+		{"alertIds", func(s *silence.Spec) string { return listed(s.AlertIDs) }},
+		{"groupIds", func(s *silence.Spec) string { return listed(s.GroupIDs) }},
+		{"tagNames", func(s *silence.Spec) string { return listed(s.TagNames) }},
+		{"physicalIds", func(s *silence.Spec) string { return listed(s.PhysicalIDs) }},
+	} {
+		all = append(all, domain.Changed(field.name, field.of(before), field.of(after))...)
+	}
+	return all
+}
+
+func moment(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
+}
+
+func listed[T any](values []T) string {
+	if len(values) == 0 {
+		return ""
+	}
+	text := fmt.Sprint(values)
+	return text[1 : len(text)-1]
+}
+
+const writeSilence = `
+UPDATE silences SET reason = $3, alert_ids = $4, group_ids = $5, tag_names = $6, physical_ids = $7, ends_at = $8, weekly = $9
+WHERE company_id = $1 AND silence_id = $2`
+
+// Edit implements silence.Silences.
+func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit silence.Edit) (edited *silence.Silence, err error) {
+	err = s.changing(ctx, scope, func(tx *sqlx.Tx) error {
+		at := s.moment()
+		before, err := find(ctx, tx, scope.Company, id)
+		if err != nil {
+			return err
+		}
+		if !before.EndsAt.After(at) {
+			return domain.Invalid("silenceId", "silence %d is over", id)
+		}
+		after := edit.Apply(before.Spec)
+		if err := after.Check(at); err != nil {
+			return err
+		}
+		weekly, err := json.Marshal(append([]silence.Window{}, after.Weekly...))
+		if err != nil {
+			return err
+		}
+		all := changes(&before.Spec, &after)
+		if len(all) == 0 {
+			edited = before
+			return nil
+		}
+		_, err = pg.Affected(ctx, tx, writeSilence, scope.Company, id, after.Reason, numbers(after.AlertIDs), numbers(after.GroupIDs),
+			texts(after.TagNames), texts(after.PhysicalIDs), after.EndsAt, weekly)
+		if err != nil {
+			return err
+		}
+		if edited, err = find(ctx, tx, scope.Company, id); err != nil {
+			return err
+		}
+		return audit.Record(ctx, tx, scope, entryOf(domain.AuditSilenceEdit, id, all))
+	})
+	return edited, err
+}
+
+const (
+	endSilence    = `UPDATE silences SET ends_at = $3 WHERE company_id = $1 AND silence_id = $2`
+	removeSilence = `DELETE FROM silences WHERE company_id = $1 AND silence_id = $2`
+)
+
+// End implements silence.Silences.
+func (s *Store) End(ctx context.Context, scope domain.Scope, id int64) (ended *silence.Silence, err error) {
+	err = s.changing(ctx, scope, func(tx *sqlx.Tx) error {
+		at := s.moment()
+		if ended, err = find(ctx, tx, scope.Company, id); err != nil || !ended.EndsAt.After(at) {
+			return err
+		}
+		before := ended.EndsAt
+		if at.Before(ended.StartsAt) {
+			_, err = pg.Affected(ctx, tx, removeSilence, scope.Company, id)
+		} else {
+			ended.EndsAt = at
+			_, err = pg.Affected(ctx, tx, endSilence, scope.Company, id, at)
+		}
+		if err != nil {
+			return err
+		}
+		return audit.Record(ctx, tx, scope, entryOf(domain.AuditSilenceEnd, id, domain.Changed("endsAt", moment(before), moment(at))))
+	})
+	return ended, err
+}

@@ -1,0 +1,324 @@
+package db_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"simgraph/db/silence"
+	hooks "simgraph/db/webhook"
+	"simgraph/domain"
+	rules "simgraph/domain/silence"
+	"simgraph/domain/webhook"
+	"simgraph/internal/seal"
+)
+
+// tagged are the tags of subscribers: every third is "north", every other one "new".
+func tagged(key int64, tag string) bool {
+	return tag == "north" && key%3 == 0 || tag == "new" && key%2 == 0
+}
+
+// silenced is the slow reference: the first of the silences that matches the entry.
+func silencedBy(silences []*rules.Silence, e *domain.AlertLogEntry, group map[int64]int64) *int64 {
+	key := int64(0)
+	groups := []int64{}
+	if e.SubscriberKey != nil {
+		key = *e.SubscriberKey
+		groups = append(groups, group[key])
+	}
+	for _, of := range []*int64{e.GroupID, e.TargetGroupID} {
+		if of != nil {
+			groups = append(groups, *of)
+		}
+	}
+	one := func(n int, match func(int) bool) bool {
+		for i := range n {
+			if match(i) {
+				return true
+			}
+		}
+		return n == 0
+	}
+	for _, s := range silences {
+		if s.Covers(e.DateCreated) &&
+			one(len(s.AlertIDs), func(i int) bool { return s.AlertIDs[i] == e.AlertID }) &&
+			one(len(s.GroupIDs), func(i int) bool { return slices.Contains(groups, s.GroupIDs[i]) }) &&
+			one(len(s.TagNames), func(i int) bool { return key != 0 && tagged(key, s.TagNames[i]) }) &&
+			one(len(s.PhysicalIDs), func(i int) bool { return key != 0 && s.PhysicalIDs[i] == fmt.Sprintf("p%d", key) }) {
+			return &s.SilenceID
+		}
+	}
+	return nil
+}
+
+// What fires while silences cover it is logged, and neither mailed nor sent to webhooks;
+// everything else is.
+func TestSilencesKeepAlertsFromNotifying(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	for _, seed := range []uint64{1, 2, seed} {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			silenceAndFire(t, rand.New(rand.NewPCG(seed, 0)))
+		})
+	}
+}
+
+func silenceAndFire(t *testing.T, random *rand.Rand) {
+	f := newFleet(t, 1, "Europe/London", clockAt("2026-10-24 00:00"))
+	group := map[int64]int64{}
+	for key := int64(1); key <= 8; key++ {
+		group[key] = []int64{vans, boats}[(key-1)/4]
+	}
+	for _, tag := range []string{"north", "new"} {
+		for key := int64(1); key <= 10; key++ {
+			if tagged(key, tag) {
+				f.pool.MustExec(`INSERT INTO subscriber_tags (company_id, tag_name, subscriber_key) VALUES (1, $1, $2)`, tag, key)
+			}
+		}
+	}
+	var alerts []int64
+	for n := range int64(10) {
+		for _, of := range []*domain.Alert{
+			f.create(domain.RuleCompany, "", 10*n, 10*n+5), f.create(domain.RuleGroup, "13", 40*n, 40*n+20), f.create(domain.RuleGroupMember, "12", 10*n+3, 10*n+8),
+		} {
+			alerts = append(alerts, of.AlertID)
+		}
+	}
+	choices := map[string]domain.Choice{"all": {}, "boats": {GroupIDs: []int64{boats}}, "some": {AlertIDs: alerts[:9]}}
+	for name, choice := range choices {
+		created, err := f.recipients.Create(t.Context(), f.whole(), name+"@acme.example")
+		try(t, err)
+		_, err = f.recipients.Choose(t.Context(), f.whole(), created.RecipientID, choice)
+		try(t, err)
+	}
+	endpoints := hooks.New(f.pool, hooks.Options{Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Now: func() time.Time { return f.now }})
+	_, _, err := endpoints.Create(t.Context(), f.whole(), webhook.Spec{
+		Name: "all", URL: "https://example.com", Format: webhook.CloudEvents, Filter: webhook.Filter{EventTypes: []webhook.EventType{webhook.AlertFired}},
+	})
+	try(t, err)
+	store := silence.New(f.pool, func() time.Time { return f.now })
+	var silences []*rules.Silence
+	for range 12 {
+		for range 2 {
+			silences = append(silences, randomSilence(t, f, store, random, alerts))
+		}
+		for range 6 {
+			f.use(1+random.Int64N(10), 1+random.Int64N(6), f.now)
+			f.now = f.now.Add(time.Duration(1+random.IntN(40)) * time.Minute)
+		}
+	}
+	log, err := f.log.List(t.Context(), f.whole(), domain.Listing{Page: domain.Page{Limit: 1000}})
+	try(t, err)
+	sent, marked := 0, 0
+	for _, e := range log.Items {
+		want := silencedBy(silences, e, group)
+		if fmt.Sprint(deref(e.SilenceID)) != fmt.Sprint(deref(want)) {
+			t.Errorf("entry %d of alert %d at %s is silenced by %d, want %d", e.EntryID, e.AlertID, e.DateCreated, deref(e.SilenceID), deref(want))
+		}
+		if want == nil {
+			sent++
+		} else {
+			marked++
+		}
+		f.delivered(e, choices, group)
+	}
+	if sent == 0 || marked == 0 {
+		t.Fatalf("%d sent and %d silenced test nothing", sent, marked)
+	}
+	var messages int
+	try(t, f.pool.Get(&messages, `SELECT count(*) FROM webhook_messages`))
+	same(t, messages, sent)
+	f.mailedUnsilenced(log.Items, choices, group)
+}
+
+func deref(of *int64) int64 {
+	if of == nil {
+		return 0
+	}
+	return *of
+}
+
+func randomSilence(t *testing.T, f *fleet, store *silence.Store, random *rand.Rand, alerts []int64) *rules.Silence {
+	t.Helper()
+	spec := rules.Spec{Reason: "works", StartsAt: f.now.Add(time.Duration(random.IntN(90)) * time.Minute)}
+	spec.EndsAt = spec.StartsAt.Add(time.Duration(30+random.IntN(120)) * time.Minute)
+	switch random.IntN(6) {
+	case 0:
+		from := random.IntN(len(alerts) - 9)
+		spec.AlertIDs = alerts[from : from+9]
+	case 1:
+		spec.GroupIDs = []int64{[]int64{vans, boats}[random.IntN(2)]}
+	case 2:
+		spec.TagNames = []string{"north", "new"}[:1+random.IntN(2)]
+	case 3:
+		spec.PhysicalIDs = []string{"p1", "p6", "p9"}
+	case 4:
+		spec.GroupIDs, spec.TagNames = []int64{vans, boats}, []string{"new"}
+	case 5:
+		w, err := rules.NewWindow(time.Sunday, "00:30", []string{"01:30", "02:30", "00:00"}[random.IntN(3)])
+		try(t, err)
+		spec.Weekly, spec.EndsAt = []rules.Window{w}, spec.StartsAt.Add(48*time.Hour)
+	}
+	made, err := store.Create(t.Context(), f.whole(), spec)
+	try(t, err)
+	return made
+}
+
+// wanted reports whether the choice is of the entry.
+func wanted(choice domain.Choice, e *domain.AlertLogEntry, group map[int64]int64) bool {
+	groups := []int64{deref(e.GroupID), deref(e.TargetGroupID), group[deref(e.SubscriberKey)]}
+	return (len(choice.AlertIDs) == 0 || slices.Contains(choice.AlertIDs, e.AlertID)) &&
+		(len(choice.GroupIDs) == 0 || slices.ContainsFunc(choice.GroupIDs, func(id int64) bool { return slices.Contains(groups, id) }))
+}
+
+// delivered checks the deliveries of an entry.
+func (f *fleet) delivered(e *domain.AlertLogEntry, choices map[string]domain.Choice, group map[int64]int64) {
+	f.t.Helper()
+	notified, _ := e.Notified()
+	of, err := f.log.Deliveries(f.t.Context(), f.whole(), []domain.Notified{notified})
+	try(f.t, err)
+	var got, want []string
+	for _, d := range of[notified] {
+		got = append(got, d.Email+" "+string(d.State))
+	}
+	state := domain.MailWaiting
+	if e.IsSilenced() {
+		state = domain.MailSilenced
+	}
+	for name, choice := range choices {
+		if wanted(choice, e, group) {
+			want = append(want, name+"@acme.example "+string(state))
+		}
+	}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		f.t.Errorf("entry %d: deliveries are %v, want %v", e.EntryID, got, want)
+	}
+}
+
+// mailedUnsilenced checks which entries the mails have.
+func (f *fleet) mailedUnsilenced(log []*domain.AlertLogEntry, choices map[string]domain.Choice, group map[int64]int64) {
+	f.t.Helper()
+	digest := domain.Digest{HourlyCap: 9, MaxEntries: 1000}
+	f.now = f.now.Add(time.Second)
+	try(f.t, f.outbox.Gather(f.t.Context(), 1, digest))
+	mails, err := f.outbox.Claim(f.t.Context(), 1, digest, 99, time.Minute)
+	try(f.t, err)
+	got, want := map[string][]int64{}, map[string][]int64{}
+	for _, mail := range mails {
+		for _, e := range mail.Entries {
+			got[mail.Email] = append(got[mail.Email], e.EntryID)
+		}
+		same(f.t, mail.Total, len(mail.Entries))
+	}
+	for _, e := range log {
+		for name, choice := range choices {
+			if !e.IsSilenced() && wanted(choice, e, group) {
+				want[name+"@acme.example"] = append(want[name+"@acme.example"], e.EntryID)
+			}
+		}
+	}
+	for _, ids := range []map[string][]int64{got, want} {
+		for _, of := range ids {
+			slices.Sort(of)
+		}
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		f.t.Errorf("mailed are\n%v\nwant\n%v", got, want)
+	}
+}
+
+// What was silenced while an address was refused stays unsent when that is lifted.
+func TestARestoredRecipientGetsNothingThatWasSilenced(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	f.create(domain.RuleCompany, "", 5, 1000)
+	recipient, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example")
+	try(t, err)
+	store := silence.New(f.pool, func() time.Time { return f.now })
+	made, err := store.Create(t.Context(), f.whole(), rules.Spec{Reason: "works", EndsAt: f.now.Add(time.Hour)})
+	try(t, err)
+	f.use(1, 10, f.now)
+	f.pool.MustExec(`UPDATE alert_recipients SET suppressed_since = $1, suppressed_reason = 'refused'`, f.now)
+	_, err = store.End(t.Context(), f.whole(), made.SilenceID)
+	try(t, err)
+	f.use(2, 10, f.now)
+	restored, err := f.recipients.Restore(t.Context(), f.whole(), recipient.RecipientID)
+	try(t, err)
+	same(t, restored.Alerts, 1)
+	if got := f.mailed(); fmt.Sprint(got) != "map[ops@acme.example:company s2]" {
+		t.Error(got)
+	}
+}
+
+func TestSilencesAreChangedEndedAndKept(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "Europe/London", clockAt("2026-11-10 12:00"))
+	f.pool.MustExec(`INSERT INTO companies VALUES (2, 'rival', 'Rival', 1, 'UTC')`)
+	store := silence.New(f.pool, func() time.Time { return f.now })
+	by := f.whole().By(&domain.Actor{Name: "ops@acme.example"})
+	began := f.now
+	made, err := store.Create(t.Context(), by, rules.Spec{Reason: "works", StartsAt: began.Add(-time.Hour), EndsAt: began.Add(time.Hour), Matcher: rules.Matcher{AlertIDs: []int64{7}}})
+	try(t, err)
+	if !made.StartsAt.Equal(began) || made.CreatedBy != "ops@acme.example" || made.Zone.String() != "Europe/London" {
+		t.Errorf("%+v", made)
+	}
+	later, err := store.Create(t.Context(), by, rules.Spec{Reason: "later", StartsAt: began.Add(time.Hour), EndsAt: began.Add(2 * time.Hour)})
+	try(t, err)
+	for range 2 { // the second changes nothing
+		made, err = store.Edit(t.Context(), by, made.SilenceID, rules.Edit{Reason: new("longer"), EndsAt: new(began.Add(3 * time.Hour)), AlertIDs: &[]int64{}})
+		try(t, err)
+	}
+	if made.Reason != "longer" || len(made.AlertIDs) != 0 || !made.EndsAt.Equal(began.Add(3*time.Hour)) {
+		t.Errorf("%+v", made)
+	}
+	_, err = store.Edit(t.Context(), by, made.SilenceID, rules.Edit{EndsAt: new(began)})
+	same(t, kindOf(err), domain.KindInvalid)
+	for _, scope := range []domain.Scope{domain.Whole(2), only(boats)} {
+		for _, try := range []func() error{
+			func() error {
+				_, err := store.Edit(t.Context(), scope, made.SilenceID, rules.Edit{Reason: new("x")})
+				return err
+			},
+			func() error { _, err := store.End(t.Context(), scope, made.SilenceID); return err },
+		} {
+			if kind := kindOf(try()); kind != domain.KindNotFound && kind != domain.KindForbidden {
+				t.Error(kind)
+			}
+		}
+	}
+	f.now = f.now.Add(time.Minute)
+	for range 2 { // the second changes nothing
+		made, err = store.End(t.Context(), by, made.SilenceID)
+		try(t, err)
+		same(t, made.EndsAt.Equal(began.Add(time.Minute)), true)
+		f.now = f.now.Add(time.Minute)
+	}
+	_, err = store.Edit(t.Context(), by, made.SilenceID, rules.Edit{Reason: new("x")})
+	same(t, kindOf(err), domain.KindInvalid)
+	_, err = store.End(t.Context(), by, later.SilenceID) // has not begun
+	try(t, err)
+	count := func(ended *bool) int {
+		n, err := store.Count(t.Context(), f.whole(), ended)
+		try(t, err)
+		return n
+	}
+	same(t, fmt.Sprint(count(nil), count(new(true)), count(new(false))), "1 1 0")
+	var actions []string
+	try(t, f.pool.Select(&actions, `SELECT action FROM audit_log WHERE subject_type = 'Silence' ORDER BY sequence`))
+	same(t, fmt.Sprint(actions), "[silence.create silence.create silence.edit silence.end silence.end]")
+
+	for range rules.MaxSilences {
+		_, err := store.Create(t.Context(), by, rules.Spec{Reason: "works", EndsAt: f.now.Add(time.Hour)})
+		try(t, err)
+	}
+	_, err = store.Create(t.Context(), by, rules.Spec{Reason: "works", EndsAt: f.now.Add(time.Hour)})
+	same(t, kindOf(err), domain.KindInvalid)
+	f.now = f.now.Add(rules.Kept + time.Hour)
+	_, err = store.Create(t.Context(), by, rules.Spec{Reason: "works", EndsAt: f.now.Add(time.Hour)})
+	try(t, err)
+	same(t, count(nil), 101) // those that ended longer ago are no more
+}
