@@ -16,21 +16,35 @@ const (
 	// changesAtOnce bounds the subscribers whose values one turn learns.
 	changesAtOnce = 5000
 	// newReports are the latest sessions of subscribers, of those that are open or began
-	// after $2, which report something else than what is known.
+	// after $2, which report something else than what is known. An open one whose reports
+	// have ceased does not stand for a newer one that ended: OFFSET 0 keeps the planner
+	// from looking for newer ones where nothing is new.
 	newReports = `
-SELECT r.subscriber_key, r.as_of, r.group_id, r.imei, r.address, r.network, r.protocol, r.reported, coalesce(v.known, '{}') AS known
+SELECT c.*
 FROM (
-  SELECT DISTINCT ON (n.subscriber_key) n.subscriber_key, n.as_of, s.group_id, n.imei, coalesce(host(n.ip_address), text(n.ipv6_prefix), '') AS address,
-    n.visited_network AS network, n.rat_type AS protocol,
-    md5(concat_ws(chr(31), n.imei, host(n.ip_address), text(n.ipv6_prefix), n.visited_network, n.rat_type)) AS reported
-  FROM sessions n
-  JOIN subscribers s ON s.company_id = $1 AND s.key = n.subscriber_key
-  WHERE n.company_id = $1 AND (n.ended_at IS NULL OR n.began_at > $2)
-  ORDER BY n.subscriber_key, n.as_of DESC, n.generation DESC
-) r
-LEFT JOIN condition_values v ON v.company_id = $1 AND v.subscriber_key = r.subscriber_key
-WHERE v.reported IS DISTINCT FROM r.reported
-ORDER BY r.subscriber_key
+  SELECT r.subscriber_key, r.as_of, r.group_id, r.imei, r.address, r.network, r.protocol, r.reported, coalesce(v.known, '{}') AS known
+  FROM (
+    SELECT DISTINCT ON (n.subscriber_key) n.subscriber_key, n.as_of, s.group_id, n.imei, coalesce(host(n.ip_address), text(n.ipv6_prefix), '') AS address,
+      n.visited_network AS network, n.rat_type AS protocol,
+      md5(concat_ws(chr(31), n.imei, host(n.ip_address), text(n.ipv6_prefix), n.visited_network, n.rat_type)) AS reported
+    FROM sessions n
+    JOIN subscribers s ON s.company_id = $1 AND s.key = n.subscriber_key
+    WHERE n.company_id = $1 AND (n.ended_at IS NULL OR n.began_at > $2)
+    ORDER BY n.subscriber_key, n.as_of DESC, n.generation DESC
+  ) r
+  LEFT JOIN condition_values v ON v.company_id = $1 AND v.subscriber_key = r.subscriber_key
+  WHERE v.reported IS DISTINCT FROM r.reported
+  OFFSET 0
+) c
+WHERE c.as_of >= (
+  SELECT max(l.as_of)
+  FROM (
+    SELECT n.as_of FROM sessions n
+    WHERE n.company_id = $1 AND n.subscriber_key = c.subscriber_key
+    ORDER BY n.began_at DESC
+    LIMIT 20
+  ) l)
+ORDER BY c.subscriber_key
 LIMIT $3`
 	keepValues = `
 INSERT INTO condition_values AS v (company_id, subscriber_key, reported, known)

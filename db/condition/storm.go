@@ -13,7 +13,8 @@ import (
 
 const (
 	// stormsOf are the hours of the days $3 that ended after $4 in which a subscriber
-	// began more than $5 sessions. Only days with as many are unpacked.
+	// began more than $5 sessions, but for those that the revision $8 has noticed. Only days
+	// with as many are unpacked.
 	stormsOf = `
 SELECT h.subscriber_key, h.since, h.value
 FROM (
@@ -34,7 +35,7 @@ FROM (
 ) h
 WHERE h.since > $4::timestamptz - make_interval(hours => 1) AND NOT EXISTS (
   SELECT FROM condition_log o
-  WHERE o.company_id = $1 AND o.alert_id = $2 AND o.subject_id = h.subscriber_key AND o.since = h.since)
+  WHERE o.company_id = $1 AND o.alert_id = $2 AND o.revision = $8 AND o.subject_id = h.subscriber_key AND o.since = h.since)
 ORDER BY h.since, h.subscriber_key
 LIMIT $6`
 	stormsOfSubscriber = stormsOf + `s.key = $7` + stormHours
@@ -44,8 +45,10 @@ LIMIT $6`
 SELECT g.group_id, g.hour AS since, g.sessions AS value
 FROM group_sessions g
 WHERE g.company_id = $1 AND g.group_id = $7 AND g.hour >= (SELECT min(d)::timestamp AT TIME ZONE 'UTC' FROM unnest($3::date[]) AS d)
+  AND g.hour < (SELECT (max(d) + 1)::timestamp AT TIME ZONE 'UTC' FROM unnest($3::date[]) AS d)
   AND g.hour > $4::timestamptz - make_interval(hours => 1) AND g.sessions > $5 AND NOT EXISTS (
-    SELECT FROM condition_log o WHERE o.company_id = $1 AND o.alert_id = $2 AND o.subject_id = g.group_id AND o.since = g.hour)
+    SELECT FROM condition_log o
+    WHERE o.company_id = $1 AND o.alert_id = $2 AND o.revision = $8 AND o.subject_id = g.group_id AND o.since = g.hour)
 ORDER BY g.hour
 LIMIT $6`
 )
@@ -64,7 +67,7 @@ func (t *turn) storm(ctx context.Context, of *condition.Alert) error {
 	}
 	today := t.at.Truncate(24 * time.Hour)
 	days := pq.Array([]time.Time{today.AddDate(0, 0, -1), today})
-	storms, err := pg.SelectAll[found](ctx, t.pool, statement, t.company.CompanyID, of.AlertID, days, of.ArmedAt, of.Bound, atOnce, target)
+	storms, err := pg.SelectAll[found](ctx, t.pool, statement, t.company.CompanyID, of.AlertID, days, of.ArmedAt, of.Bound, atOnce, target, of.Revision)
 	if err != nil {
 		return err
 	}
