@@ -94,6 +94,54 @@ inTab('a condition is set, notices, and is deleted', async (tab) => {
   await graph('mutation($id: Int!) { deleteConditionAlert(input: { alertId: $id }) { alert { alertId } } }', { id: conditionAlerts.nodes[0].alertId });
 });
 
+inTab('a silence covers what fires, is changed and ended, and the bell shows what fires', async (tab) => {
+  const { subscribers } = await graph('{ subscribers(first: 1, filter: { dataUsage: { gt: 1000 } }) { nodes { subscriberId physicalId } } }');
+  const [{ subscriberId, physicalId }] = subscribers.nodes;
+  await enter(tab, '#/alerts/silences');
+  await tab.getByText('Nothing is silenced.').waitFor();
+  await tab.getByRole('button', { name: 'New silence' }).click();
+  const dialog = tab.getByRole('dialog', { name: 'New silence' });
+  await dialog.getByText('Write why.').waitFor();
+  await dialog.getByLabel('Why').fill('Works of e2e');
+  await dialog.getByLabel('Monday').check();
+  await dialog.getByLabel('From', { exact: true }).waitFor();
+  await dialog.getByLabel('Monday').uncheck();
+  await dialog.getByLabel('Ends').fill('2020-01-01T00:00');
+  await dialog.getByText('It must end after it begins.').waitFor();
+  const [year] = (await dialog.getByLabel('Begins').inputValue()).split('-');
+  await dialog.getByLabel('Ends').fill(`${Number(year) + 1}-01-01T00:00`);
+  await dialog.getByLabel('Subscribers, by ICCID, device EUI or IMEI').fill(physicalId);
+  await accessible(tab, 'a new silence');
+  await dialog.getByRole('button', { name: 'Silence', exact: true }).click();
+  await tab.getByText('silencing now').waitFor();
+  await tab.getByText('What fits 1 subscriber').waitFor();
+  await tab.getByRole('list', { name: /^When silences silence/ }).getByRole('img').waitFor();
+  await accessible(tab, 'silences');
+  const { createAlert } = await graph('mutation($input: CreateAlertInput!) { createAlert(input: $input) { alert { alertId } } }', { input: { ruleType: 'SIM', target: subscriberId, lowerThreshold: 0, upperThreshold: 1 } });
+  const { alertLog } = await graph('query($id: BigInt!) { alertLog(filter: { alertId: { eq: $id } }) { nodes { isSilenced silence { reason } deliveries { state } } } }', { id: createAlert.alert.alertId });
+  assert.equal(alertLog.nodes.length, 2);
+  for (const { isSilenced, silence, deliveries } of alertLog.nodes) assert.deepEqual([isSilenced, silence.reason, deliveries.filter(({ state }) => state !== 'SILENCED')], [true, 'Works of e2e', []]);
+  await tab.reload();
+  await tab.getByRole('button', { name: /^Firing now: [1-9]/ }).click();
+  const bell = tab.getByRole('dialog', { name: 'Firing now' });
+  await bell.getByRole('heading', { name: 'Fired in the last 24 hours' }).waitFor();
+  await bell.locator(`a[href="#/subscribers/${physicalId}"]`).first().waitFor();
+  await accessible(tab, 'the bell');
+  await bell.getByRole('link', { name: /^The log: / }).click();
+  await tab.getByRole('region', { name: 'Table of entries of the log' }).waitFor();
+  await bell.waitFor({ state: 'hidden' });
+  await tab.goto(`${base}/#/alerts/silences`);
+  await tab.getByRole('button', { name: 'Change Works of e2e' }).click();
+  const change = tab.getByRole('dialog', { name: 'Change the silence' });
+  await change.getByLabel('Why').fill('Longer works');
+  await change.getByRole('button', { name: 'Save' }).click();
+  await tab.getByRole('button', { name: 'End Longer works' }).click();
+  await tab.getByRole('dialog').getByRole('button', { name: 'End the silence' }).click();
+  await tab.getByText('Nothing is silenced.').waitFor();
+  await tab.getByRole('heading', { name: 'Past silences' }).waitFor();
+  await graph('mutation($id: Int!) { deleteAlert(input: { alertId: $id }) { alert { alertId } } }', { id: createAlert.alert.alertId });
+});
+
 inTab('a recipient is added, gets a test mail, is changed and deleted', async (tab) => {
   await enter(tab, '#/alerts/recipients');
   await tab.getByLabel('New recipient').fill('ops@e2e.example');
@@ -209,7 +257,7 @@ inTab('a subscriber shows what fired for it and what was changed of it, and its 
 
 const places = async () => {
   const { groups, tags, alerts } = await graph('{ groups(first: 1) { nodes { groupId } } tags(first: 1) { nodes { name } } alerts(first: 1) { nodes { alertId } } }');
-  return ['#/alerts', '#/alerts/log', '#/alerts/conditions', '#/operations', '#/operations/new', '#/alerts/recipients', '#/alerts/new', `#/alerts/${alerts.nodes[0].alertId}`, '#/groups', `#/groups/${groups.nodes[0].groupId}`, '#/tags', `#/tags/${encodeURIComponent(tags.nodes[0].name)}`, '#/users', '#/users/keys', '#/audit'];
+  return ['#/alerts', '#/alerts/log', '#/alerts/conditions', '#/alerts/silences', '#/operations', '#/operations/new', '#/alerts/recipients', '#/alerts/new', `#/alerts/${alerts.nodes[0].alertId}`, '#/groups', `#/groups/${groups.nodes[0].groupId}`, '#/tags', `#/tags/${encodeURIComponent(tags.nodes[0].name)}`, '#/users', '#/users/keys', '#/audit'];
 };
 
 for (const [colorScheme, width] of [['light', 1440], ['dark', 390]])
@@ -229,7 +277,7 @@ inTab('a user without the permissions reads what is missing', async (tab) => {
   const response = await fetch(`${base}/oauth/token`, { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: new URLSearchParams({ grant_type: 'client_credentials', client_id: accessKey.accessKeyId, client_secret: secret }) });
   const { access_token } = await response.json();
   await enter(tab, '#/alerts/log', access_token);
-  for (const place of ['#/alerts', '#/alerts/log', '#/alerts/conditions', '#/alerts/recipients', '#/alerts/new', '#/alerts/1', '#/groups', '#/groups/1', '#/tags', '#/tags/fleet', '#/users', '#/users/keys', '#/audit', '#/subscribers']) {
+  for (const place of ['#/alerts', '#/alerts/log', '#/alerts/conditions', '#/alerts/silences', '#/alerts/recipients', '#/alerts/new', '#/alerts/1', '#/groups', '#/groups/1', '#/tags', '#/tags/fleet', '#/users', '#/users/keys', '#/audit', '#/subscribers']) {
     await tab.goto(`${base}/${place}`);
     await tab.locator('.empty').filter({ hasText: 'You need the permission' }).waitFor();
     assert.equal(await tab.getByRole('alert').count(), 0, place);

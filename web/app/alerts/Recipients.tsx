@@ -80,7 +80,6 @@ function Add() {
 
 function One({ of: { recipientId, email, alertIds, groupIds, suppressedSince, suppressedReason, suppressedDetail, mails } }: { of: Recipient }) {
   const [open, setOpen] = useState<'edit' | 'choose' | 'delete' | null>(null);
-  const names = useMay('VIEW_SUBSCRIBER');
   const send = useDo(async () => void (await mutate(test, { input: { recipientId } })));
   const again = useDo(async () => void (await mutate(restore, { input: { recipientId } })));
   const drop = () => {
@@ -109,7 +108,7 @@ function One({ of: { recipientId, email, alertIds, groupIds, suppressedSince, su
         ))}
         {mails?.length === 0 && <li className="hint">No mail yet.</li>}
       </ul>
-      {open === 'choose' && <RecipientChoice recipientId={recipientId} email={email} alertIds={alertIds} groupIds={groupIds} names={names} close={() => setOpen(null)} />}
+      {open === 'choose' && <RecipientChoice recipientId={recipientId} email={email} alertIds={alertIds} groupIds={groupIds} close={() => setOpen(null)} />}
       {open === 'edit' && <Change recipientId={recipientId} email={email} close={() => setOpen(null)} />}
       {open === 'delete' && (
         <Dialog title="Delete this recipient?" cancel={() => setOpen(null)}>

@@ -30,6 +30,16 @@ export function startOfDay(at: number, timeZone: string, { months = 0, days = 0,
   return dateOf(start, timeZone) < new Date(wall).toISOString().slice(0, 10) ? guess : start;
 }
 
+/** What the clocks of the zone show, such as 2026-11-22T09:00. */
+export const wallClock = (at: string | number | Date, timeZone: string): string => iso(new Date(at).getTime(), timeZone).slice(0, 16).replace(' ', 'T');
+
+/** When the clocks of the zone show a time, such as 2026-11-22T09:00; NaN for what is no time. */
+export function atWallClock(text: string, timeZone: string): number {
+  const wall = Date.parse(`${text}Z`);
+  if (Number.isNaN(wall)) return wall;
+  return wall - offset(wall - offset(wall, timeZone), timeZone);
+}
+
 const dayLength = 86_400_000;
 
 /** The number of calendar days from one instant to another. */

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { setSystem, useSystem } from '../format/units';
 import { useDo } from '../graph/use';
 import { signOut } from '../session';
+import { Firing } from './Firing';
 import { Mark, Menu, Moon, Person, Sun } from './icons';
 import { Failure } from './parts';
 import { turnTheme, useTheme } from './theme';
@@ -24,6 +25,7 @@ export function Bar({ places, viewer }: { places: Place[]; viewer: Viewer | null
       </a>
       <Places places={places} />
       <span className="grow" />
+      {viewer?.permissions.includes('VIEW_MONITORING_ALERTS') && <Firing />}
       <button type="button" className="icon" onClick={turnTheme} aria-label={theme === 'dark' ? 'Light colours' : 'Dark colours'} title={theme === 'dark' ? 'Light colours' : 'Dark colours'}>
         {theme === 'dark' ? <Sun /> : <Moon />}
       </button>

@@ -29,6 +29,7 @@ const views: Record<Exclude<ViewName, 'explore'>, Shown> = {
   alerts: { title: 'Alerts', place: 'Alerts', view: lazy(() => import('../alerts/Alerts')) },
   alertLog: { title: 'Alert log', place: 'Alerts', view: lazy(() => import('../alerts/AlertLog')) },
   conditions: { title: 'Conditions', place: 'Alerts', view: lazy(() => import('../alerts/Conditions')) },
+  silences: { title: 'Silences', place: 'Alerts', view: lazy(() => import('../alerts/Silences')) },
   recipients: { title: 'Recipients', place: 'Alerts', view: lazy(() => import('../alerts/Recipients')) },
   newAlert: { title: 'New alert', place: 'Alerts', view: lazy(() => import('../alerts/NewAlert')) },
   alert: { title: (id) => `Alert ${id}`, place: 'Alerts', view: lazy(() => import('../alerts/AlertPage')) },

@@ -10,6 +10,7 @@ const places = {
   alerts: 'alerts',
   alertLog: 'alerts/log',
   conditions: 'alerts/conditions',
+  silences: 'alerts/silences',
   recipients: 'alerts/recipients',
   newAlert: 'alerts/new',
   alert: 'alerts/:',

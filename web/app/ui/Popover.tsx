@@ -6,17 +6,19 @@ interface Props {
   /** What opens, in words. */
   label: string;
   className?: string;
+  /** What the button is called, where what it shows does not say. */
+  name?: string;
   children: (close: () => void) => ReactNode;
 }
 
 /** A button with a part of the page over the others. The browser closes it by Escape or a click elsewhere, and gives the focus back. */
-export function Popover({ button, label, className = '', children }: Props) {
+export function Popover({ button, label, name, className = '', children }: Props) {
   const id = useId();
   const part = useRef<HTMLDivElement>(null);
   const [open, setOpen] = useState(false);
   return (
     <span className="pop-anchor">
-      <button type="button" className={className} popoverTarget={id} aria-haspopup="dialog">{button}</button>
+      <button type="button" className={className} aria-label={name} title={name} popoverTarget={id} aria-haspopup="dialog">{button}</button>
       <div ref={part} id={id} popover="auto" role="dialog" aria-label={label} className="pop" onToggle={(event) => setOpen(event.newState === 'open')}>
         {open && children(() => part.current?.hidePopover())}
       </div>

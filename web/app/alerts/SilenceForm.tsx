@@ -1,0 +1,92 @@
+import { type FormEvent, useState } from 'react';
+import { atWallClock, wallClock } from '../format/time';
+import { graphql, type VariablesOf } from '../graph/graphql';
+import { mutate, useDo } from '../graph/use';
+import { Dialog } from '../shell/Dialog';
+import { Failure, Loading } from '../shell/parts';
+import { useZone } from '../shell/viewer';
+import { Choices, useOffered, withGone } from './Choices';
+import type { Silence } from './Silences';
+import { weekdays } from './words';
+
+const create = graphql('mutation CreateSilence($input: CreateSilenceInput!) { createSilence(input: $input) { silence { silenceId } } }');
+const edit = graphql('mutation EditSilence($input: EditSilenceInput!) { editSilence(input: $input) { silence { silenceId } } }');
+
+type Weekday = NonNullable<VariablesOf<typeof create>['input']['weekly']>[number]['weekday'];
+
+const hour = 3_600_000;
+const listOf = (text: string) => text.split(/[\s,;]+/).filter(Boolean);
+
+/** Makes a silence, or changes one. */
+export function SilenceForm({ of, close }: { of?: Silence; close: () => void }) {
+  const timeZone = useZone();
+  const offered = useOffered();
+  const [reason, setReason] = useState(of?.reason ?? '');
+  const [starts, setStarts] = useState(() => wallClock(of?.startsAt ?? Date.now(), timeZone));
+  const [ends, setEnds] = useState(() => wallClock(of?.endsAt ?? Date.now() + 2 * hour, timeZone));
+  const [days, setDays] = useState<ReadonlySet<Weekday>>(new Set(of?.weekly.map(({ weekday }) => weekday)));
+  const [from, setFrom] = useState(of?.weekly[0]?.from ?? '22:00');
+  const [until, setUntil] = useState(of?.weekly[0]?.until ?? '06:00');
+  const [alerts, setAlerts] = useState<ReadonlySet<number>>(new Set(of?.alertIds));
+  const [groups, setGroups] = useState<ReadonlySet<number>>(new Set(of?.groupIds));
+  const [tags, setTags] = useState(of?.tagNames.join(', ') ?? '');
+  const [subscribers, setSubscribers] = useState(of?.physicalIds.join(', ') ?? '');
+  // Other clients make windows whose times differ by the day; this form leaves those as they are.
+  const uniform = new Set(of?.weekly.map((one) => `${one.from} ${one.until}`)).size <= 1;
+  const start = atWallClock(starts, timeZone);
+  const end = atWallClock(ends, timeZone);
+  const missing = reason.trim() === '' ? 'Write why.' : Number.isNaN(start) || Number.isNaN(end) ? 'Write when it begins and ends.' : end <= start ? 'It must end after it begins.' : end <= Date.now() ? 'It must end in the future.' : null;
+  const save = useDo(async () => {
+    const matcher = { alertIds: [...alerts], groupIds: [...groups], tagNames: tags.split(',').map((tag) => tag.trim()).filter(Boolean), physicalIds: listOf(subscribers) };
+    const weekly = uniform ? { weekly: weekdays.filter(({ value }) => days.has(value)).map(({ value }) => ({ weekday: value, from, until })) } : {};
+    const rest = { reason: reason.trim(), endsAt: new Date(end).toISOString(), ...weekly, ...matcher };
+    if (of) await mutate(edit, { input: { silenceId: of.silenceId, ...rest } });
+    else await mutate(create, { input: { startsAt: new Date(start).toISOString(), ...rest } });
+    close();
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (missing === null) void save.run();
+  };
+  return (
+    <Dialog title={of ? 'Change the silence' : 'New silence'} cancel={close}>
+      <form className="stacked" onSubmit={submit}>
+        <label>Why<input value={reason} autoFocus required maxLength={255} placeholder="Firmware update of the vans" onChange={(event) => setReason(event.target.value)} /></label>
+        <div className="fields two">
+          <label>Begins<input type="datetime-local" value={starts} disabled={of !== undefined} required onChange={(event) => setStarts(event.target.value)} /></label>
+          <label>Ends<input type="datetime-local" value={ends} required onChange={(event) => setEnds(event.target.value)} /></label>
+        </div>
+        <p className="hint">By the clocks of {timeZone}. It lasts 366 days at most.</p>
+        {uniform ? (
+          <>
+            <fieldset className="choices">
+              <legend>Only on some days of the week</legend>
+              {weekdays.map(({ value, name }) => (
+                <label key={value} className="inline"><input type="checkbox" checked={days.has(value)} onChange={(event) => setDays(new Set(event.target.checked ? [...days, value] : [...days].filter((one) => one !== value)))} /> {name}</label>
+              ))}
+            </fieldset>
+            {days.size > 0 && (
+              <div className="fields two">
+                <label>From<input type="time" value={from} required onChange={(event) => setFrom(event.target.value)} /></label>
+                <label>Until<input type="time" value={until} required onChange={(event) => setUntil(event.target.value)} /></label>
+              </div>
+            )}
+          </>
+        ) : <p className="hint">Its windows of the week stay as they are.</p>}
+        <p className="hint">It silences every alert where nothing below is chosen. An alert must fit all that is.</p>
+        {offered.problem && <Failure problem={offered.problem} />}
+        {!offered.alerts && !offered.problem && <Loading label="Reading alerts and groups" />}
+        <Choices legend="Alerts" all={withGone(offered.alerts ?? [], offered.alerts ? (of?.alertIds ?? []) : [])} chosen={alerts} change={setAlerts} />
+        <Choices legend="Groups" all={offered.groups} chosen={groups} change={setGroups} />
+        <label>Tags, with commas<input value={tags} onChange={(event) => setTags(event.target.value)} /></label>
+        <label>Subscribers, by ICCID, device EUI or IMEI<input value={subscribers} onChange={(event) => setSubscribers(event.target.value)} /></label>
+        {missing && <p className="hint" role="status">{missing}</p>}
+        {save.problem && <Failure problem={save.problem} />}
+        <p className="actions">
+          <button type="button" onClick={close}>Cancel</button>
+          <button type="submit" className="primary" disabled={save.busy || missing !== null}>{of ? 'Save' : 'Silence'}</button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}
