@@ -116,7 +116,7 @@ function Log({ params }: { params: URLSearchParams }) {
   const columns: Column<Entry>[] = [
     { key: 'subject', name: 'Of', width: 210, cell: (row) => (row.source ? <span>{row.source}</span> : <Subject {...row} group={row.subscriber ? null : row.group} />) },
     { key: 'state', name: 'State', width: 120, cell: (row) => <State of={row} /> },
-    { key: 'text', name: 'What', width: 460, cell: ({ text, isSilenced }) => <span title={text}>{isSilenced && <span className="badge">silenced</span>} {text}</span> },
+    { key: 'text', name: 'What', width: 460, cell: ({ text, isSilenced }) => <span title={text}>{isSilenced && <><span className="badge">silenced</span> </>}{text}</span> },
     { key: 'at', name: 'When', width: 130, cell: ({ dateCreated }) => <Ago at={dateCreated} /> },
   ];
   return (

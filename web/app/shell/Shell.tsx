@@ -31,6 +31,7 @@ const views: Record<Exclude<ViewName, 'explore'>, Shown> = {
   conditions: { title: 'Conditions', place: 'Alerts', view: lazy(() => import('../alerts/Conditions')) },
   silences: { title: 'Silences', place: 'Alerts', view: lazy(() => import('../alerts/Silences')) },
   recipients: { title: 'Recipients', place: 'Alerts', view: lazy(() => import('../alerts/Recipients')) },
+  webhooks: { title: 'Webhooks', place: 'Alerts', view: lazy(() => import('../alerts/Webhooks')) },
   newAlert: { title: 'New alert', place: 'Alerts', view: lazy(() => import('../alerts/NewAlert')) },
   alert: { title: (id) => `Alert ${id}`, place: 'Alerts', view: lazy(() => import('../alerts/AlertPage')) },
   groups: { title: 'Groups', place: 'Groups', view: lazy(() => import('../groups/Groups')) },

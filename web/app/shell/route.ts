@@ -12,6 +12,7 @@ const places = {
   conditions: 'alerts/conditions',
   silences: 'alerts/silences',
   recipients: 'alerts/recipients',
+  webhooks: 'alerts/webhooks',
   newAlert: 'alerts/new',
   alert: 'alerts/:',
   groups: 'groups',

@@ -8,6 +8,7 @@ import { Empty, Failure, Panel } from '../shell/parts';
 import { useMay, useViewer } from '../shell/viewer';
 import { Ago } from '../ui/Ago';
 import { Popover } from '../ui/Popover';
+import { Secret } from '../ui/Secret';
 import { type Column, Table } from '../ui/Table';
 import { Frame, permissionName } from './Frame';
 
@@ -49,7 +50,7 @@ export default function Keys() {
   if (!may) return <Frame current="keys"><Empty>You need the permission Manage Access Keys to see keys.</Empty></Frame>;
   return (
     <Frame current="keys">
-      {made && <Made of={made} close={() => setMade(null)} />}
+      {made && <Secret title="The new key" facts={{ Key: made.accessKeyId, Secret: made.secret }} copies="Copy both" close={() => setMade(null)} />}
       <Panel id="list" title={list.total === undefined ? 'Access keys' : `${count(list.total)} access key${list.total === 1 ? '' : 's'}`} aside={<button type="button" className="primary" onClick={() => setOpen('new')}>New key</button>}>
         <Table label="Access keys" list={list} columns={columns} keyOf={({ accessKeyId }) => accessKeyId} none={<Empty>There are no access keys. A program needs one: make the first by New key.</Empty>} />
       </Panel>
@@ -62,26 +63,6 @@ export default function Keys() {
 function State({ of: { revokedAt, expiresAt } }: { of: Row }) {
   if (revokedAt !== null) return <span className="badge upper">revoked</span>;
   return Date.parse(expiresAt) < Date.now() ? <span className="badge">expired</span> : <span className="badge good">active</span>;
-}
-
-/** The secret of a new key, which the server does not show again. */
-function Made({ of: { accessKeyId, secret }, close }: { of: { accessKeyId: string; secret: string }; close: () => void }) {
-  const [copied, setCopied] = useState(false);
-  const copy = useDo(async () => {
-    await navigator.clipboard.writeText(`${accessKeyId} ${secret}`);
-    setCopied(true);
-  });
-  return (
-    <Panel id="made" title="The new key" aside={<button type="button" className="quiet" onClick={close}>Done</button>}>
-      <p className="notice" role="status">Keep the secret now: it cannot be shown again.</p>
-      <dl className="facts">
-        <div><dt>Key</dt><dd className="mono">{accessKeyId}</dd></div>
-        <div><dt>Secret</dt><dd className="mono">{secret}</dd></div>
-      </dl>
-      <p className="actions"><button type="button" onClick={() => void copy.run()}>{copied ? 'Copied' : 'Copy both'}</button></p>
-      {copy.problem && <Failure problem={copy.problem} />}
-    </Panel>
-  );
 }
 
 function NewKey({ close, done }: { close: () => void; done: (key: { accessKeyId: string; secret: string }) => void }) {

@@ -1,0 +1,81 @@
+import { type FormEvent, useState } from 'react';
+import { graphql, type VariablesOf } from '../graph/graphql';
+import { mutate, useDo } from '../graph/use';
+import { Dialog } from '../shell/Dialog';
+import { Failure, Loading } from '../shell/parts';
+import { Choices, useOffered, withGone } from './Choices';
+import type { Webhook } from './Webhooks';
+import { events, formats } from './webhooks';
+
+const create = graphql('mutation CreateWebhook($input: CreateWebhookInput!) { createWebhook(input: $input) { secret webhook { name } } }');
+const edit = graphql('mutation EditWebhook($input: EditWebhookInput!) { editWebhook(input: $input) { webhook { webhookId } } }');
+
+type Input = VariablesOf<typeof create>['input'];
+
+interface Props {
+  of?: Webhook;
+  close: () => void;
+  /** Takes the secret of a new webhook. */
+  made: (name: string, secret: string) => void;
+}
+
+/** Adds a webhook, or changes one. */
+export function WebhookForm({ of, close, made }: Props) {
+  const offered = useOffered();
+  const [name, setName] = useState(of?.name ?? '');
+  const [url, setUrl] = useState(of?.url ?? '');
+  const [format, setFormat] = useState<NonNullable<Input['format']>>(of?.format ?? 'CLOUDEVENTS');
+  const [types, setTypes] = useState<ReadonlySet<string>>(new Set(of?.eventTypes ?? ['ALERT_FIRED', 'ALERT_RESOLVED', 'SOURCE_SILENT']));
+  const [alerts, setAlerts] = useState<ReadonlySet<number>>(new Set(of?.alertIds));
+  const [groups, setGroups] = useState<ReadonlySet<number>>(new Set(of?.groupIds));
+  const [tags, setTags] = useState(of?.tagNames.join(', ') ?? '');
+  const missing = name.trim() === '' ? 'Write a name.' : url.trim() === '' ? 'Write where requests go.' : types.size === 0 ? 'Choose at least one event.' : null;
+  const save = useDo(async () => {
+    const input = {
+      name: name.trim(), url: url.trim(), format, eventTypes: [...types] as Input['eventTypes'], alertIds: [...alerts], groupIds: [...groups],
+      tagNames: tags.split(',').map((tag) => tag.trim()).filter(Boolean),
+    };
+    if (of) {
+      await mutate(edit, { input: { webhookId: of.webhookId, ...input } });
+    } else {
+      const { createWebhook } = await mutate(create, { input });
+      if (createWebhook) made(createWebhook.webhook.name, createWebhook.secret);
+    }
+    close();
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (missing === null) void save.run();
+  };
+  return (
+    <Dialog title={of ? 'Change the webhook' : 'New webhook'} cancel={close}>
+      <form className="stacked" onSubmit={submit}>
+        <label>Name<input value={name} autoFocus required maxLength={256} onChange={(event) => setName(event.target.value)} /></label>
+        <label>Address<input type="url" value={url} required placeholder="https://hooks.example.com/simgraph" onChange={(event) => setUrl(event.target.value)} /></label>
+        <label>Form of the messages
+          <select aria-label="Form of the messages" value={format} onChange={(event) => setFormat(event.target.value as typeof format)}>
+            {Object.entries(formats).map(([key, text]) => <option key={key} value={key}>{text}</option>)}
+          </select>
+        </label>
+        <fieldset className="choices">
+          <legend>When</legend>
+          {Object.entries(events).map(([key, text]) => (
+            <label key={key} className="inline"><input type="checkbox" checked={types.has(key)} onChange={(event) => setTypes(new Set(event.target.checked ? [...types, key] : [...types].filter((one) => one !== key)))} /> {text}</label>
+          ))}
+        </fieldset>
+        <p className="hint">It gets every such event where nothing below is chosen. An event must fit all that is.</p>
+        {offered.problem && <Failure problem={offered.problem} />}
+        {!offered.alerts && !offered.problem && <Loading label="Reading alerts and groups" />}
+        <Choices legend="Alerts" all={withGone(offered.alerts ?? [], offered.alerts ? (of?.alertIds ?? []) : [])} chosen={alerts} change={setAlerts} />
+        <Choices legend="Groups" all={offered.groups} chosen={groups} change={setGroups} />
+        <label>Tags, with commas<input value={tags} onChange={(event) => setTags(event.target.value)} /></label>
+        {missing && <p className="hint" role="status">{missing}</p>}
+        {save.problem && <Failure problem={save.problem} />}
+        <p className="actions">
+          <button type="button" onClick={close}>Cancel</button>
+          <button type="submit" className="primary" disabled={save.busy || missing !== null}>{of ? 'Save' : 'Add the webhook'}</button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}
