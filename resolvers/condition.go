@@ -42,18 +42,26 @@ func (q queryResolver) ConditionLog(ctx context.Context, first *int32, after *st
 	return paged(ctx, page, scopeOf, list, count)
 }
 
+func (q queryResolver) PreviewConditionAlert(ctx context.Context, in input.CreateConditionAlertInput, days int32) (*condition.Preview, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := conditionSpec(in)
+	if err != nil {
+		return nil, err
+	}
+	return q.Conditions.Preview(ctx, scope, spec, int(days))
+}
+
 func (m mutationResolver) CreateConditionAlert(ctx context.Context, in input.CreateConditionAlertInput) (*model.CreateConditionAlertPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	of, err := conditionOf(*in.Condition)
+	spec, err := conditionSpec(in)
 	if err != nil {
 		return nil, err
-	}
-	spec := condition.Spec{RuleType: in.RuleType, Condition: of}
-	if target := in.Target.Value(); target != nil {
-		spec.Target = *target
 	}
 	created, err := m.Conditions.Create(ctx, scope, spec)
 	return &model.CreateConditionAlertPayload{Alert: created}, err
@@ -79,6 +87,15 @@ func (m mutationResolver) DeleteConditionAlert(ctx context.Context, in input.Del
 	}
 	removed, err := m.Conditions.Remove(ctx, scope, int64(in.AlertID))
 	return &model.DeleteConditionAlertPayload{Alert: removed}, err
+}
+
+func conditionSpec(in input.CreateConditionAlertInput) (condition.Spec, error) {
+	of, err := conditionOf(*in.Condition)
+	spec := condition.Spec{RuleType: in.RuleType, Condition: of}
+	if target := in.Target.Value(); target != nil {
+		spec.Target = *target
+	}
+	return spec, err
 }
 
 // conditionOf reads the one condition that the input names.
@@ -132,6 +149,14 @@ func (c conditionAlertResolver) Subscriber(ctx context.Context, of *condition.Al
 
 func (c conditionAlertResolver) Group(ctx context.Context, of *condition.Alert) (*domain.Group, error) {
 	return groupOfCondition.of(ctx, of)
+}
+
+func (f conditionFiringResolver) Subscriber(ctx context.Context, of *condition.Firing) (*domain.Subscriber, error) {
+	return subscriberOfPast.of(ctx, of)
+}
+
+func (f conditionFiringResolver) Group(ctx context.Context, of *condition.Firing) (*domain.Group, error) {
+	return groupOfPast.of(ctx, of)
 }
 
 func (e conditionLogEntryResolver) ID(_ context.Context, of *condition.Entry) (string, error) {

@@ -117,6 +117,7 @@ type (
 
 	conditionAlertResolver    struct{ *Graph }
 	conditionLogEntryResolver struct{ *Graph }
+	conditionFiringResolver   struct{ *Graph }
 
 	recipientResolver       struct{ *Graph }
 	silenceResolver         struct{ *Graph }
@@ -207,6 +208,11 @@ func (g *Graph) Recipient() generated.RecipientResolver { return recipientResolv
 
 // ConditionAlert answers the fields of an alert on a condition.
 func (g *Graph) ConditionAlert() generated.ConditionAlertResolver { return conditionAlertResolver{g} }
+
+// ConditionFiring answers the fields of a firing in a preview of an alert on a condition.
+func (g *Graph) ConditionFiring() generated.ConditionFiringResolver {
+	return conditionFiringResolver{g}
+}
 
 // ConditionLogEntry answers the fields of an entry of the log of conditions.
 func (g *Graph) ConditionLogEntry() generated.ConditionLogEntryResolver {

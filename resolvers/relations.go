@@ -92,6 +92,10 @@ var (
 		func(a *condition.Alert) (int64, bool) { return optional(a.SubscriberKey) })
 	groupOfCondition = relate(field{"ConditionAlert", "group", rides, ""}, groupsByID,
 		func(a *condition.Alert) (int64, bool) { return optional(a.GroupID) })
+	subscriberOfPast = relate(field{"ConditionFiring", "subscriber", apart, ""}, subscribersByKey,
+		func(f *condition.Firing) (int64, bool) { return optional(f.SubscriberKey) })
+	groupOfPast = relate(field{"ConditionFiring", "group", apart, ""}, groupsByID,
+		func(f *condition.Firing) (int64, bool) { return optional(f.GroupID) })
 	alertOfNotice = relate(field{"ConditionLogEntry", "alert", rides, ""}, conditionsByID,
 		func(e *condition.Entry) (int64, bool) { return e.AlertID, e.AlertID != 0 })
 	subscriberOfNotice = relate(field{"ConditionLogEntry", "subscriber", rides, ""}, subscribersByKey,

@@ -50,6 +50,25 @@ func BenchmarkConditions(b *testing.B) {
 	}
 }
 
+// BenchmarkPreview looks at four weeks of a fleet, of which it takes a sample.
+func BenchmarkPreview(b *testing.B) {
+	pool := dbtest.New(b)
+	fillFleet(b, pool)
+	conditions := store.New(pool, func() time.Time { return monday })
+	for _, of := range []condition.Condition{
+		{Kind: condition.Silent, Bound: 6}, {Kind: condition.Storm, Bound: 100}, {Kind: condition.Forecast, Bound: 1 << 50},
+		{Kind: condition.Change, Traits: condition.Traits},
+	} {
+		b.Run(string(of.Kind), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := conditions.Preview(b.Context(), scope, condition.Spec{RuleType: domain.RuleCompany, Condition: of}, 28); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 func fillFleet(b *testing.B, pool *sqlx.DB) {
 	b.Helper()
 	for _, sql := range []string{`

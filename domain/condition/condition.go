@@ -218,6 +218,10 @@ type Alerts interface {
 	// Remove deletes the alert and returns it. Its log stays.
 	Remove(ctx context.Context, scope domain.Scope, id int64) (*Alert, error)
 
+	// Preview returns what an alert would have noticed in the last days, 1 to MaxPreviewDays,
+	// of the first MaxPreviewed subscribers that it watches now.
+	Preview(ctx context.Context, scope domain.Scope, spec Spec, days int) (*Preview, error)
+
 	// FindEntries answers for a batch at once, keyed by entry id.
 	FindEntries(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*Entry, error)
 	// Log returns the entries, the newest first unless ordered otherwise.

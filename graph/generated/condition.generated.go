@@ -31,6 +31,10 @@ type ConditionAlertResolver interface {
 	Subscriber(ctx context.Context, obj *condition.Alert) (*domain.Subscriber, error)
 	Group(ctx context.Context, obj *condition.Alert) (*domain.Group, error)
 }
+type ConditionFiringResolver interface {
+	Subscriber(ctx context.Context, obj *condition.Firing) (*domain.Subscriber, error)
+	Group(ctx context.Context, obj *condition.Firing) (*domain.Group, error)
+}
 type ConditionLogEntryResolver interface {
 	ID(ctx context.Context, obj *condition.Entry) (string, error)
 
@@ -556,6 +560,152 @@ func (ec *executionContext) fieldContext_ConditionAlertEdge_node(_ context.Conte
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _ConditionFiring_subscriber(ctx context.Context, field graphql.CollectedField, obj *condition.Firing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionFiring_subscriber(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ConditionFiring().Subscriber(ctx, obj)
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+				if err != nil {
+					var zeroVal *domain.Subscriber
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *domain.Subscriber
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Subscriber) graphql.Marshaler {
+			return ec.marshalOSubscriber2ᚖsimgraphᚋdomainᚐSubscriber(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionFiring_subscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConditionFiring",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Subscriber(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConditionFiring_group(ctx context.Context, field graphql.CollectedField, obj *condition.Firing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionFiring_group(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ConditionFiring().Group(ctx, obj)
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+				if err != nil {
+					var zeroVal *domain.Group
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *domain.Group
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Group) graphql.Marshaler {
+			return ec.marshalOGroup2ᚖsimgraphᚋdomainᚐGroup(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionFiring_group(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConditionFiring",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Group(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConditionFiring_at(ctx context.Context, field graphql.CollectedField, obj *condition.Firing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionFiring_at(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionFiring_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionFiring", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionFiring_text(ctx context.Context, field graphql.CollectedField, obj *condition.Firing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionFiring_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionFiring_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionFiring", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _ConditionLogConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*condition.Entry]) (ret graphql.Marshaler) {
@@ -1419,6 +1569,208 @@ func (ec *executionContext) fieldContext_ConditionLogEntry_deliveries(_ context.
 	return fc, nil
 }
 
+func (ec *executionContext) _ConditionPreview_total(ctx context.Context, field graphql.CollectedField, obj *condition.Preview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionPreview_total(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Total, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionPreview_total(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionPreview", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionPreview_subjects(ctx context.Context, field graphql.CollectedField, obj *condition.Preview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionPreview_subjects(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Subjects, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionPreview_subjects(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionPreview", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionPreview_subscribers(ctx context.Context, field graphql.CollectedField, obj *condition.Preview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionPreview_subscribers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Subscribers, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionPreview_subscribers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionPreview", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionPreview_isSample(ctx context.Context, field graphql.CollectedField, obj *condition.Preview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionPreview_isSample(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsSample, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionPreview_isSample(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionPreview", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionPreview_days(ctx context.Context, field graphql.CollectedField, obj *condition.Preview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionPreview_days(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Days, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*condition.PreviewDay) graphql.Marshaler {
+			return ec.marshalNConditionPreviewDay2ᚕᚖsimgraphᚋdomainᚋconditionᚐPreviewDayᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionPreview_days(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConditionPreview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ConditionPreviewDay(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConditionPreview_firings(ctx context.Context, field graphql.CollectedField, obj *condition.Preview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionPreview_firings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Firings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*condition.Firing) graphql.Marshaler {
+			return ec.marshalNConditionFiring2ᚕᚖsimgraphᚋdomainᚋconditionᚐFiringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionPreview_firings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConditionPreview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ConditionFiring(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConditionPreviewDay_start(ctx context.Context, field graphql.CollectedField, obj *condition.PreviewDay) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionPreviewDay_start(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Start, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionPreviewDay_start(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionPreviewDay", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionPreviewDay_firings(ctx context.Context, field graphql.CollectedField, obj *condition.PreviewDay) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionPreviewDay_firings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Firings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionPreviewDay_firings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionPreviewDay", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _CreateConditionAlertPayload_alert(ctx context.Context, field graphql.CollectedField, obj *model.CreateConditionAlertPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2245,6 +2597,125 @@ func (ec *executionContext) _ConditionAlertEdge(ctx context.Context, sel ast.Sel
 	return out
 }
 
+var conditionFiringImplementors = []string{"ConditionFiring"}
+
+func (ec *executionContext) _ConditionFiring(ctx context.Context, sel ast.SelectionSet, obj *condition.Firing) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, conditionFiringImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ConditionFiring")
+		case "subscriber":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ConditionFiring_subscriber(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "group":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ConditionFiring_group(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "at":
+			out.Values[i] = ec._ConditionFiring_at(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "text":
+			out.Values[i] = ec._ConditionFiring_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var conditionLogConnectionImplementors = []string{"ConditionLogConnection"}
 
 func (ec *executionContext) _ConditionLogConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*condition.Entry]) graphql.Marshaler {
@@ -2791,6 +3262,112 @@ func (ec *executionContext) _ConditionLogEntry(ctx context.Context, sel ast.Sele
 	return out
 }
 
+var conditionPreviewImplementors = []string{"ConditionPreview"}
+
+func (ec *executionContext) _ConditionPreview(ctx context.Context, sel ast.SelectionSet, obj *condition.Preview) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, conditionPreviewImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ConditionPreview")
+		case "total":
+			out.Values[i] = ec._ConditionPreview_total(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "subjects":
+			out.Values[i] = ec._ConditionPreview_subjects(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "subscribers":
+			out.Values[i] = ec._ConditionPreview_subscribers(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "isSample":
+			out.Values[i] = ec._ConditionPreview_isSample(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "days":
+			out.Values[i] = ec._ConditionPreview_days(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "firings":
+			out.Values[i] = ec._ConditionPreview_firings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var conditionPreviewDayImplementors = []string{"ConditionPreviewDay"}
+
+func (ec *executionContext) _ConditionPreviewDay(ctx context.Context, sel ast.SelectionSet, obj *condition.PreviewDay) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, conditionPreviewDayImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ConditionPreviewDay")
+		case "start":
+			out.Values[i] = ec._ConditionPreviewDay_start(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "firings":
+			out.Values[i] = ec._ConditionPreviewDay_firings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var createConditionAlertPayloadImplementors = []string{"CreateConditionAlertPayload"}
 
 func (ec *executionContext) _CreateConditionAlertPayload(ctx context.Context, sel ast.SelectionSet, obj *model.CreateConditionAlertPayload) graphql.Marshaler {
@@ -2955,6 +3532,32 @@ func (ec *executionContext) marshalNConditionAlertEdge2ᚕsimgraphᚋgraphᚋmod
 	return ret
 }
 
+func (ec *executionContext) marshalNConditionFiring2ᚕᚖsimgraphᚋdomainᚋconditionᚐFiringᚄ(ctx context.Context, sel ast.SelectionSet, v []*condition.Firing) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNConditionFiring2ᚖsimgraphᚋdomainᚋconditionᚐFiring(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNConditionFiring2ᚖsimgraphᚋdomainᚋconditionᚐFiring(ctx context.Context, sel ast.SelectionSet, v *condition.Firing) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ConditionFiring(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNConditionInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐConditionInput(ctx context.Context, v any) (*input.ConditionInput, error) {
 	res, err := ec.unmarshalInputConditionInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
@@ -3058,6 +3661,32 @@ func (ec *executionContext) unmarshalNConditionLogOrderField2simgraphᚋgraphᚋ
 
 func (ec *executionContext) marshalNConditionLogOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐConditionLogOrderField(ctx context.Context, sel ast.SelectionSet, v input.ConditionLogOrderField) graphql.Marshaler {
 	return v
+}
+
+func (ec *executionContext) marshalNConditionPreviewDay2ᚕᚖsimgraphᚋdomainᚋconditionᚐPreviewDayᚄ(ctx context.Context, sel ast.SelectionSet, v []*condition.PreviewDay) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNConditionPreviewDay2ᚖsimgraphᚋdomainᚋconditionᚐPreviewDay(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNConditionPreviewDay2ᚖsimgraphᚋdomainᚋconditionᚐPreviewDay(ctx context.Context, sel ast.SelectionSet, v *condition.PreviewDay) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ConditionPreviewDay(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNConditionState2simgraphᚋdomainᚋconditionᚐState(ctx context.Context, v any) (condition.State, error) {
@@ -3228,6 +3857,13 @@ func (ec *executionContext) unmarshalOConditionLogOrder2ᚕmapᚄ(ctx context.Co
 		}
 	}
 	return res, nil
+}
+
+func (ec *executionContext) marshalOConditionPreview2ᚖsimgraphᚋdomainᚋconditionᚐPreview(ctx context.Context, sel ast.SelectionSet, v *condition.Preview) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ConditionPreview(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOConditionTrait2ᚕsimgraphᚋdomainᚋconditionᚐTraitᚄ(ctx context.Context, v any) ([]condition.Trait, error) {

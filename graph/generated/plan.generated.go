@@ -109,6 +109,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"company":                        plan.Pointer[domain.Company](true, "Company"),
 				"conditionAlerts":                plan.Pointer[model.Connection[*condition.Alert]](false, "ConditionAlertConnection"),
 				"conditionLog":                   plan.Pointer[model.Connection[*condition.Entry]](false, "ConditionLogConnection"),
+				"previewConditionAlert":          plan.Pointer[condition.Preview](false, "ConditionPreview"),
 				"group":                          plan.Pointer[domain.Group](false, "Group"),
 				"groups":                         plan.Pointer[model.Connection[*domain.Group]](false, "GroupConnection"),
 				"groupList":                      plan.Pointer[model.List[*domain.Group]](false, "GroupList"),
@@ -166,9 +167,12 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"ConditionAlert":                      e.planConditionAlert(),
 			"ConditionAlertConnection":            e.planConditionAlertConnection(),
 			"ConditionAlertEdge":                  e.planConditionAlertEdge(),
+			"ConditionFiring":                     e.planConditionFiring(),
 			"ConditionLogConnection":              e.planConditionLogConnection(),
 			"ConditionLogEdge":                    e.planConditionLogEdge(),
 			"ConditionLogEntry":                   e.planConditionLogEntry(),
+			"ConditionPreview":                    e.planConditionPreview(),
+			"ConditionPreviewDay":                 e.planConditionPreviewDay(),
 			"Country":                             e.planCountry(),
 			"CreateAccessKeyPayload":              e.planCreateAccessKeyPayload(),
 			"CreateAlertPayload":                  e.planCreateAlertPayload(),
@@ -2986,6 +2990,89 @@ func (e *executableSchema) planConditionAlertEdge() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planConditionFiring() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	subscriber0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	group0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	return &plan.Object{
+		Satisfies: conditionFiringImplementors,
+		Fields: map[string]*plan.Field{
+			"subscriber": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionFiring_subscriber(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*condition.Firing)
+					return e.Resolvers.ConditionFiring().Subscriber(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*condition.Firing)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := subscriber0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
+			},
+			"group": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionFiring_group(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*condition.Firing)
+					return e.Resolvers.ConditionFiring().Group(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*condition.Firing)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := group0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[domain.Group](false, "Group"),
+			},
+			"at": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionFiring_at(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Firing)
+					return appendNDateTime2timeᚐTime(b, obj.At)
+				},
+			},
+			"text": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionFiring_text(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Firing)
+					return appendNString2string(b, obj.Text)
+				},
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planConditionLogConnection() *plan.Object {
 	return &plan.Object{
 		Satisfies: conditionLogConnectionImplementors,
@@ -3410,6 +3497,104 @@ func (e *executableSchema) planConditionLogEntry() *plan.Object {
 					return directive1(ctx)
 				},
 				Shape: plan.List[*domain.AlertDelivery](false, plan.Pointer[domain.AlertDelivery](true, "AlertDelivery")),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planConditionPreview() *plan.Object {
+	return &plan.Object{
+		Satisfies: conditionPreviewImplementors,
+		Fields: map[string]*plan.Field{
+			"total": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionPreview_total(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Preview)
+					return appendNInt2int(b, obj.Total)
+				},
+			},
+			"subjects": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionPreview_subjects(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Preview)
+					return appendNInt2int(b, obj.Subjects)
+				},
+			},
+			"subscribers": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionPreview_subscribers(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Preview)
+					return appendNInt2int(b, obj.Subscribers)
+				},
+			},
+			"isSample": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionPreview_isSample(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Preview)
+					return appendNBoolean2bool(b, obj.IsSample)
+				},
+			},
+			"days": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionPreview_days(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*condition.Preview)
+					return obj.Days, nil
+				},
+				Shape: plan.List[*condition.PreviewDay](true, plan.Pointer[condition.PreviewDay](true, "ConditionPreviewDay")),
+			},
+			"firings": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionPreview_firings(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*condition.Preview)
+					return obj.Firings, nil
+				},
+				Shape: plan.List[*condition.Firing](true, plan.Pointer[condition.Firing](true, "ConditionFiring")),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planConditionPreviewDay() *plan.Object {
+	return &plan.Object{
+		Satisfies: conditionPreviewDayImplementors,
+		Fields: map[string]*plan.Field{
+			"start": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionPreviewDay_start(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.PreviewDay)
+					return appendNDateTime2timeᚐTime(b, obj.Start)
+				},
+			},
+			"firings": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionPreviewDay_firings(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.PreviewDay)
+					return appendNInt2int(b, obj.Firings)
+				},
 			},
 		},
 	}

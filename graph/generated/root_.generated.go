@@ -37,6 +37,7 @@ type ResolverRoot interface {
 	Command() CommandResolver
 	Company() CompanyResolver
 	ConditionAlert() ConditionAlertResolver
+	ConditionFiring() ConditionFiringResolver
 	ConditionLogEntry() ConditionLogEntryResolver
 	FeedElement() FeedElementResolver
 	FeedReject() FeedRejectResolver
@@ -361,6 +362,13 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	ConditionFiring struct {
+		At         func(childComplexity int) int
+		Group      func(childComplexity int) int
+		Subscriber func(childComplexity int) int
+		Text       func(childComplexity int) int
+	}
+
 	ConditionLogConnection struct {
 		Edges      func(childComplexity int) int
 		Nodes      func(childComplexity int) int
@@ -398,6 +406,20 @@ type ComplexityRoot struct {
 		Target      func(childComplexity int) int
 		Trait       func(childComplexity int) int
 		Value       func(childComplexity int) int
+	}
+
+	ConditionPreview struct {
+		Days        func(childComplexity int) int
+		Firings     func(childComplexity int) int
+		IsSample    func(childComplexity int) int
+		Subjects    func(childComplexity int) int
+		Subscribers func(childComplexity int) int
+		Total       func(childComplexity int) int
+	}
+
+	ConditionPreviewDay struct {
+		Firings func(childComplexity int) int
+		Start   func(childComplexity int) int
 	}
 
 	Country struct {
@@ -828,6 +850,7 @@ type ComplexityRoot struct {
 		Operations                     func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		Operators                      func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		PreviewAlert                   func(childComplexity int, input input.CreateAlertInput, startDate string, endDate string) int
+		PreviewConditionAlert          func(childComplexity int, input input.CreateConditionAlertInput, days int32) int
 		RecipientList                  func(childComplexity int, limit *int32, offset *int32) int
 		Recipients                     func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		SessionCount                   func(childComplexity int, startDate string, endDate string) int
@@ -2542,6 +2565,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ConditionAlertEdge.Node(childComplexity), true
 
+	case "ConditionFiring.at":
+		if e.ComplexityRoot.ConditionFiring.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionFiring.At(childComplexity), true
+	case "ConditionFiring.group":
+		if e.ComplexityRoot.ConditionFiring.Group == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionFiring.Group(childComplexity), true
+	case "ConditionFiring.subscriber":
+		if e.ComplexityRoot.ConditionFiring.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionFiring.Subscriber(childComplexity), true
+	case "ConditionFiring.text":
+		if e.ComplexityRoot.ConditionFiring.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionFiring.Text(childComplexity), true
+
 	case "ConditionLogConnection.edges":
 		if e.ComplexityRoot.ConditionLogConnection.Edges == nil {
 			break
@@ -2724,6 +2772,56 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ConditionLogEntry.Value(childComplexity), true
+
+	case "ConditionPreview.days":
+		if e.ComplexityRoot.ConditionPreview.Days == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionPreview.Days(childComplexity), true
+	case "ConditionPreview.firings":
+		if e.ComplexityRoot.ConditionPreview.Firings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionPreview.Firings(childComplexity), true
+	case "ConditionPreview.isSample":
+		if e.ComplexityRoot.ConditionPreview.IsSample == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionPreview.IsSample(childComplexity), true
+	case "ConditionPreview.subjects":
+		if e.ComplexityRoot.ConditionPreview.Subjects == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionPreview.Subjects(childComplexity), true
+	case "ConditionPreview.subscribers":
+		if e.ComplexityRoot.ConditionPreview.Subscribers == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionPreview.Subscribers(childComplexity), true
+	case "ConditionPreview.total":
+		if e.ComplexityRoot.ConditionPreview.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionPreview.Total(childComplexity), true
+
+	case "ConditionPreviewDay.firings":
+		if e.ComplexityRoot.ConditionPreviewDay.Firings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionPreviewDay.Firings(childComplexity), true
+	case "ConditionPreviewDay.start":
+		if e.ComplexityRoot.ConditionPreviewDay.Start == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionPreviewDay.Start(childComplexity), true
 
 	case "Country.code":
 		if e.ComplexityRoot.Country.Code == nil {
@@ -4634,6 +4732,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.PreviewAlert(childComplexity, args["input"].(input.CreateAlertInput), args["startDate"].(string), args["endDate"].(string)), true
+	case "Query.previewConditionAlert":
+		if e.ComplexityRoot.Query.PreviewConditionAlert == nil {
+			break
+		}
+
+		args, err := ec.field_Query_previewConditionAlert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.PreviewConditionAlert(childComplexity, args["input"].(input.CreateConditionAlertInput), args["days"].(int32)), true
 	case "Query.recipientList":
 		if e.ComplexityRoot.Query.RecipientList == nil {
 			break
@@ -8169,6 +8278,16 @@ enum Permission {
     "In this order; the entry's id breaks ties."
     orderBy: [ConditionLogOrder!]
   ): ConditionLogConnection @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
+  """
+  What an alert on a condition would have noticed lately. Nothing is kept. Silences are by the hour, and those of a source that had ended count;
+  forecasts are made at each midnight (UTC), by whole UTC days; of a session the values that it reported last count.
+  """
+  previewConditionAlert(
+    "The alert to try."
+    input: CreateConditionAlertInput!
+    "Of how many days, 1 to 90."
+    days: Int! = 28
+  ): ConditionPreview @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
 }
 
 extend type Mutation {
@@ -8440,6 +8559,42 @@ type EditConditionAlertPayload {
 type DeleteConditionAlertPayload {
   "The alert as it was."
   alert: ConditionAlert!
+}
+
+"What an alert on a condition would have noticed."
+type ConditionPreview {
+  "How often."
+  total: Int!
+  "For how many subscribers or groups."
+  subjects: Int!
+  "How many subscribers were looked at."
+  subscribers: Int!
+  "Whether the alert watches more subscribers than those 1,000 that were looked at."
+  isSample: Boolean!
+  "How often on each day by the clock of the company; the first and the last count in part."
+  days: [ConditionPreviewDay!]!
+  "The first 100 times."
+  firings: [ConditionFiring!]!
+}
+
+"How often an alert on a condition would have fired on a day."
+type ConditionPreviewDay {
+  "When the day begins."
+  start: DateTime!
+  "How often."
+  firings: Int!
+}
+
+"What an alert on a condition would have noticed once."
+type ConditionFiring {
+  "The subscriber; null for a group as a whole."
+  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  "The group as a whole; null for a subscriber."
+  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  "When."
+  at: DateTime!
+  "What, as a sentence without its subject."
+  text: String!
 }
 `, BuiltIn: false},
 	{Name: "../schema/feed.graphqls", Input: `extend type Company {
@@ -11831,6 +11986,20 @@ func (ec *executionContext) childFields_ConditionAlertEdge(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type ConditionAlertEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_ConditionFiring(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subscriber":
+		return ec.fieldContext_ConditionFiring_subscriber(ctx, field)
+	case "group":
+		return ec.fieldContext_ConditionFiring_group(ctx, field)
+	case "at":
+		return ec.fieldContext_ConditionFiring_at(ctx, field)
+	case "text":
+		return ec.fieldContext_ConditionFiring_text(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ConditionFiring", field.Name)
+}
+
 func (ec *executionContext) childFields_ConditionLogConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "edges":
@@ -11907,6 +12076,34 @@ func (ec *executionContext) childFields_ConditionLogEntry(ctx context.Context, f
 		return ec.fieldContext_ConditionLogEntry_deliveries(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ConditionLogEntry", field.Name)
+}
+
+func (ec *executionContext) childFields_ConditionPreview(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "total":
+		return ec.fieldContext_ConditionPreview_total(ctx, field)
+	case "subjects":
+		return ec.fieldContext_ConditionPreview_subjects(ctx, field)
+	case "subscribers":
+		return ec.fieldContext_ConditionPreview_subscribers(ctx, field)
+	case "isSample":
+		return ec.fieldContext_ConditionPreview_isSample(ctx, field)
+	case "days":
+		return ec.fieldContext_ConditionPreview_days(ctx, field)
+	case "firings":
+		return ec.fieldContext_ConditionPreview_firings(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ConditionPreview", field.Name)
+}
+
+func (ec *executionContext) childFields_ConditionPreviewDay(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "start":
+		return ec.fieldContext_ConditionPreviewDay_start(ctx, field)
+	case "firings":
+		return ec.fieldContext_ConditionPreviewDay_firings(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ConditionPreviewDay", field.Name)
 }
 
 func (ec *executionContext) childFields_Country(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -109,6 +109,7 @@ type QueryResolver interface {
 	Company(ctx context.Context) (*domain.Company, error)
 	ConditionAlerts(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.Connection[*condition.Alert], error)
 	ConditionLog(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*condition.Entry], error)
+	PreviewConditionAlert(ctx context.Context, input input.CreateConditionAlertInput, days int32) (*condition.Preview, error)
 	Group(ctx context.Context, groupID int32) (*domain.Group, error)
 	Groups(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.Connection[*domain.Group], error)
 	GroupList(ctx context.Context, limit *int32, offset *int32) (*model.List[*domain.Group], error)
@@ -1677,6 +1678,28 @@ func (ec *executionContext) field_Query_previewAlert_args(ctx context.Context, r
 		return nil, err
 	}
 	args["endDate"] = arg2
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_previewConditionAlert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (input.CreateConditionAlertInput, error) {
+			return ec.unmarshalNCreateConditionAlertInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCreateConditionAlertInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "days",
+		func(ctx context.Context, v any) (int32, error) {
+			return ec.unmarshalNInt2int32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["days"] = arg1
 	return args, nil
 }
 
@@ -7234,6 +7257,68 @@ func (ec *executionContext) fieldContext_Query_conditionLog(ctx context.Context,
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_previewConditionAlert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_previewConditionAlert(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PreviewConditionAlert(ctx, fc.Args["input"].(input.CreateConditionAlertInput), fc.Args["days"].(int32))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS", "ADD_MONITORING_ALERTS"})
+				if err != nil {
+					var zeroVal *condition.Preview
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *condition.Preview
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *condition.Preview) graphql.Marshaler {
+			return ec.marshalOConditionPreview2ᚖsimgraphᚋdomainᚋconditionᚐPreview(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_previewConditionAlert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ConditionPreview(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_previewConditionAlert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_group(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -9990,6 +10075,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_conditionLog(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "previewConditionAlert":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_previewConditionAlert(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

@@ -71,6 +71,8 @@ inTab('a condition is set, notices, and is deleted', async (tab) => {
   await dialog.getByLabel('One subscriber').check();
   await dialog.getByText('Choose what it watches.').waitFor();
   await dialog.locator('input[list]').fill(subscriberId);
+  await dialog.getByText(/^It would have fired .* in the last four weeks/).waitFor();
+  await accessible(tab, 'what a condition would have noticed');
   await dialog.getByRole('button', { name: 'Set the alert' }).click();
   await tab.getByRole('heading', { name: '1 condition', exact: true }).waitFor();
   // It is evaluated within seconds; the page reads again when it is entered.

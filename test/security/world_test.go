@@ -167,7 +167,7 @@ func (w *world) notice(t *testing.T, p part) {
 	t.Helper()
 	scope := domain.Whole(w.company(t, p.company))
 	created, err := w.ports.Conditions.Create(t.Context(), scope, conditions.Spec{
-		RuleType: domain.RuleGroup, Target: strconv.Itoa(p.group), Condition: conditions.Condition{Kind: conditions.Forecast, Bound: 1 << 50},
+		RuleType: domain.RuleGroup, Target: strconv.Itoa(p.group), Condition: conditions.Condition{Kind: conditions.Storm, Bound: 1_000_000},
 	})
 	if err != nil {
 		t.Fatal(err)

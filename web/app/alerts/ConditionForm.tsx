@@ -5,12 +5,13 @@ import { mutate, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
 import { Failure } from '../shell/parts';
 import { GroupInput, SubscriberInput } from './AlertForm';
+import { ConditionBackTest } from './ConditionBackTest';
 import { traits } from './conditions';
 import { rules } from './words';
 
 const create = graphql('mutation CreateCondition($input: CreateConditionAlertInput!) { createConditionAlert(input: $input) { alert { alertId } } }');
 
-type Input = VariablesOf<typeof create>['input'];
+export type Input = VariablesOf<typeof create>['input'];
 type Condition = Input['condition'];
 
 const asks: Record<string, { name: string; label: string; start: string; hint: string }> = {
@@ -42,8 +43,9 @@ export function ConditionForm({ close }: { close: () => void }) {
   const { label, hint } = asks[kind]!;
   const condition = conditionOf(kind, value, chosen);
   const missing = typeof condition === 'string' ? condition : ruleType !== 'COMPANY' && target.trim() === '' ? 'Choose what it watches.' : null;
+  const input = { ruleType, target: ruleType === 'COMPANY' ? '' : target.trim(), condition: condition as Condition };
   const save = useDo(async () => {
-    await mutate(create, { input: { ruleType, target: ruleType === 'COMPANY' ? '' : target.trim(), condition: condition as Condition } });
+    await mutate(create, { input });
     close();
   });
   const submit = (event: FormEvent) => {
@@ -79,7 +81,7 @@ export function ConditionForm({ close }: { close: () => void }) {
         </fieldset>
         {ruleType === 'SIM' && <SubscriberInput value={target} change={setTarget} />}
         {ruleType.startsWith('GROUP') && <GroupInput value={target} change={setTarget} />}
-        {missing && <p className="hint" role="status">{missing}</p>}
+        {missing ? <p className="hint" role="status">{missing}</p> : <ConditionBackTest input={input} />}
         {save.problem && <Failure problem={save.problem} />}
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
