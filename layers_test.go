@@ -65,6 +65,7 @@ var layers = map[string][]string{
 	"db/companies":           {"db/pg", "domain"},
 	"db/usage":               {"db/audit", "db/companies", "db/pg", "domain", "internal/flight"},
 	"db":                     {"db/audit", "db/companies", "db/credential", "db/keyset", "db/pg", "db/silence", "db/usage", "db/webhook", "domain", "domain/condition", "domain/query"},
+	"db/delivery":            {"db/keyset", "db/pg", "domain", "domain/query"},
 	"db/silence":             {"db/audit", "db/keyset", "db/pg", "domain", "domain/query", "domain/silence"},
 	"db/condition":           {"db", "db/audit", "db/companies", "db/keyset", "db/pg", "domain", "domain/condition", "domain/query"},
 	"db/webhook":             {"db/audit", "db/companies", "db/keyset", "db/pg", "domain", "domain/condition", "domain/query", "domain/webhook", "internal/seal"},

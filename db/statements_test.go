@@ -86,7 +86,7 @@ func constantStatements(t *testing.T) map[string]string {
 // sourcesOfStores are the files of the packages that hold statements.
 func sourcesOfStores(t *testing.T) (paths []string) {
 	t.Helper()
-	for _, folder := range []string{".", "pg", "keyset", "audit", "companies", "usage", "feed", "live", "inventory", "bulk", "signin", "webhook", "carrier", "condition", "silence"} {
+	for _, folder := range []string{".", "pg", "keyset", "audit", "companies", "usage", "feed", "live", "inventory", "bulk", "signin", "webhook", "carrier", "condition", "silence", "delivery"} {
 		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no sources in %s: %v", folder, err)

@@ -177,3 +177,58 @@ type Outbox interface {
 	// verify accepts the address and the company's secret of.
 	Unsubscribe(ctx context.Context, company CompanyID, recipientID int64, verify func(email string, secret []byte) bool) error
 }
+
+// Channel is the way that people and programs are notified.
+type Channel string
+
+// The channels.
+const (
+	ByMail    Channel = "mail"
+	ByWebhook Channel = "webhook"
+)
+
+// DeliveryState is how far a mail, or a message to a webhook, has come.
+type DeliveryState string
+
+// The states.
+const (
+	DeliveryQueued    DeliveryState = "queued"
+	Delivered         DeliveryState = "delivered"
+	DeliveryFailed    DeliveryState = "failed"
+	DeliveryCancelled DeliveryState = "cancelled"
+)
+
+// Delivery is a mail or a message to a webhook.
+type Delivery struct {
+	// DeliveryID is that of the mail or of the message.
+	DeliveryID string
+	Channel    Channel
+	// Recipient is the address of a mail, or the name of the webhook.
+	Recipient string
+	// About is the kind of the mail, or the type of the event.
+	About     string
+	State     DeliveryState
+	Attempts  int
+	CreatedAt time.Time
+	// NextAttemptAt is nil where that is at once, or never.
+	NextAttemptAt *time.Time
+	FinishedAt    *time.Time
+	// LastError is why the last attempt failed; "" where it did not.
+	LastError string
+}
+
+// DeliveryFilter selects deliveries; "" selects all.
+type DeliveryFilter struct {
+	Channel Channel
+	State   DeliveryState
+}
+
+// Deliveries lists what was sent, whichever way. Every method is Forbidden to a restricted
+// scope: mails are the company's.
+type Deliveries interface {
+	// List returns the deliveries, the newest first.
+	List(ctx context.Context, scope Scope, of DeliveryFilter, page Page) (Slice[*Delivery], error)
+	Count(ctx context.Context, scope Scope, of DeliveryFilter) (int, error)
+	// FindMany answers for a batch at once, keyed by id; what is no id is left out.
+	FindMany(ctx context.Context, scope Scope, ids []string) (map[string]*Delivery, error)
+}

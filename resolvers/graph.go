@@ -33,6 +33,7 @@ type Ports struct {
 	AlertLog    domain.AlertLog
 	Conditions  condition.Alerts
 	Silences    silence.Silences
+	Deliveries  domain.Deliveries
 	Recipients  domain.Recipients
 	Webhooks    webhook.Webhooks
 	Live        domain.Live
@@ -121,6 +122,7 @@ type (
 
 	recipientResolver       struct{ *Graph }
 	silenceResolver         struct{ *Graph }
+	deliveryResolver        struct{ *Graph }
 	webhookResolver         struct{ *Graph }
 	webhookDeliveryResolver struct{ *Graph }
 	commandResolver         struct{ *Graph }
@@ -221,6 +223,9 @@ func (g *Graph) ConditionLogEntry() generated.ConditionLogEntryResolver {
 
 // Silence answers the fields of a silence.
 func (g *Graph) Silence() generated.SilenceResolver { return silenceResolver{g} }
+
+// Delivery answers the fields of a delivery.
+func (g *Graph) Delivery() generated.DeliveryResolver { return deliveryResolver{g} }
 
 // Webhook answers the fields of a webhook.
 func (g *Graph) Webhook() generated.WebhookResolver { return webhookResolver{g} }

@@ -55,6 +55,7 @@ var nodeTypes = map[string]nodeType{
 	"ConditionAlert":    {monitoring, (*Graph).conditionNodes},
 	"ConditionLogEntry": {monitoring[:1], (*Graph).conditionLogNodes},
 	"Silence":           {monitoring[:1], (*Graph).silenceNodes},
+	"Delivery":          {monitoring, (*Graph).deliveryNodes},
 	"Webhook":           {monitoring[:1], (*Graph).webhookNodes},
 	"WebhookDelivery":   {messages, (*Graph).webhookDeliveryNodes},
 	"Command":           {fleet, (*Graph).commandNodes},

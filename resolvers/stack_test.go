@@ -20,6 +20,7 @@ import (
 	"simgraph/db/companies"
 	"simgraph/db/condition"
 	"simgraph/db/dbtest"
+	"simgraph/db/delivery"
 	"simgraph/db/feed"
 	"simgraph/db/inventory"
 	"simgraph/db/pg"
@@ -71,7 +72,7 @@ func newStack(t testing.TB) *stack {
 	s.pool, s.ports = pool, resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool),
 		Catalogue: db.NewCatalogue(pool), Access: access, Usage: records, Analytics: usage.NewAnalytics(records), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
-		Alerts: alerts, AlertLog: db.NewAlertLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Recipients: recipients, Audit: audit.NewLog(pool),
+		Alerts: alerts, AlertLog: db.NewAlertLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: recipients, Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock),
 		Webhooks:   endpoints,
 		Commands:   carrier.New(pool, endpoints, clock),

@@ -17,6 +17,7 @@ import (
 	"simgraph/db/companies"
 	"simgraph/db/condition"
 	"simgraph/db/dbtest"
+	"simgraph/db/delivery"
 	"simgraph/db/feed"
 	"simgraph/db/silence"
 	"simgraph/db/usage"
@@ -56,6 +57,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 		AlertLog:    db.NewAlertLog(pool),
 		Conditions:  condition.New(pool, time.Now),
 		Silences:    silence.New(pool, time.Now),
+		Deliveries:  delivery.New(pool),
 		Recipients:  db.NewRecipients(pool, clock),
 		Audit:       audit.NewLog(pool),
 	}, clock)

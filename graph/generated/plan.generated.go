@@ -110,6 +110,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"conditionAlerts":                plan.Pointer[model.Connection[*condition.Alert]](false, "ConditionAlertConnection"),
 				"conditionLog":                   plan.Pointer[model.Connection[*condition.Entry]](false, "ConditionLogConnection"),
 				"previewConditionAlert":          plan.Pointer[condition.Preview](false, "ConditionPreview"),
+				"deliveries":                     plan.Pointer[model.Connection[*domain.Delivery]](false, "DeliveryConnection"),
 				"group":                          plan.Pointer[domain.Group](false, "Group"),
 				"groups":                         plan.Pointer[model.Connection[*domain.Group]](false, "GroupConnection"),
 				"groupList":                      plan.Pointer[model.List[*domain.Group]](false, "GroupList"),
@@ -192,6 +193,9 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"DeleteConditionAlertPayload":         e.planDeleteConditionAlertPayload(),
 			"DeleteRecipientPayload":              e.planDeleteRecipientPayload(),
 			"DeleteWebhookPayload":                e.planDeleteWebhookPayload(),
+			"Delivery":                            e.planDelivery(),
+			"DeliveryConnection":                  e.planDeliveryConnection(),
+			"DeliveryEdge":                        e.planDeliveryEdge(),
 			"DetachTagPayload":                    e.planDetachTagPayload(),
 			"DisableWebhookPayload":               e.planDisableWebhookPayload(),
 			"EditAlertPayload":                    e.planEditAlertPayload(),
@@ -4011,6 +4015,211 @@ func (e *executableSchema) planDeleteWebhookPayload() *plan.Object {
 					return obj.Webhook, nil
 				},
 				Shape: plan.Pointer[webhook.Endpoint](true, "Webhook"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planDelivery() *plan.Object {
+	return &plan.Object{
+		Satisfies: deliveryImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Delivery_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.Delivery)
+					v, err := e.Resolvers.Delivery().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"deliveryId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Delivery_deliveryId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Delivery)
+					return appendNString2string(b, obj.DeliveryID)
+				},
+			},
+			"channel": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Delivery_channel(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Delivery)
+					return appendNDeliveryChannel2simgraphᚋdomainᚐChannel(b, obj.Channel)
+				},
+			},
+			"recipient": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Delivery_recipient(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Delivery)
+					return appendNString2string(b, obj.Recipient)
+				},
+			},
+			"about": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Delivery_about(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Delivery)
+					return appendNString2string(b, obj.About)
+				},
+			},
+			"state": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Delivery_state(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Delivery)
+					return appendNDeliveryState2simgraphᚋdomainᚐDeliveryState(b, obj.State)
+				},
+			},
+			"attempts": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Delivery_attempts(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Delivery)
+					return appendNInt2int(b, obj.Attempts)
+				},
+			},
+			"createdAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Delivery_createdAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Delivery)
+					return appendNDateTime2timeᚐTime(b, obj.CreatedAt)
+				},
+			},
+			"nextAttemptAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Delivery_nextAttemptAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Delivery)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.NextAttemptAt)
+				},
+			},
+			"finishedAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Delivery_finishedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Delivery)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.FinishedAt)
+				},
+			},
+			"lastError": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Delivery_lastError(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Delivery)
+					return appendNString2string(b, obj.LastError)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planDeliveryConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: deliveryConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DeliveryConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.Delivery])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*domain.Delivery]](true, plan.Value[model.Edge[*domain.Delivery]](true, "DeliveryEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DeliveryConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.Delivery])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*domain.Delivery](true, plan.Pointer[domain.Delivery](true, "Delivery")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DeliveryConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.Delivery])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DeliveryConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*domain.Delivery])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planDeliveryEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: deliveryEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DeliveryEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*domain.Delivery])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DeliveryEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*domain.Delivery])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[domain.Delivery](true, "Delivery"),
 			},
 		},
 	}
@@ -9604,7 +9813,7 @@ func (e *executableSchema) planWebhookEdge() *plan.Object {
 	}
 }
 
-var objectsOfNode = []string{"WebhookDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "Tariff", "Tag", "Subscriber", "Silence", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "ConditionLogEntry", "ConditionAlert", "Company", "Command", "AuditEntry", "AlertLogEntry", "Alert", "AccessKey"}
+var objectsOfNode = []string{"WebhookDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "Tariff", "Tag", "Subscriber", "Silence", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Delivery", "ConditionLogEntry", "ConditionAlert", "Company", "Command", "AuditEntry", "AlertLogEntry", "Alert", "AccessKey"}
 
 func objectOfNode(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -9727,6 +9936,13 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "FeedElement", obj
+	case domain.Delivery:
+		return "Delivery", &obj
+	case *domain.Delivery:
+		if obj == nil {
+			return "", nil
+		}
+		return "Delivery", obj
 	case condition.Entry:
 		return "ConditionLogEntry", &obj
 	case *condition.Entry:
@@ -9941,6 +10157,14 @@ func appendNUsageMap2ᚖsimgraphᚋgraphᚋmodelᚐUsageMap(b []byte, v *model.U
 		return b, false
 	}
 	return plan.Marshal(b, v)
+}
+
+func appendNDeliveryChannel2simgraphᚋdomainᚐChannel(b []byte, v domain.Channel) ([]byte, bool) {
+	return plan.AppendString(b, marshalNDeliveryChannel2simgraphᚋdomainᚐChannel[v]), true
+}
+
+func appendNDeliveryState2simgraphᚋdomainᚐDeliveryState(b []byte, v domain.DeliveryState) ([]byte, bool) {
+	return plan.AppendString(b, marshalNDeliveryState2simgraphᚋdomainᚐDeliveryState[v]), true
 }
 
 func appendNFeedResult2simgraphᚋdomainᚐAccountingResult(b []byte, v domain.AccountingResult) ([]byte, bool) {

@@ -39,6 +39,7 @@ type ResolverRoot interface {
 	ConditionAlert() ConditionAlertResolver
 	ConditionFiring() ConditionFiringResolver
 	ConditionLogEntry() ConditionLogEntryResolver
+	Delivery() DeliveryResolver
 	FeedElement() FeedElementResolver
 	FeedReject() FeedRejectResolver
 	Group() GroupResolver
@@ -504,6 +505,32 @@ type ComplexityRoot struct {
 		Webhook func(childComplexity int) int
 	}
 
+	Delivery struct {
+		About         func(childComplexity int) int
+		Attempts      func(childComplexity int) int
+		Channel       func(childComplexity int) int
+		CreatedAt     func(childComplexity int) int
+		DeliveryID    func(childComplexity int) int
+		FinishedAt    func(childComplexity int) int
+		ID            func(childComplexity int) int
+		LastError     func(childComplexity int) int
+		NextAttemptAt func(childComplexity int) int
+		Recipient     func(childComplexity int) int
+		State         func(childComplexity int) int
+	}
+
+	DeliveryConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	DeliveryEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
 	DetachTagPayload struct {
 		Subscribers func(childComplexity int) int
 	}
@@ -840,6 +867,7 @@ type ComplexityRoot struct {
 		DataUsageByIPAddress           func(childComplexity int, startDate string, endDate string) int
 		DataUsageByNetworkProtocol     func(childComplexity int, startDate string, endDate string) int
 		DataUsageBySubscriber          func(childComplexity int, startDate string, endDate string) int
+		Deliveries                     func(childComplexity int, channel *domain.Channel, state *domain.DeliveryState, first *int32, after *string, last *int32, before *string) int
 		ExplainAlert                   func(childComplexity int, alertID int32, physicalID *string, groupID *int32) int
 		Group                          func(childComplexity int, groupID int32) int
 		GroupList                      func(childComplexity int, limit *int32, offset *int32) int
@@ -2992,6 +3020,111 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeleteWebhookPayload.Webhook(childComplexity), true
 
+	case "Delivery.about":
+		if e.ComplexityRoot.Delivery.About == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Delivery.About(childComplexity), true
+	case "Delivery.attempts":
+		if e.ComplexityRoot.Delivery.Attempts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Delivery.Attempts(childComplexity), true
+	case "Delivery.channel":
+		if e.ComplexityRoot.Delivery.Channel == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Delivery.Channel(childComplexity), true
+	case "Delivery.createdAt":
+		if e.ComplexityRoot.Delivery.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Delivery.CreatedAt(childComplexity), true
+	case "Delivery.deliveryId":
+		if e.ComplexityRoot.Delivery.DeliveryID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Delivery.DeliveryID(childComplexity), true
+	case "Delivery.finishedAt":
+		if e.ComplexityRoot.Delivery.FinishedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Delivery.FinishedAt(childComplexity), true
+	case "Delivery.id":
+		if e.ComplexityRoot.Delivery.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Delivery.ID(childComplexity), true
+	case "Delivery.lastError":
+		if e.ComplexityRoot.Delivery.LastError == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Delivery.LastError(childComplexity), true
+	case "Delivery.nextAttemptAt":
+		if e.ComplexityRoot.Delivery.NextAttemptAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Delivery.NextAttemptAt(childComplexity), true
+	case "Delivery.recipient":
+		if e.ComplexityRoot.Delivery.Recipient == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Delivery.Recipient(childComplexity), true
+	case "Delivery.state":
+		if e.ComplexityRoot.Delivery.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Delivery.State(childComplexity), true
+
+	case "DeliveryConnection.edges":
+		if e.ComplexityRoot.DeliveryConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryConnection.Edges(childComplexity), true
+	case "DeliveryConnection.nodes":
+		if e.ComplexityRoot.DeliveryConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryConnection.Nodes(childComplexity), true
+	case "DeliveryConnection.pageInfo":
+		if e.ComplexityRoot.DeliveryConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryConnection.PageInfo(childComplexity), true
+	case "DeliveryConnection.totalCount":
+		if e.ComplexityRoot.DeliveryConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryConnection.TotalCount(childComplexity), true
+
+	case "DeliveryEdge.cursor":
+		if e.ComplexityRoot.DeliveryEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryEdge.Cursor(childComplexity), true
+	case "DeliveryEdge.node":
+		if e.ComplexityRoot.DeliveryEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryEdge.Node(childComplexity), true
+
 	case "DetachTagPayload.subscribers":
 		if e.ComplexityRoot.DetachTagPayload.Subscribers == nil {
 			break
@@ -4621,6 +4754,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.DataUsageBySubscriber(childComplexity, args["startDate"].(string), args["endDate"].(string)), true
+	case "Query.deliveries":
+		if e.ComplexityRoot.Query.Deliveries == nil {
+			break
+		}
+
+		args, err := ec.field_Query_deliveries_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Deliveries(childComplexity, args["channel"].(*domain.Channel), args["state"].(*domain.DeliveryState), args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Query.explainAlert":
 		if e.ComplexityRoot.Query.ExplainAlert == nil {
 			break
@@ -8597,6 +8741,90 @@ type ConditionFiring {
   text: String!
 }
 `, BuiltIn: false},
+	{Name: "../schema/delivery.graphqls", Input: `extend type Query {
+  "What was sent, mails and messages to webhooks in one list, the newest first. Only for users of the whole company."
+  deliveries(
+    "On this way alone."
+    channel: DeliveryChannel
+    "In this state alone."
+    state: DeliveryState
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+  ): DeliveryConnection @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+}
+
+"A mail, or a message to a webhook."
+type Delivery implements Node {
+  "The global id."
+  id: ID!
+  "The unique part of the Message-ID of a mail, or the header webhook-id."
+  deliveryId: String!
+  "The way that it goes."
+  channel: DeliveryChannel!
+  "The address of a mail, or the name of the webhook."
+  recipient: String!
+  "What a mail is about (alerts, test, webhook), or the type of the event, such as alert.fired."
+  about: String!
+  "How far it has come."
+  state: DeliveryState!
+  "How often it was tried; of a webhook since the last replay."
+  attempts: Int!
+  "When it was made."
+  createdAt: DateTime!
+  "When it is tried again; null for at once, and when it is finished."
+  nextAttemptAt: DateTime
+  "When it was delivered or given up; null before."
+  finishedAt: DateTime
+  "Why the last attempt failed; empty where it did not."
+  lastError: String!
+}
+
+"A way of notifying."
+enum DeliveryChannel {
+  "E-mail to a recipient."
+  MAIL
+  "A request to a webhook."
+  WEBHOOK
+}
+
+"How far a mail, or a message to a webhook, has come."
+enum DeliveryState {
+  "It waits to be sent, or to be sent again."
+  QUEUED
+  "A mail server has accepted it, or it was answered by 2xx."
+  DELIVERED
+  "It was given up."
+  FAILED
+  "The recipient was deleted, or unsubscribed, before it was sent."
+  CANCELLED
+}
+
+"A page of deliveries."
+type DeliveryConnection {
+  "The deliveries with their cursors."
+  edges: [DeliveryEdge!]!
+  "The deliveries alone."
+  nodes: [Delivery!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull
+}
+
+"A delivery in a page."
+type DeliveryEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The delivery."
+  node: Delivery!
+}
+`, BuiltIn: false},
 	{Name: "../schema/feed.graphqls", Input: `extend type Company {
   "The sources of usage and the network elements below them, by their names."
   feedElements(
@@ -12268,6 +12496,58 @@ func (ec *executionContext) childFields_DeleteWebhookPayload(ctx context.Context
 		return ec.fieldContext_DeleteWebhookPayload_webhook(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteWebhookPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Delivery(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Delivery_id(ctx, field)
+	case "deliveryId":
+		return ec.fieldContext_Delivery_deliveryId(ctx, field)
+	case "channel":
+		return ec.fieldContext_Delivery_channel(ctx, field)
+	case "recipient":
+		return ec.fieldContext_Delivery_recipient(ctx, field)
+	case "about":
+		return ec.fieldContext_Delivery_about(ctx, field)
+	case "state":
+		return ec.fieldContext_Delivery_state(ctx, field)
+	case "attempts":
+		return ec.fieldContext_Delivery_attempts(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Delivery_createdAt(ctx, field)
+	case "nextAttemptAt":
+		return ec.fieldContext_Delivery_nextAttemptAt(ctx, field)
+	case "finishedAt":
+		return ec.fieldContext_Delivery_finishedAt(ctx, field)
+	case "lastError":
+		return ec.fieldContext_Delivery_lastError(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Delivery", field.Name)
+}
+
+func (ec *executionContext) childFields_DeliveryConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_DeliveryConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_DeliveryConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_DeliveryConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_DeliveryConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeliveryConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_DeliveryEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_DeliveryEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_DeliveryEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeliveryEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_DetachTagPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

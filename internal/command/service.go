@@ -16,6 +16,7 @@ import (
 	"simgraph/db/bulk"
 	"simgraph/db/carrier"
 	"simgraph/db/condition"
+	"simgraph/db/delivery"
 	"simgraph/db/feed"
 	"simgraph/db/inventory"
 	"simgraph/db/live"
@@ -158,6 +159,7 @@ func (v *service) newGraph(pool *sqlx.DB, access *db.Access, store *usage.Store,
 		Commands:    carrier.New(pool, webhooks, time.Now),
 		Conditions:  condition.New(pool, time.Now),
 		Silences:    silence.New(pool, time.Now),
+		Deliveries:  delivery.New(pool),
 
 		LiveOperations: v.live,
 	}, time.Now)

@@ -11,6 +11,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/condition"
+	"simgraph/db/delivery"
 	"simgraph/db/feed"
 	"simgraph/db/silence"
 	"simgraph/db/usage"
@@ -29,7 +30,7 @@ func endpoints(pool *sqlx.DB) (http.Handler, error) {
 	graph := resolvers.New(resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
 		Access: store, Usage: records, Analytics: usage.NewAnalytics(records), Alerts: db.NewAlerts(pool, time.Now), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
-		AlertLog: db.NewAlertLog(pool), Conditions: condition.New(pool, time.Now), Silences: silence.New(pool, time.Now), Recipients: db.NewRecipients(pool, time.Now),
+		AlertLog: db.NewAlertLog(pool), Conditions: condition.New(pool, time.Now), Silences: silence.New(pool, time.Now), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, time.Now),
 	}, time.Now)
 	gate, schema := access.NewGate(store, time.Now), graph.Schema()
 	engine := transport.New(schema, transport.Config{

@@ -150,6 +150,7 @@ inTab('a recipient is added, gets a test mail, is changed and deleted', async (t
   await tab.getByRole('button', { name: 'Add' }).click();
   await tab.getByRole('button', { name: 'Send a test mail to ops@e2e.example' }).click();
   await tab.getByRole('list', { name: 'Mail to ops@e2e.example' }).getByText('test mail').waitFor();
+  await tab.getByRole('region', { name: 'Table of mails and messages' }).getByText('ops@e2e.example').first().waitFor();
   await tab.getByRole('button', { name: 'Choose alerts for ops@e2e.example' }).click();
   const choice = tab.getByRole('dialog', { name: 'What ops@e2e.example gets' });
   await choice.getByRole('group', { name: 'Alerts' }).getByRole('checkbox').first().check();

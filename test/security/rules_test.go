@@ -93,7 +93,7 @@ var leaves = map[string]kind{
 	"permissions": harmless, "disabled": harmless,
 
 	"EditConditionAlertInput.alertId": conditionID, "DeleteConditionAlertInput.alertId": conditionID,
-	"silentHours": harmless, "days": harmless, "sessionsPerHour": harmless, "forecastBytes": harmless, "changesOf": harmless,
+	"silentHours": harmless, "days": harmless, "channel": harmless, "sessionsPerHour": harmless, "forecastBytes": harmless, "changesOf": harmless,
 	"silenceId": silenceID, "startsAt": harmless, "endsAt": harmless, "weekday": harmless, "from": harmless, "until": harmless, "ended": harmless,
 	"webhookId": webhookID, "EnableWebhookInput.webhookId": disabledHook, "deliveryId": deliveryID, "alertIds": alertID, "groupIds": groupID, "tagNames": harmless,
 	"CreateWebhookInput.name": harmless, "EditWebhookInput.name": harmless, "url": harmless, "since": harmless,
@@ -218,7 +218,7 @@ func (w *world) victim(t *testing.T, p part) values {
 	}
 	for node, id := range map[string]any{
 		"Subscriber": v[physicalID], "Group": v[groupID], "Tag": v[tagName], "Alert": v[alertID],
-		"Silence": v[silenceID], "ConditionAlert": v[conditionID], "ConditionLogEntry": v["noticeId"],
+		"Delivery": v[deliveryID], "Silence": v[silenceID], "ConditionAlert": v[conditionID], "ConditionLogEntry": v["noticeId"],
 		"AlertLogEntry": v["entryId"], "Recipient": v[recipientID], "Operator": p.operator(), "Tariff": p.tariff(),
 		"User": p.email(), "Viewer": p.email(), "AccessKey": v[accessKeyID],
 		"Webhook": v[webhookID], "WebhookDelivery": v[deliveryID], "Command": v[commandID],

@@ -28,6 +28,7 @@ import (
 	"simgraph/db/companies"
 	"simgraph/db/condition"
 	"simgraph/db/dbtest"
+	"simgraph/db/delivery"
 	"simgraph/db/feed"
 	"simgraph/db/inventory"
 	"simgraph/db/live"
@@ -97,7 +98,7 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 	w.ports = resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
 		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), Alerts: db.NewAlerts(pool, clock), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
-		AlertLog: db.NewAlertLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
+		AlertLog: db.NewAlertLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock), Webhooks: endpoints, Commands: queue.New(pool, endpoints, clock),
 		LiveOperations: w.live,
 	}

@@ -25,11 +25,12 @@ const replay = graphql('mutation ReplayDelivery($input: ReplayWebhookDeliveryInp
 
 type Row = NonNullable<ResultOf<typeof query>['webhookDeliveries']>['nodes'][number];
 type State = Row['state'];
+const states = ['QUEUED', 'DELIVERED', 'FAILED'];
 
 /** The messages to webhooks, the newest first. */
 export function Deliveries({ params, webhooks }: { params: URLSearchParams; webhooks: readonly Webhook[] }) {
   const hook = params.get('hook') ?? '';
-  const state = deliveryStates[params.get('state') ?? ''] ? (params.get('state') as State) : undefined;
+  const state = states.includes(params.get('state') ?? '') ? (params.get('state') as State) : undefined;
   const list = useList(query, { webhookId: /^\d{1,9}$/.test(hook) ? Number(hook) : undefined, state }, ({ webhookDeliveries }) => webhookDeliveries);
   const [shown, setShown] = useState<Row | null>(null);
   const columns: Column<Row>[] = [
@@ -51,7 +52,7 @@ export function Deliveries({ params, webhooks }: { params: URLSearchParams; webh
           </select>
         </label>
         <nav className="switch" aria-label="States">
-          {['', ...Object.keys(deliveryStates)].map((key) => (
+          {['', ...states].map((key) => (
             <a key={key} href={to('webhooks', changed(params, { state: key }))} aria-current={(state ?? '') === key ? 'true' : undefined}>{deliveryStates[key]?.name ?? 'All'}</a>
           ))}
         </nav>

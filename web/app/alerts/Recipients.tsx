@@ -7,6 +7,7 @@ import { offerUndo, useUndo } from '../shell/undo';
 import { useMay, useViewer } from '../shell/viewer';
 import { Ago } from '../ui/Ago';
 import { Frame } from './Frame';
+import { Sent } from './Sent';
 import { choiceOf, RecipientChoice } from './RecipientChoice';
 import { mailBadge, mailStates } from './words';
 
@@ -27,11 +28,11 @@ type Recipient = NonNullable<ResultOf<typeof query>['recipients']>['nodes'][numb
 const keyOf = (recipientId: number) => `recipient/${recipientId}`;
 
 /** Who gets mail when an alert fires. */
-export default function Recipients() {
+export default function Recipients({ params }: { params: URLSearchParams }) {
   const may = useMay('VIEW_MONITORING_ALERTS', 'VIEW_A_USERS_DETAILS');
   const { isRestricted } = useViewer();
   if (!may || isRestricted) return <Frame current="recipients"><Empty>{isRestricted ? 'Recipients are for users of the whole company.' : "You need the permissions View Monitoring Alerts and View a User's Details to see recipients."}</Empty></Frame>;
-  return <Frame current="recipients"><All /></Frame>;
+  return <Frame current="recipients"><All /><Sent params={params} /></Frame>;
 }
 
 function All() {

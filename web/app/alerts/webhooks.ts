@@ -11,6 +11,8 @@ export const disabledReasons: Record<string, string> = {
   USER: 'It was disabled here.', GONE: 'It answered 410 Gone.', FAILING: 'No request to it succeeded for five days.',
 };
 
+/** The states of mails and of messages to webhooks, which are never cancelled. */
 export const deliveryStates: Record<string, { name: string; badge: string }> = {
   QUEUED: { name: 'queued', badge: 'badge' }, DELIVERED: { name: 'delivered', badge: 'badge good' }, FAILED: { name: 'given up', badge: 'badge upper' },
+  CANCELLED: { name: 'cancelled', badge: 'badge' },
 };

@@ -1,0 +1,93 @@
+package db_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"simgraph/db/delivery"
+	"simgraph/domain"
+)
+
+// Mails and messages to webhooks are one list, of which every page goes on where the one
+// before ended, both ways.
+func TestMailsAndMessagesAreOneList(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	f.pool.MustExec(`INSERT INTO companies VALUES (2, 'rival', 'Rival', 1, 'UTC')`)
+	f.pool.MustExec(`
+INSERT INTO mails (company_id, mail_id, recipient_id, email, kind, state, due_at, created_at)
+SELECT company_id, gen_random_uuid(), 1, 'ops@acme.example', 'alerts', (ARRAY['queued', 'sent', 'failed', 'cancelled'])[1 + n % 4], $1, $1::timestamptz - make_interval(mins => n / 2)
+FROM generate_series(0, 39) AS n CROSS JOIN companies`, f.now)
+	f.pool.MustExec(`
+INSERT INTO webhooks (company_id, webhook_id, name, url, format, event_types, alert_ids, group_ids, tag_names, secret, created_at, is_provider)
+VALUES (1, 1, 'ops', 'https://example.com', 'cloudevents', '{}', '{}', '{}', '{}', '', $1, false), (1, 2, 'carrier', 'https://example.com', 'cloudevents', '{}', '{}', '{}', '{}', '', $1, true)`, f.now)
+	f.pool.MustExec(`
+INSERT INTO webhook_messages (company_id, message_id, webhook_id, event_type, event, state, due_at, created_at)
+SELECT 1, gen_random_uuid(), 1 + n % 2, 'alert.fired', '{}', (ARRAY['queued', 'delivered', 'failed'])[1 + n / 2 % 3], '-infinity', $1::timestamptz - make_interval(mins => n / 3)
+FROM generate_series(0, 59) AS n`, f.now)
+	deliveries := delivery.New(f.pool)
+	ids := func(slice domain.Slice[*domain.Delivery]) (ids []string) {
+		for _, one := range slice.Items {
+			ids = append(ids, one.DeliveryID)
+		}
+		return ids
+	}
+	whole, err := deliveries.List(t.Context(), f.whole(), domain.DeliveryFilter{}, domain.Page{Limit: 100})
+	try(t, err)
+	same(t, len(whole.Items), 70) // 40 mails, and 30 messages that are no commands
+	if !slices.IsSortedFunc(whole.Items, func(a, b *domain.Delivery) int { return b.CreatedAt.Compare(a.CreatedAt) }) {
+		t.Error("the list is in another order")
+	}
+	var forward, backward []string
+	for page := (domain.Page{Limit: 7}); ; {
+		part, err := deliveries.List(t.Context(), f.whole(), domain.DeliveryFilter{}, page)
+		try(t, err)
+		forward = append(forward, ids(part)...)
+		if !part.HasNext {
+			break
+		}
+		page.Cursor = part.Cursor(len(part.Items) - 1)
+	}
+	for page := (domain.Page{Limit: 7, Backward: true}); ; {
+		part, err := deliveries.List(t.Context(), f.whole(), domain.DeliveryFilter{}, page)
+		try(t, err)
+		backward = append(ids(part), backward...)
+		if !part.HasPrevious {
+			break
+		}
+		page.Cursor = part.Cursor(0)
+	}
+	same(t, fmt.Sprint(forward), fmt.Sprint(ids(whole)))
+	same(t, fmt.Sprint(backward), fmt.Sprint(ids(whole)))
+	for of, want := range map[domain.DeliveryFilter]int{
+		{}: 70, {Channel: domain.ByMail}: 40, {Channel: domain.ByWebhook}: 30, {State: domain.Delivered}: 20, {State: domain.DeliveryCancelled}: 10,
+		{Channel: domain.ByWebhook, State: domain.DeliveryFailed}: 10, {Channel: domain.ByWebhook, State: domain.DeliveryCancelled}: 0,
+	} {
+		n, err := deliveries.Count(t.Context(), f.whole(), of)
+		try(t, err)
+		list, err := deliveries.List(t.Context(), f.whole(), of, domain.Page{Limit: 100})
+		try(t, err)
+		if n != want || len(list.Items) != want {
+			t.Errorf("%+v: %d and %d, want %d", of, n, len(list.Items), want)
+		}
+		for _, one := range list.Items {
+			if of.Channel != "" && one.Channel != of.Channel || of.State != "" && one.State != of.State {
+				t.Errorf("%+v has %+v", of, one)
+			}
+		}
+	}
+	found, err := deliveries.FindMany(t.Context(), f.whole(), []string{forward[0], forward[1], "none", "01900000-0000-7000-8000-000000000001"})
+	try(t, err)
+	same(t, len(found), 2)
+	found, err = deliveries.FindMany(t.Context(), domain.Whole(2), forward)
+	try(t, err)
+	same(t, len(found), 0)
+	_, err = deliveries.List(t.Context(), only(boats), domain.DeliveryFilter{}, domain.Page{Limit: 1})
+	same(t, kindOf(err), domain.KindForbidden)
+	for _, one := range whole.Items {
+		if one.Channel == domain.ByMail && one.State == domain.DeliveryQueued && (one.NextAttemptAt == nil || !one.NextAttemptAt.Equal(f.now)) || one.Channel == domain.ByWebhook && one.NextAttemptAt != nil {
+			t.Errorf("%+v is tried at another time", one)
+		}
+	}
+}
