@@ -10,32 +10,33 @@ import (
 	"simgraph/domain"
 )
 
-// alertSubject is a subject that was looked up.
-type alertSubject struct {
-	subscriberKey *int64
-	// groupID is the group itself, or the one that the subscriber is in now.
-	groupID *int64
+// AlertSubject is a subject that was looked up.
+type AlertSubject struct {
+	SubscriberKey *int64
+	// GroupID is the group itself, or the one that the subscriber is in now.
+	GroupID *int64
 }
 
-func (s alertSubject) id() int64 {
-	if s.subscriberKey != nil {
-		return *s.subscriberKey
+// ID is the key of the subscriber, or the number of the group.
+func (s AlertSubject) ID() int64 {
+	if s.SubscriberKey != nil {
+		return *s.SubscriberKey
 	}
-	return *s.groupID
+	return *s.GroupID
 }
 
 // watchedBy reports whether the subject is one of the alert's.
-func (s alertSubject) watchedBy(alert *domain.Alert) bool {
+func (s AlertSubject) watchedBy(alert *domain.Alert) bool {
 	same := func(a, b *int64) bool { return a != nil && b != nil && *a == *b }
 	switch alert.RuleType {
 	case domain.RuleSIM:
-		return same(s.subscriberKey, alert.SubscriberKey)
+		return same(s.SubscriberKey, alert.SubscriberKey)
 	case domain.RuleCompany:
-		return s.subscriberKey != nil
+		return s.SubscriberKey != nil
 	case domain.RuleGroupMember:
-		return s.subscriberKey != nil && same(s.groupID, alert.GroupID)
+		return s.SubscriberKey != nil && same(s.GroupID, alert.GroupID)
 	}
-	return s.subscriberKey == nil && same(s.groupID, alert.GroupID)
+	return s.SubscriberKey == nil && same(s.GroupID, alert.GroupID)
 }
 
 // Explain implements domain.Alerts.
@@ -44,7 +45,7 @@ func (a *Alerts) Explain(ctx context.Context, scope domain.Scope, alertID int64,
 	if err != nil {
 		return nil, err
 	}
-	who, err := findSubject(ctx, a.pool, scope, subject)
+	who, err := FindAlertSubject(ctx, a.pool, scope, subject)
 	if err != nil {
 		return nil, err
 	}
@@ -64,9 +65,10 @@ SELECT s.key, s.group_id
 FROM subscribers s
 WHERE s.company_id = $1 AND ($2::bigint[] IS NULL OR s.group_id = ANY($2)) AND s.physical_id = $3`
 
-func findSubject(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, subject domain.AlertSubject) (alertSubject, error) {
+// FindAlertSubject finds a subscriber or a group that the scope shows.
+func FindAlertSubject(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, subject domain.AlertSubject) (AlertSubject, error) {
 	if (subject.PhysicalID == nil) == (subject.GroupID == nil) {
-		return alertSubject{}, domain.Invalid("physicalId", "either physicalId or groupId must be given")
+		return AlertSubject{}, domain.Invalid("physicalId", "either physicalId or groupId must be given")
 	}
 	if id := subject.PhysicalID; id != nil {
 		type row struct {
@@ -76,16 +78,16 @@ func findSubject(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope
 		found, err := pg.GetOne[row](ctx, in, domain.NotFound("physicalId", "subscriber", *id), findSubjectSubscriber,
 			scope.Company, pg.GroupsOf(scope), *id)
 		if err != nil {
-			return alertSubject{}, err
+			return AlertSubject{}, err
 		}
-		return alertSubject{subscriberKey: &found.Key, groupID: found.GroupID}, nil
+		return AlertSubject{SubscriberKey: &found.Key, GroupID: found.GroupID}, nil
 	}
 	found, err := pg.GetOne[domain.Group](ctx, in, noGroup(*subject.GroupID), findGroups+"= ANY($3)",
 		scope.Company, pg.GroupsOf(scope), pq.Int64Array{*subject.GroupID})
 	if err != nil {
-		return alertSubject{}, err
+		return AlertSubject{}, err
 	}
-	return alertSubject{groupID: &found.GroupID}, nil
+	return AlertSubject{GroupID: &found.GroupID}, nil
 }
 
 const (
@@ -101,17 +103,17 @@ WHERE company_id = $1 AND period_start = $2 AND group_id = $3`
 
 // stateOf is the state of a subject that the alert need not watch, without the
 // times that the log has.
-func (a *Alerts) stateOf(ctx context.Context, scope domain.Scope, alert *domain.Alert, who alertSubject) (*domain.AlertState, error) {
+func (a *Alerts) stateOf(ctx context.Context, scope domain.Scope, alert *domain.Alert, who AlertSubject) (*domain.AlertState, error) {
 	period, err := a.currentPeriod(ctx, a.pool, scope)
 	if err != nil {
 		return nil, err
 	}
-	state := &domain.AlertState{Alert: alert, SubscriberKey: who.subscriberKey, Period: period}
+	state := &domain.AlertState{Alert: alert, SubscriberKey: who.SubscriberKey, Period: period}
 	sql := subscriberUsageIn
-	if who.subscriberKey == nil {
-		state.GroupID, sql = who.groupID, groupUsageIn
+	if who.SubscriberKey == nil {
+		state.GroupID, sql = who.GroupID, groupUsageIn
 	}
-	err = a.pool.GetContext(ctx, &state.Usage, sql, scope.Company, period.Start, who.id())
+	err = a.pool.GetContext(ctx, &state.Usage, sql, scope.Company, period.Start, who.ID())
 	return state, pg.Translate(err)
 }
 

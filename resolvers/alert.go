@@ -79,11 +79,15 @@ func (q queryResolver) ExplainAlert(ctx context.Context, alertID int32, physical
 	if err != nil {
 		return nil, err
 	}
+	return q.Ports.Alerts.Explain(ctx, scope, int64(alertID), subjectNamed(physicalID, groupID))
+}
+
+func subjectNamed(physicalID *string, groupID *int32) domain.AlertSubject {
 	subject := domain.AlertSubject{PhysicalID: physicalID}
 	if groupID != nil {
 		subject.GroupID = new(int64(*groupID))
 	}
-	return q.Ports.Alerts.Explain(ctx, scope, int64(alertID), subject)
+	return subject
 }
 
 func (m mutationResolver) CreateAlert(ctx context.Context, in input.CreateAlertInput) (*model.CreateAlertPayload, error) {

@@ -54,6 +54,14 @@ func (q queryResolver) PreviewConditionAlert(ctx context.Context, in input.Creat
 	return q.Conditions.Preview(ctx, scope, spec, int(days))
 }
 
+func (q queryResolver) ExplainConditionAlert(ctx context.Context, alertID int32, physicalID *string, groupID *int32) (*condition.Explanation, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return q.Conditions.Explain(ctx, scope, int64(alertID), subjectNamed(physicalID, groupID))
+}
+
 func (m mutationResolver) CreateConditionAlert(ctx context.Context, in input.CreateConditionAlertInput) (*model.CreateConditionAlertPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {

@@ -109,13 +109,19 @@ func (t *turn) forecast(ctx context.Context, of *condition.Alert) error {
 	return t.write(ctx, of, condition.Fired, news)
 }
 
-// histories returns what the next forecasts are made from, and moves the cursor on.
-func (t *turn) histories(ctx context.Context, of *condition.Alert, period domain.Period) ([]*historyRow, error) {
-	today := t.at.Truncate(24 * time.Hour)
+// historyDays are the days that a forecast of today is made from.
+func historyDays(today time.Time) []time.Time {
 	days := make([]time.Time, 0, condition.HistoryDays+1)
 	for back := range condition.HistoryDays + 1 {
 		days = append(days, today.AddDate(0, 0, -back))
 	}
+	return days
+}
+
+// histories returns what the next forecasts are made from, and moves the cursor on.
+func (t *turn) histories(ctx context.Context, of *condition.Alert, period domain.Period) ([]*historyRow, error) {
+	today := t.at.Truncate(24 * time.Hour)
+	days := historyDays(today)
 	company, connected := t.company.CompanyID, t.at.AddDate(0, 0, -condition.MinHistory)
 	if of.RuleType == domain.RuleGroup {
 		return pg.SelectAll[historyRow](ctx, t.pool, historyOfGroup, company, of.AlertID, period.Start, pq.Array(days), connected, of.Revision, of.GroupID)

@@ -255,10 +255,24 @@ func (t *turn) findSources(ctx context.Context, of []*silence, to map[int64]stri
 	if len(of) == 0 {
 		return nil
 	}
-	since := func(s *silence) time.Time { return s.Since }
+	if err := t.lookUpSources(ctx, of, to); err != nil {
+		return err
+	}
+	keys, times := columnsOfSilences(of)
+	sources := pq.StringArray(pg.Pluck(keys, func(key int64) string { return to[key] }))
+	_, err := pg.Affected(ctx, t.pool, keepSources, t.company.CompanyID, keys, times, sources)
+	return err
+}
+
+func columnsOfSilences(of []*silence) (keys pq.Int64Array, since any) {
+	return pg.Pluck(of, func(s *silence) int64 { return s.SubscriberKey }), pq.Array(pg.Pluck(of, func(s *silence) time.Time { return s.Since }))
+}
+
+// lookUpSources adds the sources of subscribers as far as they can be found.
+func (t *turn) lookUpSources(ctx context.Context, of []*silence, to map[int64]string) error {
 	byTime := func(x, y *silence) int { return x.Since.Compare(y.Since) }
 	first, last := slices.MinFunc(of, byTime).Since, slices.MaxFunc(of, byTime).Since
-	keys, times := pq.Int64Array(pg.Pluck(of, func(s *silence) int64 { return s.SubscriberKey })), pq.Array(pg.Pluck(of, since))
+	keys, times := columnsOfSilences(of)
 	type row struct {
 		SubscriberKey int64
 		Source        string
@@ -275,8 +289,7 @@ func (t *turn) findSources(ctx context.Context, of []*silence, to map[int64]stri
 	for _, r := range append(sessions, records...) {
 		to[r.SubscriberKey] = r.Source
 	}
-	_, err = pg.Affected(ctx, t.pool, keepSources, company, keys, times, pq.StringArray(pg.Pluck(keys, func(key int64) string { return to[key] })))
-	return err
+	return nil
 }
 
 const (

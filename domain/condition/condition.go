@@ -222,6 +222,9 @@ type Alerts interface {
 	// of the first MaxPreviewed subscribers that it watches now.
 	Preview(ctx context.Context, scope domain.Scope, spec Spec, days int) (*Preview, error)
 
+	// Explain explains why an alert has or has not fired for a subscriber or a group.
+	Explain(ctx context.Context, scope domain.Scope, id int64, subject domain.AlertSubject) (*Explanation, error)
+
 	// FindEntries answers for a batch at once, keyed by entry id.
 	FindEntries(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*Entry, error)
 	// Log returns the entries, the newest first unless ordered otherwise.

@@ -562,6 +562,199 @@ func (ec *executionContext) fieldContext_ConditionAlertEdge_node(_ context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _ConditionExplanation_reason(ctx context.Context, field graphql.CollectedField, obj *condition.Explanation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionExplanation_reason(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reason, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v condition.Reason) graphql.Marshaler {
+			return ec.marshalNConditionReason2simgraphᚋdomainᚋconditionᚐReason(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionExplanation_reason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionExplanation", field, false, false, errors.New("field of type ConditionReason does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionExplanation_text(ctx context.Context, field graphql.CollectedField, obj *condition.Explanation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionExplanation_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionExplanation_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionExplanation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionExplanation_since(ctx context.Context, field graphql.CollectedField, obj *condition.Explanation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionExplanation_since(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Since, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionExplanation_since(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionExplanation", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionExplanation_dueAt(ctx context.Context, field graphql.CollectedField, obj *condition.Explanation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionExplanation_dueAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DueAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionExplanation_dueAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionExplanation", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionExplanation_value(ctx context.Context, field graphql.CollectedField, obj *condition.Explanation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionExplanation_value(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Value, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOBigInt2ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionExplanation_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionExplanation", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionExplanation_source(ctx context.Context, field graphql.CollectedField, obj *condition.Explanation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionExplanation_source(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Source, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionExplanation_source(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionExplanation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionExplanation_knownUntil(ctx context.Context, field graphql.CollectedField, obj *condition.Explanation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionExplanation_knownUntil(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.KnownUntil, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionExplanation_knownUntil(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionExplanation", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionExplanation_entry(ctx context.Context, field graphql.CollectedField, obj *condition.Explanation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionExplanation_entry(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Entry, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *condition.Entry) graphql.Marshaler {
+			return ec.marshalOConditionLogEntry2ᚖsimgraphᚋdomainᚋconditionᚐEntry(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionExplanation_entry(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConditionExplanation",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ConditionLogEntry(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _ConditionFiring_subscriber(ctx context.Context, field graphql.CollectedField, obj *condition.Firing) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2597,6 +2790,79 @@ func (ec *executionContext) _ConditionAlertEdge(ctx context.Context, sel ast.Sel
 	return out
 }
 
+var conditionExplanationImplementors = []string{"ConditionExplanation"}
+
+func (ec *executionContext) _ConditionExplanation(ctx context.Context, sel ast.SelectionSet, obj *condition.Explanation) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, conditionExplanationImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ConditionExplanation")
+		case "reason":
+			out.Values[i] = ec._ConditionExplanation_reason(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "text":
+			out.Values[i] = ec._ConditionExplanation_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "since":
+			out.Values[i] = ec._ConditionExplanation_since(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "dueAt":
+			out.Values[i] = ec._ConditionExplanation_dueAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "value":
+			out.Values[i] = ec._ConditionExplanation_value(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "source":
+			out.Values[i] = ec._ConditionExplanation_source(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "knownUntil":
+			out.Values[i] = ec._ConditionExplanation_knownUntil(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "entry":
+			out.Values[i] = ec._ConditionExplanation_entry(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var conditionFiringImplementors = []string{"ConditionFiring"}
 
 func (ec *executionContext) _ConditionFiring(ctx context.Context, sel ast.SelectionSet, obj *condition.Firing) graphql.Marshaler {
@@ -3689,6 +3955,44 @@ func (ec *executionContext) marshalNConditionPreviewDay2ᚖsimgraphᚋdomainᚋc
 	return ec._ConditionPreviewDay(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNConditionReason2simgraphᚋdomainᚋconditionᚐReason(ctx context.Context, v any) (condition.Reason, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNConditionReason2simgraphᚋdomainᚋconditionᚐReason[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNConditionReason2simgraphᚋdomainᚋconditionᚐReason(ctx context.Context, sel ast.SelectionSet, v condition.Reason) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNConditionReason2simgraphᚋdomainᚋconditionᚐReason[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNConditionReason2simgraphᚋdomainᚋconditionᚐReason = map[string]condition.Reason{
+		"FIRED":          condition.HasFired,
+		"NOT_REACHED":    condition.NotReached,
+		"NOT_WATCHED":    condition.NotWatched,
+		"NOT_IN_USE":     condition.NotInUse,
+		"UNCONFIRMED":    condition.Unconfirmed,
+		"LITTLE_HISTORY": condition.LittleHistory,
+		"PENDING":        condition.Pending,
+	}
+	marshalNConditionReason2simgraphᚋdomainᚋconditionᚐReason = map[condition.Reason]string{
+		condition.HasFired:      "FIRED",
+		condition.NotReached:    "NOT_REACHED",
+		condition.NotWatched:    "NOT_WATCHED",
+		condition.NotInUse:      "NOT_IN_USE",
+		condition.Unconfirmed:   "UNCONFIRMED",
+		condition.LittleHistory: "LITTLE_HISTORY",
+		condition.Pending:       "PENDING",
+	}
+)
+
 func (ec *executionContext) unmarshalNConditionState2simgraphᚋdomainᚋconditionᚐState(ctx context.Context, v any) (condition.State, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNConditionState2simgraphᚋdomainᚋconditionᚐState[tmp]
@@ -3810,11 +4114,25 @@ func (ec *executionContext) marshalOConditionAlertConnection2ᚖsimgraphᚋgraph
 	return ec._ConditionAlertConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOConditionExplanation2ᚖsimgraphᚋdomainᚋconditionᚐExplanation(ctx context.Context, sel ast.SelectionSet, v *condition.Explanation) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ConditionExplanation(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOConditionLogConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*condition.Entry]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._ConditionLogConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOConditionLogEntry2ᚖsimgraphᚋdomainᚋconditionᚐEntry(ctx context.Context, sel ast.SelectionSet, v *condition.Entry) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ConditionLogEntry(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOConditionLogFilter2map(ctx context.Context, v any) (map[string]any, error) {

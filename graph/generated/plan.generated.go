@@ -110,6 +110,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"conditionAlerts":                plan.Pointer[model.Connection[*condition.Alert]](false, "ConditionAlertConnection"),
 				"conditionLog":                   plan.Pointer[model.Connection[*condition.Entry]](false, "ConditionLogConnection"),
 				"previewConditionAlert":          plan.Pointer[condition.Preview](false, "ConditionPreview"),
+				"explainConditionAlert":          plan.Pointer[condition.Explanation](false, "ConditionExplanation"),
 				"deliveries":                     plan.Pointer[model.Connection[*domain.Delivery]](false, "DeliveryConnection"),
 				"group":                          plan.Pointer[domain.Group](false, "Group"),
 				"groups":                         plan.Pointer[model.Connection[*domain.Group]](false, "GroupConnection"),
@@ -168,6 +169,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"ConditionAlert":                      e.planConditionAlert(),
 			"ConditionAlertConnection":            e.planConditionAlertConnection(),
 			"ConditionAlertEdge":                  e.planConditionAlertEdge(),
+			"ConditionExplanation":                e.planConditionExplanation(),
 			"ConditionFiring":                     e.planConditionFiring(),
 			"ConditionLogConnection":              e.planConditionLogConnection(),
 			"ConditionLogEdge":                    e.planConditionLogEdge(),
@@ -2989,6 +2991,90 @@ func (e *executableSchema) planConditionAlertEdge() *plan.Object {
 					return obj.Node, nil
 				},
 				Shape: plan.Pointer[condition.Alert](true, "ConditionAlert"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planConditionExplanation() *plan.Object {
+	return &plan.Object{
+		Satisfies: conditionExplanationImplementors,
+		Fields: map[string]*plan.Field{
+			"reason": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionExplanation_reason(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Explanation)
+					return appendNConditionReason2simgraphᚋdomainᚋconditionᚐReason(b, obj.Reason)
+				},
+			},
+			"text": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionExplanation_text(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Explanation)
+					return appendNString2string(b, obj.Text)
+				},
+			},
+			"since": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionExplanation_since(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Explanation)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.Since)
+				},
+			},
+			"dueAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionExplanation_dueAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Explanation)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.DueAt)
+				},
+			},
+			"value": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionExplanation_value(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Explanation)
+					return appendOBigInt2ᚖint64(b, obj.Value)
+				},
+			},
+			"source": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionExplanation_source(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Explanation)
+					return appendNString2string(b, obj.Source)
+				},
+			},
+			"knownUntil": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionExplanation_knownUntil(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Explanation)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.KnownUntil)
+				},
+			},
+			"entry": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionExplanation_entry(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*condition.Explanation)
+					return obj.Entry, nil
+				},
+				Shape: plan.Pointer[condition.Entry](false, "ConditionLogEntry"),
 			},
 		},
 	}
@@ -10132,6 +10218,10 @@ func appendNConditionKind2simgraphᚋdomainᚋconditionᚐKind(b []byte, v condi
 
 func appendNConditionTrait2simgraphᚋdomainᚋconditionᚐTrait(b []byte, v condition.Trait) ([]byte, bool) {
 	return plan.AppendString(b, marshalNConditionTrait2simgraphᚋdomainᚋconditionᚐTrait[v]), true
+}
+
+func appendNConditionReason2simgraphᚋdomainᚋconditionᚐReason(b []byte, v condition.Reason) ([]byte, bool) {
+	return plan.AppendString(b, marshalNConditionReason2simgraphᚋdomainᚋconditionᚐReason[v]), true
 }
 
 func appendNConditionState2simgraphᚋdomainᚋconditionᚐState(b []byte, v condition.State) ([]byte, bool) {

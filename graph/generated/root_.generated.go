@@ -363,6 +363,17 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	ConditionExplanation struct {
+		DueAt      func(childComplexity int) int
+		Entry      func(childComplexity int) int
+		KnownUntil func(childComplexity int) int
+		Reason     func(childComplexity int) int
+		Since      func(childComplexity int) int
+		Source     func(childComplexity int) int
+		Text       func(childComplexity int) int
+		Value      func(childComplexity int) int
+	}
+
 	ConditionFiring struct {
 		At         func(childComplexity int) int
 		Group      func(childComplexity int) int
@@ -869,6 +880,7 @@ type ComplexityRoot struct {
 		DataUsageBySubscriber          func(childComplexity int, startDate string, endDate string) int
 		Deliveries                     func(childComplexity int, channel *domain.Channel, state *domain.DeliveryState, first *int32, after *string, last *int32, before *string) int
 		ExplainAlert                   func(childComplexity int, alertID int32, physicalID *string, groupID *int32) int
+		ExplainConditionAlert          func(childComplexity int, alertID int32, physicalID *string, groupID *int32) int
 		Group                          func(childComplexity int, groupID int32) int
 		GroupList                      func(childComplexity int, limit *int32, offset *int32) int
 		Groups                         func(childComplexity int, first *int32, after *string, last *int32, before *string) int
@@ -2592,6 +2604,55 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ConditionAlertEdge.Node(childComplexity), true
+
+	case "ConditionExplanation.dueAt":
+		if e.ComplexityRoot.ConditionExplanation.DueAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionExplanation.DueAt(childComplexity), true
+	case "ConditionExplanation.entry":
+		if e.ComplexityRoot.ConditionExplanation.Entry == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionExplanation.Entry(childComplexity), true
+	case "ConditionExplanation.knownUntil":
+		if e.ComplexityRoot.ConditionExplanation.KnownUntil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionExplanation.KnownUntil(childComplexity), true
+	case "ConditionExplanation.reason":
+		if e.ComplexityRoot.ConditionExplanation.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionExplanation.Reason(childComplexity), true
+	case "ConditionExplanation.since":
+		if e.ComplexityRoot.ConditionExplanation.Since == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionExplanation.Since(childComplexity), true
+	case "ConditionExplanation.source":
+		if e.ComplexityRoot.ConditionExplanation.Source == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionExplanation.Source(childComplexity), true
+	case "ConditionExplanation.text":
+		if e.ComplexityRoot.ConditionExplanation.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionExplanation.Text(childComplexity), true
+	case "ConditionExplanation.value":
+		if e.ComplexityRoot.ConditionExplanation.Value == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionExplanation.Value(childComplexity), true
 
 	case "ConditionFiring.at":
 		if e.ComplexityRoot.ConditionFiring.At == nil {
@@ -4776,6 +4837,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.ExplainAlert(childComplexity, args["alertId"].(int32), args["physicalId"].(*string), args["groupId"].(*int32)), true
+	case "Query.explainConditionAlert":
+		if e.ComplexityRoot.Query.ExplainConditionAlert == nil {
+			break
+		}
+
+		args, err := ec.field_Query_explainConditionAlert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.ExplainConditionAlert(childComplexity, args["alertId"].(int32), args["physicalId"].(*string), args["groupId"].(*int32)), true
 	case "Query.group":
 		if e.ComplexityRoot.Query.Group == nil {
 			break
@@ -8432,6 +8504,15 @@ enum Permission {
     "Of how many days, 1 to 90."
     days: Int! = 28
   ): ConditionPreview @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
+  "Why an alert on a condition has or has not fired, for a subscriber or for a group."
+  explainConditionAlert(
+    "The identifier of the alert."
+    alertId: Int!
+    "The subscriber in question: its ICCID, device EUI or IMEI."
+    physicalId: String
+    "The group in question, for an alert on a group as a whole."
+    groupId: Int
+  ): ConditionExplanation @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
 extend type Mutation {
@@ -8739,6 +8820,44 @@ type ConditionFiring {
   at: DateTime!
   "What, as a sentence without its subject."
   text: String!
+}
+
+"Why an alert on a condition has or has not fired for a subject."
+type ConditionExplanation {
+  "Why."
+  reason: ConditionReason!
+  "The reason in sentences."
+  text: String!
+  "When the subject was seen last, the begin of the current hour of STORM or of the period of FORECAST, or when a value changed last; null where that does not matter."
+  since: DateTime
+  "SILENT: when a silence that lasts fires; null for other kinds."
+  dueAt: DateTime
+  "The sessions of the current hour, or the forecast in bytes; null for other kinds."
+  value: BigInt
+  "SILENT: the source that the subject came from last; empty where that is not known."
+  source: String!
+  "SILENT: until when usage of that source is known."
+  knownUntil: DateTime
+  "The newest entry of the log that reports a begin, under the alert as it is now."
+  entry: ConditionLogEntry
+}
+
+"Why an alert on a condition has or has not fired."
+enum ConditionReason {
+  "The log has an entry of what there is now."
+  FIRED
+  "What the alert notices is not so now."
+  NOT_REACHED
+  "The alert does not watch the subject."
+  NOT_WATCHED
+  "The subscriber is not active, barred, terminated or a profile that is not enabled: neither its silence nor a forecast means anything."
+  NOT_IN_USE
+  "The source of the subject has not reported for long enough to know of a silence."
+  UNCONFIRMED
+  "A forecast needs three weeks of history."
+  LITTLE_HISTORY
+  "The next evaluation fires."
+  PENDING
 }
 `, BuiltIn: false},
 	{Name: "../schema/delivery.graphqls", Input: `extend type Query {
@@ -12212,6 +12331,28 @@ func (ec *executionContext) childFields_ConditionAlertEdge(ctx context.Context, 
 		return ec.fieldContext_ConditionAlertEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ConditionAlertEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_ConditionExplanation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "reason":
+		return ec.fieldContext_ConditionExplanation_reason(ctx, field)
+	case "text":
+		return ec.fieldContext_ConditionExplanation_text(ctx, field)
+	case "since":
+		return ec.fieldContext_ConditionExplanation_since(ctx, field)
+	case "dueAt":
+		return ec.fieldContext_ConditionExplanation_dueAt(ctx, field)
+	case "value":
+		return ec.fieldContext_ConditionExplanation_value(ctx, field)
+	case "source":
+		return ec.fieldContext_ConditionExplanation_source(ctx, field)
+	case "knownUntil":
+		return ec.fieldContext_ConditionExplanation_knownUntil(ctx, field)
+	case "entry":
+		return ec.fieldContext_ConditionExplanation_entry(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ConditionExplanation", field.Name)
 }
 
 func (ec *executionContext) childFields_ConditionFiring(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -92,7 +92,7 @@ var leaves = map[string]kind{
 	"kind": harmless, "subscriberType": harmless, "EditUserInput.userEmail": spareUser,
 	"permissions": harmless, "disabled": harmless,
 
-	"EditConditionAlertInput.alertId": conditionID, "DeleteConditionAlertInput.alertId": conditionID,
+	"EditConditionAlertInput.alertId": conditionID, "explainConditionAlert.alertId": conditionID, "DeleteConditionAlertInput.alertId": conditionID,
 	"silentHours": harmless, "days": harmless, "channel": harmless, "sessionsPerHour": harmless, "forecastBytes": harmless, "changesOf": harmless,
 	"silenceId": silenceID, "startsAt": harmless, "endsAt": harmless, "weekday": harmless, "from": harmless, "until": harmless, "ended": harmless,
 	"webhookId": webhookID, "EnableWebhookInput.webhookId": disabledHook, "deliveryId": deliveryID, "alertIds": alertID, "groupIds": groupID, "tagNames": harmless,
@@ -108,7 +108,7 @@ var leaves = map[string]kind{
 }
 
 // given are optional leaves without which a field makes no sense.
-var given = map[string]bool{"explainAlert.groupId": true, "CreateAlertInput.target": true, "CreateConditionAlertInput.target": true, "ConditionInput.sessionsPerHour": true, "EditAlertInput.upperThreshold": true, "/alerts.target": true,
+var given = map[string]bool{"explainAlert.groupId": true, "explainConditionAlert.groupId": true, "CreateAlertInput.target": true, "CreateConditionAlertInput.target": true, "ConditionInput.sessionsPerHour": true, "EditAlertInput.upperThreshold": true, "/alerts.target": true,
 	"StartSubscriberChangeInput.physicalIds": true, "StartSubscriberChangeInput.change": true, "SubscriberChange.removeTags": true,
 	"MoveSubscriberInput.groupId": true, "EditSubscriberInventoryInput.imsi": true, "EditGroupInventoryInput.hideTariffDetails": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
 	"SetCommandProviderInput.url": true, "EditWebhookInput.name": true, "CreateWebhookInput.alertIds": true, "ChooseRecipientAlertsInput.groupIds": true, "CreateSilenceInput.physicalIds": true, "EditSilenceInput.reason": true,
