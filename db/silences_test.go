@@ -275,6 +275,11 @@ func TestSilencesAreChangedEndedAndKept(t *testing.T) {
 	if made.Reason != "longer" || len(made.AlertIDs) != 0 || !made.EndsAt.Equal(began.Add(3*time.Hour)) {
 		t.Errorf("%+v", made)
 	}
+	for _, tags := range [][]string{{"a, b"}, {"a", "b"}} {
+		edited, err := store.Edit(t.Context(), by, later.SilenceID, rules.Edit{TagNames: &tags})
+		try(t, err)
+		same(t, fmt.Sprintf("%q", edited.TagNames), fmt.Sprintf("%q", tags))
+	}
 	_, err = store.Edit(t.Context(), by, made.SilenceID, rules.Edit{EndsAt: new(began)})
 	same(t, kindOf(err), domain.KindInvalid)
 	for _, scope := range []domain.Scope{domain.Whole(2), only(boats)} {
@@ -309,7 +314,7 @@ func TestSilencesAreChangedEndedAndKept(t *testing.T) {
 	same(t, fmt.Sprint(count(nil), count(new(true)), count(new(false))), "1 1 0")
 	var actions []string
 	try(t, f.pool.Select(&actions, `SELECT action FROM audit_log WHERE subject_type = 'Silence' ORDER BY sequence`))
-	same(t, fmt.Sprint(actions), "[silence.create silence.create silence.edit silence.end silence.end]")
+	same(t, fmt.Sprint(actions), "[silence.create silence.create silence.edit silence.edit silence.edit silence.end silence.end]")
 
 	for range rules.MaxSilences {
 		_, err := store.Create(t.Context(), by, rules.Spec{Reason: "works", EndsAt: f.now.Add(time.Hour)})

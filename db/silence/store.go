@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -236,15 +237,15 @@ func moment(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}
-	return at.UTC().Format(time.RFC3339)
+	return at.UTC().Format(time.RFC3339Nano)
 }
 
 func listed[T any](values []T) string {
-	if len(values) == 0 {
-		return ""
+	texts := make([]string, len(values))
+	for i, value := range values {
+		texts[i] = fmt.Sprint(value)
 	}
-	text := fmt.Sprint(values)
-	return text[1 : len(text)-1]
+	return strings.Join(texts, ", ")
 }
 
 const writeSilence = `
@@ -270,8 +271,7 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit sil
 		if err != nil {
 			return err
 		}
-		all := changes(&before.Spec, &after)
-		if len(all) == 0 {
+		if before.Same(&after) {
 			edited = before
 			return nil
 		}
@@ -283,7 +283,7 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit sil
 		if edited, err = find(ctx, tx, scope.Company, id); err != nil {
 			return err
 		}
-		return audit.Record(ctx, tx, scope, entryOf(domain.AuditSilenceEdit, id, all))
+		return audit.Record(ctx, tx, scope, entryOf(domain.AuditSilenceEdit, id, changes(&before.Spec, &after)))
 	})
 	return edited, err
 }

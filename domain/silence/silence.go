@@ -82,6 +82,13 @@ func (s *Spec) Check(at time.Time) error {
 	return s.check()
 }
 
+// Same reports whether the other one silences the same, for the same reason.
+func (s *Spec) Same(other *Spec) bool {
+	return s.Reason == other.Reason && s.StartsAt.Equal(other.StartsAt) && s.EndsAt.Equal(other.EndsAt) && slices.Equal(s.Weekly, other.Weekly) &&
+		slices.Equal(s.AlertIDs, other.AlertIDs) && slices.Equal(s.GroupIDs, other.GroupIDs) &&
+		slices.Equal(s.TagNames, other.TagNames) && slices.Equal(s.PhysicalIDs, other.PhysicalIDs)
+}
+
 // Silence keeps alerts from notifying anybody.
 type Silence struct {
 	SilenceID int64

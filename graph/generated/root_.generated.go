@@ -10456,7 +10456,7 @@ type EditSilencePayload {
 
 "What ending a silence gave."
 type EndSilencePayload {
-  "The silence as it is now, or was."
+  "The silence as it is now; one that had not begun as it was, and is no more."
   silence: Silence!
 }
 `, BuiltIn: false},
