@@ -402,8 +402,10 @@ func TestRequestsBeyondTheQueueAreDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	for range 10 {
-		if _, err := conn.Write(encoded(t, report().Packet(secret))); err != nil {
+	for i := range 10 {
+		p := report().Packet(secret)
+		p.Identifier = byte(i) // or two would be the same request
+		if _, err := conn.Write(encoded(t, p)); err != nil {
 			t.Fatal(err)
 		}
 	}
