@@ -24,10 +24,17 @@ export function pageTests() {
         if (process.env.SIMGRAPH_FAILED) await opened.tab.screenshot({ path: `${process.env.SIMGRAPH_FAILED}/${name.replaceAll(/\W+/g, '-')}.png` });
         throw error;
       } finally {
-        await opened.close();
+        await closed(opened);
       }
     });
   };
+}
+
+/** Closes the tab. One that loads anew at this moment, as when its session ends, may keep the browser from it: then the browser closes it at last. */
+async function closed(opened) {
+  let timer;
+  await Promise.race([opened.close(), new Promise((resolve) => { timer = setTimeout(resolve, 10_000); })]);
+  clearTimeout(timer);
 }
 
 export const browserOf = (tab) => tab.context().browser();
