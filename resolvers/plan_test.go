@@ -278,8 +278,12 @@ func TestPlannedMutationsAnswerAsGqlgenDoes(t *testing.T) {
 // harvest reads values to use in arguments.
 func (p *pair) harvest(t *testing.T) map[string][]any {
 	t.Helper()
-	known := map[string][]any{}
-	for seed := range uint64(400) {
+	known, wanted := map[string][]any{}, []string{"physicalId", "id", "cursor", "name"}
+	isMissing := func(name string) bool { return len(known[name]) == 0 }
+	for seed := range uint64(600) {
+		if seed >= 150 && !slices.ContainsFunc(wanted, isMissing) {
+			break
+		}
 		a := &author{Rand: rand.New(rand.NewPCG(seed, 2)), schema: p.schema, most: 5}
 		query, variables := a.query()
 		op, err := p.plain.Prepare(query)
@@ -292,8 +296,8 @@ func (p *pair) harvest(t *testing.T) map[string][]any {
 			gather(known, "", data)
 		}
 	}
-	for _, name := range []string{"physicalId", "id", "cursor", "name"} {
-		if len(known[name]) == 0 {
+	for _, name := range wanted {
+		if isMissing(name) {
 			t.Fatalf("no value of %s was found", name)
 		}
 	}

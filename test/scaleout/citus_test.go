@@ -408,6 +408,9 @@ func (d *distributed) losesNothingWhenTheCoordinatorIsKilled() {
 	first.works("afterwards")
 }
 func TestCitusTakesImportsAndMigrations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is a test of statements: the race detector finds nothing in it")
+	}
 	t.Parallel()
 	nodes := dbtest.NewCluster(t, 2, nil)
 	env := environment(t, nodes.URL, io.Discard)
