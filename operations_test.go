@@ -163,7 +163,7 @@ func (s *instance) exercise() {
 		s.t.Error(got)
 	}
 	s.recordOne(bearer)
-	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	defer cancel()
 	conn, _, err := websocket.Dial(ctx, s.base+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: bearer})
 	if err != nil {

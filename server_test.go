@@ -157,7 +157,7 @@ func (s *instance) end(signal syscall.Signal) int {
 	}
 	select {
 	case <-s.exited:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		s.t.Fatal("the server does not end")
 	}
 	return s.cmd.ProcessState.ExitCode()
@@ -166,7 +166,7 @@ func (s *instance) end(signal syscall.Signal) int {
 // awaitNoDatabase fails when a PostgreSQL process outlives the server.
 func (s *instance) awaitNoDatabase() {
 	s.t.Helper()
-	for range 100 {
+	for range 600 {
 		if len(postgresOn(s.dir)) == 0 {
 			return
 		}

@@ -33,7 +33,7 @@ func (f *fleet) follow() *live.Store {
 // the listener begins to listen is not known.
 func next[T any](t *testing.T, stream *domain.Stream[T], do func()) T {
 	t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		if do != nil {
 			do()

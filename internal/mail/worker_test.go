@@ -167,7 +167,7 @@ var (
 // until waits for what workers that run by themselves bring about.
 func (f *fixture) until(what string, is func() bool) {
 	f.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			f.t.Fatalf("it did not happen that %s; mails: %v", what, f.states())
 		}

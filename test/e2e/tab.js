@@ -15,7 +15,7 @@ export function pageTests() {
 
   /** A test in a tab of its own, in which nothing may go wrong beside what is expected. */
   return function inTab(name, run, { expected = [], ...options } = {}) {
-    test(name, { timeout: 90_000 }, async () => {
+    test(name, { timeout: 240_000 }, async () => {
       const opened = await openTab(browser, options);
       try {
         await run(opened.tab, opened);

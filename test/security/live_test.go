@@ -55,7 +55,7 @@ func (e *eventWriter) Write(text []byte) (int, error) {
 func await(t *testing.T, events <-chan string, text string, again func()) string {
 	t.Helper()
 	var all strings.Builder
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		again()
 		select {

@@ -55,7 +55,7 @@ func (w *wire) send(message string) {
 }
 
 func (w *wire) receive() (string, error) {
-	ctx, cancel := context.WithTimeout(w.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
 	defer cancel()
 	_, data, err := w.conn.Read(ctx)
 	return string(data), err
