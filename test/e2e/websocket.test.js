@@ -276,8 +276,7 @@ check('the client of graphql-ws receives FORBIDDEN errors', async () => {
 check('the client of graphql-ws is kept alive', async () => {
   let pongs = 0;
   const c = client({ keepAlive: 50, lazy: false, on: { pong: () => pongs++ } });
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  assert.ok(pongs > 2, `${pongs} pongs`);
+  while (pongs < 3) await new Promise((resolve) => setTimeout(resolve, 20));
   await c.dispose();
 });
 
