@@ -77,7 +77,7 @@ function List() {
     { key: 'kind', name: 'Notices', width: 160, cell: ({ kind }) => kinds[kind] },
     { key: 'bound', name: 'Limit', width: 220, cell: limitOf },
     { key: 'created', name: 'Made', width: 130, cell: ({ dateCreated }) => <Ago at={dateCreated} /> },
-    { key: 'delete', name: 'Delete', width: 90, cell: (row) => mayDelete && <button type="button" className="bare" aria-label={`Delete the condition ${row.alertId}`} onClick={() => setDropping(row)}>Delete</button> },
+    { key: 'delete', name: 'Delete', width: 90, cell: (row) => mayDelete && <button type="button" className="bare link" aria-label={`Delete the condition ${row.alertId}`} onClick={() => setDropping(row)}>Delete</button> },
   ];
   return (
     <Panel id="list" title={list.total === undefined ? 'Conditions' : `${count(list.total)} condition${list.total === 1 ? '' : 's'}`} aside={mayAdd && <button type="button" onClick={() => setMaking(true)}>New condition</button>}>

@@ -40,7 +40,7 @@ export function Deliveries({ params, webhooks }: { params: URLSearchParams; webh
     { key: 'attempts', name: 'Attempts', width: 100, kind: 'number', cell: ({ attempts }) => count(attempts) },
     { key: 'answer', name: 'Last answer', width: 230, cell: answerOf },
     { key: 'made', name: 'Made', width: 130, cell: ({ createdAt }) => <Ago at={createdAt} /> },
-    { key: 'show', name: 'Show', width: 90, cell: (row) => <button type="button" className="bare" aria-label={`Show message ${row.deliveryId}`} onClick={() => setShown(row)}>Show</button> },
+    { key: 'show', name: 'Show', width: 90, cell: (row) => <button type="button" className="bare link" aria-label={`Show message ${row.deliveryId}`} onClick={() => setShown(row)}>Show</button> },
   ];
   return (
     <Panel id="deliveries" title={list.total === undefined ? 'Messages' : `${count(list.total)} message${list.total === 1 ? '' : 's'}`} aside={<button type="button" className="quiet" onClick={list.reload}>Look again</button>}>
