@@ -51,6 +51,8 @@ const (
 	pause = 5 * time.Millisecond
 	// noteEvery is the time between two attempts to record an answer.
 	noteEvery = 200 * time.Millisecond
+	// noteFor bounds how long an answer may take to be recorded.
+	noteFor = 10 * time.Second
 )
 
 // New returns a worker.
@@ -150,7 +152,7 @@ func (w *Worker) count(company domain.CompanyID, n int) int {
 }
 
 // lease is how long a message is the worker's: the request, and to record the answer.
-func (w *Worker) lease() time.Duration { return w.Timeout + w.Timeout/2 }
+func (w *Worker) lease() time.Duration { return w.Timeout + noteFor }
 
 // deliver makes one attempt and records the answer.
 func (w *Worker) deliver(ctx context.Context, of *webhook.Attempt) {

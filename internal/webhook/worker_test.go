@@ -163,7 +163,7 @@ func TestWhatFailsComesAgainUnderTheSameID(t *testing.T) {
 					fail(w, r)
 				}
 			})
-			f.start(time.Second)
+			f.start(5 * time.Second)
 			sent := f.send()
 			f.until(sent.DeliveryID, failedOnce)
 			f.pass(10 * time.Second)
