@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -249,6 +250,34 @@ func TestAtMostFourRequestsRunAtOnceAndOneWhereItFails(t *testing.T) {
 	try(t, err)
 	if of := found[hook.WebhookID]; of.FailingSince != nil || of.PausedUntil == nil || of.PausedUntil.Sub(f.now) != time.Hour {
 		t.Errorf("%+v", of)
+	}
+}
+
+func TestWorkersThatClaimTogetherKeepTheBoundOfAnEndpoint(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	store := hooksOf(f, "k")
+	hook := addHook(t, store, f.whole(), webhook.Filter{})
+	for range webhook.TestsPerHour {
+		_, err := store.SendTest(t.Context(), f.whole(), hook.WebhookID)
+		try(t, err)
+	}
+	for round := range 30 {
+		var claiming sync.WaitGroup
+		var claimed [6][]*webhook.Attempt
+		for i := range claimed {
+			claiming.Go(func() {
+				var err error
+				if claimed[i], err = store.Claim(t.Context(), 1, 100, time.Minute); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		claiming.Wait()
+		if all := slices.Concat(claimed[:]...); len(all) != webhook.AtOnce {
+			t.Fatalf("claimed %d in round %d", len(all), round)
+		}
+		f.now = f.now.Add(2 * time.Minute) // the leases end
 	}
 }
 

@@ -60,7 +60,8 @@ WHERE w.company_id = $1 AND (NOT w.is_provider OR $5) AND ` + isCalled + `
 ORDER BY busy, random()
 FOR NO KEY UPDATE OF w SKIP LOCKED`
 
-// claimMessages is under the lock of the endpoint.
+// claimMessages is under the lock of the endpoint, and counts its requests again: another
+// worker may have claimed between the look of lockDue and the lock.
 const claimMessages = `
 UPDATE webhook_messages c SET attempts = c.attempts + 1, due_at = $4, claimed_until = $4
 WHERE c.company_id = $1 AND c.message_id IN (
@@ -73,7 +74,8 @@ WHERE c.company_id = $1 AND c.message_id IN (
    WHERE m.company_id = $1 AND m.webhook_id = $5 AND m.state = 'queued' AND m.due_at > $3
    ORDER BY m.due_at
    LIMIT $6)
-  LIMIT $6)
+  LIMIT GREATEST(0, LEAST($6, $7 - (SELECT count(*) FROM webhook_messages b
+    WHERE b.company_id = $1 AND b.webhook_id = $5 AND b.claimed_until > $2 AND b.claimed_until <= $4))))
 RETURNING c.message_id, c.attempts, c.event`
 
 type dueEndpoint struct {
@@ -118,7 +120,7 @@ func (s *Store) Claim(ctx context.Context, company domain.CompanyID, limit int, 
 				unsigned = errors.Join(unsigned, fmt.Errorf("the secret of the webhook %d: %w", endpoint.WebhookID, err))
 				continue
 			}
-			messages, err := pg.SelectAll[claimed](ctx, tx, claimMessages, company, at, late, until, endpoint.WebhookID, room)
+			messages, err := pg.SelectAll[claimed](ctx, tx, claimMessages, company, at, late, until, endpoint.WebhookID, room, most)
 			if err != nil {
 				return err
 			}
