@@ -253,6 +253,33 @@ func TestAtMostFourRequestsRunAtOnceAndOneWhereItFails(t *testing.T) {
 	}
 }
 
+func TestEveryFieldOfAWebhookCanBeEditedByItself(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	store := hooksOf(f, "k")
+	hook := addHook(t, store, f.whole(), webhook.Filter{})
+	edit := func(of webhook.Edit) *webhook.Endpoint {
+		t.Helper()
+		edited, err := store.Edit(t.Context(), f.whole(), hook.WebhookID, of)
+		try(t, err)
+		return edited
+	}
+	edit(webhook.Edit{Name: new("other")})
+	edit(webhook.Edit{URL: new("https://example.com/other")})
+	edit(webhook.Edit{Format: new(webhook.Slack)})
+	edit(webhook.Edit{EventTypes: &[]webhook.EventType{webhook.AlertFired}})
+	edit(webhook.Edit{AlertIDs: &[]int64{1}})
+	edit(webhook.Edit{GroupIDs: &[]int64{2, 3}})
+	edit(webhook.Edit{TagNames: &[]string{"a, b"}})
+	got := edit(webhook.Edit{TagNames: &[]string{"a", "b"}}) // whose text is the same
+	same(t, fmt.Sprintf("%s %s %s %v %v %v %q", got.Name, got.URL, got.Format, got.EventTypes, got.AlertIDs, got.GroupIDs, got.TagNames),
+		`other https://example.com/other slack [alert.fired] [1] [2 3] ["a" "b"]`)
+	edit(webhook.Edit{Name: new("other"), TagNames: &[]string{"a", "b"}})
+	var edits int
+	try(t, f.pool.Get(&edits, `SELECT count(*) FROM audit_log WHERE action = 'webhook.edit'`))
+	same(t, edits, 8)
+}
+
 func TestWorkersThatClaimTogetherKeepTheBoundOfAnEndpoint(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))

@@ -21,6 +21,15 @@ func Names(field string, names []string) domain.AuditChange {
 	return domain.AuditChange{Field: field, After: &text}
 }
 
+// List is a list as a change writes it.
+func List[T any](values []T) string {
+	texts := make([]string, len(values))
+	for i, value := range values {
+		texts[i] = fmt.Sprint(value)
+	}
+	return strings.Join(texts, ", ")
+}
+
 // RecordImport notes what a part of an import changed, if anything.
 func RecordImport(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, what string, counts map[domain.Outcome]int) error {
 	var changes []domain.AuditChange

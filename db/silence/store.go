@@ -5,8 +5,6 @@ package silence
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -222,11 +220,11 @@ func changes(before, after *silence.Spec) (all []domain.AuditChange) {
 		{"reason", func(s *silence.Spec) string { return s.Reason }},
 		{"startsAt", func(s *silence.Spec) string { return moment(s.StartsAt) }},
 		{"endsAt", func(s *silence.Spec) string { return moment(s.EndsAt) }},
-		{"weekly", func(s *silence.Spec) string { return listed(s.Weekly) }},
-		{"alertIds", func(s *silence.Spec) string { return listed(s.AlertIDs) }},
-		{"groupIds", func(s *silence.Spec) string { return listed(s.GroupIDs) }},
-		{"tagNames", func(s *silence.Spec) string { return listed(s.TagNames) }},
-		{"physicalIds", func(s *silence.Spec) string { return listed(s.PhysicalIDs) }},
+		{"weekly", func(s *silence.Spec) string { return audit.List(s.Weekly) }},
+		{"alertIds", func(s *silence.Spec) string { return audit.List(s.AlertIDs) }},
+		{"groupIds", func(s *silence.Spec) string { return audit.List(s.GroupIDs) }},
+		{"tagNames", func(s *silence.Spec) string { return audit.List(s.TagNames) }},
+		{"physicalIds", func(s *silence.Spec) string { return audit.List(s.PhysicalIDs) }},
 	} {
 		all = append(all, domain.Changed(field.name, field.of(before), field.of(after))...)
 	}
@@ -238,14 +236,6 @@ func moment(at time.Time) string {
 		return ""
 	}
 	return at.UTC().Format(time.RFC3339Nano)
-}
-
-func listed[T any](values []T) string {
-	texts := make([]string, len(values))
-	for i, value := range values {
-		texts[i] = fmt.Sprint(value)
-	}
-	return strings.Join(texts, ", ")
 }
 
 const writeSilence = `

@@ -231,10 +231,10 @@ func changes(before, after *webhook.Spec) (all []domain.AuditChange) {
 		{"name", func(s *webhook.Spec) string { return s.Name }},
 		{"url", func(s *webhook.Spec) string { return s.URL }},
 		{"format", func(s *webhook.Spec) string { return string(s.Format) }},
-		{"eventTypes", func(s *webhook.Spec) string { return listed(s.EventTypes) }},
-		{"alertIds", func(s *webhook.Spec) string { return listed(s.AlertIDs) }},
-		{"groupIds", func(s *webhook.Spec) string { return listed(s.GroupIDs) }},
-		{"tagNames", func(s *webhook.Spec) string { return listed(s.TagNames) }},
+		{"eventTypes", func(s *webhook.Spec) string { return audit.List(s.EventTypes) }},
+		{"alertIds", func(s *webhook.Spec) string { return audit.List(s.AlertIDs) }},
+		{"groupIds", func(s *webhook.Spec) string { return audit.List(s.GroupIDs) }},
+		{"tagNames", func(s *webhook.Spec) string { return audit.List(s.TagNames) }},
 	} {
 		switch {
 		case before != nil:
@@ -244,14 +244,6 @@ func changes(before, after *webhook.Spec) (all []domain.AuditChange) {
 		}
 	}
 	return all
-}
-
-func listed[T any](values []T) string {
-	if len(values) == 0 {
-		return ""
-	}
-	text := fmt.Sprint(values)
-	return text[1 : len(text)-1]
 }
 
 const writeWebhook = `
@@ -265,13 +257,12 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit web
 		if err := after.Check(s.Rules); err != nil {
 			return nil, err
 		}
-		all := changes(&before, &after)
-		if len(all) == 0 {
+		if before.Same(&after) {
 			return nil, nil
 		}
 		_, err := pg.Affected(ctx, tx, writeWebhook, scope.Company, id, after.Name, after.URL, after.Format,
 			pq.Array(after.EventTypes), numbers(after.AlertIDs), numbers(after.GroupIDs), texts(after.TagNames))
-		return entryOf(domain.AuditWebhookEdit, id, all...), err
+		return entryOf(domain.AuditWebhookEdit, id, changes(&before, &after)...), err
 	})
 }
 

@@ -86,6 +86,12 @@ type Spec struct {
 	Filter
 }
 
+// Same reports whether the other one is equal.
+func (s *Spec) Same(other *Spec) bool {
+	return s.Name == other.Name && s.URL == other.URL && s.Format == other.Format && slices.Equal(s.EventTypes, other.EventTypes) &&
+		slices.Equal(s.AlertIDs, other.AlertIDs) && slices.Equal(s.GroupIDs, other.GroupIDs) && slices.Equal(s.TagNames, other.TagNames)
+}
+
 // Edit is what changes on an endpoint; nil stays as it is.
 type Edit struct {
 	Name, URL  *string
