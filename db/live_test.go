@@ -161,7 +161,9 @@ func TestASlowReaderLosesItsStreamWithAnError(t *testing.T) {
 	tx := f.pool.MustBegin()
 	try(t, db.UsageBooked(t.Context(), tx, f.company, f.now, changes, nil))
 	try(t, tx.Commit())
-	time.Sleep(500 * time.Millisecond)
+	for deadline := time.Now().Add(time.Minute); stream.Err() == nil && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
 	n := 0
 	for range stream.Events {
 		n++

@@ -217,7 +217,7 @@ func TestWebSocketsOfAnAddressAreCounted(t *testing.T) {
 		t.Errorf("a third gets %d", status)
 	}
 	_ = first.CloseNow()
-	for range 100 {
+	for range 6000 {
 		if _, status := dial(); status == 101 {
 			return
 		}

@@ -263,7 +263,7 @@ func TestASocketOfATokenIsFreedWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	end()
-	for range 100 {
+	for range 6000 {
 		if l.SocketBy(by(t, "one")) == nil {
 			return
 		}
