@@ -70,10 +70,16 @@ function snapshot(): Route {
   return route;
 }
 
+const listeners = new Set<() => void>();
+
 export const useRoute = (): Route =>
   useSyncExternalStore((listener) => {
+    listeners.add(listener);
     addEventListener('hashchange', listener);
-    return () => removeEventListener('hashchange', listener);
+    return () => {
+      listeners.delete(listener);
+      removeEventListener('hashchange', listener);
+    };
   }, snapshot);
 
 export type Params = Record<string, string> | URLSearchParams;
@@ -95,6 +101,8 @@ export function changed(params: URLSearchParams, changes: Record<string, string 
   return next;
 }
 
+/** Goes to an address. It is drawn at once: browsers report it later, and until then a box that was ticked would show as it was, and a second tick would undo the first. */
 export const go = (hash: string) => {
   location.hash = hash;
+  for (const listener of listeners) listener();
 };
