@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"simgraph/db/dbtest"
 	"simgraph/db/silence"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
@@ -57,10 +58,7 @@ func silencedBy(silences []*rules.Silence, e *domain.AlertLogEntry, group map[in
 // everything else is.
 func TestSilencesKeepAlertsFromNotifying(t *testing.T) {
 	t.Parallel()
-	seeds := []uint64{uint64(time.Now().UnixNano()), 1, 2}
-	if testing.Short() {
-		seeds = seeds[:1]
-	}
+	seeds, _ := dbtest.Seeds()
 	for _, seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()

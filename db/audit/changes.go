@@ -21,13 +21,9 @@ func Names(field string, names []string) domain.AuditChange {
 	return domain.AuditChange{Field: field, After: &text}
 }
 
-// List is a list as a change writes it.
+// List returns the values as text, separated by commas.
 func List[T any](values []T) string {
-	texts := make([]string, len(values))
-	for i, value := range values {
-		texts[i] = fmt.Sprint(value)
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(pg.Pluck(values, func(value T) string { return fmt.Sprint(value) }), ", ")
 }
 
 // RecordImport notes what a part of an import changed, if anything.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"simgraph/db/dbtest"
 	"simgraph/domain"
 	"simgraph/domain/condition"
 )
@@ -19,11 +20,7 @@ var levels = map[domain.RuleType]string{domain.RuleCompany: "", domain.RuleSIM: 
 // A preview of the past is what alerts noticed that were evaluated all the time.
 func TestAPreviewIsWhatAlertsNoticed(t *testing.T) {
 	t.Parallel()
-	unseen := uint64(time.Now().UnixNano())
-	seeds := []uint64{unseen, 1, 2}
-	if testing.Short() {
-		seeds = seeds[:1]
-	}
+	seeds, unseen := dbtest.Seeds()
 	for _, seed := range seeds {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	store "simgraph/db/condition"
+	"simgraph/db/dbtest"
 	"simgraph/db/inventory"
 	"simgraph/domain"
 	"simgraph/domain/condition"
@@ -39,15 +40,10 @@ type turns struct {
 	want   []string
 }
 
-// forSeeds runs a test for some seeds and for one that no run has had before. The name of
-// a subtest is its seed: one that failed is repeated when it is added to these.
+// forSeeds runs a test for each of dbtest.Seeds. The name of a subtest is its seed.
 func forSeeds(t *testing.T, stream uint64, run func(m *turns)) {
 	t.Helper()
-	unseen := uint64(time.Now().UnixNano())
-	seeds := []uint64{1, 2, unseen}
-	if testing.Short() {
-		seeds = seeds[2:]
-	}
+	seeds, unseen := dbtest.Seeds()
 	for _, seed := range seeds {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			t.Parallel()

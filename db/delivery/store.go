@@ -27,7 +27,7 @@ const (
   CASE WHEN d.state = 'queued' AND isfinite(d.due_at) THEN d.due_at END AS next_attempt_at, d.finished_at, d.last_error`
 	// mails and messages are the deliveries d of a channel; messages without commands to
 	// carriers, by a condition that the planner expects to hold for many, so that it reads
-	// them in their order. {page} goes on with conditions, order and limit.
+	// them in their order. {page} is filled with further conditions, order and limit.
 	mails = `
   (SELECT * FROM (
     SELECT m.company_id, m.mail_id AS delivery_id, NULL::bigint AS webhook_id, 'mail' COLLATE "C" AS channel, m.email AS address, m.kind COLLATE "C" AS about,

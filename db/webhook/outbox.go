@@ -60,8 +60,8 @@ WHERE w.company_id = $1 AND (NOT w.is_provider OR $5) AND ` + isCalled + `
 ORDER BY busy, random()
 FOR NO KEY UPDATE OF w SKIP LOCKED`
 
-// claimMessages is under the lock of the endpoint, and counts its requests again: another
-// worker may have claimed between the look of lockDue and the lock.
+// claimMessages runs under the lock of the endpoint, and counts its requests again: another
+// worker may have claimed since the snapshot that lockDue counted in.
 const claimMessages = `
 UPDATE webhook_messages c SET attempts = c.attempts + 1, due_at = $4, claimed_until = $4
 WHERE c.company_id = $1 AND c.message_id IN (
@@ -111,8 +111,8 @@ func (s *Store) Claim(ctx context.Context, company domain.CompanyID, limit int, 
 			if endpoint.Failing {
 				most = 1
 			}
-			room := min(most-endpoint.Busy, limit-len(attempts))
-			if room <= 0 {
+			left := limit - len(attempts)
+			if left <= 0 || endpoint.Busy >= most {
 				continue
 			}
 			secrets, err := s.secrets(company, endpoint, at)
@@ -120,7 +120,7 @@ func (s *Store) Claim(ctx context.Context, company domain.CompanyID, limit int, 
 				unsigned = errors.Join(unsigned, fmt.Errorf("the secret of the webhook %d: %w", endpoint.WebhookID, err))
 				continue
 			}
-			messages, err := pg.SelectAll[claimed](ctx, tx, claimMessages, company, at, late, until, endpoint.WebhookID, room, most)
+			messages, err := pg.SelectAll[claimed](ctx, tx, claimMessages, company, at, late, until, endpoint.WebhookID, left, most)
 			if err != nil {
 				return err
 			}
