@@ -30,7 +30,7 @@ export function pageTests() {
   };
 }
 
-/** Closes the tab. One that loads anew at this moment, as when its session ends, may keep the browser from it: then the browser closes it at last. */
+/** Closes the tab. A tab that is reloading, as when its session ends, may not close: then it closes with the browser. */
 async function closed(opened) {
   let timer;
   await Promise.race([opened.close(), new Promise((resolve) => { timer = setTimeout(resolve, 10_000); })]);

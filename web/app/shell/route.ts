@@ -101,7 +101,7 @@ export function changed(params: URLSearchParams, changes: Record<string, string 
   return next;
 }
 
-/** Goes to an address. It is drawn at once: browsers report it later, and until then a box that was ticked would show as it was, and a second tick would undo the first. */
+/** Goes to an address and draws it at once. The browser reports the change only later: until then a ticked box would show its old state, and a second tick would undo the first. */
 export const go = (hash: string) => {
   location.hash = hash;
   for (const listener of listeners) listener();
