@@ -1,6 +1,10 @@
 package resolvers
 
-import "strings"
+import (
+	"strings"
+
+	"simgraph/domain"
+)
 
 // Riding are the fields, as Type.field, that a store can select with the object.
 func Riding() []string {
@@ -14,3 +18,6 @@ func Riding() []string {
 	}
 	return fields
 }
+
+// NodePermissions are what a caller needs to find a type by its id.
+func NodePermissions(kind string) []domain.Permission { return nodeTypes[kind].permissions }

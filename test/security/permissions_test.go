@@ -17,7 +17,12 @@ import (
 // tokenWithout returns a token of the administrator that lacks a permission.
 func (w *world) tokenWithout(t *testing.T, lacking domain.Permission) string {
 	t.Helper()
-	scopes := slices.DeleteFunc(domain.AllPermissions(), func(p domain.Permission) bool { return p == lacking })
+	return w.tokenOf(t, slices.DeleteFunc(domain.AllPermissions(), func(p domain.Permission) bool { return p == lacking }))
+}
+
+// tokenOf returns a token of the administrator that has the permissions alone.
+func (w *world) tokenOf(t *testing.T, scopes []domain.Permission) string {
+	t.Helper()
 	key, secret, err := w.access.CreateKey(t.Context(), domain.Whole(w.company(t, own.company)), "own-admin@acme.example", scopes, time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -59,14 +64,15 @@ func TestTheMatrixOfPermissionsOfPaths(t *testing.T) {
 	}
 }
 
-// An edge to another noun is refused for lack of each of its permissions, and
-// what is beside it still answers.
+// An edge to another noun is refused for lack of each of its permissions, nothing is
+// loaded for it, and what is beside it still answers.
 func TestTheMatrixOfPermissionsOfEdges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	tokens := map[string]string{}
 	for _, p := range domain.AllPermissions() {
 		tokens[string(p)] = w.tokenWithout(t, p)
+		w.query(t, tokens[string(p)], "{__typename}", nil) // the token is read once
 	}
 	v := w.victim(t, own)
 	edges := 0
@@ -109,15 +115,23 @@ func (w *world) refuseEdge(t *testing.T, token string, def *ast.Definition, edge
 		return
 	}
 	root, declared, variables := w.call(way[0], v, "")
-	text := w.edgeText(edge)
-	for _, field := range slices.Backward(way[1:]) {
-		text = field.Name + w.sized(field) + " {__typename " + text + "}"
+	ask := func(text string) (answer, int64) {
+		for _, field := range slices.Backward(way[1:]) {
+			text = field.Name + w.sized(field) + " {__typename " + text + "}"
+		}
+		before := w.statements.Load()
+		a := w.query(t, token, document("query", declared, root+" {"+text+"}"), variables)
+		return a, w.statements.Load() - before
 	}
 	name := ""
 	for _, field := range way {
 		name += field.Name + "."
 	}
-	a := w.query(t, token, document("query", declared, root+" {"+text+"}"), variables)
+	_, without := ask("__typename")
+	a, statements := ask(w.edgeText(edge))
+	if statements != without {
+		t.Errorf("%s%s without %s: %d statements, and %d without the field", name, edge.Name, lacking, statements, without)
+	}
 	refused := slices.ContainsFunc(a.graphErrors(t), func(e graphError) bool {
 		return e.Extensions.Code == "FORBIDDEN" && strings.Contains(e.Message, lacking.Label()) && slices.Contains(e.Path, any(edge.Name))
 	})
@@ -128,7 +142,7 @@ func (w *world) refuseEdge(t *testing.T, token string, def *ast.Definition, edge
 
 func (w *world) edgeText(edge *ast.FieldDefinition) string {
 	if w.schema.Types[edge.Type.Name()].IsCompositeType() {
-		return edge.Name + " {__typename}"
+		return edge.Name + " " + walker{schema: w.schema, depth: 2}.of(edge.Type.Name(), nil)
 	}
 	return edge.Name
 }

@@ -79,19 +79,22 @@ type world struct {
 	oauth  *access.OAuth
 	// operations are run by operateAll.
 	operations *bulk.Store
+	// statements is how many the service sent to the database.
+	statements atomic.Int64
 }
 
 // newWorld opens the service; configure changes how people sign in.
 func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 	t.Helper()
+	w := &world{tokens: map[string]string{}}
 	url := dbtest.URL(t)
-	pool, err := pg.Open(t.Context(), url, pg.Options{})
+	pool, err := pg.Open(t.Context(), url, pg.Options{Observe: func(context.Context, string) { w.statements.Add(1) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pool.Close() })
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	w := &world{pool: pool, access: db.NewAccess(pool), live: live.New(pool, url, log), tokens: map[string]string{}}
+	w.pool, w.access, w.live = pool, db.NewAccess(pool), live.New(pool, url, log)
 	w.sessions = store.New(pool, w.access, store.Options{Idle: time.Hour, Most: 10 * time.Hour, Key: sealKey})
 	w.usage = usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
 	endpoints := webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return sealKey, nil }, Now: clock})
