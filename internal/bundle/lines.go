@@ -8,6 +8,9 @@ import (
 	"io"
 )
 
+// readBuffer is small beside a request of one record, and large enough for files.
+const readBuffer = 16 << 10
+
 // MaxLine is the longest line that is read, in bytes.
 const MaxLine = 1 << 20
 
@@ -23,7 +26,7 @@ type lines struct {
 	bytes  int64
 }
 
-func newLines(r io.Reader) *lines { return &lines{in: bufio.NewReaderSize(r, 64<<10)} }
+func newLines(r io.Reader) *lines { return &lines{in: bufio.NewReaderSize(r, readBuffer)} }
 
 // next returns the next line that is not blank, without its end; it is valid
 // until the next call. errTooLong concerns that line alone.

@@ -36,7 +36,7 @@ type stream struct {
 	r        *http.Request
 	body     io.Reader
 	control  *http.ResponseController
-	lines    chan readLine
+	lines    *readAhead
 	answered bool
 	out      []byte
 }
@@ -54,7 +54,7 @@ func (h *Handler) stream(ctx context.Context, caller *domain.Caller, w http.Resp
 	}
 	return &stream{
 		Handler: h, ctx: ctx, caller: caller, w: w, r: r, body: body,
-		control: http.NewResponseController(w), lines: make(chan readLine, batchSize),
+		control: http.NewResponseController(w), lines: newReadAhead(batchSize),
 	}
 }
 
@@ -105,9 +105,9 @@ func (s *stream) extend() {
 }
 
 // read hands over the lines of the body until it ends, or stop is closed. The
-// order matters: its error must be set once the lines are closed.
+// order matters: its error must be set once the lines have ended.
 func (s *stream) read(stop <-chan struct{}) error {
-	defer close(s.lines)
+	defer s.lines.end()
 	reader := bundle.NewUsageReader(s.body)
 	for {
 		line, err := reader.Next()
@@ -120,9 +120,7 @@ func (s *stream) read(stop <-chan struct{}) error {
 		case err != nil:
 			return unreadable(err)
 		}
-		select {
-		case s.lines <- readLine{line, err}:
-		case <-stop:
+		if !s.lines.put(readLine{line, err}, stop) {
 			return nil
 		}
 	}
@@ -214,31 +212,25 @@ func (s *stream) bookAll(to chan<- *booking, stop <-chan struct{}) {
 
 // collect waits for a line and takes what comes with it; none at the end.
 func (s *stream) collect(stop <-chan struct{}) ([]readLine, error) {
-	var batch []readLine
+	for s.lines.awaits(1) {
+		select {
+		case <-stop:
+			return nil, nil
+		case <-s.closing:
+			return nil, errStopping
+		case <-s.lines.grown:
+		}
+	}
 	select {
 	case <-stop:
 		return nil, nil
 	case <-s.closing:
-		return nil, errStopping
-	case first, open := <-s.lines:
-		if !open {
-			return nil, nil
+		if !s.lines.over() {
+			return nil, errStopping
 		}
-		batch = append(batch, first)
+	default:
 	}
-	enough := time.After(linger)
-	for len(batch) < batchSize {
-		select {
-		case line, open := <-s.lines:
-			if !open {
-				return batch, nil
-			}
-			batch = append(batch, line)
-		case <-enough:
-			return batch, nil
-		}
-	}
-	return batch, nil
+	return s.lines.take(linger), nil
 }
 
 // book records what can be read of a batch.

@@ -124,3 +124,19 @@ func TestALongStreamIsJudgedInItsOrder(t *testing.T) {
 		t.Errorf("%d records are booked, want %d", got, accepted)
 	}
 }
+
+// A request of one record takes the memory of one, not of a whole batch: many senders of
+// single records are served at a time. It is not parallel: allocations are counted for the
+// whole process.
+func TestARequestOfOneRecordAllocatesLittle(t *testing.T) {
+	const atMost = 64 << 10
+	handler := newStreams()
+	measured := testing.Benchmark(func(b *testing.B) {
+		for b.Loop() {
+			stream(t, handler, strings.NewReader(line(1, "")))
+		}
+	})
+	if got := measured.AllocedBytesPerOp(); got > atMost {
+		t.Errorf("a request allocates %d bytes, more than %d", got, atMost)
+	}
+}
