@@ -70,7 +70,7 @@ var layers = map[string][]string{
 	"db/condition":           {"db", "db/audit", "db/companies", "db/keyset", "db/pg", "domain", "domain/condition", "domain/query"},
 	"db/webhook":             {"db/audit", "db/companies", "db/keyset", "db/pg", "domain", "domain/condition", "domain/query", "domain/webhook", "internal/seal"},
 	"db/carrier":             {"db/audit", "db/companies", "db/keyset", "db/pg", "db/webhook", "domain", "domain/carrier", "domain/query", "domain/webhook"},
-	"db/feed":                {"db/audit", "db/companies", "db/keyset", "db/pg", "db/usage", "domain", "domain/query", "internal/seal"},
+	"db/feed":                {"db/audit", "db/companies", "db/keyset", "db/pg", "db/usage", "domain", "domain/query", "internal/flight", "internal/seal"},
 	"db/inventory":           {"db", "db/audit", "db/carrier", "db/pg", "db/usage", "domain", "domain/inventory"},
 	"db/credential":          {"domain"},
 	"db/signin":              {"db", "db/audit", "db/companies", "db/credential", "db/pg", "db/usage", "domain", "domain/inventory", "domain/signin", "internal/seal"},

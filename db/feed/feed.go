@@ -11,7 +11,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
 )
@@ -21,6 +20,8 @@ type Store struct {
 	pool    *sqlx.DB
 	usage   *usage.Store
 	clients *Clients
+	rejects rejects
+	shared  *shared
 
 	mu sync.Mutex
 	// tally has the packets since the last Flush.
@@ -29,9 +30,13 @@ type Store struct {
 
 var _ domain.Feed = (*Store)(nil)
 
-// New returns the store on the pool, which books by the ledger.
+// New returns the store on the pool, which books by the ledger. Both should have a
+// pool of their own: what senders send is not bounded.
 func New(pool *sqlx.DB, ledger *usage.Store, clients *Clients) *Store {
-	return &Store{pool: pool, usage: ledger, clients: clients, tally: map[tallyKey]domain.FeedPackets{}}
+	return &Store{
+		pool: pool, usage: ledger, clients: clients, tally: map[tallyKey]domain.FeedPackets{},
+		rejects: rejects{pool: pool, waiting: map[domain.CompanyID]*rejectBatch{}}, shared: newShared(pool, ledger),
+	}
 }
 
 // Clients implements domain.Feed.
@@ -65,7 +70,9 @@ func (f *Store) store(ctx context.Context, client *domain.RADIUSClient, clients 
 	if a.Restarted {
 		var failures []error
 		for _, client := range clients {
-			failures = append(failures, f.usage.EndRestarted(ctx, client.CompanyID, client.Name, a.NAS, a.At))
+			restart := usage.Restart{Source: client.Name, NAS: a.NAS, At: a.At}
+			_, err := f.shared.restarts.Do(ctx, client.CompanyID, restart)
+			failures = append(failures, err)
 		}
 		return domain.AccountingRestarted, errors.Join(failures...)
 	}
@@ -95,7 +102,7 @@ func (f *Store) owner(ctx context.Context, clients []*domain.RADIUSClient, a dom
 	}
 	var failures []error
 	for _, client := range clients {
-		found, err := f.usage.HasSubscriber(ctx, client.CompanyID, &a.Record)
+		found, err := f.shared.owners.Do(ctx, client.CompanyID, &a.Record)
 		if found {
 			return client, nil
 		}
@@ -104,31 +111,14 @@ func (f *Store) owner(ctx context.Context, clients []*domain.RADIUSClient, a dom
 	return clients[0], errors.Join(failures...)
 }
 
-// maxRejects bounds the reasons that are kept of a company. What comes beyond is
-// counted for no network element in particular.
-const maxRejects = 1000
-
-const addReject = `
-INSERT INTO feed_rejects AS r (company_id, source, nas, reason, requests, first_at, last_at, example)
-SELECT own.company_id, $2, CASE WHEN (SELECT count(*) FROM feed_rejects WHERE company_id = $1) < $6
-    OR EXISTS (SELECT FROM feed_rejects WHERE company_id = $1 AND source = $2 AND nas = $3 AND reason = $4) THEN $3 ELSE '' END,
-  $4, 1, now(), now(), $5
-FROM companies own
-WHERE own.company_id = $1
-ON CONFLICT (company_id, source, nas, reason) DO UPDATE
-SET requests = r.requests + 1, last_at = excluded.last_at, example = excluded.example`
-
 // reject keeps the reason for which a request cannot be used.
 func (f *Store) reject(ctx context.Context, client *domain.RADIUSClient, a domain.Accounting, reason, example string) (domain.AccountingResult, error) {
-	_, err := pg.Affected(ctx, f.pool, addReject, client.CompanyID, client.Name, a.NAS, reason, example, maxRejects)
-	return domain.AccountingUnusable, err
+	key := reasonKey{domain.FeedKey{Source: client.Name, NAS: a.NAS}, reason}
+	return domain.AccountingUnusable, f.rejects.add(ctx, client.CompanyID, key, example)
 }
 
 // Writable implements domain.Feed.
 func (f *Store) Writable(ctx context.Context) error {
-	reason, err := pg.ReadOnly(ctx, f.pool)
-	if err == nil && reason != "" {
-		err = domain.Unavailable(errors.New(reason))
-	}
+	_, err := f.shared.writable.Do(ctx, struct{}{}, struct{}{})
 	return err
 }

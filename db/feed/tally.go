@@ -38,8 +38,9 @@ type tallyKey struct {
 	result domain.AccountingResult
 }
 
-// maxTally bounds the keys that are counted between two flushes.
-const maxTally = 100_000
+// maxTally bounds the network elements that are counted between two flushes. What
+// comes beyond is counted for its source alone.
+const maxTally = 10_000
 
 // count notes a packet for the next Flush.
 func (f *Store) count(company domain.CompanyID, of domain.FeedKey, result domain.AccountingResult) {
@@ -48,7 +49,8 @@ func (f *Store) count(company domain.CompanyID, of domain.FeedKey, result domain
 	key := tallyKey{company, of, result}
 	packets, known := f.tally[key]
 	if !known && len(f.tally) >= maxTally {
-		return
+		key.NAS = ""
+		packets = f.tally[key]
 	}
 	packets.Packets++
 	packets.LastAt = time.Now()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
 
 	"simgraph/db/companies"
 	"simgraph/db/pg"
@@ -13,13 +14,27 @@ import (
 )
 
 const endRestarted = `
-UPDATE sessions n SET ended_at = $4, cause = 'NAS-Restart', is_transferring = false
-WHERE n.company_id = $1 AND n.source = $2 AND n.nas = $3 AND n.ended_at IS NULL AND n.as_of <= $4
+UPDATE sessions n SET ended_at = e.at, cause = 'NAS-Restart', is_transferring = false
+FROM (
+  SELECT u.source, u.nas, max(u.at) AS at
+  FROM unnest($2::text[], $3::text[], $4::timestamptz[]) AS u(source, nas, at)
+  GROUP BY u.source, u.nas
+  OFFSET 0
+) e
+WHERE n.company_id = $1 AND n.source = e.source AND n.nas = e.nas AND n.ended_at IS NULL AND n.as_of <= e.at
 RETURNING coalesce(n.subscriber_key, 0)`
 
-// EndRestarted ends the sessions of a network element that went up or down then.
-func (u *Store) EndRestarted(ctx context.Context, company domain.CompanyID, source, nas string, at time.Time) error {
-	return u.endSessions(ctx, company, endRestarted, source, nas, at)
+// Restart is a network element of a source that went up or down then.
+type Restart struct {
+	Source, NAS string
+	At          time.Time
+}
+
+// EndRestarted ends the sessions of network elements that went up or down.
+func (u *Store) EndRestarted(ctx context.Context, company domain.CompanyID, restarts []Restart) error {
+	return u.endSessions(ctx, company, endRestarted,
+		textArray(restarts, func(r Restart) string { return r.Source }), textArray(restarts, func(r Restart) string { return r.NAS }),
+		TimeArray(pg.Pluck(restarts, func(r Restart) time.Time { return r.At })))
 }
 
 const (
@@ -112,14 +127,12 @@ func (u *Store) endSessions(ctx context.Context, company domain.CompanyID, state
 	})
 }
 
-const hasSubscriber = `
-SELECT s.key IS NOT NULL
-FROM (SELECT $2::text AS physical_id, $3::text AS imsi, $4::text AS msisdn) AS q
-CROSS JOIN LATERAL (` + subscriberOf + `) s`
-
-// HasSubscriber reports whether the company has the subscriber of a record.
-func (u *Store) HasSubscriber(ctx context.Context, company domain.CompanyID, r *domain.UsageRecord) (bool, error) {
-	var found bool
-	err := u.pool.GetContext(ctx, &found, hasSubscriber, company, r.PhysicalID, networkName(r, imsiOf), networkName(r, msisdnOf))
-	return found, pg.Translate(err)
+// HaveSubscribers reports of each record whether the company has its subscriber.
+func (u *Store) HaveSubscribers(ctx context.Context, company domain.CompanyID, records []*domain.UsageRecord) ([]bool, error) {
+	var keys pq.Int64Array
+	err := u.pool.QueryRowxContext(ctx, findReadings, company,
+		textArray(records, func(r *domain.UsageRecord) string { return r.PhysicalID }),
+		textArray(records, func(r *domain.UsageRecord) string { return networkName(r, imsiOf) }),
+		textArray(records, func(r *domain.UsageRecord) string { return networkName(r, msisdnOf) })).Scan(&keys)
+	return pg.Pluck(keys, func(key int64) bool { return key != 0 }), pg.Translate(err)
 }

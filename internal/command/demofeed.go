@@ -96,5 +96,16 @@ func (v *service) feedDemo(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	return v.demo.run(ctx, v.radius.Addr())
+	return v.demo.run(ctx, reachable(v.radius.Addrs()[0]))
+}
+
+// reachable is an address of this host for one that stands for all.
+func reachable(at netip.AddrPort) netip.AddrPort {
+	switch at.Addr() {
+	case netip.IPv4Unspecified():
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port())
+	case netip.IPv6Unspecified():
+		return netip.AddrPortFrom(netip.IPv6Loopback(), at.Port())
+	}
+	return at
 }

@@ -12,18 +12,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"simgraph/db/feed"
-	"simgraph/db/usage"
+	"simgraph/db/pg"
 	"simgraph/internal/radius"
 	"simgraph/internal/seal"
 )
 
 // Feeding are the flags of what network elements send.
 type Feeding struct {
-	RADIUSAddr      string        `name:"radius-addr" placeholder:"ADDRESS" help:"Take RADIUS accounting at this UDP address of the host, such as 10.0.0.5:1813. Off when missing."`
-	RADIUSWaiting   int           `name:"radius-waiting" default:"8192" range:"1..1000000" help:"Most RADIUS requests that wait for the database; more are dropped, and sent again."`
+	RADIUSAddr      []string      `name:"radius-addr" placeholder:"ADDRESS" help:"Take RADIUS accounting at these UDP addresses or names of the host, such as 10.0.0.5:1813; 0.0.0.0 stands for all of IPv4, [::] for all. Off when missing."`
+	RADIUSWaiting   int           `name:"radius-waiting" default:"8192" range:"1..1000000" help:"Most RADIUS requests that wait for the database, in 64 MB at most; more are dropped, and sent again."`
+	RADIUSConns     int           `name:"radius-conns" default:"4" range:"1..1000" help:"Most connections to the database for RADIUS, beside those of --max-conns."`
 	SessionInterval time.Duration `default:"15m" range:"10s..24h" help:"The longest interval of reports that is expected of a network element. A session that misses three intervals has ended."`
 }
 
@@ -75,31 +74,49 @@ func makeKey(path string) ([]byte, error) {
 	return text, os.Link(file.Name(), path)
 }
 
-// feed opens the listener for RADIUS; nil without --radius-addr.
-func (s *Serve) feed(env *Env, v *service, pool *sqlx.DB, ledger *usage.Store) (*radius.Listener, error) {
-	address := s.RADIUSAddr
-	if address == "" && s.feedsDemo() {
-		address = "127.0.0.1:0"
+// feed opens the listener for RADIUS, with connections of its own to the database:
+// what senders send keeps no request waiting. Without --radius-addr it does nothing.
+func (s *Serve) feed(ctx context.Context, env *Env, v *service, url string) error {
+	addresses := s.RADIUSAddr
+	if len(addresses) == 0 && s.feedsDemo() {
+		addresses = []string{"127.0.0.1:0"}
 	}
-	if address == "" {
-		return nil, nil
+	if len(addresses) == 0 {
+		return nil
 	}
 	key, err := s.key(env.DataDir)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	clients := feed.NewClients(pool, key)
+	if v.feedPool, err = pg.Open(ctx, url, pg.Options{
+		MaxConns: s.RADIUSConns, Pooler: env.Pooler, StatementTimeout: env.Timeout, Trace: env.Trace,
+	}); err != nil {
+		return err
+	}
+	clients := feed.NewClients(v.feedPool, key)
 	if s.feedsDemo() {
-		v.demo = &demoFeed{pool, clients}
+		v.demo = &demoFeed{v.feedPool, clients}
 	}
-	v.feed = feed.New(pool, ledger, clients)
-	listener, err := radius.Listen(address, radius.Config{Feed: v.feed, Log: env.Log, MaxWaiting: s.RADIUSWaiting})
+	v.feed = feed.New(v.feedPool, newUsage(v.feedPool), clients)
+	v.radius, err = radius.Listen(ctx, addresses, radius.Config{Feed: v.feed, Log: env.Log, MaxWaiting: s.RADIUSWaiting})
 	if err != nil {
-		return nil, err
+		return errors.Join(err, v.feedPool.Close())
 	}
-	listener.Observe = v.telemetry.Metrics.ObserveRADIUS(radius.Results, radius.Stored, listener.Drops)
-	env.Log.Info("RADIUS accounting is taken", "address", listener.Addr().String())
-	return listener, nil
+	v.telemetry.watchFeed(v.feedPool)
+	v.radius.Observe = v.telemetry.Metrics.ObserveRADIUS(radius.Results, radius.Stored, v.radius.Drops)
+	for _, address := range v.radius.Addrs() {
+		env.Log.Info("RADIUS accounting is taken", "address", address.String())
+	}
+	return nil
+}
+
+// closeFeed closes what feed has opened.
+func (v *service) closeFeed(env *Env) {
+	if v.radius == nil {
+		return
+	}
+	_ = v.radius.Close() // Run may have closed it
+	env.warn("close the database", v.feedPool.Close())
 }
 
 // listen runs the listener until ctx ends, and stores then what it has counted.

@@ -74,6 +74,13 @@ func (v *observed) watch(requests, upkeep *sqlx.DB) {
 	v.Metrics.Register(telemetry.NewBacklog(db.NewBacklog(requests), v.log))
 }
 
+// watchFeed adds the metrics of the pool for RADIUS.
+func (v *observed) watchFeed(pool *sqlx.DB) {
+	if v.Metrics != nil {
+		v.Metrics.Register(collectors.NewDBStatsCollector(pool.DB, "radius"))
+	}
+}
+
 // name takes the names of the endpoints by their paths.
 func (v *observed) name(endpoints map[string]string) {
 	v.Endpoints, v.Streams = endpoints, usageEndpoint

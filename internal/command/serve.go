@@ -116,6 +116,10 @@ func (s *Serve) run(ctx context.Context, env *Env, reload *reloader) (err error)
 		return err
 	}
 	defer v.closeReplicas(env)
+	if err := s.feed(ctx, env, v, url); err != nil {
+		return err
+	}
+	defer v.closeFeed(env)
 	v.server.Timing = s.timing()
 	if err := s.secure(v, reload); err != nil {
 		return err

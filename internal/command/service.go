@@ -86,8 +86,9 @@ type service struct {
 	conditions *condition.Store
 	// radius takes accounting; nil without --radius-addr.
 	radius *radius.Listener
-	// feed stores what the listener takes.
-	feed *feed.Store
+	// feed stores what the listener takes, on connections of its own.
+	feed     *feed.Store
+	feedPool *sqlx.DB
 	// demo feeds the demo company; nil when it does not feed itself.
 	demo *demoFeed
 	// sessionInterval is the longest interval of reports that is expected.
@@ -125,9 +126,6 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	v.conditions = condition.New(pool, time.Now)
 	v.audit, v.auditMonths = audit.NewLog(upkeep), int(s.AuditRetention)
 	v.sessionInterval = s.SessionInterval
-	if v.radius, err = s.feed(env, v, pool, v.usage); err != nil {
-		return nil, err
-	}
 	v.graph = v.newGraph(pool, v.access, v.usage, webhooks)
 	if err := s.openReplicas(ctx, env, v, pool); err != nil {
 		return nil, err

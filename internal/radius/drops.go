@@ -3,15 +3,25 @@ package radius
 import (
 	"bufio"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// Drops returns how many datagrams the kernel dropped at the port, since the buffer
+// Drops returns how many datagrams the kernel dropped at the ports, since the buffer
 // was full; 0 where the kernel does not report it.
-func (l *Listener) Drops() float64 {
-	port := strings.ToUpper(strconv.FormatInt(0x10000+int64(l.Addr().Port()), 16))[1:]
-	return dropsOf("/proc/net/udp", port) + dropsOf("/proc/net/udp6", port)
+func (l *Listener) Drops() (drops float64) {
+	var counted []uint16
+	for _, s := range l.sockets {
+		at := s.addr().Port()
+		if slices.Contains(counted, at) {
+			continue
+		}
+		counted = append(counted, at)
+		port := strings.ToUpper(strconv.FormatInt(0x10000+int64(at), 16))[1:]
+		drops += dropsOf("/proc/net/udp", port) + dropsOf("/proc/net/udp6", port)
+	}
+	return drops
 }
 
 // dropsOf sums the last column of the sockets with that port, in hexadecimal.

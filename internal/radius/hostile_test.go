@@ -27,14 +27,14 @@ func (elsewhere) Clients(context.Context) ([]*domain.RADIUSClient, error) {
 func TestAnUnknownClientGetsNoAnswer(t *testing.T) {
 	t.Parallel()
 	var l ledger
-	listener, err := radius.Listen("127.0.0.1:0", radius.Config{Feed: elsewhere{&l}, Log: slog.New(slog.DiscardHandler)})
+	listener, err := radius.Listen(t.Context(), []string{"127.0.0.1:0"}, radius.Config{Feed: elsewhere{&l}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	listener.Observe = l.observe
 	ended := make(chan error, 1)
 	go func() { ended <- listener.Run(context.WithoutCancel(t.Context())) }()
-	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(listener.Addr()))
+	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(listener.Addrs()[0]))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,11 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"layeh.com/radius"
 
 	"simgraph/domain"
@@ -24,6 +27,13 @@ const (
 	storeTime = 20 * time.Second
 	// drainTime bounds how long requests are answered after the listener was closed.
 	drainTime = 5 * time.Second
+	// mostWaiting bounds the requests that wait for the ledger, in bytes: far below the
+	// 64 MB that are promised, since garbage is collected when the heap has grown to
+	// several times of what is held.
+	mostWaiting = 16 << 20
+	// waitingSize is about what a request takes while it waits, beside its answer: a
+	// goroutine and the texts that were read.
+	waitingSize = 6 << 10
 )
 
 // The results of packets beside those of domain.AccountingResult.
@@ -64,47 +74,60 @@ type Config struct {
 // Listener answers accounting requests over UDP.
 type Listener struct {
 	cfg     Config
-	conn    *net.UDPConn
-	turns   chan struct{}
-	answers answers
-	clients clients
-	running sync.WaitGroup
+	sockets []*socket
+	// waiting and waitingBytes are of the requests that wait for the ledger.
+	waiting, waitingBytes atomic.Int64
+	answers               answers
+	clients               clients
+	running               sync.WaitGroup
 	// Observe, unless nil, is called for every packet with its result and how long
 	// it took. Set it before Run.
 	Observe func(result string, took time.Duration)
 }
 
-// Listen opens the address. It must name an IP address of this host: an answer
-// leaves from the address that was asked, which a wildcard does not ensure.
-func Listen(address string, cfg Config) (*Listener, error) {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return nil, domain.Invalid("radius-addr", "an address is written as 127.0.0.1:1813, not %q", address)
-	}
-	if at.Addr().IsUnspecified() {
-		return nil, domain.Invalid("radius-addr", "the address for RADIUS must be one of this host, not %s", at.Addr())
-	}
-	conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(at))
-	if err != nil {
-		return nil, err
-	}
-	_ = conn.SetReadBuffer(receiveBuffer) // the kernel grants what it is configured for
+// Listen opens the addresses: of this host, names of it, or 0.0.0.0 and [::] for all.
+func Listen(ctx context.Context, addresses []string, cfg Config) (*Listener, error) {
 	if cfg.MaxWaiting == 0 {
 		cfg.MaxWaiting = 8192
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Listener{cfg: cfg, conn: conn, turns: make(chan struct{}, cfg.MaxWaiting)}, nil
+	found, err := resolve(ctx, addresses)
+	if err != nil {
+		return nil, err
+	}
+	l := &Listener{cfg: cfg}
+	for _, address := range found {
+		s, err := openSocket(address)
+		if address.Addr() == netip.IPv6Unspecified() && len(l.sockets) > 0 && errors.Is(err, syscall.EAFNOSUPPORT) {
+			continue // a host without IPv6
+		}
+		if err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+		l.sockets = append(l.sockets, s)
+	}
+	return l, nil
 }
 
-// Addr is the address that the listener is open at.
-func (l *Listener) Addr() netip.AddrPort {
-	return l.conn.LocalAddr().(*net.UDPAddr).AddrPort() //nolint:forcetypeassert // the address of a UDP socket
+// Addrs are the addresses that the listener is open at.
+func (l *Listener) Addrs() []netip.AddrPort {
+	addresses := make([]netip.AddrPort, len(l.sockets))
+	for i, s := range l.sockets {
+		addresses[i] = s.addr()
+	}
+	return addresses
 }
 
 // Close ends Run.
-func (l *Listener) Close() error { return l.conn.Close() }
+func (l *Listener) Close() error {
+	var failures []error
+	for _, s := range l.sockets {
+		failures = append(failures, s.conn.Close())
+	}
+	return errors.Join(failures...)
+}
 
 // Run answers until ctx ends or the listener is closed, and then the requests that
 // had come.
@@ -113,42 +136,61 @@ func (l *Listener) Run(ctx context.Context) error {
 	defer stop()
 	l.refresh(storing)
 	go l.follow(storing)
-	end := context.AfterFunc(ctx, func() { _ = l.conn.SetReadDeadline(time.Now()) })
-	defer end()
-	err := l.read(ctx, storing)
+	var reading errgroup.Group
+	for _, s := range l.sockets {
+		end := context.AfterFunc(ctx, func() { _ = s.conn.SetReadDeadline(time.Now()) })
+		defer end()
+		reading.Go(func() error { return l.read(ctx, storing, s) })
+	}
+	err := reading.Wait()
 	drained := time.AfterFunc(drainTime, stop)
 	defer drained.Stop()
 	l.running.Wait()
 	if ctx.Err() != nil {
-		_ = l.conn.Close() // Run is over for good
+		_ = l.Close() // Run is over for good
 	}
 	return err
 }
 
 // read takes packets until the listener ends.
-func (l *Listener) read(ctx, storing context.Context) error {
-	buffer := make([]byte, radius.MaxPacketLength+1)
+func (l *Listener) read(ctx, storing context.Context, s *socket) error {
+	buffer, control := make([]byte, radius.MaxPacketLength+1), make([]byte, controlSize)
 	for {
-		n, from, err := l.conn.ReadFromUDPAddrPort(buffer)
+		n, peer, err := s.read(buffer, control)
 		if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		l.take(storing, buffer[:n], netip.AddrPortFrom(from.Addr().Unmap(), from.Port()))
+		l.take(storing, buffer[:n], peer)
 	}
 }
 
+// pending is a request that waits for the ledger. It holds nothing of the packet but
+// what is stored and answered.
+type pending struct {
+	peer
+	key        packetKey
+	owners     []*domain.RADIUSClient
+	accounting domain.Accounting
+	isStatus   bool
+	answer     []byte
+	arrived    time.Time
+}
+
+// size is about what it takes.
+func (p *pending) size() int64 { return waitingSize + int64(len(p.answer)) }
+
 // take drops what is not authentic and starts the work for the rest.
-func (l *Listener) take(ctx context.Context, datagram []byte, from netip.AddrPort) {
+func (l *Listener) take(ctx context.Context, datagram []byte, from peer) {
 	arrived := l.cfg.Now()
 	packet, err := trim(datagram)
 	if err != nil {
 		l.observe(resultOf(err), arrived)
 		return
 	}
-	key := newKey(from, packet)
+	key := newKey(from.AddrPort, packet)
 	if done, answer := l.answers.find(key, arrived); done {
 		l.repeat(from, answer, arrived)
 		return
@@ -163,17 +205,38 @@ func (l *Listener) take(ctx context.Context, datagram []byte, from netip.AddrPor
 		l.observe(ResultForged, arrived)
 		return
 	}
-	select {
-	case l.turns <- struct{}{}:
-	default:
+	p := &pending{peer: from, key: key, owners: owners, isStatus: r.Code == radius.CodeStatusServer, arrived: arrived}
+	if p.answer, err = r.answer(); err != nil {
+		l.observe(ResultMalformed, arrived)
+		return
+	}
+	if !l.enter(p) {
 		l.observe(ResultOverloaded, arrived)
 		return
 	}
+	if !p.isStatus {
+		p.accounting = r.read(arrived)
+	}
 	l.answers.begin(key, arrived)
 	l.running.Go(func() {
-		defer func() { <-l.turns }()
-		l.serve(ctx, r, owners, from, key, arrived)
+		defer l.leave(p)
+		l.serve(ctx, p)
 	})
+}
+
+// enter takes a place among the requests that wait, unless all are taken.
+func (l *Listener) enter(p *pending) bool {
+	requests, bytes := l.waiting.Add(1), l.waitingBytes.Add(p.size())
+	if requests > int64(l.cfg.MaxWaiting) || bytes > mostWaiting {
+		l.leave(p)
+		return false
+	}
+	return true
+}
+
+func (l *Listener) leave(p *pending) {
+	l.waiting.Add(-1)
+	l.waitingBytes.Add(-p.size())
 }
 
 func resultOf(err error) string {
@@ -184,7 +247,7 @@ func resultOf(err error) string {
 }
 
 // repeat sends the answer once more; nil while the first one is not there yet.
-func (l *Listener) repeat(to netip.AddrPort, answer []byte, arrived time.Time) {
+func (l *Listener) repeat(to peer, answer []byte, arrived time.Time) {
 	if answer == nil {
 		l.observe(ResultInFlight, arrived)
 		return
@@ -212,35 +275,31 @@ func authenticateAs(packet []byte, candidates []*domain.RADIUSClient) (*request,
 }
 
 // serve stores a request and answers it.
-func (l *Listener) serve(ctx context.Context, r *request, owners []*domain.RADIUSClient, from netip.AddrPort, key packetKey, arrived time.Time) {
+func (l *Listener) serve(ctx context.Context, p *pending) {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	result, err := l.store(ctx, r, owners, arrived)
-	var answer []byte
-	if err == nil {
-		answer, err = r.answer()
-	}
+	result, err := l.store(ctx, p)
 	if err != nil {
-		l.answers.forget(key)
-		l.observe(ResultFailed, arrived)
-		l.cfg.Log.Debug("an accounting request was not stored, and not answered", "client", owners[0].Name, "error", err)
+		l.answers.forget(p.key)
+		l.observe(ResultFailed, p.arrived)
+		l.cfg.Log.Debug("an accounting request was not stored, and not answered", "client", p.owners[0].Name, "error", err)
 		return
 	}
-	l.answers.keep(key, answer)
-	l.send(from, answer)
-	l.observe(result, arrived)
+	l.answers.keep(p.key, p.answer)
+	l.send(p.peer, p.answer)
+	l.observe(result, p.arrived)
 }
 
-func (l *Listener) store(ctx context.Context, r *request, owners []*domain.RADIUSClient, arrived time.Time) (string, error) {
-	if r.Code == radius.CodeStatusServer {
+func (l *Listener) store(ctx context.Context, p *pending) (string, error) {
+	if p.isStatus {
 		return ResultStatus, l.cfg.Feed.Writable(ctx)
 	}
-	result, err := l.cfg.Feed.Account(ctx, owners, r.read(arrived))
+	result, err := l.cfg.Feed.Account(ctx, p.owners, p.accounting)
 	return string(result), err
 }
 
-func (l *Listener) send(to netip.AddrPort, answer []byte) {
-	if _, err := l.conn.WriteToUDPAddrPort(answer, to); err != nil {
+func (l *Listener) send(to peer, answer []byte) {
+	if err := to.answer(answer); err != nil {
 		l.cfg.Log.Debug("an answer could not be sent", "error", err)
 	}
 }

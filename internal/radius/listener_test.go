@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -79,7 +80,7 @@ func listening(t *testing.T, l *ledger) *net.UDPConn {
 
 func listeningOn(t *testing.T, feed domain.Feed, l *ledger) *net.UDPConn {
 	t.Helper()
-	listener, err := radius.Listen("127.0.0.1:0", radius.Config{Feed: feed, Log: slog.New(slog.DiscardHandler)})
+	listener, err := radius.Listen(t.Context(), []string{"127.0.0.1:0"}, radius.Config{Feed: feed, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func listeningOn(t *testing.T, feed domain.Feed, l *ledger) *net.UDPConn {
 			t.Error(err)
 		}
 	})
-	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(listener.Addr()))
+	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(listener.Addrs()[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +390,7 @@ func TestAnAccountingOnEndsSessions(t *testing.T) {
 func TestRequestsBeyondTheQueueAreDropped(t *testing.T) {
 	t.Parallel()
 	l := ledger{hold: make(chan struct{})}
-	listener, err := radius.Listen("127.0.0.1:0", radius.Config{Feed: &l, Log: slog.New(slog.DiscardHandler), MaxWaiting: 3})
+	listener, err := radius.Listen(t.Context(), []string{"127.0.0.1:0"}, radius.Config{Feed: &l, Log: slog.New(slog.DiscardHandler), MaxWaiting: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,7 +398,7 @@ func TestRequestsBeyondTheQueueAreDropped(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- listener.Run(ctx) }()
-	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(listener.Addr()))
+	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(listener.Addrs()[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -420,12 +421,112 @@ func TestRequestsBeyondTheQueueAreDropped(t *testing.T) {
 	}
 }
 
-func TestAnAddressOfAllInterfacesIsRejected(t *testing.T) {
+// A sender drops an answer that comes from another address than it asked.
+func TestAnswersLeaveFromTheAddressThatWasAsked(t *testing.T) {
 	t.Parallel()
-	for _, address := range []string{"0.0.0.0:1813", "[::]:1813", ":1813", "localhost:1813"} {
-		if l, err := radius.Listen(address, radius.Config{}); err == nil {
-			_ = l.Close()
-			t.Errorf("%s is accepted", address)
+	var l ledger
+	addresses := []string{"0.0.0.0:0", "[::]:0", "127.0.0.3:0", "localhost:0"}
+	listener, err := radius.Listen(t.Context(), addresses, radius.Config{Feed: anywhere{&l}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Observe = l.observe
+	ended := make(chan error, 1)
+	go func() { ended <- listener.Run(context.WithoutCancel(t.Context())) }()
+	asked := 0
+	for _, open := range listener.Addrs() {
+		hosts := map[netip.Addr][]string{
+			netip.IPv4Unspecified(): {"127.0.0.1", "127.0.0.2"}, netip.IPv6Unspecified(): {"::1"},
+		}[open.Addr()]
+		if hosts == nil {
+			hosts = []string{open.Addr().String()}
+		}
+		for _, host := range hosts {
+			// A connected socket takes packets of the address that it sends to alone.
+			conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(host), open.Port())))
+			if err != nil {
+				t.Fatal(err)
+			}
+			answered(t, conn, encoded(t, report().Packet(secret)))
+			_ = conn.Close()
+			asked++
 		}
 	}
+	_ = listener.Close()
+	if err := <-ended; err != nil || asked < 4 {
+		t.Errorf("%d addresses were asked: %v", asked, err)
+	}
+}
+
+// anywhere is a feed whose client may be any host.
+type anywhere struct{ *ledger }
+
+func (anywhere) Clients(context.Context) ([]*domain.RADIUSClient, error) {
+	var clients []*domain.RADIUSClient
+	for _, network := range []string{"0.0.0.0/0", "::/0"} {
+		clients = append(clients, &domain.RADIUSClient{CompanyID: 1, Name: "gateway", Network: netip.MustParsePrefix(network), Secret: secret})
+	}
+	return clients, nil
+}
+
+func TestAddressesThatAreNoneAreRejected(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"", "127.0.0.1", "127.0.0.1:radius", "127.0.0.1:65536", "nowhere.invalid:1813"} {
+		if l, err := radius.Listen(t.Context(), []string{address}, radius.Config{}); err == nil {
+			_ = l.Close()
+			t.Errorf("%q is accepted", address)
+		}
+	}
+}
+
+// Whatever authentic packets hold, those that wait take 64 MB at most, and half of
+// that by the count of the listener.
+func TestRequestsThatWaitAreBoundedInBytes(t *testing.T) {
+	l := ledger{hold: make(chan struct{})}
+	listener, err := radius.Listen(t.Context(), []string{"127.0.0.1:0"}, radius.Config{Feed: &l, Log: slog.New(slog.DiscardHandler), MaxWaiting: 1_000_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Observe = l.observe
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- listener.Run(ctx) }()
+	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(listener.Addrs()[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	p := report().Packet(secret)
+	p.Del(rfc2866.AcctSessionID_Type)
+	for range 1_800 {
+		p.Add(rfc2865.ProxyState_Type, nil)
+	}
+	packet := encoded(t, p)
+	held := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapInuse + m.StackInuse
+	}
+	before := held()
+	for n := 0; l.saw(radius.ResultOverloaded) == 0; n++ {
+		if n%100 == 99 {
+			time.Sleep(5 * time.Millisecond) // or the kernel drops them
+		}
+		binary.BigEndian.PutUint32(packet[22:], uint32(n)) // Acct-Status-Type, which comes first
+		resign(packet)
+		if _, err := conn.Write(packet); err != nil {
+			t.Fatal(err)
+		}
+	}
+	grown := (int64(held()) - int64(before)) >> 20
+	if grown > 64 {
+		t.Errorf("what waits takes %d MB", grown)
+	}
+	close(l.hold)
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	t.Logf("%d requests waited in %d MB", len(l.accounted()), grown)
 }

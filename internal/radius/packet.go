@@ -30,6 +30,8 @@ type request struct {
 	signed bool
 	// broken is set when attributes could be read up to some point only.
 	broken bool
+	// states are its Proxy-States as they came, for its answer.
+	states []byte
 }
 
 // trim returns the packet without padding, or an error when it is none that is
@@ -49,27 +51,57 @@ func trim(datagram []byte) ([]byte, error) {
 	return nil, errCode
 }
 
-// authenticate returns the packet when it was made with the secret.
+// authenticate returns the packet when it was made with the secret. Nothing is kept
+// of what it is read from.
 func authenticate(packet, secret []byte) (*request, error) {
-	whole := wholeAttributes(packet[headerSize:])
-	attributes, err := radius.ParseAttributes(packet[headerSize : headerSize+whole])
+	code, end := radius.Code(packet[0]), headerSize+wholeAttributes(packet[headerSize:])
+	if code == radius.CodeAccountingRequest && !radius.IsAuthenticRequest(packet, secret) {
+		return nil, errForged
+	}
+	at := messageAuthenticator(packet[:end])
+	if at > 0 && !signedBy(packet, at, secret) || at == 0 && code == radius.CodeStatusServer {
+		return nil, errForged
+	}
+	read, states := selected(packet[headerSize:end])
+	attributes, err := radius.ParseAttributes(read)
 	if err != nil {
 		return nil, errMalformed
 	}
 	r := &request{
-		Packet: &radius.Packet{Code: radius.Code(packet[0]), Identifier: packet[1], Secret: secret, Attributes: attributes},
-		broken: headerSize+whole < len(packet),
+		Packet: &radius.Packet{Code: code, Identifier: packet[1], Secret: secret, Attributes: attributes},
+		signed: at > 0, broken: end < len(packet), states: states,
 	}
 	copy(r.Authenticator[:], packet[4:headerSize])
-	if r.Code == radius.CodeAccountingRequest && !radius.IsAuthenticRequest(packet, secret) {
-		return nil, errForged
-	}
-	at := messageAuthenticator(packet[:headerSize+whole])
-	r.signed = at > 0
-	if r.signed && !signedBy(packet, at, secret) || !r.signed && r.Code == radius.CodeStatusServer {
-		return nil, errForged
-	}
 	return r, nil
+}
+
+// mostVendor bounds the attributes of 3GPP that are read: there are some 30.
+const mostVendor = 64
+
+// selected copies the attributes that are read, and the Proxy-States: the first of a
+// type, and those of 3GPP. A packet may have 2,000, each of which would take 70 bytes.
+func selected(attributes []byte) (read, states []byte) {
+	var seen [256]bool
+	vendor := 0
+	for b := attributes; len(b) > 0; b = b[b[1]:] {
+		a := b[:b[1]]
+		switch of := radius.Type(a[0]); {
+		case of == rfc2865.ProxyState_Type:
+			states = append(states, a...)
+		case of == rfc2865.VendorSpecific_Type && isThreeGPP(a) && vendor < mostVendor:
+			vendor++
+			read = append(read, a...)
+		case of != rfc2865.VendorSpecific_Type && !seen[a[0]]:
+			seen[a[0]] = true
+			read = append(read, a...)
+		}
+	}
+	return read, states
+}
+
+func isThreeGPP(a []byte) bool {
+	const head = attributeHead + 4
+	return len(a) > head && binary.BigEndian.Uint32(a[attributeHead:head]) == vendor3GPP
 }
 
 // wholeAttributes returns the size of the attributes that are well-formed.
@@ -114,23 +146,29 @@ func sign(packet, secret []byte) []byte {
 
 // answer returns the Accounting-Response, with every Proxy-State of the request.
 func (r *request) answer() ([]byte, error) {
-	response := r.Response(radius.CodeAccountingResponse)
+	size := headerSize + len(r.states)
 	if r.signed {
-		response.Add(rfc2869.MessageAuthenticator_Type, make(radius.Attribute, md5.Size))
+		size += attributeHead + md5.Size
 	}
-	for _, a := range r.Attributes {
-		if a.Type == rfc2865.ProxyState_Type {
-			response.Add(a.Type, a.Attribute)
-		}
+	if size > radius.MaxPacketLength {
+		return nil, errMalformed
 	}
+	b := append(make([]byte, 0, size), byte(radius.CodeAccountingResponse), r.Identifier)
+	b = binary.BigEndian.AppendUint16(b, uint16(size)) //nolint:gosec // at most radius.MaxPacketLength
+	b = append(b, r.Authenticator[:]...)
 	if r.signed {
-		unsigned, err := response.MarshalBinary()
-		if err != nil {
-			return nil, err
-		}
-		response.Set(rfc2869.MessageAuthenticator_Type, sign(unsigned, r.Secret))
+		b = append(b, byte(rfc2869.MessageAuthenticator_Type), attributeHead+md5.Size)
+		b = append(b, make([]byte, md5.Size)...)
 	}
-	return response.Encode()
+	b = append(b, r.states...)
+	if r.signed {
+		copy(b[headerSize+attributeHead:], sign(b, r.Secret))
+	}
+	sum := md5.New() //nolint:gosec // RADIUS authenticates packets by MD5
+	_, _ = sum.Write(b)
+	_, _ = sum.Write(r.Secret)
+	copy(b[4:headerSize], sum.Sum(nil))
+	return b, nil
 }
 
 // sameSecret compares in constant time.

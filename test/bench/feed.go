@@ -71,10 +71,10 @@ func (f *feedBench) open(ctx context.Context) error {
 	}
 	store := feed.New(f.pool, f.usage, clients)
 	var err error
-	if f.listener, err = radius.Listen("127.0.0.1:0", radius.Config{Feed: store, Log: slog.New(slog.DiscardHandler)}); err != nil {
+	if f.listener, err = radius.Listen(ctx, []string{"127.0.0.1:0"}, radius.Config{Feed: store, Log: slog.New(slog.DiscardHandler)}); err != nil {
 		return err
 	}
-	f.sender = newFeedSender(f.listener.Addr(), feedSessions, f.subscribers)
+	f.sender = newFeedSender(f.listener.Addrs()[0], feedSessions, f.subscribers)
 	// Each has an interim, too: most sessions that are open have transferred something.
 	for _, records := range [][]domain.UsageRecord{f.sender.starts(), f.sender.firsts()} {
 		for batch := range slices.Chunk(records, domain.MaxUsageBatch) {

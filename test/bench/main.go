@@ -40,7 +40,7 @@ type options struct {
 }
 
 // parts are what a run measures.
-var parts = []string{"ingest", "singles", "alerts", "analytics", "feed", "stream", "operations"}
+var parts = []string{"ingest", "singles", "alerts", "analytics", "feed", "blast", "stream", "operations"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -138,7 +138,7 @@ func run(ctx context.Context, out io.Writer, opt options) error {
 		return err
 	}
 	steps := map[string]func(context.Context) error{
-		"ingest": b.ingest, "singles": b.singles, "alerts": b.alerts, "analytics": b.analytics, "feed": b.fed, "stream": b.streamed, "operations": b.operations,
+		"ingest": b.ingest, "singles": b.singles, "alerts": b.alerts, "analytics": b.analytics, "feed": b.fed, "blast": b.blasted, "stream": b.streamed, "operations": b.operations,
 	}
 	for _, part := range opt.parts {
 		if err := steps[part](ctx); err != nil {

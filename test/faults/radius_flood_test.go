@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	codec "layeh.com/radius"
+	"layeh.com/radius/rfc2865"
 
 	"simgraph/db/dbtest"
 	"simgraph/domain"
@@ -101,7 +103,7 @@ func TestAFloodOfPacketsIsBoundedAndLosesNothing(t *testing.T) {
 		}
 	}
 	if grown := (f.resident() - before) / (1 << 20); grown > 250 {
-		t.Errorf("memory has grown by %.0f MB", grown)
+		t.Errorf("memory has grown by %.0f MB from %.0f", grown, before/(1<<20))
 	}
 }
 
@@ -130,6 +132,88 @@ func (f *fedNode) flood(ctx context.Context, seed uint64) {
 		_, _ = conn.Write(packet)
 		if n%50 == 0 {
 			time.Sleep(time.Millisecond) // the senders share two cores with this
+		}
+	}
+}
+
+// However large and however many hostile packets are, with the secret and without,
+// memory stays near that of a service that has answered requests and is idle.
+func TestHostilePacketsTakeLittleMemory(t *testing.T) {
+	const packets, senders = 100_000, 4
+	f := startFed(t)
+	for range 1_500 { // until garbage was collected
+		f.must(http.MethodGet, "/subscribers?limit=100", "")
+	}
+	before := f.resident()
+	most := before
+	sampled, stop := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(sampled)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(200 * time.Millisecond):
+				most = max(most, f.resident())
+			}
+		}
+	}()
+	var sending sync.WaitGroup
+	for n := range senders {
+		sending.Go(func() { f.hostile(uint64(n), packets/senders) })
+	}
+	sending.Wait()
+	close(stop)
+	<-sampled
+	for _, result := range []string{"unusable", "bad_authenticator", "quarantined"} {
+		if n := f.metric("simgraph_radius_packets_total", `result="`+result+`"`); n < packets/100 {
+			t.Errorf("%.0f are %s", n, result)
+		}
+	}
+	if grown := (most - before) / (1 << 20); grown > 100 {
+		t.Errorf("memory has grown by %.0f MB from %.0f", grown, before/(1<<20))
+	} else {
+		t.Logf("memory has grown by %.0f MB from %.0f", grown, before/(1<<20))
+	}
+}
+
+// hostile sends packets of the greatest size, most of them authentic: with 1,800
+// attributes, and with names and sessions that come once.
+func (f *fedNode) hostile(seed uint64, packets int) {
+	conn, err := net.Dial("udp", f.to)
+	if err != nil {
+		f.Error(err)
+		return
+	}
+	defer conn.Close()
+	random := rand.New(rand.NewPCG(31, seed))
+	for n := range packets {
+		report := radius.Report{
+			Event: domain.SessionUpdated, NAS: fmt.Sprintf("%x-%x", random.Uint64(), random.Uint64()), SessionID: fmt.Sprint(random.Uint64()), At: time.Now(), BeganAt: time.Now(),
+		}
+		key := radiusSecret
+		switch n % 4 {
+		case 0:
+			report.IMSI = fmt.Sprintf("99998%010d", random.IntN(1_000))
+		case 1:
+			key = "another secret"
+		}
+		packet := report.Packet([]byte(key))
+		of := rfc2865.ProxyState_Type
+		if n%8 > 3 {
+			of = rfc2865.Class_Type
+		}
+		for range 1_800 {
+			packet.Add(of, nil)
+		}
+		b, err := packet.Encode()
+		if err != nil {
+			f.Error(err)
+			return
+		}
+		_, _ = conn.Write(b)
+		if n%20 == 0 {
+			time.Sleep(5 * time.Millisecond) // or the kernel drops them
 		}
 	}
 }
