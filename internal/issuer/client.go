@@ -153,12 +153,12 @@ func (c *Client) addUserInfo(ctx context.Context, metadata *Metadata, tokens *oa
 	if err != nil {
 		return c.Issuer.silent(err)
 	}
-	if info.Subject != claims.Subject {
-		return refused("the provider names two persons")
-	}
-	var values map[string]any
+	var values object
 	if err := info.Claims(&values); err != nil {
 		return c.Issuer.silent(err)
+	}
+	if info.Subject != claims.Subject || values["sub"] != claims.Subject {
+		return refused("the provider names two persons")
 	}
 	maps.Copy(values, claims.Values)
 	claims.Values = values
@@ -168,8 +168,12 @@ func (c *Client) addUserInfo(ctx context.Context, metadata *Metadata, tokens *oa
 // failure is InvalidToken where the provider refuses what it was given. All else, such as
 // a secret of this service that has expired, says nothing about the person.
 func (c *Client) failure(err error) error {
-	if answer, is := errors.AsType[*oauth2.RetrieveError](err); is && answer.ErrorCode == "invalid_grant" {
+	answer, is := errors.AsType[*oauth2.RetrieveError](err)
+	if is && answer.ErrorCode == "invalid_grant" {
 		return refused("the provider does not accept this sign-in, or not any more")
+	}
+	if is && answer.ErrorCode != "" {
+		return c.Issuer.failed(err, "refuses this service: %.40q", answer.ErrorCode)
 	}
 	return c.Issuer.silent(err)
 }

@@ -61,6 +61,22 @@ func changed(change map[string]any) func(*testing.T, *issuertest.Provider, map[s
 	}
 }
 
+// ofType returns a forger of tokens that are signed well, as tokens of another kind.
+func ofType(kind any) func(*testing.T, *issuertest.Provider, map[string]any) string {
+	return func(t *testing.T, p *issuertest.Provider, claims map[string]any) string {
+		return issuertest.Sign(t, jose.ES256, p.Signer(), map[string]any{"kid": p.Keys[0].KeyID, "typ": kind}, claims)
+	}
+}
+
+func textOf(t *testing.T, claims map[string]any) string {
+	t.Helper()
+	text, err := json.Marshal(claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 func seconds(from time.Duration) int64 { return time.Now().Add(from).Unix() }
 
 func newRSA(t *testing.T) *rsa.PrivateKey {
@@ -131,6 +147,26 @@ var hostile = map[string]func(t *testing.T, p *issuertest.Provider, claims map[s
 	"signed by a key of another kind under the id of the issuer's": func(t *testing.T, p *issuertest.Provider, claims map[string]any) string {
 		return issuertest.Sign(t, jose.RS256, newRSA(t), map[string]any{"kid": p.Keys[0].KeyID}, claims)
 	},
+	"with no sub, but Sub":       changed(map[string]any{"Sub": "person-2", "sub": nil}),
+	"with another issuer as ISS": changed(map[string]any{"ISS": "https://evil.example", "iss": nil}),
+	"with no exp, but Exp":       changed(map[string]any{"Exp": seconds(time.Hour), "exp": nil}),
+	"with no aud, but AUD":       changed(map[string]any{"AUD": issuertest.ClientID, "aud": nil}),
+	"with no nonce, but one under a name of other case": func(t *testing.T, p *issuertest.Provider, claims map[string]any) string {
+		return changed(map[string]any{"Nonce": claims["nonce"], "nonce": nil})(t, p, claims)
+	},
+	"with a name twice": func(t *testing.T, p *issuertest.Provider, claims map[string]any) string {
+		return p.SignText(strings.Replace(textOf(t, claims), `{`, `{"sub":"person-2",`, 1))
+	},
+	"with a name twice, once escaped": func(t *testing.T, p *issuertest.Provider, claims map[string]any) string {
+		return p.SignText(strings.Replace(textOf(t, claims), `{`, `{"s\u0075b":"person-2",`, 1))
+	},
+	"with a name twice in an object of a list": func(t *testing.T, p *issuertest.Provider, claims map[string]any) string {
+		return p.SignText(strings.Replace(textOf(t, claims), `{`, `{"more":[{"roles":[],"roles":["admin"]}],`, 1))
+	},
+	"of the type logout+jwt":     ofType("logout+jwt"),
+	"of the type jwt":            ofType("jwt"),
+	"of the empty type":          ofType(""),
+	"of a type that is a number": ofType(7),
 	"signed by the key in its own header": func(t *testing.T, _ *issuertest.Provider, claims map[string]any) string {
 		key := newEC(t)
 		return issuertest.Sign(t, jose.ES256, key, map[string]any{"jwk": jose.JSONWebKey{Key: key.Public()}}, claims)

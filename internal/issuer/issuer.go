@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
 
 	"simgraph/domain"
 )
@@ -153,7 +154,8 @@ func sameHost(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// bounded refuses to read more than maxAnswer.
+// bounded refuses to read more than maxAnswer, and documents of another status than
+// success: the library has only a text for those.
 type bounded struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -162,15 +164,50 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.Method == http.MethodGet && answer.StatusCode >= http.StatusBadRequest {
+		return nil, errors.Join(&statusError{answer.StatusCode}, answer.Body.Close())
+	}
 	answer.Body = http.MaxBytesReader(nil, answer.Body, maxAnswer)
 	return answer, nil
 }
 
 // silent is the error of an issuer that does not answer, or not as it should.
 func (i *Issuer) silent(err error) error {
+	status := statusOf(err)
+	_, unreached := errors.AsType[*url.Error](err)
+	switch {
+	case status >= http.StatusBadRequest && status < http.StatusInternalServerError:
+		return i.failed(err, "refuses the request: %d %s", status, http.StatusText(status))
+	case status >= http.StatusInternalServerError || unreached || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled):
+		return i.failed(err, "does not answer, try again")
+	}
+	return i.failed(err, "does not answer as it should")
+}
+
+// failed is Unavailable with what the issuer does.
+func (i *Issuer) failed(err error, does string, args ...any) error {
 	fault := domain.Unavailable(err)
-	fault.Message = "the sign-in provider " + i.host() + " does not answer, try again"
+	fault.Message = "the sign-in provider " + i.host() + " " + fmt.Sprintf(does, args...)
 	return fault
+}
+
+// statusOf is the status of the answer that an error is about; 0 for others.
+func statusOf(err error) int {
+	if answer, is := errors.AsType[*oauth2.RetrieveError](err); is {
+		return answer.Response.StatusCode
+	}
+	if answer, is := errors.AsType[*statusError](err); is {
+		return answer.status
+	}
+	return 0
+}
+
+// statusError is an answer that is no document.
+type statusError struct{ status int }
+
+// Error implements error.
+func (e *statusError) Error() string {
+	return fmt.Sprintf("the answer is %d %s", e.status, http.StatusText(e.status))
 }
 
 func (i *Issuer) host() string {

@@ -103,6 +103,94 @@ func TestKeysAreReadAgainForNewOnesAtMostOnceAMinute(t *testing.T) {
 	})
 }
 
+func TestKeysAreReadAgainForASignatureThatIsWrongAtMostOnceAMinute(t *testing.T) {
+	t.Parallel()
+	p, now := issuertest.New(t), &clock{}
+	c := newClient(t, p, issuer.Options{Now: now.now})
+	if _, err := signIn(t, p, c, nil); err != nil {
+		t.Fatal(err)
+	}
+	p.Set((*issuertest.Provider).Replace)
+	if _, err := signIn(t, p, c, nil); !isRefused(err) {
+		t.Errorf("within the minute: %v", err)
+	}
+	now.advance(90 * time.Second)
+	if _, err := signIn(t, p, c, nil); err != nil {
+		t.Fatal("after the key was replaced under its id: ", err)
+	}
+	for range 20 {
+		forged := issuertest.Sign(t, jose.ES256, newEC(t), map[string]any{"kid": p.Keys[0].KeyID}, p.Claims(nil))
+		if _, err := c.Issuer.Check(t.Context(), forged, issuer.Expected{Audiences: []string{issuertest.ClientID}}); !isRefused(err) {
+			t.Fatal(err)
+		}
+	}
+	p.Set(func(p *issuertest.Provider) {
+		if p.KeyReads != 2 {
+			t.Errorf("the keys were read %d times", p.KeyReads)
+		}
+	})
+}
+
+func TestNamesOfClaimsAreMatchedExactly(t *testing.T) {
+	t.Parallel()
+	p := issuertest.New(t)
+	c := newClient(t, p, issuer.Options{})
+	text := textOf(t, p.Claims(nil))
+	for _, more := range []string{`"Sub":"person-2"`, `"SUB":null`, `"\u017fub":"person-2"`, `"Aud":"others"`, `"Exp":1`} {
+		claims, err := c.Issuer.Check(t.Context(), p.SignText(strings.TrimSuffix(text, "}")+","+more+"}"), issuer.Expected{Audiences: []string{issuertest.ClientID}})
+		if err != nil || claims.Subject != "person-1" {
+			t.Errorf("with %s: %v, %v", more, claims, err)
+		}
+	}
+	c.UserInfo = true
+	p.Set(func(p *issuertest.Provider) {
+		p.Forge = func(claims map[string]any) string { return p.Sign(claims) }
+		p.UserInfo = func(map[string]any) string { return `{"Sub":"person-1","email":"other@acme.example"}` }
+	})
+	if _, err := signIn(t, p, c, nil); !isRefused(err) {
+		t.Errorf("a UserInfo with another name of sub: %v", err)
+	}
+	p.Set(func(p *issuertest.Provider) {
+		p.UserInfo = func(map[string]any) string { return `{"sub":"person-2","sub":"person-1"}` }
+	})
+	if _, err := signIn(t, p, c, nil); err == nil {
+		t.Error("a UserInfo with sub twice was taken")
+	}
+}
+
+func TestARefusalOfTheProviderIsReportedAsOne(t *testing.T) {
+	t.Parallel()
+	refusing := func(change func(p *issuertest.Provider, c *issuer.Client)) error {
+		p := issuertest.New(t)
+		c := newClient(t, p, issuer.Options{})
+		change(p, c)
+		_, err := signIn(t, p, c, nil)
+		if !isUnavailable(err) {
+			t.Fatalf("got %v", err)
+		}
+		return err
+	}
+	for want, change := range map[string]func(p *issuertest.Provider, c *issuer.Client){
+		`refuses this service: "invalid_client"`: func(_ *issuertest.Provider, c *issuer.Client) { c.Secret = "expired" },
+		`refuses the request: 403 Forbidden`:     func(p *issuertest.Provider, _ *issuer.Client) { p.Refusals = map[string]int{"/keys": 403} },
+		`refuses the request: 404 Not Found`: func(p *issuertest.Provider, _ *issuer.Client) {
+			p.Refusals = map[string]int{"/.well-known/openid-configuration": 404}
+		},
+		`refuses the request: 400 Bad Request`: func(p *issuertest.Provider, _ *issuer.Client) { p.Refusals = map[string]int{"/token": 400} },
+		`does not answer, try again`:           func(p *issuertest.Provider, _ *issuer.Client) { p.Refusals = map[string]int{"/token": 502} },
+		`refuses the request: 401 Unauthorized`: func(p *issuertest.Provider, c *issuer.Client) {
+			c.UserInfo, p.Refusals = true, map[string]int{"/userinfo": 401}
+		},
+		`does not answer as it should`: func(p *issuertest.Provider, _ *issuer.Client) {
+			p.Metadata = map[string]any{"issuer": "https://evil.example"}
+		},
+	} {
+		if err := refusing(change); !strings.Contains(err.Error(), want) {
+			t.Errorf("got %q, not %q", err, want)
+		}
+	}
+}
+
 func TestAKeyThatWasWithdrawnIsRefused(t *testing.T) {
 	t.Parallel()
 	p, now := issuertest.New(t), &clock{}

@@ -5,7 +5,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -46,34 +46,6 @@ type Claims struct {
 	Values map[string]any
 }
 
-// payload are the claims that Check reads.
-type payload struct {
-	Issuer    string   `json:"iss"`
-	Subject   string   `json:"sub"`
-	Audience  audience `json:"aud"`
-	Party     string   `json:"azp"`
-	ID        string   `json:"jti"`
-	Nonce     string   `json:"nonce"`
-	ExpiresAt *float64 `json:"exp"`
-	NotBefore *float64 `json:"nbf"`
-	IssuedAt  *float64 `json:"iat"`
-}
-
-type audience []string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (a *audience) UnmarshalJSON(text []byte) error {
-	var one string
-	if json.Unmarshal(text, &one) == nil {
-		*a = audience{one}
-		return nil
-	}
-	var all []string
-	err := json.Unmarshal(text, &all)
-	*a = all
-	return err
-}
-
 // Check returns the claims of a token that this issuer has signed, and for whom that
 // is expected. The error is InvalidToken for any other, and Unavailable where the keys
 // cannot be read.
@@ -88,22 +60,37 @@ func (i *Issuer) check(ctx context.Context, token string, expected Expected) (*C
 		return nil, nil, err
 	}
 	header := signed.Signatures[0].Header
-	if expected.Client != "" && isAccessToken(header) {
-		return nil, nil, refused("it is an access token")
+	if err := checkType(header); err != nil {
+		return nil, nil, err
 	}
+	verified, err := i.verify(ctx, token, header)
+	if err != nil {
+		return nil, nil, err
+	}
+	claims, err := i.claims(verified, expected)
+	return claims, verified, err
+}
+
+// verify checks the signature and the issuer. Where they are wrong, keys are read again,
+// at most once a minute: an issuer may have replaced a key under the same id.
+func (i *Issuer) verify(ctx context.Context, token string, header jose.Header) (*oidc.IDToken, error) {
 	keys, err := i.keys.get(ctx, func(keys *keySet) bool {
 		_, known := keys.find(header)
 		return known
 	})
 	if err != nil {
-		return nil, nil, i.silent(err)
+		return nil, i.silent(err)
 	}
 	verified, err := oidc.NewVerifier(i.url, keys, verification()).Verify(ctx, token)
 	if err != nil {
-		return nil, nil, refused("the signature or the issuer of the token is wrong: %s", err)
+		if newer, unread := i.keys.get(ctx, func(known *keySet) bool { return known != keys }); unread == nil && newer != keys {
+			verified, err = oidc.NewVerifier(i.url, newer, verification()).Verify(ctx, token)
+		}
 	}
-	claims, err := i.claims(verified, expected)
-	return claims, verified, err
+	if err != nil {
+		return nil, refused("the signature or the issuer of the token is wrong: %s", err)
+	}
+	return verified, nil
 }
 
 // verification has the library check the signature and the issuer. Times and audiences
@@ -140,43 +127,54 @@ func isCanonical(token string) bool {
 	return true
 }
 
-// isAccessToken reports what RFC 9068 marks so: it has the same issuer and keys.
-func isAccessToken(header jose.Header) bool {
-	kind, _ := header.ExtraHeaders["typ"].(string)
-	return strings.HasSuffix(strings.ToLower(kind), "at+jwt")
+// checkType refuses tokens of other kinds by the same issuer and keys, such as the access
+// tokens of RFC 9068 and the logout tokens of OpenID Connect.
+func checkType(header jose.Header) error {
+	if kind, given := header.ExtraHeaders[jose.HeaderType]; given && kind != "JWT" {
+		return refused("the token is of the type %.40q, and not JWT", fmt.Sprint(kind))
+	}
+	return nil
 }
 
 func (i *Issuer) claims(verified *oidc.IDToken, expected Expected) (*Claims, error) {
-	var said payload
-	claims := &Claims{Issuer: i.url}
-	if err := errors.Join(verified.Claims(&said), verified.Claims(&claims.Values)); err != nil {
+	var values object
+	if err := verified.Claims(&values); err != nil {
 		return nil, refused("the claims of the token cannot be read")
+	}
+	said, err := values.read()
+	if err != nil {
+		return nil, refused("the claims of the token cannot be read: %s", err)
+	}
+	if said.issuer != verified.Issuer || said.accessTokenHash != verified.AccessTokenHash {
+		return nil, refused("the token names its issuer, or its access token, in two ways")
 	}
 	if err := said.check(i.now(), expected); err != nil {
 		return nil, err
 	}
-	claims.Subject, claims.Audience, claims.ID, claims.ExpiresAt = said.Subject, said.Audience, said.ID, moment(said.ExpiresAt)
-	if said.IssuedAt != nil {
-		claims.IssuedAt = moment(said.IssuedAt)
+	claims := &Claims{
+		Issuer: i.url, Subject: said.subject, Audience: said.audience, ID: said.id, ExpiresAt: moment(said.expiresAt), Values: values,
+	}
+	if said.issuedAt != nil {
+		claims.IssuedAt = moment(said.issuedAt)
 	}
 	return claims, nil
 }
 
 func (p *payload) check(now time.Time, expected Expected) error {
 	switch {
-	case p.Subject == "" || len(p.Subject) > maxSubject:
+	case p.subject == "" || len(p.subject) > maxSubject:
 		return refused("the token names no subject, or one of more than %d bytes", maxSubject)
-	case p.ExpiresAt == nil || !now.Before(moment(p.ExpiresAt).Add(leeway)):
+	case p.expiresAt == nil || !now.Before(moment(p.expiresAt).Add(leeway)):
 		return refused("the token has expired")
-	case p.NotBefore != nil && now.Add(leeway).Before(moment(p.NotBefore)):
+	case p.notBefore != nil && now.Add(leeway).Before(moment(p.notBefore)):
 		return refused("the token is not valid yet")
-	case p.IssuedAt != nil && now.Add(leeway).Before(moment(p.IssuedAt)):
+	case p.issuedAt != nil && now.Add(leeway).Before(moment(p.issuedAt)):
 		return refused("the token was issued in the future")
-	case !slices.ContainsFunc(expected.Audiences, func(one string) bool { return slices.Contains(p.Audience, one) }):
+	case !slices.ContainsFunc(expected.Audiences, func(one string) bool { return slices.Contains(p.audience, one) }):
 		return refused("the token is for another audience")
-	case expected.Client != "" && p.Party != expected.Client && (p.Party != "" || len(p.Audience) > 1):
+	case expected.Client != "" && p.party != expected.Client && (p.party != "" || len(p.audience) > 1):
 		return refused("the token was issued to another client")
-	case expected.Nonce != "" && subtle.ConstantTimeCompare([]byte(p.Nonce), []byte(expected.Nonce)) != 1:
+	case expected.Nonce != "" && subtle.ConstantTimeCompare([]byte(p.nonce), []byte(expected.Nonce)) != 1:
 		return refused("the token is not of this sign-in")
 	}
 	return nil
@@ -195,9 +193,10 @@ func ClaimedBy(token string) string {
 	if err != nil {
 		return ""
 	}
-	var claimed payload
+	var claimed object
 	if json.Unmarshal(signed.UnsafePayloadWithoutVerification(), &claimed) != nil {
 		return ""
 	}
-	return claimed.Issuer
+	issuer, _ := claimed["iss"].(string)
+	return issuer
 }

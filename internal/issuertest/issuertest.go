@@ -39,6 +39,10 @@ type Provider struct {
 	Keys []jose.JSONWebKey
 	// Down has every request answered by 503.
 	Down bool
+	// Refusals are statuses that paths answer instead.
+	Refusals map[string]int
+	// UserInfo, unless nil, replaces the claims of the UserInfo endpoint.
+	UserInfo func(claims map[string]any) string
 	// Metadata are added to the discovery document.
 	Metadata map[string]any
 	// Forge, unless nil, replaces the ID token.
@@ -81,6 +85,10 @@ func New(t testing.TB) *Provider {
 			http.Error(w, "down", http.StatusServiceUnavailable)
 			return
 		}
+		if status := p.Refusals[r.URL.Path]; status != 0 {
+			http.Error(w, http.StatusText(status), status)
+			return
+		}
 		paths.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
@@ -96,12 +104,16 @@ func (p *Provider) Set(change func(p *Provider)) {
 }
 
 // Rotate replaces the keys by a new one.
-func (p *Provider) Rotate() {
+func (p *Provider) Rotate() { p.replace(rand.Text()) }
+
+// Replace replaces the keys by a new one under the id of the first.
+func (p *Provider) Replace() { p.replace(p.Keys[0].KeyID) }
+
+func (p *Provider) replace(id string) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	id := rand.Text()
 	p.signers[id] = key
 	p.Keys = []jose.JSONWebKey{{Key: key.Public(), KeyID: id, Algorithm: string(jose.ES256), Use: "sig"}}
 }
@@ -122,18 +134,31 @@ func (p *Provider) Sign(claims map[string]any) string {
 	return Sign(p.t, jose.ES256, p.signers[id], map[string]any{"kid": id, "typ": "JWT"}, claims)
 }
 
+// SignText signs any text by the first key.
+func (p *Provider) SignText(text string) string {
+	return signText(p.t, jose.ES256, p.Signer(), map[string]any{"kid": p.Keys[0].KeyID}, []byte(text))
+}
+
+// Signer is the first key.
+func (p *Provider) Signer() crypto.Signer { return p.signers[p.Keys[0].KeyID] }
+
 // Sign signs claims by any key, with a header.
 func Sign(t testing.TB, algorithm jose.SignatureAlgorithm, key any, header, claims map[string]any) string {
+	t.Helper()
+	text, err := json.Marshal(claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signText(t, algorithm, key, header, text)
+}
+
+func signText(t testing.TB, algorithm jose.SignatureAlgorithm, key any, header map[string]any, text []byte) string {
 	t.Helper()
 	options := &jose.SignerOptions{}
 	for name, value := range header {
 		options.WithHeader(jose.HeaderKey(name), value)
 	}
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: key}, options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(claims)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,6 +276,10 @@ func (p *Provider) userInfo(w http.ResponseWriter, r *http.Request) {
 	var token string
 	if _, err := fmt.Sscanf(r.Header.Get("Authorization"), "Bearer %s", &token); err != nil || p.tokens[token] == nil {
 		http.Error(w, "unauthorized", http.StatusUnauthorized)
+		return
+	}
+	if p.UserInfo != nil {
+		write(w, http.StatusOK, json.RawMessage(p.UserInfo(p.tokens[token])))
 		return
 	}
 	write(w, http.StatusOK, p.tokens[token])
