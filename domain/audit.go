@@ -73,6 +73,7 @@ const (
 	AuditUsageDue         = "usage.due"
 	AuditUsageDrop        = "usage.drop"
 	AuditUsageRestore     = "usage.restore"
+	AuditUsageLost        = "usage.lost"
 	AuditLedgerRetention  = "usage.retention"
 	AuditMigrate          = "schema.migrate"
 	AuditPrune            = "audit.prune"

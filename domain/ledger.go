@@ -58,18 +58,35 @@ func (l Ledger) Begins(clock time.Time) time.Time {
 	if !l.Oldest.IsZero() && l.Oldest.Before(begins) {
 		begins = l.Oldest
 	}
-	return later(begins, l.FirstMonth)
+	return Later(begins, l.FirstMonth)
 }
 
 // Start returns from when on totals can be derived from records. Totals of usage
 // before are never derived again.
-func (l Ledger) Start() time.Time { return later(l.FirstMonth, l.Oldest) }
+func (l Ledger) Start() time.Time { return Later(l.FirstMonth, l.Oldest) }
 
-func later(a, b time.Time) time.Time {
+// Later returns the later of two times.
+func Later(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return b
 	}
 	return a
+}
+
+// MissingMonths returns the months of a span that are not stored, in order of time.
+func MissingMonths(stored []time.Time, first, last time.Time) []time.Time {
+	var missing []time.Time
+	for month := MonthOf(first); !month.After(last); month = month.AddDate(0, 1, 0) {
+		if !slices.ContainsFunc(stored, month.Equal) {
+			missing = append(missing, month)
+		}
+	}
+	return missing
+}
+
+// InOrder returns times once each, in their order.
+func InOrder(times []time.Time) []time.Time {
+	return slices.CompactFunc(slices.SortedFunc(slices.Values(times), time.Time.Compare), time.Time.Equal)
 }
 
 // KeptFrom returns the first of the months that a retention covers.
@@ -264,7 +281,7 @@ func droppedAt(m LedgerMonth) time.Time  { return m.DroppedAt }
 func (p LedgerPlan) last(at func(LedgerMonth) time.Time) time.Time {
 	var last time.Time
 	for _, m := range p.Months {
-		last = later(last, at(m))
+		last = Later(last, at(m))
 	}
 	return last
 }

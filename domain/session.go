@@ -103,7 +103,7 @@ func (r UsageRecord) Booked(d Difference, generation int, highest *Counter, olde
 	if generation > 0 {
 		r.SessionID = identity.generation(generation)
 	}
-	r.StartedAt, r.EndedAt = later(later(d.From, d.To.Add(-MaxUsageSpan)), oldest), d.To
+	r.StartedAt, r.EndedAt = Later(Later(d.From, d.To.Add(-MaxUsageSpan)), oldest), d.To
 	r.MobileOriginated, r.MobileTerminated, r.Sequence = d.MobileOriginated, d.MobileTerminated, d.Sequence
 	return r
 }
@@ -197,7 +197,7 @@ func (s *Session) follow(r *UsageRecord, newest, transferred bool, arrived time.
 	if sent := r.Report.SentAt; !sent.IsZero() {
 		arrived = sent
 	}
-	s.ReportedAt = later(s.ReportedAt, arrived)
+	s.ReportedAt = Later(s.ReportedAt, arrived)
 	presumed := s.EndedAt != nil && (s.Cause == CauseTimeout || s.Cause == CauseRestart)
 	switch {
 	case r.Report.Event == SessionStopped && (s.EndedAt == nil || presumed):

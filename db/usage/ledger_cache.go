@@ -54,7 +54,17 @@ func lockLedger(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) (tim
 		return time.Time{}, err
 	}
 	ledger, err := ReadLedger(ctx, tx)
-	return ledger.Start(), err
+	if err != nil {
+		return time.Time{}, err
+	}
+	return derivableFrom(ctx, tx, company, ledger)
+}
+
+// derivableFrom returns from when on the ledger has all records of the company: also
+// where a month was lost and the first month does not yet say so.
+func derivableFrom(ctx context.Context, in sqlx.QueryerContext, company domain.CompanyID, ledger domain.Ledger) (time.Time, error) {
+	after, err := afterLost(ctx, in, company, ledger.FirstMonth)
+	return domain.Later(after, ledger.Oldest), err
 }
 
 // ledgerCache is what a store has read of the ledger.

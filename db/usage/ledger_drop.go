@@ -55,8 +55,7 @@ func (l *Ledger) finishDrop(ctx context.Context, month time.Time) error {
 	if err != nil {
 		return err
 	}
-	_, err = pg.Affected(ctx, l.pool, "DROP TABLE IF EXISTS "+partitionName(month))
-	return err
+	return l.dropMonth(ctx, month)
 }
 
 // usagePlace is a place in a month of a company.

@@ -69,11 +69,40 @@ func (u *Store) createMonth(ctx context.Context, month time.Time) error {
 		if n, err = pg.Count(ctx, u.pool, ledgerMonth, partitionName(month)); err != nil || n > 0 {
 			return err
 		}
+		if err = u.refuseLost(ctx, month); err != nil {
+			return err
+		}
 		err = pg.InTx(ctx, u.pool, func(tx *sqlx.Tx) error { return addMonth(ctx, tx, month) })
 		// An instance of a version that does not take the lock may collide.
 		if pq.As(err, pqerror.UniqueViolation, pqerror.DuplicateTable, pqerror.TRDeadlockDetected) == nil {
 			return err
 		}
+	}
+	return err
+}
+
+// refuseLost moves the first month behind a month that was lost: it is not created
+// anew, since its totals could not be derived from what comes then.
+func (u *Store) refuseLost(ctx context.Context, month time.Time) error {
+	lost, err := isLost(ctx, u.pool, month)
+	if err != nil || !lost {
+		return err
+	}
+	var first time.Time
+	err = pg.InTx(ctx, u.pool, func(tx *sqlx.Tx) error {
+		if _, err := tx.ExecContext(ctx, aloneOnLedger); err != nil {
+			return err
+		}
+		n, err := pg.Count(ctx, tx, ledgerMonth, partitionName(month))
+		if err != nil || n > 0 {
+			return err // another instance created it before it had totals
+		}
+		first = month.AddDate(0, 1, 0)
+		_, err = noteLost(ctx, tx, &domain.Actor{Name: "unknown", Origin: domain.Origin{Door: "usage"}}, []time.Time{month})
+		return err
+	})
+	if err == nil && !first.IsZero() {
+		err = errMonthGone
 	}
 	return err
 }
@@ -90,8 +119,11 @@ func addMonth(ctx context.Context, tx *sqlx.Tx, month time.Time) error {
 	if month.Before(ledger.FirstMonth) {
 		return errMonthGone
 	}
-	_, err = tx.ExecContext(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s PARTITION OF usage_records %s", partitionName(month), partitionBounds(month)))
-	return err
+	create := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s PARTITION OF usage_records %s", partitionName(month), partitionBounds(month))
+	if err := execute(ctx, tx, create); err != nil {
+		return err
+	}
+	return execute(ctx, tx, pg.Fill(fenceMonth, "table", partitionName(month)))
 }
 
 func partitionBounds(month time.Time) string {

@@ -429,8 +429,11 @@ func (u *Store) span(ctx context.Context, company domain.CompanyID) (from, to ti
 	if err != nil {
 		return from, to, err
 	}
-	type row struct{ First, Last *time.Time }
-	days, err := pg.GetOne[row](ctx, u.pool, nil, usageDays, company, ledger.Start())
+	start, err := derivableFrom(ctx, u.pool, company, ledger)
+	if err != nil {
+		return from, to, err
+	}
+	days, err := pg.GetOne[hourSpan](ctx, u.pool, nil, usageDays, company, start)
 	if err != nil || days.First == nil {
 		return from, to, err
 	}

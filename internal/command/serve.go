@@ -199,6 +199,9 @@ func (s *Serve) begin(ctx context.Context, env *Env, v *service, addr net.Addr) 
 	if err := s.adoptRetention(ctx, v.ledger); err != nil {
 		return err
 	}
+	if err := v.inspect(ctx); err != nil {
+		env.Log.Warn("the usage ledger could not be inspected; it is tried again", "error", err)
+	}
 	if err := v.upkeep.EnsurePartitions(ctx); err != nil {
 		return err
 	}

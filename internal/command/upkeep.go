@@ -94,7 +94,7 @@ func wait(ctx context.Context, d time.Duration) {
 // retain keeps the ledger, the audit log and the mails within what is kept, and
 // the coming months of the ledger ready; see settle for the months that are over.
 func (v *service) retain(ctx context.Context) error {
-	err := v.upkeep.EnsurePartitions(ctx)
+	err := errors.Join(v.inspect(ctx), v.upkeep.EnsurePartitions(ctx))
 	steps, ledgerErr := v.ledger.Upkeep(ctx, actor("serve"))
 	for _, step := range steps {
 		v.logStep(step)
@@ -103,6 +103,20 @@ func (v *service) retain(ctx context.Context) error {
 		v.telemetry.Metrics.LedgerKept()
 	}
 	return errors.Join(err, ledgerErr, v.settle(ctx))
+}
+
+// inspect finds and logs what was done to the ledger by something else than simgraph of
+// this version.
+func (v *service) inspect(ctx context.Context) error {
+	found, err := v.ledger.Inspect(ctx, actor("serve"))
+	for _, month := range found.Lost {
+		v.log.Warn("a month of the usage ledger is missing that was not detached by simgraph; its totals stay, and it takes no records",
+			"month", month.Format(domain.MonthLayout))
+	}
+	if found.Registered > 0 {
+		v.log.Warn("put identities of stored usage records back, which were removed by something else than simgraph of this version", "records", found.Registered)
+	}
+	return err
 }
 
 // logStep writes what happened to a month of the ledger.

@@ -135,13 +135,19 @@ func monthAgo(n int) time.Time {
 // kept is the part of a file that is in the ledger at last.
 func kept(t *testing.T, file string) string {
 	t.Helper()
+	return newest(t, file, keptMonths+1)
+}
+
+// newest is the part of a file that has its newest months.
+func newest(t *testing.T, file string, months int) string {
+	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := slices.Collect(strings.Lines(string(text)))
 	part := filepath.Join(t.TempDir(), "kept.csv")
-	if err := os.WriteFile(part, []byte(strings.Join(lines[:1+(keptMonths+1)*fleet], "")), 0o600); err != nil {
+	if err := os.WriteFile(part, []byte(strings.Join(lines[:1+months*fleet], "")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return part
