@@ -306,6 +306,7 @@ func TestNothingIsDetachedOrDroppedSoonAfterAStart(t *testing.T) {
 	f.upkeep()
 	for _, want := range []string{"detach 2026-03", "due 2026-03", "drop 2026-03"} {
 		f.pass(8 * 24 * time.Hour)
+		f.pool.MustExec(`UPDATE usage_ledger SET waited = waited + $1`, (8 * 24 * time.Hour).Microseconds()) // by another instance
 		f.ledger = f.started()
 		if want == "due 2026-03" {
 			f.upkeep() // an announcement has no hour to wait for
@@ -358,6 +359,47 @@ func TestAClockThatWasAheadDelaysNothingForLong(t *testing.T) {
 	f.pass(time.Second)
 	if got := f.upkeep(); got != "detach 2026-03" {
 		t.Errorf("a day after the clock was right it did %q", got)
+	}
+}
+
+// Each wait of a month, under clocks that are set forward and back while it lasts: by a
+// process that runs on, and by one that is started under the wrong clock.
+func TestNoClockThatIsSetShortensAWait(t *testing.T) {
+	t.Parallel()
+	day := 24 * time.Hour
+	for _, jump := range []time.Duration{day, 8 * day, 40 * day, -day, -8 * day} {
+		for _, restarted := range []bool{false, true} {
+			t.Run(fmt.Sprint(jump, restarted), func(t *testing.T) {
+				t.Parallel()
+				f := newLedgerFleet(t)
+				if err := f.ledger.SetRetention(t.Context(), operator, 7); err != nil {
+					t.Fatal(err)
+				}
+				f.upkeep()
+				for _, wait := range []struct {
+					time.Duration
+					then string
+				}{{day, "detach 2026-03"}, {6 * day, "due 2026-03"}, {day, "drop 2026-03"}} {
+					f.database = f.database.Add(jump)
+					if restarted {
+						f.ledger = f.started()
+					}
+					f.upkeep()
+					f.pass(wait.Duration - time.Second)
+					if got := f.upkeep(); got != "" {
+						t.Fatalf("a second before %s it did %s", wait.then, got)
+					}
+					f.database = f.database.Add(-jump)
+					if got := f.upkeep(); got != "" {
+						t.Fatalf("with the clock right, a second before %s it did %s", wait.then, got)
+					}
+					f.pass(time.Second)
+					if got := f.upkeep(); got != wait.then {
+						t.Fatalf("it did %q, not %q", got, wait.then)
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -203,7 +203,8 @@ type LedgerPlan struct {
 	Months []LedgerMonth
 	// KeptFrom is the first month that the retention covers.
 	KeptFrom time.Time
-	// Clock is the database's.
+	// Clock is what waits are measured by, as the times of the months are. No clock that
+	// is set forward or back changes it.
 	Clock time.Time
 	// Uptime is how long this process runs.
 	Uptime time.Duration

@@ -36,6 +36,7 @@ type Ledger struct {
 	databaseNow func() time.Time
 	rules       domain.LedgerRules
 	started     time.Time
+	waits       waits
 }
 
 // NewLedger returns the store on the pool, from where on its Rules.Quiet counts.

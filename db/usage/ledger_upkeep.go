@@ -60,11 +60,19 @@ func (l *Ledger) step(ctx context.Context, by *domain.Actor) (step domain.Ledger
 		if s.Months, err = ledgerMonths(ctx, tx); err != nil {
 			return err
 		}
-		plan := domain.LedgerPlan{Months: s.Months, KeptFrom: s.keptFrom(), Clock: s.Clock, Uptime: l.uptime(), Rules: l.rules}
+		waited, err := l.waits.now(ctx, tx, l.uptime())
+		if err != nil {
+			return err
+		}
+		months, err := byWaits(ctx, tx, s.Months, waited)
+		if err != nil {
+			return err
+		}
+		plan := domain.LedgerPlan{Months: months, KeptFrom: s.keptFrom(), Clock: waited, Uptime: l.uptime(), Rules: l.rules}
 		if step, due = plan.Next(); !due {
 			return nil
 		}
-		if err := take(ctx, tx, step, s.Clock); err != nil {
+		if err := take(ctx, tx, step, s.Clock, waited); err != nil {
 			return err
 		}
 		return audit.Record(ctx, tx, domain.Whole(domain.Installation).By(by), ledgerEntry(step.Action, step.Month))
@@ -94,31 +102,31 @@ SET announced_at = least(announced_at, $1),
 WHERE greatest(announced_at, detached_at, due_at, dropped_at) > $1`
 
 const (
-	announceMonth = `INSERT INTO usage_ledger_months (month, announced_at) VALUES ($1, $2)`
+	announceMonth = `INSERT INTO usage_ledger_months (month, announced_at, announced_waited) VALUES ($1, $2, $3)`
 	forgetMonth   = `DELETE FROM usage_ledger_months WHERE month = $1 AND detached_at IS NULL`
-	forgetDue     = `UPDATE usage_ledger_months SET due_at = NULL WHERE month = $1`
-	noteDue       = `UPDATE usage_ledger_months SET due_at = $2 WHERE month = $1`
-	noteDetached  = `UPDATE usage_ledger_months SET detached_at = $2 WHERE month = $1`
-	noteDropped   = `UPDATE usage_ledger_months SET dropped_at = $2 WHERE month = $1`
+	forgetDue     = `UPDATE usage_ledger_months SET due_at = NULL, due_waited = NULL WHERE month = $1`
+	noteDue       = `UPDATE usage_ledger_months SET due_at = $2, due_waited = $3 WHERE month = $1`
+	noteDetached  = `UPDATE usage_ledger_months SET detached_at = $2, detached_waited = $3 WHERE month = $1`
+	noteDropped   = `UPDATE usage_ledger_months SET dropped_at = $2, dropped_waited = $3 WHERE month = $1`
 	beginLater    = `UPDATE usage_ledger SET first_month = greatest(first_month, $1)`
 )
 
 // take does what a step says, except for the records of a drop.
-func take(ctx context.Context, tx *sqlx.Tx, step domain.LedgerStep, now time.Time) error {
+func take(ctx context.Context, tx *sqlx.Tx, step domain.LedgerStep, now, waited time.Time) error {
 	switch step.Action {
 	case domain.LedgerAnnounce:
-		return execute(ctx, tx, announceMonth, step.Month, now)
+		return execute(ctx, tx, announceMonth, step.Month, now, waited.UnixMicro())
 	case domain.LedgerWithdraw:
 		if err := execute(ctx, tx, forgetMonth, step.Month); err != nil {
 			return err
 		}
 		return execute(ctx, tx, forgetDue, step.Month)
 	case domain.LedgerDue:
-		return execute(ctx, tx, noteDue, step.Month, now)
+		return execute(ctx, tx, noteDue, step.Month, now, waited.UnixMicro())
 	case domain.LedgerDrop:
-		return execute(ctx, tx, noteDropped, step.Month, now)
+		return execute(ctx, tx, noteDropped, step.Month, now, waited.UnixMicro())
 	}
-	return detachMonth(ctx, tx, step.Month, now)
+	return detachMonth(ctx, tx, step.Month, now, waited)
 }
 
 func execute(ctx context.Context, tx *sqlx.Tx, sql string, args ...any) error {
@@ -127,13 +135,13 @@ func execute(ctx context.Context, tx *sqlx.Tx, sql string, args ...any) error {
 }
 
 // detachMonth takes a month out of the ledger, which begins later from then on.
-func detachMonth(ctx context.Context, tx *sqlx.Tx, month, now time.Time) error {
+func detachMonth(ctx context.Context, tx *sqlx.Tx, month, now, waited time.Time) error {
 	for _, sql := range []string{detachPatience, "ALTER TABLE usage_records DETACH PARTITION " + partitionName(month)} {
 		if err := execute(ctx, tx, sql); err != nil {
 			return err
 		}
 	}
-	if err := execute(ctx, tx, noteDetached, month, now); err != nil {
+	if err := execute(ctx, tx, noteDetached, month, now, waited.UnixMicro()); err != nil {
 		return err
 	}
 	return execute(ctx, tx, beginLater, month.AddDate(0, 1, 0))
