@@ -25,6 +25,9 @@ const (
 	RuleGroupMember RuleType = "groupfptp"
 )
 
+// RuleTypes are all of them.
+var RuleTypes = []RuleType{RuleSIM, RuleCompany, RuleGroup, RuleGroupMember}
+
 // OfGroup reports whether the target of the rule is a group.
 func (r RuleType) OfGroup() bool { return r == RuleGroup || r == RuleGroupMember }
 
@@ -36,6 +39,9 @@ const (
 	Lower Boundary = "lower"
 	Upper Boundary = "upper"
 )
+
+// Boundaries are all of them.
+var Boundaries = []Boundary{Lower, Upper}
 
 // Alert is a pair of thresholds on the data usage in a billing period, in bytes
 // of both directions (spec §2.4). One is exceeded when usage is above it.
@@ -196,7 +202,7 @@ type Alerts interface {
 // AlertFields are what lists of alerts can be filtered and ordered by.
 var AlertFields = query.NewFields(
 	query.Field{Name: "id", Type: query.Integer, Aliases: []string{"alertId"}},
-	query.Field{Name: "ruleType", Type: query.Text},
+	query.Enumerated("ruleType", RuleTypes),
 	query.Field{Name: "target", Type: query.Text},
 	query.Field{Name: "lowerThreshold", Type: query.Integer},
 	query.Field{Name: "upperThreshold", Type: query.Integer},

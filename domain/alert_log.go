@@ -69,9 +69,9 @@ type AlertLog interface {
 
 // AlertLogFields are what the alert log can be filtered and ordered by.
 var AlertLogFields = query.NewFields(
-	query.Field{Name: "ruleType", Type: query.Text},
+	query.Enumerated("ruleType", RuleTypes),
 	query.Field{Name: "target", Type: query.Text},
-	query.Field{Name: "limitBoundary", Type: query.Text},
+	query.Enumerated("limitBoundary", Boundaries),
 	query.Field{Name: "dateCreated", Type: query.Time},
 	query.Field{Name: "entryId", Type: query.Integer},
 	query.Field{Name: "alertId", Type: query.Integer},

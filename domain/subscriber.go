@@ -18,6 +18,9 @@ const (
 	Satellite Kind = "satellite"
 )
 
+// Kinds are all of them.
+var Kinds = []Kind{Cellular, NonIP, Satellite}
+
 // SubscriberType distinguishes a physical SIM or device from a virtual profile.
 type SubscriberType string
 
@@ -26,6 +29,9 @@ const (
 	Physical SubscriberType = "physical"
 	Virtual  SubscriberType = "virtual"
 )
+
+// SubscriberTypes are all of them.
+var SubscriberTypes = []SubscriberType{Physical, Virtual}
 
 // Subscriber is a device or profile that is subscribed to the network (spec §2.1).
 type Subscriber struct {
@@ -152,8 +158,8 @@ var SubscriberFields = query.NewFields(
 	query.Field{Name: "isActive", Type: query.Boolean},
 	query.Field{Name: "terminateDate", Type: query.Time, Aliases: []string{"terminationDate"}},
 	query.Field{Name: "groupId", Type: query.Integer},
-	query.Field{Name: "subscriberType", Type: query.Text},
-	query.Field{Name: "kind", Type: query.Text},
+	query.Enumerated("subscriberType", SubscriberTypes),
+	query.Enumerated("kind", Kinds),
 	query.Field{Name: "networkState.isTransferring", Type: query.Boolean},
 	query.Field{Name: "networkState.isOnline", Type: query.Boolean},
 	query.Field{Name: "eid", Type: query.Text},

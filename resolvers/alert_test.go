@@ -120,7 +120,7 @@ func TestStatementsOfAlerts(t *testing.T) {
 func TestUsersOfGroupsReachNoAlertOfTheCompany(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	whole := s.mustAsk(t, `{alerts(first: 100, filter: {ruleType: {eq: "company"}}) {nodes {alertId id}} recipients {nodes {id recipientId}}}`)
+	whole := s.mustAsk(t, `{alerts(first: 100, filter: {ruleType: {eq: COMPANY}}) {nodes {alertId id}} recipients {nodes {id recipientId}}}`)
 	company := whole.at("alerts", "nodes", 0, "alertId")
 	group := s.mustAsk(t, `{groups(first: 1) {nodes {groupId}}}`).at("groups", "nodes", 0, "groupId").(float64)
 	caller := *s.caller

@@ -96,16 +96,28 @@ func (r filterReader) comparisons(field string, operators map[string]any, path s
 	}
 	var all []query.Expr
 	for _, op := range slices.Sorted(maps.Keys(operators)) {
-		if op == string(query.In) && isNull(operators[op]) {
-			return nil, domain.Invalid("filter", "%s.%s: a list is expected, not null", path, op)
-		}
-		expr, err := query.Compare(r.fields, field, query.Op(op), literals(operators[op])...)
+		expr, err := r.comparison(field, op, operators[op], path+"."+op)
 		if err != nil {
-			return nil, invalid("filter", path+"."+op, err)
+			return nil, err
 		}
 		all = append(all, expr)
 	}
 	return query.All(all...), nil
+}
+
+// notIn is the operator of enums that the language of texts writes as not … in.
+const notIn = "notIn"
+
+func (r filterReader) comparison(field, op string, value any, path string) (query.Expr, error) {
+	if (op == string(query.In) || op == notIn) && isNull(value) {
+		return nil, domain.Invalid("filter", "%s: a list is expected, not null", path)
+	}
+	if op == notIn {
+		within, err := r.comparison(field, string(query.In), value, path)
+		return query.Not{Expr: within}, err
+	}
+	expr, err := query.Compare(r.fields, field, query.Op(op), literals(value)...)
+	return expr, invalid("filter", path, err)
 }
 
 // isNull also recognises the typed nil that gqlgen makes of null.
@@ -128,7 +140,9 @@ func literals(value any) []any {
 	case !v.IsValid(), v.Kind() == reflect.Pointer && v.IsNil():
 		return []any{nil}
 	case v.Kind() == reflect.Pointer:
-		return []any{v.Elem().Interface()}
+		return literals(v.Elem().Interface())
+	case v.Kind() == reflect.String: // of an enum, too
+		return []any{v.String()}
 	case v.Kind() == reflect.Slice:
 		list := make([]any, v.Len())
 		for i := range list {

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"simgraph/graph/generated"
 )
 
 // What is empty matches nothing or is refused; it never matches the whole fleet by
@@ -70,11 +74,70 @@ func TestErrorsOfFiltersAreWrittenForTheirReader(t *testing.T) {
 		`{subscriberList(filter: "nickname \"x\"") {totalCount}}`:        `filter: column 10, '"x"': an operator is expected: eq, ne, gt, ge, lt, le, like or in`,
 		`{subscriberList(filter: "isActive eq") {totalCount}}`:           "filter: column 12, end of text: a value is expected",
 		`{subscriberList(orderBy: "nickname, nickname") {totalCount}}`:   `orderBy: column 11, "nickname": the field is named twice`,
+		`{subscriberList(filter: "kind eq NON_IP") {totalCount}}`:        `filter: column 9, "NON_IP": one of cellular, non-ip, satellite is expected`,
 		`{alertList(filter: "name eq x") {totalCount}}`:                  `filter: column 1, "name": no such field; the fields are id, ruleType, target, lowerThreshold, upperThreshold, dateCreated`,
 	} {
 		a := s.ask(t, query)
 		if len(a.Errors) != 1 || a.Errors[0].Message != want {
 			t.Errorf("%s\n got %s\nwant %s", query, fmt.Sprint(a.Errors), want)
 		}
+	}
+}
+
+// TestEnumsAreFilteredByThemselves compares each list's filter with what it lists: a
+// field of an enum is filtered by that enum, and every value of it can be asked for.
+func TestEnumsAreFilteredByThemselves(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
+	checked := 0
+	for _, root := range schema.Query.Fields {
+		argument := root.Arguments.ForName("filter")
+		if argument == nil || schema.Types[argument.Type.Name()].Kind != ast.InputObject {
+			continue
+		}
+		filter := schema.Types[argument.Type.Name()]
+		item := schema.Types[strings.TrimSuffix(filter.Name, "Filter")]
+		if item == nil {
+			item = schema.Types[schema.Types[root.Type.Name()].Fields.ForName("nodes").Type.Name()]
+		}
+		for _, condition := range filter.Fields {
+			listed := item.Fields.ForName(condition.Name)
+			if listed == nil || schema.Types[listed.Type.Name()].Kind != ast.Enum {
+				continue
+			}
+			checked++
+			enum := listed.Type.Name()
+			if condition.Type.Name() != enum+"Filter" {
+				t.Errorf("%s.%s is a %s, want %sFilter", filter.Name, condition.Name, condition.Type.Name(), enum)
+				continue
+			}
+			s.filterByEach(t, root.Name, condition.Name, schema.Types[enum])
+		}
+	}
+	if checked < 7 {
+		t.Errorf("%d fields of enums can be filtered by, want 7 or more", checked)
+	}
+}
+
+// filterByEach compares the counts of each value with the count of the whole list.
+func (s *stack) filterByEach(t *testing.T, root, field string, enum *ast.Definition) {
+	t.Helper()
+	count := func(condition string) float64 {
+		return s.mustAsk(t, fmt.Sprintf(`{%s(filter: {%s: {%s}}) {totalCount}}`, root, field, condition)).at(root, "totalCount").(float64)
+	}
+	whole := s.mustAsk(t, fmt.Sprintf(`{%s {totalCount}}`, root)).at(root, "totalCount").(float64)
+	sum := 0.0
+	var values []string
+	for _, value := range enum.EnumValues {
+		values = append(values, value.Name)
+		of := count("eq: " + value.Name)
+		if without := count("notIn: [" + value.Name + "]"); of+without != whole || count("ne: "+value.Name) != without {
+			t.Errorf("%s by %s %s: %v, without %v, of %v", root, field, value.Name, of, without, whole)
+		}
+		sum += of
+	}
+	if all := count("in: [" + strings.Join(values, ", ") + "]"); sum != whole || all != whole {
+		t.Errorf("%s by %s: %v in parts, %v by all values, of %v", root, field, sum, all, whole)
 	}
 }

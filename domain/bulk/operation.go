@@ -75,6 +75,9 @@ const (
 	Skipped Outcome = "SKIPPED"
 )
 
+// Outcomes are all of them.
+var Outcomes = []Outcome{Pending, Changed, Unchanged, Failed, Skipped}
+
 // Operation is a change of many subscribers.
 type Operation struct {
 	// OperationID is a UUID; later operations have greater ones.
@@ -196,7 +199,7 @@ type Live interface {
 // ResultFields are what results can be filtered by.
 var ResultFields = query.NewFields(
 	query.Field{Name: "position", Type: query.Integer},
-	query.Field{Name: "outcome", Type: query.Text},
+	query.Enumerated("outcome", Outcomes),
 )
 
 // NotFound is the error for an operation that the scope does not show.

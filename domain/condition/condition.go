@@ -39,6 +39,9 @@ const (
 	SourceSilent Kind = "source"
 )
 
+// Kinds are all of them.
+var Kinds = []Kind{Silent, Storm, Forecast, Change, SourceSilent}
+
 // Trait is a value of a subscriber that the network reports.
 type Trait string
 
@@ -168,6 +171,9 @@ const (
 	Resolved State = "resolved"
 )
 
+// States are all of them.
+var States = []State{Fired, Resolved}
+
 // Entry is one of the log of conditions. It stays when the alert is deleted.
 type Entry struct {
 	EntryID int64
@@ -252,8 +258,8 @@ func (a *Alert) Names(trait Trait) bool { return slices.Contains(a.Traits, trait
 var LogFields = query.NewFields(
 	query.Field{Name: "entryId", Type: query.Integer},
 	query.Field{Name: "alertId", Type: query.Integer},
-	query.Field{Name: "kind", Type: query.Text},
-	query.Field{Name: "state", Type: query.Text},
+	query.Enumerated("kind", Kinds),
+	query.Enumerated("state", States),
 	query.Field{Name: "physicalId", Type: query.Text},
 	query.Field{Name: "isOpen", Type: query.Boolean},
 	query.Field{Name: "dateCreated", Type: query.Time},

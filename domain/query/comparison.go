@@ -76,7 +76,7 @@ func Compare(fields Fields, name string, op Op, values ...any) (Expr, error) {
 	read := make([]Value, len(values))
 	for i, literal := range values {
 		var reason string
-		if read[i], reason = field.newValue(literal); reason != "" {
+		if read[i], reason = field.newValue(op, literal); reason != "" {
 			return nil, refuse(literalToken(literal), reason)
 		}
 	}

@@ -39,8 +39,20 @@ type Field struct {
 	Aliases []string
 	// NFC brings the values of a Text or Set into that form, in which the field is kept.
 	NFC bool
+	// Values are all values that an enumerated Text can have, as it is stored; nil
+	// where it can have any. eq, ne and in take no other.
+	Values []string
 	// NoOrder keeps the field out of orderBy. Sets never order.
 	NoOrder bool
+}
+
+// Enumerated returns the field with the values of its type.
+func Enumerated[T ~string](name string, values []T) Field {
+	texts := make([]string, len(values))
+	for i, value := range values {
+		texts[i] = string(value)
+	}
+	return Field{Name: name, Type: Text, Values: texts}
 }
 
 func (f Field) ordered() bool { return !f.NoOrder && f.Type != Set }

@@ -217,7 +217,7 @@ func (p *parser) value(field Field, op Op) (Value, error) {
 	if literal == nil && op == Like {
 		return Value{}, p.fail(`like needs a text; write "null" to search for that word`)
 	}
-	v, reason := field.newValue(literal)
+	v, reason := field.newValue(op, literal)
 	if reason != "" {
 		return Value{}, p.fail(reason)
 	}

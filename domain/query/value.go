@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,13 +46,23 @@ func (v Value) text(t Type) string {
 	}
 }
 
-// newValue reads a literal for the field.
-func (f Field) newValue(literal any) (v Value, reason string) {
+// newValue reads a literal that the operator compares the field with.
+func (f Field) newValue(op Op, literal any) (v Value, reason string) {
 	v, reason = newValue(f.Type, literal)
 	if f.NFC {
 		v.Text = norm.NFC.String(v.Text)
 	}
+	if reason == "" && !f.canHave(op, v) {
+		return Value{}, "one of " + strings.Join(f.Values, ", ") + " is expected"
+	}
 	return v, reason
+}
+
+// canHave reports whether the field can have the value, where the operator compares
+// with whole values.
+func (f Field) canHave(op Op, v Value) bool {
+	whole := op == Eq || op == Ne || op == In
+	return !whole || v.Null || f.Values == nil || slices.Contains(f.Values, v.Text)
 }
 
 // newValue reads a literal as the type demands. The reason is "" when it could.

@@ -1749,7 +1749,7 @@ func (ec *executionContext) unmarshalInputAlertFilter(ctx context.Context, obj a
 			it["id"] = data
 		case "ruleType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ruleType"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			data, err := ec.unmarshalOAlertRuleTypeFilter2map(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -1824,6 +1824,58 @@ func (ec *executionContext) unmarshalInputAlertOrder(ctx context.Context, obj an
 				return it, err
 			}
 			it["direction"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAlertRuleTypeFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalOAlertRuleType2ᚖsimgraphᚋdomainᚐRuleType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "ne":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
+			data, err := ec.unmarshalOAlertRuleType2ᚖsimgraphᚋdomainᚐRuleType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ne"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalOAlertRuleType2ᚕsimgraphᚋdomainᚐRuleTypeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalOAlertRuleType2ᚕsimgraphᚋdomainᚐRuleTypeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
 		}
 	}
 	return it, nil
@@ -3356,6 +3408,72 @@ func (ec *executionContext) marshalOAlert2ᚖsimgraphᚋdomainᚐAlert(ctx conte
 	return ec._Alert(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOAlertBoundary2ᚕsimgraphᚋdomainᚐBoundaryᚄ(ctx context.Context, v any) ([]domain.Boundary, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]domain.Boundary, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAlertBoundary2simgraphᚋdomainᚐBoundary(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOAlertBoundary2ᚕsimgraphᚋdomainᚐBoundaryᚄ(ctx context.Context, sel ast.SelectionSet, v []domain.Boundary) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAlertBoundary2simgraphᚋdomainᚐBoundary(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalOAlertBoundary2ᚖsimgraphᚋdomainᚐBoundary(ctx context.Context, v any) (*domain.Boundary, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOAlertBoundary2ᚖsimgraphᚋdomainᚐBoundary[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAlertBoundary2ᚖsimgraphᚋdomainᚐBoundary(ctx context.Context, sel ast.SelectionSet, v *domain.Boundary) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOAlertBoundary2ᚖsimgraphᚋdomainᚐBoundary[*v])
+	return res
+}
+
+var (
+	unmarshalOAlertBoundary2ᚖsimgraphᚋdomainᚐBoundary = map[string]domain.Boundary{
+		"LOWER": domain.Lower,
+		"UPPER": domain.Upper,
+	}
+	marshalOAlertBoundary2ᚖsimgraphᚋdomainᚐBoundary = map[domain.Boundary]string{
+		domain.Lower: "LOWER",
+		domain.Upper: "UPPER",
+	}
+)
+
 func (ec *executionContext) marshalOAlertConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Alert]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -3424,6 +3542,84 @@ func (ec *executionContext) marshalOAlertPreview2ᚖsimgraphᚋdomainᚐAlertPre
 		return graphql.Null
 	}
 	return ec._AlertPreview(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOAlertRuleType2ᚕsimgraphᚋdomainᚐRuleTypeᚄ(ctx context.Context, v any) ([]domain.RuleType, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]domain.RuleType, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAlertRuleType2simgraphᚋdomainᚐRuleType(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOAlertRuleType2ᚕsimgraphᚋdomainᚐRuleTypeᚄ(ctx context.Context, sel ast.SelectionSet, v []domain.RuleType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAlertRuleType2simgraphᚋdomainᚐRuleType(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalOAlertRuleType2ᚖsimgraphᚋdomainᚐRuleType(ctx context.Context, v any) (*domain.RuleType, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOAlertRuleType2ᚖsimgraphᚋdomainᚐRuleType[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAlertRuleType2ᚖsimgraphᚋdomainᚐRuleType(ctx context.Context, sel ast.SelectionSet, v *domain.RuleType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOAlertRuleType2ᚖsimgraphᚋdomainᚐRuleType[*v])
+	return res
+}
+
+var (
+	unmarshalOAlertRuleType2ᚖsimgraphᚋdomainᚐRuleType = map[string]domain.RuleType{
+		"SIM":       domain.RuleSIM,
+		"COMPANY":   domain.RuleCompany,
+		"GROUPPR":   domain.RuleGroup,
+		"GROUPFPTP": domain.RuleGroupMember,
+	}
+	marshalOAlertRuleType2ᚖsimgraphᚋdomainᚐRuleType = map[domain.RuleType]string{
+		domain.RuleSIM:         "SIM",
+		domain.RuleCompany:     "COMPANY",
+		domain.RuleGroup:       "GROUPPR",
+		domain.RuleGroupMember: "GROUPFPTP",
+	}
+)
+
+func (ec *executionContext) unmarshalOAlertRuleTypeFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAlertRuleTypeFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOAlertState2ᚕᚖsimgraphᚋdomainᚐAlertStateᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.AlertState) graphql.Marshaler {

@@ -983,6 +983,58 @@ func (ec *executionContext) fieldContext_AlertLogList_totalCount(_ context.Conte
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputAlertBoundaryFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalOAlertBoundary2ᚖsimgraphᚋdomainᚐBoundary(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "ne":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
+			data, err := ec.unmarshalOAlertBoundary2ᚖsimgraphᚋdomainᚐBoundary(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ne"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalOAlertBoundary2ᚕsimgraphᚋdomainᚐBoundaryᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalOAlertBoundary2ᚕsimgraphᚋdomainᚐBoundaryᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputAlertLogFilter(ctx context.Context, obj any) (map[string]any, error) {
 	var it map[string]any
 	if obj == nil {
@@ -1025,7 +1077,7 @@ func (ec *executionContext) unmarshalInputAlertLogFilter(ctx context.Context, ob
 			it["not"] = data
 		case "ruleType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ruleType"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			data, err := ec.unmarshalOAlertRuleTypeFilter2map(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -1039,7 +1091,7 @@ func (ec *executionContext) unmarshalInputAlertLogFilter(ctx context.Context, ob
 			it["target"] = data
 		case "limitBoundary":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("limitBoundary"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			data, err := ec.unmarshalOAlertBoundaryFilter2map(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -1920,6 +1972,14 @@ var (
 		domain.MailSilenced:   "SILENCED",
 	}
 )
+
+func (ec *executionContext) unmarshalOAlertBoundaryFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAlertBoundaryFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
 
 func (ec *executionContext) marshalOAlertDelivery2ᚕᚖsimgraphᚋdomainᚐAlertDeliveryᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.AlertDelivery) graphql.Marshaler {
 	if v == nil {

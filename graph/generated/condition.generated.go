@@ -2115,6 +2115,58 @@ func (ec *executionContext) unmarshalInputConditionInput(ctx context.Context, ob
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputConditionKindFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalOConditionKind2ᚖsimgraphᚋdomainᚋconditionᚐKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "ne":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
+			data, err := ec.unmarshalOConditionKind2ᚖsimgraphᚋdomainᚋconditionᚐKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ne"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalOConditionKind2ᚕsimgraphᚋdomainᚋconditionᚐKindᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalOConditionKind2ᚕsimgraphᚋdomainᚋconditionᚐKindᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputConditionLogFilter(ctx context.Context, obj any) (map[string]any, error) {
 	var it map[string]any
 	if obj == nil {
@@ -2171,14 +2223,14 @@ func (ec *executionContext) unmarshalInputConditionLogFilter(ctx context.Context
 			it["alertId"] = data
 		case "kind":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			data, err := ec.unmarshalOConditionKindFilter2map(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it["kind"] = data
 		case "state":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			data, err := ec.unmarshalOConditionStateFilter2map(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -2246,6 +2298,58 @@ func (ec *executionContext) unmarshalInputConditionLogOrder(ctx context.Context,
 				return it, err
 			}
 			it["direction"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputConditionStateFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalOConditionState2ᚖsimgraphᚋdomainᚋconditionᚐState(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "ne":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
+			data, err := ec.unmarshalOConditionState2ᚖsimgraphᚋdomainᚋconditionᚐState(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ne"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalOConditionState2ᚕsimgraphᚋdomainᚋconditionᚐStateᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalOConditionState2ᚕsimgraphᚋdomainᚋconditionᚐStateᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
 		}
 	}
 	return it, nil
@@ -4121,6 +4225,86 @@ func (ec *executionContext) marshalOConditionExplanation2ᚖsimgraphᚋdomainᚋ
 	return ec._ConditionExplanation(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOConditionKind2ᚕsimgraphᚋdomainᚋconditionᚐKindᚄ(ctx context.Context, v any) ([]condition.Kind, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]condition.Kind, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNConditionKind2simgraphᚋdomainᚋconditionᚐKind(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOConditionKind2ᚕsimgraphᚋdomainᚋconditionᚐKindᚄ(ctx context.Context, sel ast.SelectionSet, v []condition.Kind) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNConditionKind2simgraphᚋdomainᚋconditionᚐKind(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalOConditionKind2ᚖsimgraphᚋdomainᚋconditionᚐKind(ctx context.Context, v any) (*condition.Kind, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOConditionKind2ᚖsimgraphᚋdomainᚋconditionᚐKind[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOConditionKind2ᚖsimgraphᚋdomainᚋconditionᚐKind(ctx context.Context, sel ast.SelectionSet, v *condition.Kind) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOConditionKind2ᚖsimgraphᚋdomainᚋconditionᚐKind[*v])
+	return res
+}
+
+var (
+	unmarshalOConditionKind2ᚖsimgraphᚋdomainᚋconditionᚐKind = map[string]condition.Kind{
+		"SILENT":        condition.Silent,
+		"STORM":         condition.Storm,
+		"FORECAST":      condition.Forecast,
+		"CHANGE":        condition.Change,
+		"SOURCE_SILENT": condition.SourceSilent,
+	}
+	marshalOConditionKind2ᚖsimgraphᚋdomainᚋconditionᚐKind = map[condition.Kind]string{
+		condition.Silent:       "SILENT",
+		condition.Storm:        "STORM",
+		condition.Forecast:     "FORECAST",
+		condition.Change:       "CHANGE",
+		condition.SourceSilent: "SOURCE_SILENT",
+	}
+)
+
+func (ec *executionContext) unmarshalOConditionKindFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputConditionKindFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalOConditionLogConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*condition.Entry]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -4182,6 +4366,80 @@ func (ec *executionContext) marshalOConditionPreview2ᚖsimgraphᚋdomainᚋcond
 		return graphql.Null
 	}
 	return ec._ConditionPreview(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOConditionState2ᚕsimgraphᚋdomainᚋconditionᚐStateᚄ(ctx context.Context, v any) ([]condition.State, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]condition.State, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNConditionState2simgraphᚋdomainᚋconditionᚐState(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOConditionState2ᚕsimgraphᚋdomainᚋconditionᚐStateᚄ(ctx context.Context, sel ast.SelectionSet, v []condition.State) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNConditionState2simgraphᚋdomainᚋconditionᚐState(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalOConditionState2ᚖsimgraphᚋdomainᚋconditionᚐState(ctx context.Context, v any) (*condition.State, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOConditionState2ᚖsimgraphᚋdomainᚋconditionᚐState[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOConditionState2ᚖsimgraphᚋdomainᚋconditionᚐState(ctx context.Context, sel ast.SelectionSet, v *condition.State) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOConditionState2ᚖsimgraphᚋdomainᚋconditionᚐState[*v])
+	return res
+}
+
+var (
+	unmarshalOConditionState2ᚖsimgraphᚋdomainᚋconditionᚐState = map[string]condition.State{
+		"FIRED":    condition.Fired,
+		"RESOLVED": condition.Resolved,
+	}
+	marshalOConditionState2ᚖsimgraphᚋdomainᚋconditionᚐState = map[condition.State]string{
+		condition.Fired:    "FIRED",
+		condition.Resolved: "RESOLVED",
+	}
+)
+
+func (ec *executionContext) unmarshalOConditionStateFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputConditionStateFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOConditionTrait2ᚕsimgraphᚋdomainᚋconditionᚐTraitᚄ(ctx context.Context, v any) ([]condition.Trait, error) {

@@ -7030,10 +7030,12 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputAlertBoundaryFilter,
 		ec.unmarshalInputAlertFilter,
 		ec.unmarshalInputAlertLogFilter,
 		ec.unmarshalInputAlertLogOrder,
 		ec.unmarshalInputAlertOrder,
+		ec.unmarshalInputAlertRuleTypeFilter,
 		ec.unmarshalInputAttachTagInput,
 		ec.unmarshalInputAuditFilter,
 		ec.unmarshalInputBarSubscriberInput,
@@ -7042,8 +7044,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCancelOperationInput,
 		ec.unmarshalInputChooseRecipientAlertsInput,
 		ec.unmarshalInputConditionInput,
+		ec.unmarshalInputConditionKindFilter,
 		ec.unmarshalInputConditionLogFilter,
 		ec.unmarshalInputConditionLogOrder,
+		ec.unmarshalInputConditionStateFilter,
 		ec.unmarshalInputCreateAccessKeyInput,
 		ec.unmarshalInputCreateAlertInput,
 		ec.unmarshalInputCreateConditionAlertInput,
@@ -7103,7 +7107,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputSubscriberChange,
 		ec.unmarshalInputSubscriberChangeRow,
 		ec.unmarshalInputSubscriberFilter,
+		ec.unmarshalInputSubscriberKindFilter,
 		ec.unmarshalInputSubscriberOrder,
+		ec.unmarshalInputSubscriberTypeFilter,
 		ec.unmarshalInputTagsFilter,
 		ec.unmarshalInputTerminateSubscriberInput,
 		ec.unmarshalInputTestWebhookInput,
@@ -7654,8 +7660,8 @@ input AlertFilter {
   not: AlertFilter
   "The identifier."
   id: IntFilter
-  "sim, company, grouppr or groupfptp."
-  ruleType: StringFilter
+  "What it watches."
+  ruleType: AlertRuleTypeFilter
   "The subscriberId of a SIM, the groupId of a group, empty for the company."
   target: StringFilter
   "The lower threshold in bytes."
@@ -7664,6 +7670,18 @@ input AlertFilter {
   upperThreshold: IntFilter
   "When it was made."
   dateCreated: DateTimeFilter
+}
+
+"Conditions on what an alert watches."
+input AlertRuleTypeFilter {
+  "Is this one."
+  eq: AlertRuleType
+  "Is not this one."
+  ne: AlertRuleType
+  "Is one of these; never true for an empty list."
+  in: [AlertRuleType!]
+  "Is none of these; true for an empty list."
+  notIn: [AlertRuleType!]
 }
 
 "One step of an order of alerts."
@@ -7875,12 +7893,12 @@ input AlertLogFilter {
   or: [AlertLogFilter!]
   "Not this."
   not: AlertLogFilter
-  "sim, company, grouppr or groupfptp."
-  ruleType: StringFilter
+  "What the alert watches."
+  ruleType: AlertRuleTypeFilter
   "The target of the alert when it fired."
   target: StringFilter
-  "lower or upper."
-  limitBoundary: StringFilter
+  "Which threshold was exceeded."
+  limitBoundary: AlertBoundaryFilter
   "When the entry was made."
   dateCreated: DateTimeFilter
   "The identifier of the entry."
@@ -7895,6 +7913,18 @@ input AlertLogFilter {
   usage: IntFilter
   "Whether the period was over when the usage came in."
   isLate: BooleanFilter
+}
+
+"Conditions on the threshold of an entry."
+input AlertBoundaryFilter {
+  "Is this one."
+  eq: AlertBoundary
+  "Is not this one."
+  ne: AlertBoundary
+  "Is one of these; never true for an empty list."
+  in: [AlertBoundary!]
+  "Is none of these; true for an empty list."
+  notIn: [AlertBoundary!]
 }
 
 "One step of an order of the alert log."
@@ -8698,16 +8728,40 @@ input ConditionLogFilter {
   entryId: IntFilter
   "The identifier of the alert; 0 of sources."
   alertId: IntFilter
-  "silent, storm, forecast, change or source."
-  kind: StringFilter
-  "fired or resolved."
-  state: StringFilter
+  "What was noticed."
+  kind: ConditionKindFilter
+  "Whether it began or is over."
+  state: ConditionStateFilter
   "The subscriber: its ICCID, device EUI or IMEI."
   physicalId: StringFilter
   "Whether it lasts: a silence that is not over."
   isOpen: BooleanFilter
   "When the entry was made."
   dateCreated: DateTimeFilter
+}
+
+"Conditions on what was noticed."
+input ConditionKindFilter {
+  "Is this one."
+  eq: ConditionKind
+  "Is not this one."
+  ne: ConditionKind
+  "Is one of these; never true for an empty list."
+  in: [ConditionKind!]
+  "Is none of these; true for an empty list."
+  notIn: [ConditionKind!]
+}
+
+"Conditions on whether something began or is over."
+input ConditionStateFilter {
+  "Is this one."
+  eq: ConditionState
+  "Is not this one."
+  ne: ConditionState
+  "Is one of these; never true for an empty list."
+  in: [ConditionState!]
+  "Is none of these; true for an empty list."
+  notIn: [ConditionState!]
 }
 
 "One step of an order of the log of conditions."
@@ -10701,10 +10755,10 @@ input SubscriberFilter {
   isActive: BooleanFilter
   "Identifier of the group."
   groupId: IntFilter
-  "Physical or virtual, in lower case."
-  subscriberType: StringFilter
-  "cellular, non-ip or satellite."
-  kind: StringFilter
+  "Physical or virtual."
+  subscriberType: SubscriberTypeFilter
+  "How it reaches the network."
+  kind: SubscriberKindFilter
   "What the network sees."
   networkState: NetworkStateFilter
   "EID."
@@ -10717,6 +10771,30 @@ input SubscriberFilter {
   related: RelatedItemsFilter
   "Tags carried."
   tags: TagsFilter
+}
+
+"Conditions on whether a subscriber is physical."
+input SubscriberTypeFilter {
+  "Is this one."
+  eq: SubscriberType
+  "Is not this one."
+  ne: SubscriberType
+  "Is one of these; never true for an empty list."
+  in: [SubscriberType!]
+  "Is none of these; true for an empty list."
+  notIn: [SubscriberType!]
+}
+
+"Conditions on how a subscriber reaches the network."
+input SubscriberKindFilter {
+  "Is this one."
+  eq: SubscriberKind
+  "Is not this one."
+  ne: SubscriberKind
+  "Is one of these; never true for an empty list."
+  in: [SubscriberKind!]
+  "Is none of these; true for an empty list."
+  notIn: [SubscriberKind!]
 }
 
 "Conditions on what the network sees."

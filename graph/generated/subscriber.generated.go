@@ -2898,14 +2898,14 @@ func (ec *executionContext) unmarshalInputSubscriberFilter(ctx context.Context, 
 			it["groupId"] = data
 		case "subscriberType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subscriberType"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			data, err := ec.unmarshalOSubscriberTypeFilter2map(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it["subscriberType"] = data
 		case "kind":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			data, err := ec.unmarshalOSubscriberKindFilter2map(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -2957,6 +2957,58 @@ func (ec *executionContext) unmarshalInputSubscriberFilter(ctx context.Context, 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputSubscriberKindFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalOSubscriberKind2ᚖsimgraphᚋdomainᚐKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "ne":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
+			data, err := ec.unmarshalOSubscriberKind2ᚖsimgraphᚋdomainᚐKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ne"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalOSubscriberKind2ᚕsimgraphᚋdomainᚐKindᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalOSubscriberKind2ᚕsimgraphᚋdomainᚐKindᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputSubscriberOrder(ctx context.Context, obj any) (map[string]any, error) {
 	var it map[string]any
 	if obj == nil {
@@ -2994,6 +3046,58 @@ func (ec *executionContext) unmarshalInputSubscriberOrder(ctx context.Context, o
 				return it, err
 			}
 			it["direction"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSubscriberTypeFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalOSubscriberType2ᚖsimgraphᚋdomainᚐSubscriberType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "ne":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
+			data, err := ec.unmarshalOSubscriberType2ᚖsimgraphᚋdomainᚐSubscriberType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ne"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalOSubscriberType2ᚕsimgraphᚋdomainᚐSubscriberTypeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalOSubscriberType2ᚕsimgraphᚋdomainᚐSubscriberTypeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
 		}
 	}
 	return it, nil
@@ -4866,6 +4970,42 @@ func (ec *executionContext) unmarshalOSubscriberFilter2ᚕmapᚄ(ctx context.Con
 	return res, nil
 }
 
+func (ec *executionContext) unmarshalOSubscriberKind2ᚕsimgraphᚋdomainᚐKindᚄ(ctx context.Context, v any) ([]domain.Kind, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]domain.Kind, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNSubscriberKind2simgraphᚋdomainᚐKind(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOSubscriberKind2ᚕsimgraphᚋdomainᚐKindᚄ(ctx context.Context, sel ast.SelectionSet, v []domain.Kind) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSubscriberKind2simgraphᚋdomainᚐKind(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) unmarshalOSubscriberKind2ᚖsimgraphᚋdomainᚐKind(ctx context.Context, v any) (*domain.Kind, error) {
 	if v == nil {
 		return nil, nil
@@ -4898,6 +5038,14 @@ var (
 	}
 )
 
+func (ec *executionContext) unmarshalOSubscriberKindFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputSubscriberKindFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalOSubscriberList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[*domain.Subscriber]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -4920,6 +5068,42 @@ func (ec *executionContext) unmarshalOSubscriberOrder2ᚕmapᚄ(ctx context.Cont
 		}
 	}
 	return res, nil
+}
+
+func (ec *executionContext) unmarshalOSubscriberType2ᚕsimgraphᚋdomainᚐSubscriberTypeᚄ(ctx context.Context, v any) ([]domain.SubscriberType, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]domain.SubscriberType, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNSubscriberType2simgraphᚋdomainᚐSubscriberType(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOSubscriberType2ᚕsimgraphᚋdomainᚐSubscriberTypeᚄ(ctx context.Context, sel ast.SelectionSet, v []domain.SubscriberType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSubscriberType2simgraphᚋdomainᚐSubscriberType(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalOSubscriberType2ᚖsimgraphᚋdomainᚐSubscriberType(ctx context.Context, v any) (*domain.SubscriberType, error) {
@@ -4951,6 +5135,14 @@ var (
 		domain.Virtual:  "VIRTUAL",
 	}
 )
+
+func (ec *executionContext) unmarshalOSubscriberTypeFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputSubscriberTypeFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
 
 func (ec *executionContext) unmarshalOTagsFilter2map(ctx context.Context, v any) (map[string]any, error) {
 	if v == nil {

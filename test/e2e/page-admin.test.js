@@ -45,7 +45,7 @@ inTab('the log is filtered, shows its mail and comes out as a file', async (tab)
   await enter(tab, '#/alerts/log');
   await table(tab).first().waitFor();
   await tab.getByRole('navigation', { name: 'Threshold' }).getByRole('link', { name: 'Upper' }).click();
-  const upper = await count({ limitBoundary: { eq: 'upper' } });
+  const upper = await count({ limitBoundary: { eq: 'UPPER' } });
   await tab.getByRole('heading', { name: `Fired ${upper} time${upper === 1 ? '' : 's'}` }).waitFor();
   const { text } = await downloaded(tab, () => tab.getByRole('button', { name: 'Download Alert log as CSV' }).click());
   assert.equal(text.trimEnd().split('\r\n').length, upper + 1);

@@ -10,7 +10,7 @@ const online = async () => (await graph('{ company { fleet { online } } }')).com
 
 /** A subscriber that is offline and of which no session was reported. */
 async function silent() {
-  const { subscribers } = await graph(`{ subscribers(last: 100, filter: { kind: { eq: "cellular" }, isActive: { eq: true }, networkState: { isOnline: { eq: false } } }) { nodes { physicalId imsi sessions(first: 1) { nodes { id } } } } }`);
+  const { subscribers } = await graph(`{ subscribers(last: 100, filter: { kind: { eq: CELLULAR }, isActive: { eq: true }, networkState: { isOnline: { eq: false } } }) { nodes { physicalId imsi sessions(first: 1) { nodes { id } } } } }`);
   return subscribers.nodes.find(({ sessions }) => sessions.nodes.length === 0);
 }
 

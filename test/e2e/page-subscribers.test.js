@@ -136,7 +136,7 @@ inTab('a tag is put on the chosen rows, and taken off again by undo', async (tab
 });
 
 inTab('all that match are changed by an operation after a dry run, and changed back', async (tab) => {
-  const total = await counted({ subscriberType: { eq: 'physical' } });
+  const total = await counted({ subscriberType: { eq: 'PHYSICAL' } });
   await enter(tab, '#/subscribers?where=subscriberType.eq.physical');
   await rows(tab).first().waitFor();
   await tab.getByLabel('Select all rows shown').check();

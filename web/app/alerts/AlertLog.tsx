@@ -12,7 +12,7 @@ import { Popover } from '../ui/Popover';
 import { type Column, Table } from '../ui/Table';
 import { Frame } from './Frame';
 import { Subject } from './Subject';
-import { mailBadge, mailStates, rules, ruleValues } from './words';
+import { mailBadge, mailStates, rules } from './words';
 
 export const query = graphql(`
   query AlertLogTable($first: Int, $after: String, $count: Boolean!, $filter: AlertLogFilter, $orderBy: [AlertLogOrder!], $names: Boolean!, $deliveries: Boolean!) {
@@ -71,8 +71,8 @@ function filterOf(params: URLSearchParams, timeZone: string) {
   const day = (text: string, days: number) => new Date(startOfDay(Date.parse(`${text}T12:00:00Z`), timeZone, { days })).toISOString();
   const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text);
   const all = [
-    of('boundary') && { limitBoundary: { eq: of('boundary') } },
-    ruleValues[of('rule')] && { ruleType: { eq: ruleValues[of('rule')] } },
+    of('boundary') && { limitBoundary: { eq: of('boundary').toUpperCase() } },
+    of('rule') in rules && { ruleType: { eq: of('rule') } },
     /^\d+$/.test(of('alert')) && { alertId: { eq: of('alert') } },
     of('subscriber') && { physicalId: { eq: of('subscriber') } },
     isDay(of('since')) && { dateCreated: { ge: day(of('since'), 0) } },

@@ -9,7 +9,7 @@ import { Ago } from '../ui/Ago';
 import { Export } from '../ui/Export';
 import { type Column, Table } from '../ui/Table';
 import { Frame } from './Frame';
-import { alertKey, rules, ruleValues } from './words';
+import { alertKey, rules } from './words';
 
 const query = graphql(`
   query AlertTable($first: Int, $after: String, $count: Boolean!, $filter: AlertFilter, $orderBy: [AlertOrder!], $names: Boolean!) {
@@ -35,7 +35,7 @@ export default function Alerts({ params }: { params: URLSearchParams }) {
   const { hidden } = useUndo();
   const rule = params.get('rule') ?? '';
   const [field = 'ID', direction = 'DESC'] = params.get('order')?.split('.') ?? [];
-  const filter = ruleValues[rule] ? { ruleType: { eq: ruleValues[rule] } } : undefined;
+  const filter = rule in rules ? { ruleType: { eq: rule } } : undefined;
   const variables = { filter, orderBy: [{ field, direction }], names } as Variables;
   const list = useList(may ? query : null, variables, ({ alerts }) => alerts);
   useSystem();

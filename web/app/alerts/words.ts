@@ -6,9 +6,6 @@ export const rules: Record<string, string> = {
   GROUPFPTP: 'Each subscriber of a group',
 };
 
-/** The names of the rules in filters of the graph. */
-export const ruleValues: Record<string, string> = { SIM: 'sim', COMPANY: 'company', GROUPPR: 'grouppr', GROUPFPTP: 'groupfptp' };
-
 export const mailStates: Record<string, string> = {
   WAITING: 'waiting', QUEUED: 'queued', SENT: 'sent', FAILED: 'failed', CANCELLED: 'cancelled', SUPPRESSED: 'suppressed', SILENCED: 'silenced',
 };
