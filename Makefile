@@ -5,7 +5,7 @@ SHELL := /bin/bash
 GOLANGCI_LINT := bin/golangci-lint-v2.15.0
 GOVULNCHECK := bin/govulncheck-v1.8.0
 
-.PHONY: help postgres build release run test faults race lint vuln generate check-generated e2e bench soak pgo web check-web ci
+.PHONY: help postgres build release run test faults race lint vuln generate check-generated e2e bench soak web check-web ci
 
 help: ## List the targets.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -16,8 +16,8 @@ postgres: ## Install PostgreSQL's programs where they are missing.
 build: ## Build ./simgraph.
 	go build -o simgraph .
 
-release: ## Build ./simgraph to deploy it: by the profile of its load, without paths and symbols.
-	CGO_ENABLED=0 go build -pgo=deploy/release.pgo -trimpath -ldflags="-s -w" -o simgraph .
+release: ## Build ./simgraph to deploy it: without paths and symbols.
+	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o simgraph .
 
 run: postgres build ## Build and serve the demo company on http://127.0.0.1:8080.
 	./simgraph serve --demo
@@ -75,9 +75,6 @@ bench: postgres release ## Measure, beside the ceilings of the same machine.
 
 soak: postgres release ## Run the server for ten minutes under load, and look for what grows.
 	go run ./test/bench soak
-
-pgo: postgres ## Write the profile that make release builds by anew.
-	go run ./test/bench answers -subscribers 20000 -records 200000 -duration 6s -cpuprofile deploy/release.pgo
 
 ci: ## What runs for every change.
 	bash .ci/run

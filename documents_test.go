@@ -2,8 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,16 +27,13 @@ func TestOperationsOfTheDocumentsAreValid(t *testing.T) {
 	t.Parallel()
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
 	for _, name := range []string{"README.md", "docs/graphql.md", "docs/webhooks.md", "docs/commands.md"} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := written.FindAllStringSubmatch(string(text), -1)
+		found := written.FindAllStringSubmatch(manual(t, name), -1)
 		if len(found) == 0 {
 			t.Errorf("%s has no operations", name)
 		}
 		for _, match := range found {
 			body := struct{ Query string }{match[1] + match[2]}
+			var err error
 			if match[3] != "" {
 				err = json.Unmarshal([]byte(match[3]), &body)
 			}
@@ -48,23 +52,162 @@ var code = regexp.MustCompile(`= +"([A-Z]+(?:_[A-Z]+)*)"`)
 // NOT_FOUND is a code of the REST paths alone.
 func TestTheCodesOfTheGraphAreDocumented(t *testing.T) {
 	t.Parallel()
-	read := func(name string) string {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	manual := read("docs/graphql.md")
+	graph := manual(t, "docs/graphql.md")
 	for _, name := range []string{"graph/engine/transport/codes.go", "internal/problem/codes.go", "graph/engine/guard/measure.go", "graph/engine/input/checker.go", "domain/error.go"} {
-		codes := code.FindAllStringSubmatch(read(name), -1)
+		codes := code.FindAllStringSubmatch(manual(t, name), -1)
 		if len(codes) == 0 {
 			t.Errorf("%s has no codes", name)
 		}
 		for _, c := range codes {
-			if c[1] != problem.NoRoute && !strings.Contains(manual, "`"+c[1]+"`") {
+			if c[1] != problem.NoRoute && !strings.Contains(graph, "`"+c[1]+"`") {
 				t.Errorf("%s of %s is not in docs/graphql.md", c[1], name)
 			}
 		}
+	}
+}
+
+// manual is the text of a document.
+func manual(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func documents(t *testing.T, patterns ...string) []string {
+	t.Helper()
+	var all []string
+	for _, pattern := range patterns {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, found, err)
+		}
+		all = append(all, found...)
+	}
+	return all
+}
+
+// withdrawn are what decisions that were superseded, or builds, are about: it is not in
+// the tree.
+var withdrawn = []string{"db/rowtap", "web/generated"}
+
+var (
+	inCode   = regexp.MustCompile("`([^`\n]+)`")
+	isPath   = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)+/?$`)
+	isGoTest = regexp.MustCompile(`^(Test|Fuzz|Benchmark)[A-Z]\w+$`)
+)
+
+// What a document names, a reader finds: files, folders and tests.
+func TestWhatDocumentsNameExists(t *testing.T) {
+	t.Parallel()
+	folders, tests := tree(t)
+	for _, name := range documents(t, "README.md", "CONTRIBUTING.md", "docs/*.md", "docs/decisions/*.md") {
+		for _, match := range inCode.FindAllStringSubmatch(manual(t, name), -1) {
+			named := match[1]
+			if isGoTest.MatchString(named) && !tests[named] {
+				t.Errorf("%s names %s, which is no test", name, named)
+			}
+			first, _, _ := strings.Cut(named, "/")
+			if !isPath.MatchString(named) || !folders[first] || strings.Contains(named, "NOUN") || slices.Contains(withdrawn, named) {
+				continue
+			}
+			if _, err := os.Stat(named); err != nil {
+				t.Errorf("%s names %s: %v", name, named, err)
+			}
+		}
+	}
+}
+
+// tree returns the folders at the top, and the names of all tests.
+func tree(t *testing.T) (folders, tests map[string]bool) {
+	t.Helper()
+	folders, tests = map[string]bool{}, map[string]bool{}
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if entry.Name() == "node_modules" || strings.HasPrefix(path, ".git") {
+				return filepath.SkipDir
+			}
+			if !strings.Contains(path, "/") {
+				folders[path] = true
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, declared := range file.Decls {
+			if function, ok := declared.(*ast.FuncDecl); ok {
+				tests[function.Name.Name] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folders, tests
+}
+
+// Decisions are numbered without gaps, and the list has all of them by their titles.
+func TestDecisionsAreListed(t *testing.T) {
+	t.Parallel()
+	list := manual(t, "docs/decisions/README.md")
+	for i, name := range documents(t, "docs/decisions/0*.md") {
+		base := filepath.Base(name)
+		if !strings.HasPrefix(base, fmt.Sprintf("%04d-", i+1)) {
+			t.Errorf("%s is decision %d", base, i+1)
+		}
+		title, _, _ := strings.Cut(manual(t, name), "\n")
+		if !strings.HasPrefix(title, fmt.Sprintf("# %d. ", i+1)) || !strings.Contains(list, fmt.Sprintf("| [%d](%s) |", i+1, base)) {
+			t.Errorf("%s: %q is not listed in docs/decisions/README.md", base, title)
+		}
+	}
+}
+
+func TestTheManualOfTheGraphListsTheNodes(t *testing.T) {
+	t.Parallel()
+	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
+	_, after, _ := strings.Cut(manual(t, "docs/graphql.md"), "is a `Node`, so caches keep one copy of it:")
+	list, _, _ := strings.Cut(after, ".")
+	var want, got []string
+	for _, def := range schema.GetPossibleTypes(schema.Types["Node"]) {
+		want = append(want, def.Name)
+	}
+	for _, match := range inCode.FindAllStringSubmatch(list, -1) {
+		got = append(got, match[1])
+	}
+	slices.Sort(want)
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("docs/graphql.md lists %v, and the schema has %v", got, want)
+	}
+}
+
+// endpointName is how code names an endpoint that is served.
+var endpointName = regexp.MustCompile(`Name: "([a-z]+)", Endpoint:`)
+
+func TestTheArchitectureShowsTheEndpoints(t *testing.T) {
+	t.Parallel()
+	_, after, _ := strings.Cut(manual(t, "docs/architecture.md"), "```")
+	drawing, _, _ := strings.Cut(after, "```")
+	found := 0
+	for _, name := range documents(t, "internal/httpd/*.go", "internal/command/*.go") {
+		for _, match := range endpointName.FindAllStringSubmatch(manual(t, name), -1) {
+			found++
+			if !regexp.MustCompile(`► ` + match[1] + `\b`).MatchString(drawing) {
+				t.Errorf("the drawing in docs/architecture.md lacks the endpoint %s", match[1])
+			}
+		}
+	}
+	if found < 5 {
+		t.Errorf("only %d endpoints were found", found)
 	}
 }

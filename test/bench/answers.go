@@ -19,7 +19,7 @@ type answers struct {
 	rounds          int
 	connections     int
 	file, against   string
-	profile, only   string
+	only            string
 	steady          time.Duration
 	scaling         bool
 
@@ -44,7 +44,6 @@ func parseAnswers(args []string) (*answers, error) {
 	flags.StringVar(&a.only, "only", "", "measure only the workloads whose name holds this")
 	flags.DurationVar(&a.steady, "steady", time.Minute, "how long the server's memory is watched under all workloads; 0 for not at all")
 	flags.BoolVar(&a.scaling, "scaling", false, "instead compare 10,000 subscribers with 1,000,000, and few rows with many")
-	flags.StringVar(&a.profile, "cpuprofile", "", "instead write a CPU profile of the endpoints to this `file`, fit for deploy/release.pgo")
 	return a, flags.Parse(args)
 }
 
@@ -71,9 +70,6 @@ func runAnswers(ctx context.Context, args []string) error {
 	}
 	if err := a.record(ctx); err != nil {
 		return err
-	}
-	if a.profile != "" {
-		return a.profiled(ctx)
 	}
 	return a.measure(ctx)
 }
