@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -86,6 +87,9 @@ func (m *Migrations) DownTo(ctx context.Context, version int64) ([]*goose.Migrat
 }
 
 func (m *Migrations) run(ctx context.Context, do func(*goose.Provider) ([]*goose.MigrationResult, error)) ([]*goose.MigrationResult, error) {
+	if err := Fit(ctx, m.pool); err != nil {
+		return nil, err
+	}
 	var results []*goose.MigrationResult
 	err := m.retry(ctx, func(locker lock.SessionLocker) error {
 		migrator, err := migrator(m.pool, locker)
@@ -107,14 +111,20 @@ func (m *Migrations) run(ctx context.Context, do func(*goose.Provider) ([]*goose
 
 const auditThere = `SELECT to_regclass('audit_log') IS NOT NULL`
 
+// HasAuditLog reports whether the schema is one that has an audit log.
+func HasAuditLog(ctx context.Context, pool *sqlx.DB) (bool, error) {
+	var there bool
+	err := pool.GetContext(ctx, &there, auditThere)
+	return there, pg.Translate(err)
+}
+
 // note records migrations in the audit log, where there is one.
 func (m *Migrations) note(ctx context.Context, results []*goose.MigrationResult) error {
 	if len(results) == 0 {
 		return nil
 	}
-	var there bool
-	if err := m.pool.GetContext(ctx, &there, auditThere); err != nil || !there {
-		return pg.Translate(err)
+	if there, err := HasAuditLog(ctx, m.pool); err != nil || !there {
+		return err
 	}
 	names := pg.Pluck(results, func(r *goose.MigrationResult) string { return r.Direction + " " + path.Base(r.Source.Path) })
 	return audit.NewLog(m.pool).Note(ctx, domain.Whole(domain.Installation).By(m.by), domain.AuditEntry{
@@ -122,8 +132,37 @@ func (m *Migrations) note(ctx context.Context, results []*goose.MigrationResult)
 	})
 }
 
+// MigrationStatus returns the state of every migration, and the numbers of those that
+// the database has and this version does not know, in order.
+func MigrationStatus(ctx context.Context, pool *sqlx.DB) (all []*goose.MigrationStatus, unknown []int64, err error) {
+	if err := Fit(ctx, pool); err != nil {
+		return nil, nil, err
+	}
+	migrator, err := Migrator(pool)
+	if err != nil {
+		return nil, nil, err
+	}
+	if all, err = migrator.Status(ctx); err != nil {
+		return nil, nil, err
+	}
+	known, err := migrationFiles()
+	if err != nil {
+		return nil, nil, err
+	}
+	unknown, err = pg.SelectValues[int64](ctx, pool, appliedMigrations)
+	unknown = slices.DeleteFunc(unknown, func(version int64) bool { return known[version] != "" })
+	slices.Sort(unknown)
+	return all, unknown, err
+}
+
 // Current returns an error that says so when the schema is not up to date.
 func Current(ctx context.Context, pool *sqlx.DB) error {
+	// Looking for pending migrations makes their table.
+	if err := Fit(ctx, pool); errors.Is(err, errUnfit) {
+		return err
+	} else if err != nil {
+		return errors.New("the database cannot be reached")
+	}
 	migrator, err := Migrator(pool)
 	if err != nil {
 		return err

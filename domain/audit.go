@@ -76,6 +76,7 @@ const (
 	AuditUsageLost        = "usage.lost"
 	AuditLedgerRetention  = "usage.retention"
 	AuditMigrate          = "schema.migrate"
+	AuditBackup           = "database.backup"
 	AuditPrune            = "audit.prune"
 	AuditOperationStart   = "operation.start"
 	AuditOperationRun     = "operation.run"

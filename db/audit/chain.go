@@ -49,6 +49,21 @@ func allAudit(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, a
 	}
 }
 
+const newestAudit = `SELECT ` + auditSelect + `
+FROM audit_log a
+WHERE a.company_id = $1 AND a.subject_type = $2
+ORDER BY a.sequence DESC
+LIMIT 1`
+
+// Newest returns the last entry about a type of subject; nil for none.
+func (a *Log) Newest(ctx context.Context, scope domain.Scope, subjectType string) (*domain.AuditEntry, error) {
+	row, err := pg.GetOne[auditRow](ctx, a.pool, nil, newestAudit, scope.Company, subjectType)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return row.entry(), nil
+}
+
 const auditHead = `SELECT sequence, encode(hash, 'hex') AS hash FROM audit_heads WHERE company_id = $1`
 
 // Head implements domain.AuditLog.

@@ -46,6 +46,16 @@ func spawn(cmd *exec.Cmd, as *account, atDeath syscall.Signal) (*child, error) {
 	return c, nil
 }
 
+// RunClient runs a client program that ends when this process does, however that
+// ends. The kernel ties that to the thread that forked.
+func RunClient(cmd *exec.Cmd) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd.SysProcAttr = attributes(nil, syscall.SIGTERM)
+	cmd.SysProcAttr.Setpgid = false // it gets the signals of the terminal, and may read from it
+	return cmd.Run()
+}
+
 // run spawns cmd and waits for it; its error holds the last lines of output.
 func run(ctx context.Context, cmd *exec.Cmd, as *account) error {
 	var out tail

@@ -132,6 +132,9 @@ func (h home) write(path string, content []byte) error {
 	if err == nil {
 		err = os.Rename(fresh, path)
 	}
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
 	if err != nil {
 		_ = os.Remove(fresh)
 		return rights(string(h), err)

@@ -69,7 +69,7 @@ func TestTheInstallationHasAnAuditLogOfItsOwn(t *testing.T) {
 	c := newConsole(t)
 	c.demo(command.Demo{Subscribers: 5, Days: 1, Seed: 1, Company: "demo"})
 	for _, run := range []func() error{
-		func() error { return command.MigrateDown{}.Run(c.Context(), c.env) },
+		func() error { return command.MigrateDown{Yes: true}.Run(c.Context(), c.env) },
 		func() error { return command.MigrateUp{}.Run(c.Context(), c.env) },
 	} {
 		c.audited(run)

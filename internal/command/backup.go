@@ -9,12 +9,17 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
+	"simgraph/db"
 	"simgraph/db/audit"
-	"simgraph/db/companies"
+	"simgraph/db/embedded"
+	"simgraph/db/pg"
+	"simgraph/db/restoring"
 	"simgraph/domain"
 )
 
@@ -37,98 +42,70 @@ taken while the server runs, and simgraph restore reads it.`
 
 // Run writes the file by pg_dump. The schema stays as it is.
 func (b *Backup) Run(ctx context.Context, env *Env) error {
-	return withClient(ctx, env, "backup", func(c *client, _ *sqlx.DB) error {
-		return writeTo(env, b.File, func(out io.Writer) error {
-			return c.run(ctx, out, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--dbname="+c.url)
+	return withClient(ctx, env, "backup", func(c *client, pool *sqlx.DB) error {
+		begun := time.Now()
+		err := writeTo(env, b.File, func(out io.Writer) error {
+			return c.run(ctx, out, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--exclude-schema="+restoring.Schema, "--dbname="+c.url)
 		})
+		if err == nil {
+			env.warn("note the backup in the audit log", b.note(ctx, pool, begun))
+		}
+		return err
 	})
 }
 
-// Restore reads a file that Backup wrote.
-type Restore struct {
-	File string `arg:"" type:"existingfile" placeholder:"FILE" help:"A file that simgraph backup or pg_dump -Fc wrote."`
-}
+// The fields of the entry about a backup.
+const (
+	backupSubject = "Backup"
+	backupFile    = "file"
+	backupOf      = "of"
+)
 
-// Help shows examples.
-func (Restore) Help() string {
-	return `Examples:
-
-	simgraph restore simgraph.dump --data-dir /var/lib/simgraph-restored
-	simgraph restore simgraph.dump --database-url postgres://simgraph@db.example/restored
-
-The database must be empty. The file is restored as a whole or not at all,
-brought up to the schema of this version unless --no-migrate is given, and then
-verified: the audit log of each company must be one chain, and all totals must
-agree with the usage ledger.`
-}
-
-// Run restores and verifies the file.
-func (r *Restore) Run(ctx context.Context, env *Env) error {
-	err := withClient(ctx, env, "restore", func(c *client, pool *sqlx.DB) error {
-		if err := mustBeEmpty(ctx, pool); err != nil {
+// note records the backup, so that what deletes can name it. A database without an
+// audit log, or one that is read-only such as a standby, does without.
+func (b *Backup) note(ctx context.Context, pool *sqlx.DB, of time.Time) error {
+	file := "standard output"
+	if b.File != "-" {
+		var err error
+		if file, err = filepath.Abs(b.File); err != nil {
 			return err
 		}
-		if err := c.check(ctx, r.File); err != nil {
-			return err
-		}
-		return c.run(ctx, io.Discard, "pg_restore", "--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", "--dbname="+c.url, r.File)
+	}
+	if readOnly, err := pg.ReadOnly(ctx, pool); err != nil || readOnly != "" {
+		return err
+	}
+	if there, err := db.HasAuditLog(ctx, pool); err != nil || !there {
+		return err
+	}
+	return audit.NewLog(pool).Note(ctx, domain.Whole(domain.Installation).By(actor("backup")), domain.AuditEntry{
+		Action: domain.AuditBackup, SubjectType: backupSubject,
+		Changes: []domain.AuditChange{domain.Became(backupFile, file), domain.Became(backupOf, of.UTC().Format(time.RFC3339))},
 	})
+}
+
+// printBackup prints which backup has what is about to be deleted.
+func printBackup(ctx context.Context, env *Env, pool *sqlx.DB) error {
+	there, err := db.HasAuditLog(ctx, pool)
 	if err != nil {
 		return err
 	}
-	pool, done, err := env.Open(ctx, "restore")
-	if err != nil {
-		return fmt.Errorf("restored, but: %w", err)
-	}
-	defer done()
-	return verifyRestored(ctx, env, pool)
-}
-
-func mustBeEmpty(ctx context.Context, pool *sqlx.DB) error {
-	var tables int
-	const count = `SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')`
-	if err := pool.GetContext(ctx, &tables, count); err != nil {
-		return err
-	}
-	if tables > 0 {
-		return fmt.Errorf("the database is not empty (it has %d tables): restore into another one", tables)
-	}
-	return nil
-}
-
-// verifyRestored checks the chain of each audit log, and the totals.
-func verifyRestored(ctx context.Context, env *Env, pool *sqlx.DB) error {
-	all, err := companies.New(pool).List(ctx)
-	if err != nil {
-		return err
-	}
-	log, usage := audit.NewLog(pool), newUsage(pool)
-	for _, company := range all {
-		scope := domain.Whole(company.CompanyID).By(actor("restore"))
-		if _, err := log.Verify(ctx, scope); err != nil {
-			return fmt.Errorf("restored, but the audit log of %s: %w", company.ExternalID, err)
+	var entry *domain.AuditEntry
+	if there {
+		if entry, err = audit.NewLog(pool).Newest(ctx, domain.Whole(domain.Installation), backupSubject); err != nil {
+			return err
 		}
-		_, n, err := usage.Rebuild(ctx, scope)
-		if err != nil {
-			return fmt.Errorf("restored, but the totals of %s: %w", company.ExternalID, err)
+	}
+	if entry == nil {
+		env.printf("No backup by simgraph is known that would bring it back: simgraph backup FILE makes one.\n")
+		return nil
+	}
+	values := map[string]string{}
+	for _, change := range entry.Changes {
+		if change.After != nil {
+			values[change.Field] = *change.After
 		}
-		if n > 0 {
-			return fmt.Errorf("restored, but %d totals of %s differed from the ledger and were set right", n, company.ExternalID)
-		}
-		env.printf("%s: restored, the audit log is one chain and all totals agree with the ledger\n", company.ExternalID)
 	}
-	return nil
-}
-
-// check refuses a file that is no backup of simgraph.
-func (c *client) check(ctx context.Context, file string) error {
-	var list bytes.Buffer
-	if err := c.run(ctx, &list, "pg_restore", "--list", file); err != nil {
-		return err
-	}
-	if !strings.Contains(list.String(), " TABLE public goose_db_version ") {
-		return errors.New("the file is no backup of simgraph: it lacks the table of migrations")
-	}
+	env.printf("The newest known backup that brings it back, into another database, is that of %s: simgraph restore %s\n", values[backupOf], values[backupFile])
 	return nil
 }
 
@@ -140,7 +117,7 @@ func (c *client) run(ctx context.Context, out io.Writer, program string, args ..
 	}
 	var reported bytes.Buffer
 	cmd.Stdout, cmd.Stderr = out, &reported
-	if err := cmd.Run(); err != nil {
+	if err := embedded.RunClient(cmd); err != nil {
 		if _, ended := errors.AsType[*exec.ExitError](err); ended && reported.Len() > 0 {
 			return errors.New(strings.TrimSpace(reported.String()))
 		}
@@ -173,6 +150,6 @@ func (p *Psql) Run(ctx context.Context, env *Env) error {
 		}
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
 		signal.Ignore(os.Interrupt) // psql gets it too: it ends a statement, not the shell
-		return cmd.Run()
+		return embedded.RunClient(cmd)
 	})
 }

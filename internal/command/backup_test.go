@@ -1,14 +1,17 @@
 package command_test
 
 import (
+	"context"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
+	"simgraph/db/restoring"
 	"simgraph/internal/command"
 )
 
@@ -47,6 +50,69 @@ func TestABackupIsRestoredAndVerified(t *testing.T) {
 		t.Errorf("the company differs: %d bytes, %d before", len(after), len(before))
 	}
 }
+
+func TestAnInterruptedRestoreSaysWhatIsNotVerifiedAndGoesOn(t *testing.T) {
+	dbtest.WithoutCitus(t, "a backup of one server")
+	t.Parallel()
+	c := newConsole(t)
+	for _, company := range []string{"acme", "zeta"} {
+		c.demo(command.Demo{Subscribers: 2, Days: 1, Seed: 1, Company: company, Until: "2026-11-20T12:00:00Z"})
+	}
+	file := filepath.Join(t.TempDir(), "simgraph.dump")
+	if err := (&command.Backup{File: file}).Run(t.Context(), c.env); err != nil {
+		t.Fatal(err)
+	}
+	pool, err := pg.Open(t.Context(), c.env.DatabaseURL, pg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	pool.MustExec(`DROP SCHEMA public CASCADE; CREATE SCHEMA public`)
+	restore := func(ctx context.Context, file string) (string, error) {
+		c.stdout.Reset()
+		err := (&command.Restore{File: file}).Run(ctx, c.env)
+		return c.stdout.String(), err
+	}
+
+	// Interrupted before anything was restored: the next one begins anew.
+	if err := restoring.Begin(t.Context(), pool, file, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	// Interrupted once acme was verified.
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c.env.Stdout = writerFunc(func(b []byte) (int, error) {
+		if strings.HasPrefix(string(b), "acme: restored") {
+			cancel()
+		}
+		return c.stdout.Write(b)
+	})
+	out, err := restore(ctx, file)
+	if err == nil || !strings.Contains(err.Error(), "restored, and not verified yet: zeta; simgraph restore "+file+" goes on: interrupted") {
+		t.Errorf("interrupted: %v", err)
+	}
+	if !strings.Contains(out, "a restore of "+file+" was interrupted") || !strings.Contains(out, "has left nothing") {
+		t.Errorf("it printed %s", out)
+	}
+	other := c.file("other.dump", "")
+	if _, err := restore(t.Context(), other); err == nil || !strings.Contains(err.Error(), file+" was restored into it, and not verified yet: zeta") {
+		t.Errorf("another file: %v", err)
+	}
+	out, err = restore(t.Context(), file)
+	if err != nil || strings.Contains(out, "acme: restored") || !strings.Contains(out, "zeta: restored, the audit log is one chain") {
+		t.Errorf("going on: %v, %s", err, out)
+	}
+	if was, err := restoring.Find(t.Context(), pool); err != nil || was != nil {
+		t.Errorf("%+v is left, %v", was, err)
+	}
+	if _, err := restore(t.Context(), file); err == nil || !strings.Contains(err.Error(), "not empty") {
+		t.Errorf("restored twice: %v", err)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 func TestPsqlRunsOnTheDatabaseWithoutShowingItsPassword(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -22,7 +21,7 @@ func (MigrateDistribute) Run(ctx context.Context, env *Env) error {
 		if err := db.Current(ctx, pool); err != nil {
 			return err
 		}
-		if err := unserved(ctx, pool); err != nil {
+		if err := unserved(ctx, pool, "requests fail while tables are distributed"); err != nil {
 			return err
 		}
 		tables := 0
@@ -44,14 +43,14 @@ func (MigrateDistribute) Run(ctx context.Context, env *Env) error {
 	})
 }
 
-// unserved returns an error while a server uses the database.
-func unserved(ctx context.Context, pool *sqlx.DB) error {
+// unserved returns an error, with the reason for it, while a server uses the database.
+func unserved(ctx context.Context, pool *sqlx.DB, reason string) error {
 	served, err := db.Served(ctx, pool)
 	if err != nil {
 		return err
 	}
 	if served {
-		return errors.New("a server uses the database: end all servers, since requests fail while tables are distributed")
+		return fmt.Errorf("a server uses the database: end all servers, since %s", reason)
 	}
 	return nil
 }

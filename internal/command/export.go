@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/jmoiron/sqlx"
 
@@ -14,6 +13,7 @@ import (
 	"simgraph/db/companies"
 	"simgraph/domain"
 	"simgraph/internal/bundle"
+	"simgraph/internal/durable"
 )
 
 // Export writes a company as a bundle.
@@ -82,8 +82,9 @@ func exportOne(ctx context.Context, env *Env, pool *sqlx.DB, company *domain.Com
 }
 
 // writeTo writes a file, or standard output for "-". A regular file appears when
-// it is whole, readable by its owner only: it is about people and their devices.
-func writeTo(env *Env, name string, write func(io.Writer) error) (err error) {
+// it is whole and on disk, readable by its owner only: it is about people and their
+// devices.
+func writeTo(env *Env, name string, write func(io.Writer) error) error {
 	if name == "-" {
 		return write(env.Stdout)
 	}
@@ -94,17 +95,5 @@ func writeTo(env *Env, name string, write func(io.Writer) error) (err error) {
 		}
 		return errors.Join(write(pipe), pipe.Close())
 	}
-	file, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(file.Name()))
-		}
-	}()
-	if err := errors.Join(write(file), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), name)
+	return durable.Replace(name, write)
 }

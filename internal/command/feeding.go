@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"simgraph/db/feed"
 	"simgraph/db/pg"
+	"simgraph/internal/durable"
 	"simgraph/internal/radius"
 	"simgraph/internal/seal"
 )
@@ -62,16 +64,10 @@ func makeKey(path string) ([]byte, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".secrets-*")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.Remove(file.Name()) }()
-	_, err = file.Write(text)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return nil, err
-	}
-	return text, os.Link(file.Name(), path)
+	return text, durable.Create(path, func(file io.Writer) error {
+		_, err := file.Write(text)
+		return err
+	})
 }
 
 // feed opens the listener for RADIUS, with connections of its own to the database:

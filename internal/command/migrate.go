@@ -2,7 +2,9 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/jmoiron/sqlx"
@@ -46,11 +48,7 @@ type MigrateStatus struct{}
 // Run lists every migration with the time at which it was applied.
 func (MigrateStatus) Run(ctx context.Context, env *Env) error {
 	return withSchema(ctx, env, func(pool *sqlx.DB) error {
-		migrator, err := db.Migrator(pool)
-		if err != nil {
-			return err
-		}
-		all, err := migrator.Status(ctx)
+		all, unknown, err := db.MigrationStatus(ctx, pool)
 		if err != nil {
 			return err
 		}
@@ -62,6 +60,9 @@ func (MigrateStatus) Run(ctx context.Context, env *Env) error {
 			}
 			_, _ = fmt.Fprintf(table, "%s\t%s\n", one.Source.Path, applied)
 		}
+		for _, version := range unknown {
+			_, _ = fmt.Fprintf(table, "%05d\tapplied by a newer version of simgraph, and unknown to this one\n", version)
+		}
 		if err := table.Flush(); err != nil {
 			return err
 		}
@@ -71,25 +72,69 @@ func (MigrateStatus) Run(ctx context.Context, env *Env) error {
 
 // MigrateDown undoes migrations.
 type MigrateDown struct {
-	To *int64 `placeholder:"NUMBER" help:"Undo all migrations after the one of this number, such as 9, instead of the newest alone."`
+	To  *int64 `placeholder:"NUMBER" help:"Undo all migrations after the one of this number, such as 9, instead of the newest alone."`
+	Yes bool   `help:"Undo them, though data is deleted."`
 }
 
-// Run undoes the newest applied migration, or all after one.
+// Help shows examples.
+func (MigrateDown) Help() string {
+	return `Examples:
+
+	simgraph migrate down --to 9
+	simgraph migrate down --to 9 --yes
+
+What would be undone and deleted is listed with the numbers of rows, and nothing
+is undone without --yes, nor while a server uses the database. What was deleted
+comes back from a backup only, which is made before: simgraph backup FILE.`
+}
+
+// Run lists what is lost, and undoes the newest applied migration, or all after
+// one, when --yes was given.
 func (m MigrateDown) Run(ctx context.Context, env *Env) error {
 	return withSchema(ctx, env, func(pool *sqlx.DB) error {
 		migrations, err := env.migrations(ctx, pool, "migrate down")
 		if err != nil {
 			return err
 		}
+		files, losses, err := migrations.Undoing(ctx, m.To)
+		if err != nil {
+			return err
+		}
+		if len(files) == 0 {
+			env.printf("there is nothing to undo\n")
+			return nil
+		}
+		if err := m.warn(ctx, env, pool, files, losses); err != nil {
+			return err
+		}
 		undone, err := m.undo(ctx, migrations)
 		for _, one := range undone {
 			env.printf("%s\n", one)
 		}
-		if err == nil && len(undone) == 0 {
-			env.printf("there is nothing to undo\n")
-		}
 		return err
 	})
+}
+
+// warn prints what is undone and deleted, and which backup has it. It returns an
+// error when that must not be, or was not agreed to.
+func (m MigrateDown) warn(ctx context.Context, env *Env, pool *sqlx.DB, files []string, losses []db.MigrationLoss) error {
+	env.printf("These migrations are undone:\n  %s\n", strings.Join(files, "\n  "))
+	if len(losses) > 0 {
+		env.printf("What only they hold is deleted:\n")
+	}
+	for _, loss := range losses {
+		env.printf("  %s\n", loss)
+	}
+	if err := printBackup(ctx, env, pool); err != nil {
+		return err
+	}
+	if err := unserved(ctx, pool, "it would lose tables that it uses"); err != nil {
+		return err
+	}
+	if !m.Yes {
+		return errors.New("nothing was undone: repeat the command with --yes to delete this")
+	}
+	return nil
 }
 
 func (m MigrateDown) undo(ctx context.Context, all *db.Migrations) ([]*goose.MigrationResult, error) {

@@ -205,6 +205,9 @@ func (s *Serve) begin(ctx context.Context, env *Env, v *service, addr net.Addr) 
 	if err := v.upkeep.EnsurePartitions(ctx); err != nil {
 		return err
 	}
+	if err := warnRestored(ctx, env, v.schema.pool); err != nil {
+		return err
+	}
 	return s.announce(ctx, env, v.schema.pool, addr)
 }
 

@@ -2,12 +2,14 @@ package mail
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 
 	gomail "github.com/wneessen/go-mail"
 
 	"simgraph/domain"
+	"simgraph/internal/durable"
 )
 
 // files writes mails to a directory, for installations without a mail server.
@@ -20,17 +22,8 @@ func (f files) send(_ context.Context, message *gomail.Msg, mail *domain.Mail) e
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(f.dir, ".mail-*")
-	if err != nil {
+	return durable.Replace(filepath.Join(f.dir, mail.MailID+".eml"), func(file io.Writer) error {
+		_, err := message.WriteTo(file)
 		return err
-	}
-	defer os.Remove(file.Name()) // after the rename there is none
-	if _, err := message.WriteTo(file); err != nil {
-		_ = file.Close() // the first error matters
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), filepath.Join(f.dir, mail.MailID+".eml"))
+	})
 }

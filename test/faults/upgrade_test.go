@@ -61,7 +61,7 @@ func TestTheVersionBeforeServesOnAndStartsOnTheSchemaOfTheNext(t *testing.T) {
 func TestAVersionOnTheSchemaBeforeIsNotReadyUntilItIsMigrated(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	run(t, "migrate", "down", "--database-url", url)
+	run(t, "migrate", "down", "--yes", "--database-url", url)
 	s := serve(t, launch{databaseURL: url, dataDir: t.TempDir(), extra: []string{"--no-migrate"}})
 	own := client(t)
 	status := func(path string) (int, string) {

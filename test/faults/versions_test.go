@@ -194,7 +194,7 @@ func TestAnUpgradeAndADowngradeByOneVersionLoseNothing(t *testing.T) {
 	v.works(500)
 	v.replace(v.new)
 	after = v.now()
-	v.replace(v.old, "migrate", "down", "--to", v.schema)
+	v.replace(v.old, "migrate", "down", "--yes", "--to", v.schema)
 	v.same("after the downgrade", v.now(), after)
 	v.begin()
 	v.finish("upgrade from the version before, and back with and without `migrate down`", v.launch.databaseURL)

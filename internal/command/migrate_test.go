@@ -1,0 +1,88 @@
+package command_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"simgraph/db"
+	"simgraph/db/dbtest"
+	"simgraph/db/pg"
+	"simgraph/internal/command"
+)
+
+func TestMigrateDownListsWhatIsLostAndUndoesNothingUnasked(t *testing.T) {
+	dbtest.WithoutCitus(t, "a backup of one server")
+	t.Parallel()
+	c := newConsole(t)
+	c.demo(command.Demo{Subscribers: 5, Days: 1, Seed: 1, Company: "demo", Until: "2026-11-20T12:00:00Z"})
+	pool, err := pg.Open(t.Context(), c.env.DatabaseURL, pg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	pool.MustExec(`UPDATE subscribers SET has_feed = physical_id = (SELECT min(physical_id) FROM subscribers)`)
+	to := int64(5)
+	refused := func(m command.MigrateDown, reason string) string {
+		t.Helper()
+		c.stdout.Reset()
+		if err := m.Run(t.Context(), c.env); err == nil || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%+v: %v", m, err)
+		}
+		if err := db.Current(t.Context(), pool); err != nil {
+			t.Fatal(err)
+		}
+		return c.stdout.String()
+	}
+	listed := refused(command.MigrateDown{To: &to}, "--yes")
+	for _, want := range []string{"\n  00006_address_of_day.sql\n", "\n  table sessions: ", "\n  column has_feed of subscribers: set in 1 rows\n", "\nNo backup by simgraph is known"} {
+		if !strings.Contains(listed, want) {
+			t.Errorf("%s lacks %s", listed, want)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "simgraph.dump")
+	if err := (&command.Backup{File: file}).Run(t.Context(), c.env); err != nil {
+		t.Fatal(err)
+	}
+	if listed = refused(command.MigrateDown{}, "--yes"); !strings.Contains(listed, "simgraph restore "+file+"\n") {
+		t.Errorf("%s does not name the backup", listed)
+	}
+	wrong := to + 6
+	refused(command.MigrateDown{To: &wrong, Yes: true}, "there is no migration 11")
+	server, err := pg.Open(t.Context(), c.env.DatabaseURL+"&application_name="+db.ServerSession, pg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused(command.MigrateDown{To: &to, Yes: true}, "a server uses the database")
+	_ = server.Close()
+	for {
+		served, err := db.Served(t.Context(), pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !served {
+			break
+		}
+	}
+	if err := (command.MigrateDown{To: &to, Yes: true}).Run(t.Context(), c.env); err != nil {
+		t.Fatal(err)
+	}
+	if db.Current(t.Context(), pool) == nil {
+		t.Error("nothing was undone")
+	}
+}
+
+func TestStatusNamesMigrationsOfANewerVersion(t *testing.T) {
+	t.Parallel()
+	c := newConsole(t)
+	pool, err := pg.Open(t.Context(), c.env.DatabaseURL, pg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool.MustExec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`)
+	_ = pool.Close()
+	if err := (command.MigrateStatus{}).Run(t.Context(), c.env); err != nil || !strings.Contains(c.stdout.String(), "\n99999 ") {
+		t.Error(fmt.Sprint(err), c.stdout.String())
+	}
+}
