@@ -61,7 +61,7 @@ func TestSourcesShowTheirNetworkElementsAndPackets(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if last := slice.Items[1].LastPacketAt(); last == nil || time.Since(*last) > time.Minute || slice.Items[0].LastPacketAt() != nil {
+	if last := slice.Items[1].LastPacketAt(); last == nil || !last.Equal(f.now) || slice.Items[0].LastPacketAt() != nil {
 		t.Errorf("the last packet came at %v", last)
 	}
 	f.account(f.of("3", 20, 5))

@@ -3,6 +3,7 @@ package db_test
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -123,6 +124,7 @@ func TestSilentSessionsEndAfterThreeIntervals(t *testing.T) {
 		}
 		return state
 	}
+	f.learn("nas", 300, 300, 300)
 	f.now = usageNow.Add(-110 * time.Minute)
 	f.account(f.of("1", 0, 0))
 	f.now = f.now.Add(5 * time.Minute)
@@ -132,7 +134,7 @@ func TestSilentSessionsEndAfterThreeIntervals(t *testing.T) {
 		after time.Duration
 		want  string
 	}{
-		{9 * time.Minute, "true true "}, {11 * time.Minute, "true false "}, {14 * time.Minute, "true false "}, {16 * time.Minute, "false false Timeout"},
+		{9 * time.Minute, "true true "}, {11 * time.Minute, "true false "}, {14 * time.Minute, "true false "}, {17 * time.Minute, "false false Timeout"},
 	} {
 		f.now = reported.Add(step.after)
 		if got := state(); got != step.want {
@@ -145,30 +147,156 @@ func TestSilentSessionsEndAfterThreeIntervals(t *testing.T) {
 	}
 }
 
-// The interval of a network element is what nine in ten of its sessions keep to.
-func TestTheIntervalOfANetworkElementIsThatOfMostSessions(t *testing.T) {
+// learn gives a network element gaps of some time ago.
+func (f *feedFixture) learn(nas string, seconds ...int) {
+	f.Helper()
+	for _, s := range seconds {
+		f.pool.MustExec(`INSERT INTO feed_gaps VALUES ($1, 'pgw', $2, $3, 1, $4, $5) ON CONFLICT (company_id, source, nas, seconds) DO UPDATE SET gaps = feed_gaps.gaps + 1`,
+			f.scope.Company, nas, s, usageNow.Add(-24*time.Hour), usageNow)
+	}
+}
+
+func (f *feedFixture) endSilent() (ended int64) {
+	f.Helper()
+	if err := f.usage.EndSilent(f.Context(), 15*time.Minute); err != nil {
+		f.Fatal(err)
+	}
+	return f.int(`SELECT count(*) FROM sessions WHERE company_id = $1 AND cause = 'Timeout'`)
+}
+
+// The interval of a network element is what nine in ten of the gaps between its reports
+// keep to, within the bounds.
+func TestTheIntervalOfANetworkElementIsThatOfMostGaps(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		seconds []int
 		silent  time.Duration
 		ended   int64
 	}{
-		{[]int{60, 60, 60, 60, 60, 60, 60, 60, 60, 600}, 170 * time.Second, 0}, {[]int{60, 60, 60, 60, 60, 60, 60, 60, 60, 600}, 190 * time.Second, 10},
-		{[]int{60, 60, 60, 60, 60, 60, 60, 60, 600, 600}, 190 * time.Second, 0}, {[]int{60, 60, 60, 60, 60, 60, 60, 60, 600, 600}, 31 * time.Minute, 10},
-		{[]int{0, 0, 0, 60}, 190 * time.Second, 4}, {[]int{0, 0, 0}, 40 * time.Minute, 0}, {[]int{0, 0, 0}, 50 * time.Minute, 3},
-		{[]int{1, 1}, 29 * time.Second, 0}, {[]int{1, 1}, 31 * time.Second, 2}, {[]int{7200, 7200}, 46 * time.Minute, 2},
+		{[]int{60, 60, 60, 60, 60, 60, 60, 60, 60, 600}, 170 * time.Second, 0}, {[]int{60, 60, 60, 60, 60, 60, 60, 60, 60, 600}, 190 * time.Second, 1},
+		{[]int{60, 60, 60, 60, 60, 60, 60, 60, 600, 600}, 190 * time.Second, 0}, {[]int{60, 60, 60, 60, 60, 60, 60, 60, 600, 600}, 31 * time.Minute, 1},
+		{[]int{10, 10, 10, 10, 10, 60, 60}, 170 * time.Second, 0}, {[]int{60, 60}, 190 * time.Second, 0}, {nil, 40 * time.Minute, 0}, {nil, 50 * time.Minute, 1},
+		{[]int{1, 1, 1}, 29 * time.Second, 0}, {[]int{1, 1, 1}, 31 * time.Second, 1}, {[]int{7200, 7200, 7200}, 46 * time.Minute, 1},
 	} {
 		f := newFeed(t, 1)
-		for n, seconds := range test.seconds {
-			f.account(f.of(fmt.Sprint(n), 10, 1))
-			f.pool.MustExec(`UPDATE sessions SET interval_seconds = $2, reported_at = $3 WHERE company_id = $1 AND imsi = $4`, f.scope.Company, seconds, usageNow, fmt.Sprint(n))
-		}
+		f.account(f.of("1", 120, 1))
+		f.learn("nas", test.seconds...)
 		f.now = usageNow.Add(test.silent)
-		if err := f.usage.EndSilent(t.Context(), 15*time.Minute); err != nil {
+		if n := f.endSilent(); n != test.ended {
+			t.Errorf("%v after %v: %d have ended, not %d", test.seconds, test.silent, n, test.ended)
+		}
+	}
+}
+
+// Network elements report at events, too: shortly after a Start, when a device moves.
+func TestReportsAtEventsMakeNoDeviceFlap(t *testing.T) {
+	t.Parallel()
+	const devices, minutes = 20, 80
+	f := newFeed(t, 1)
+	begun := usageNow.Add(-2 * time.Hour)
+	report := func(device int, at time.Time) {
+		f.now = at
+		r := f.of(fmt.Sprint(device), 0, 0)
+		r.At, r.Record.EndedAt, r.Record.MobileOriginated = at, at, int64(at.Sub(begun)/time.Second)
+		r.Record.StartedAt = begun.Add(time.Duration(device) * time.Second)
+		f.account(r)
+	}
+	for minute := range minutes {
+		for device := range devices {
+			at := begun.Add(time.Duration(minute)*time.Minute + time.Duration(device)*time.Second)
+			if minute%5 == 0 {
+				report(device, at)
+			}
+			if minute == 0 || (minute+device)%7 == 0 {
+				report(device, at.Add(12*time.Second))
+			}
+		}
+		if err := f.feed.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if n := f.int(`SELECT count(*) FROM sessions WHERE company_id = $1 AND cause = 'Timeout'`); n != test.ended {
-			t.Errorf("%v after %v: %d have ended, not %d", test.seconds, test.silent, n, test.ended)
+		f.now = begun.Add(time.Duration(minute+1)*time.Minute - time.Second)
+		if n := f.endSilent(); n > 0 {
+			t.Fatalf("%d sessions have ended after %d minutes", n, minute+1)
+		}
+	}
+	f.now = f.now.Add(17 * time.Minute)
+	if n := f.endSilent(); n != devices {
+		t.Errorf("%d have ended after three intervals", n)
+	}
+}
+
+// While nobody listens, nothing is silent; the intervals that were missed are counted
+// from when somebody listens again.
+func TestMissedIntervalsAreCountedWhileSomebodyListens(t *testing.T) {
+	t.Parallel()
+	f := newFeed(t, 1)
+	f.learn("nas", 60, 60, 60)
+	listen := func(after time.Duration) {
+		f.Helper()
+		f.now = usageNow.Add(after)
+		if err := f.feed.Listen(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listen(0)
+	f.account(f.of("1", 120, 1))
+	listen(20 * time.Second)
+	for _, step := range []struct {
+		after   time.Duration
+		listens bool
+		ended   int64
+	}{
+		{time.Hour, false, 0}, {23 * time.Hour, false, 0}, {23*time.Hour + time.Second, true, 0}, {23*time.Hour + 40*time.Second, true, 0},
+		{23*time.Hour + 90*time.Second, true, 0}, {23*time.Hour + 140*time.Second, true, 0}, {23*time.Hour + 200*time.Second, true, 1},
+	} {
+		f.now = usageNow.Add(step.after)
+		if step.listens {
+			listen(step.after)
+		}
+		if n := f.endSilent(); n != step.ended {
+			t.Errorf("after %v: %d have ended", step.after, n)
+		}
+	}
+	other := newFeed(t, 1)
+	other.account(other.of("1", 120, 1))
+	if err := other.feed.Listen(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	other.now = usageNow.Add(25 * time.Hour)
+	if n := other.endSilent(); n != 1 {
+		t.Error("a source that is not listened to any more has sessions for ever")
+	}
+}
+
+// A network element that was away has three intervals to report its sessions again.
+func TestMissedIntervalsAreCountedAnewAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	f := newFeed(t, 1)
+	f.learn("nas", slices.Repeat([]int{60}, 50)...)
+	report := func(after time.Duration, devices ...string) {
+		f.Helper()
+		f.now = usageNow.Add(after)
+		for _, device := range devices {
+			r := f.of(device, 0, int64(after/time.Second))
+			r.At, r.Record.EndedAt = f.now, f.now
+			f.account(r)
+		}
+		if err := f.feed.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report(0, "1", "2", "3")
+	if n := f.endSilent(); n != 0 {
+		t.Fatal("a session ended that was just reported")
+	}
+	report(150*time.Second, "1")
+	for _, step := range []struct {
+		after time.Duration
+		ended int64
+	}{{0, 0}, {60 * time.Second, 0}, {120 * time.Second, 0}, {180 * time.Second, 0}, {240 * time.Second, 2}} {
+		report(150*time.Second+step.after, "1")
+		if n := f.endSilent(); n != step.ended {
+			t.Errorf("%v after the outage: %d have ended", step.after, n)
 		}
 	}
 }

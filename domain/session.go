@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"math"
 	"net/netip"
 	"time"
 )
@@ -122,7 +123,7 @@ type Session struct {
 	Counter
 	// ReportedAt is when the newest report was sent.
 	ReportedAt time.Time
-	// IntervalSeconds is the shortest time between two reports; 0 before the second.
+	// IntervalSeconds is the time between the newest two reports; 0 before the second.
 	IntervalSeconds int
 	// EndedAt is nil while the session is open.
 	EndedAt *time.Time
@@ -161,10 +162,7 @@ func (s *Session) Report(r *UsageRecord, arrived time.Time) (d Difference, raise
 	}
 	newest := s.Reports == 0 || r.EndedAt.After(s.AsOf)
 	if gap := r.EndedAt.Sub(s.AsOf); newest && s.Reports > 0 && gap >= MinInterval {
-		seconds := int(min(gap, MaxUsageSpan) / time.Second)
-		if s.IntervalSeconds == 0 || seconds < s.IntervalSeconds {
-			s.IntervalSeconds = seconds
-		}
+		s.IntervalSeconds = int(min(gap, MaxUsageSpan) / time.Second)
 	}
 	s.Counter = next
 	s.Reports++
@@ -173,6 +171,26 @@ func (s *Session) Report(r *UsageRecord, arrived time.Time) (d Difference, raise
 	s.follow(r, newest, raised && d.MobileOriginated+d.MobileTerminated > 0, arrived)
 	return d, raised, nil
 }
+
+// Gap is the time since the report before, where that says something about how often a
+// network element reports; 0 otherwise. A Stop comes when the session ends.
+func (s *Session) Gap(r *UsageRecord) time.Duration {
+	gap := r.EndedAt.Sub(s.AsOf)
+	if s.Reports == 0 || s.EndedAt != nil || r.Report.Event == SessionStopped || gap < MinInterval {
+		return 0
+	}
+	return gap
+}
+
+// IntervalStep rounds an interval up to a step of 9 %: gaps are counted by few lengths.
+func IntervalStep(gap time.Duration) time.Duration {
+	const steps = 8 // of an octave
+	step := math.Ceil(steps * math.Log2(float64(min(gap, maxInterval))/float64(MinInterval)))
+	return time.Duration(math.Ceil(MinInterval.Seconds()*math.Exp2(max(0, step)/steps))) * time.Second
+}
+
+// maxInterval is the longest interval of reports that differs from longer ones.
+const maxInterval = 24 * time.Hour
 
 // describe takes over what the newest report states, and what was not known.
 func (s *Session) describe(r *UsageRecord, newest bool) {

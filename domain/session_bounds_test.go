@@ -68,11 +68,12 @@ func TestWhatOnlyALateReportStatesIsKept(t *testing.T) {
 	}
 }
 
-func TestTheIntervalIsTheShortestOfTenSecondsOrMore(t *testing.T) {
+func TestTheIntervalIsTheNewestOfTenSecondsOrMore(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ first, second, third, want int }{
-		"the least":        {0, 10, 310, 10},
-		"too short":        {0, 9, 309, 300},
+		"the least":        {0, 300, 310, 10},
+		"too short":        {0, 300, 309, 300},
+		"the longer last":  {0, 10, 310, 300},
 		"the shorter last": {0, 300, 360, 60},
 	} {
 		s := reports(t, reported(domain.SessionStarted, c.first, 0), reported(domain.SessionUpdated, c.second, 1), reported(domain.SessionUpdated, c.third, 2))
@@ -91,5 +92,20 @@ func TestAReportMayBeOfTheFirstMomentOfTheLedger(t *testing.T) {
 	}
 	if err := r.Check(now, r.EndedAt.Add(1)); err == nil {
 		t.Error("what is older is taken")
+	}
+}
+
+func TestStepsOfIntervalsAreCloseAndRise(t *testing.T) {
+	t.Parallel()
+	last := time.Duration(0)
+	for gap := domain.MinInterval; gap <= 24*time.Hour; gap += time.Second {
+		step := domain.IntervalStep(gap)
+		if step < gap || step < last || float64(step) > 1.1*float64(gap)+float64(time.Second) {
+			t.Fatalf("%v is %v", gap, step)
+		}
+		last = step
+	}
+	if most := domain.IntervalStep(30 * 24 * time.Hour); most != last {
+		t.Errorf("a month is %v, a day %v", most, last)
 	}
 }

@@ -117,6 +117,20 @@ func (f *Store) reject(ctx context.Context, client *domain.RADIUSClient, a domai
 	return domain.AccountingUnusable, f.rejects.add(ctx, client.CompanyID, key, example)
 }
 
+// Listen records that the clients are listened to. Call it every 20 s.
+func (f *Store) Listen(ctx context.Context) error {
+	clients, err := f.clients.All(ctx)
+	sources := map[domain.CompanyID][]string{}
+	for _, client := range clients {
+		sources[client.CompanyID] = append(sources[client.CompanyID], client.Name)
+	}
+	failures := []error{err}
+	for company, names := range sources {
+		failures = append(failures, f.usage.Listen(ctx, company, names))
+	}
+	return errors.Join(failures...)
+}
+
 // Writable implements domain.Feed.
 func (f *Store) Writable(ctx context.Context) error {
 	_, err := f.shared.writable.Do(ctx, struct{}{}, struct{}{})

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/lib/pq"
@@ -53,7 +54,7 @@ func (f *Store) count(company domain.CompanyID, of domain.FeedKey, result domain
 		packets = f.tally[key]
 	}
 	packets.Packets++
-	packets.LastAt = time.Now()
+	packets.LastAt = f.usage.Now()
 	f.tally[key] = packets
 }
 
@@ -75,7 +76,7 @@ func (f *Store) Flush(ctx context.Context) error {
 			f.restore(keys, counted)
 		}
 	}
-	return failed
+	return errors.Join(failed, f.usage.FlushGaps(ctx))
 }
 
 func (f *Store) flush(ctx context.Context, company domain.CompanyID, keys []tallyKey, counted map[tallyKey]domain.FeedPackets) error {

@@ -34,8 +34,10 @@ type usageBatch struct {
 	// readings are the cumulative records, in the order of the call.
 	readings []*reading
 	// oldest is from when on the ledger takes records.
-	oldest    time.Time
-	results   []domain.Recorded
+	oldest  time.Time
+	results []domain.Recorded
+	// gaps are those between reports of sessions.
+	gaps      map[gapKey]int64
 	protocols map[string]int16
 }
 

@@ -59,6 +59,7 @@ func (u *Store) bookReadings(ctx context.Context, tx *sqlx.Tx, company domain.Co
 			entries = append(entries, entry)
 		}
 	}
+	b.gaps = sessions.gaps
 	if err := sessions.store(ctx, tx, company); err != nil {
 		return nil, err
 	}
@@ -126,6 +127,7 @@ type touchedSessions struct {
 	generations map[domain.SessionIdentity][]*touchedSession
 	// order is that in which they were touched.
 	order []*touchedSession
+	gaps  map[gapKey]int64
 }
 
 // touchedSession is a session with its state before the batch.
@@ -154,9 +156,13 @@ func (t *touchedSessions) read(r *reading, subscriber int64, now, oldest time.Ti
 	} else {
 		session = &touchedSession{Session: *domain.NewSession(&r.UsageRecord, nextGeneration(of))}
 	}
+	gap := session.Gap(&r.UsageRecord)
 	d, raised, err := session.Report(&r.UsageRecord, now)
 	if err != nil {
 		return nil, domain.Rejected(err)
+	}
+	if gap > 0 {
+		t.gaps[gapKey{session.Source, session.NAS, int64(domain.IntervalStep(gap) / time.Second)}]++
 	}
 	if at < 0 {
 		t.generations[r.session] = append(of, session)

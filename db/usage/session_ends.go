@@ -45,40 +45,19 @@ WHERE ($1::bigint[] IS NULL OR c.company_id = ANY($1)) AND EXISTS (
   SELECT FROM sessions n
   WHERE n.company_id = c.company_id AND ($1::bigint[] IS NULL OR n.company_id = ANY($1)) AND n.ended_at IS NULL)
 ORDER BY c.company_id`
-	// silentElements are the network elements with sessions of which nothing was
-	// reported for too long, and the interval of reports that is expected: what holds
-	// for nine in ten of their sessions, within $6 and $5 seconds. One pass over the
-	// open sessions counts their intervals; the rest is done on the counts.
-	silentElements = `
-WITH counts AS (
-  SELECT o.source, o.nas, nullif(o.interval_seconds, 0) AS seconds, count(*) AS sessions, min(o.reported_at) AS oldest,
-    min(o.reported_at) FILTER (WHERE o.is_transferring) AS transferring
-  FROM sessions o
-  WHERE o.company_id = $1 AND o.ended_at IS NULL
-  GROUP BY o.source, o.nas, o.interval_seconds
-), ranked AS (
-  SELECT c.*, sum(c.sessions) FILTER (WHERE c.seconds IS NOT NULL) OVER (PARTITION BY c.source, c.nas) AS known,
-    sum(c.sessions) OVER (PARTITION BY c.source, c.nas ORDER BY c.seconds) AS rank
-  FROM counts c
-), elements AS (
-  SELECT r.source, r.nas, min(r.oldest) AS oldest, min(r.transferring) AS transferring,
-    greatest($6::int, least($5::int, coalesce(min(r.seconds) FILTER (WHERE r.rank >= 0.9 * r.known), $5))) AS seconds
-  FROM ranked r
-  GROUP BY r.source, r.nas
-)
-SELECT e.source, e.nas, e.seconds
-FROM elements e
-WHERE e.oldest < $2::timestamptz - $3::int * e.seconds * interval '1 second'
-  OR e.transferring < $2::timestamptz - $4::int * e.seconds * interval '1 second'`
+	openElements = `
+SELECT o.source, o.nas, min(o.reported_at) AS oldest, min(o.reported_at) FILTER (WHERE o.is_transferring) AS transferring
+FROM sessions o
+WHERE o.company_id = $1 AND o.ended_at IS NULL
+GROUP BY o.source, o.nas`
 	endSilent = `
 UPDATE sessions n
 SET is_transferring = false,
   ended_at = CASE WHEN n.reported_at < e.ended THEN n.as_of END,
   cause = CASE WHEN n.reported_at < e.ended THEN 'Timeout' ELSE '' END
 FROM (
-  SELECT u.source, u.nas, $2::timestamptz - $3::int * u.seconds * interval '1 second' AS ended,
-    $2::timestamptz - $4::int * u.seconds * interval '1 second' AS stopped
-  FROM unnest($5::text[], $6::text[], $7::bigint[]) AS u(source, nas, seconds)
+  SELECT u.source, u.nas, u.ended, u.stopped
+  FROM unnest($2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[]) AS u(source, nas, ended, stopped)
   OFFSET 0
 ) e
 WHERE n.company_id = $1 AND n.ended_at IS NULL AND n.source = e.source AND n.nas = e.nas
@@ -86,10 +65,19 @@ WHERE n.company_id = $1 AND n.ended_at IS NULL AND n.source = e.source AND n.nas
 RETURNING coalesce(n.subscriber_key, 0)`
 )
 
-// silentElement is a network element with the interval of its reports.
+// openElement is a network element with open sessions: when the one was reported that
+// is silent longest, of all and of those that transfer.
+type openElement struct {
+	domain.FeedKey
+	Oldest       time.Time
+	Transferring *time.Time
+}
+
+// silentElement is a network element with the times before which a session was
+// reported last that has ended, or transfers nothing any more.
 type silentElement struct {
-	Source, NAS string
-	Seconds     int64
+	domain.FeedKey
+	ended, stopped time.Time
 }
 
 // EndSilent ends the sessions of all companies of which nothing was reported for
@@ -98,16 +86,56 @@ type silentElement struct {
 func (u *Store) EndSilent(ctx context.Context, bound time.Duration) error {
 	open, lost := companies.With(ctx, u.pool, openCompanies)
 	return errors.Join(lost, domain.TryCompanies(ctx, open, func(company domain.CompanyID) error {
-		args := []any{u.now(), domain.IntervalsMissed, domain.IntervalsTransferring}
-		silent, err := pg.SelectAll[silentElement](ctx, u.pool, silentElements,
-			append(append([]any{company}, args...), int(bound/time.Second), int(domain.MinInterval/time.Second))...)
+		silent, err := u.silentElements(ctx, company, bound)
 		if err != nil || len(silent) == 0 {
 			return err
 		}
-		return u.endSessions(ctx, company, endSilent, append(args,
-			textArray(silent, func(e *silentElement) string { return e.Source }), textArray(silent, func(e *silentElement) string { return e.NAS }),
-			intArray(silent, func(e *silentElement) int64 { return e.Seconds }))...)
+		return u.endSessions(ctx, company, endSilent,
+			textArray(silent, func(e silentElement) string { return e.Source }), textArray(silent, func(e silentElement) string { return e.NAS }),
+			TimeArray(pg.Pluck(silent, func(e silentElement) time.Time { return e.ended })), TimeArray(pg.Pluck(silent, func(e silentElement) time.Time { return e.stopped })))
 	}))
+}
+
+// silentElements returns those of which a session may have ended.
+func (u *Store) silentElements(ctx context.Context, company domain.CompanyID, bound time.Duration) ([]silentElement, error) {
+	now := u.now()
+	open, err := pg.SelectValues[openElement](ctx, u.pool, openElements, company)
+	if err != nil {
+		return nil, err
+	}
+	intervals, err := u.intervals(ctx, company, now, bound)
+	if err != nil {
+		return nil, err
+	}
+	listening, err := u.listening(ctx, company, intervals, bound)
+	if err != nil {
+		return nil, err
+	}
+	var silent []silentElement
+	for _, e := range open {
+		interval, learned := intervals[e.FeedKey]
+		if !learned {
+			interval = bound
+		}
+		since, heard := listening.since(e.FeedKey, now)
+		if !heard {
+			continue
+		}
+		of := silentElement{e.FeedKey, beforeOf(now, domain.IntervalsMissed*interval, since), beforeOf(now, domain.IntervalsTransferring*interval, since)}
+		if e.Oldest.Before(of.ended) || e.Transferring != nil && e.Transferring.Before(of.stopped) {
+			silent = append(silent, of)
+		}
+	}
+	return silent, nil
+}
+
+// beforeOf returns what was reported long enough ago, unless it is not listened for
+// that long.
+func beforeOf(now time.Time, silence time.Duration, since time.Time) time.Time {
+	if before := now.Add(-silence); since.Before(before) {
+		return before
+	}
+	return time.Unix(0, 0)
 }
 
 // endSessions runs a statement that ends sessions, under the lock of the company

@@ -44,7 +44,7 @@ ORDER BY n.identity, n.generation`
 
 // loadSessions reads the sessions of the readings, all their generations.
 func loadSessions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, readings []*reading) (*touchedSessions, error) {
-	t := &touchedSessions{generations: make(map[domain.SessionIdentity][]*touchedSession, len(readings))}
+	t := &touchedSessions{generations: make(map[domain.SessionIdentity][]*touchedSession, len(readings)), gaps: map[gapKey]int64{}}
 	identities := identityArray(pg.Pluck(readings, func(r *reading) domain.UsageIdentity { return domain.UsageIdentity(r.session) }))
 	rows, err := pg.SelectAll[SessionRow](ctx, tx, sessionsByIdentity, company, identities)
 	for _, row := range rows {

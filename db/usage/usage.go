@@ -46,6 +46,8 @@ type Store struct {
 	mu sync.Mutex
 	// months are the partitions of the ledger that are known to exist.
 	months map[time.Time]bool
+	// gaps are those since the last FlushGaps.
+	gaps map[domain.CompanyID]map[gapKey]int64
 }
 
 var _ domain.Usage = (*Store)(nil)
@@ -53,7 +55,7 @@ var _ domain.Usage = (*Store)(nil)
 // New returns the store on the pool. The observer, which may be nil, is called in
 // the transaction of each booking of a company with alerts or followers.
 func New(pool *sqlx.DB, observer Observer, opt Options) *Store {
-	u := &Store{pool: pool, observer: observer, now: opt.Now, months: map[time.Time]bool{}, ahead: make(chan struct{}, batchesAhead)}
+	u := &Store{pool: pool, observer: observer, now: opt.Now, months: map[time.Time]bool{}, ahead: make(chan struct{}, batchesAhead), gaps: map[domain.CompanyID]map[gapKey]int64{}}
 	if u.now == nil {
 		u.now = time.Now
 	}
@@ -62,6 +64,9 @@ func New(pool *sqlx.DB, observer Observer, opt Options) *Store {
 	})
 	return u
 }
+
+// Now is the time by the clock of the store.
+func (u *Store) Now() time.Time { return u.now() }
 
 // Record implements domain.Usage. Small calls share a transaction with others
 // that come at the same time.
@@ -129,6 +134,7 @@ func (u *Store) bookBatch(ctx context.Context, company domain.CompanyID, records
 	if err != nil {
 		return nil, err
 	}
+	u.countGaps(company, b.gaps)
 	return b.results, nil
 }
 

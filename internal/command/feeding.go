@@ -127,16 +127,23 @@ func (v *service) listen(ctx context.Context) error {
 	return errors.Join(err, v.feed.Flush(last))
 }
 
-// tallyFeed stores how many packets came from which network elements.
+// tallyFeed stores how many packets came from which network elements, and how often
+// they report.
 func (v *service) tallyFeed(ctx context.Context) error {
-	if v.feed == nil {
-		<-ctx.Done()
-		return nil
+	err := v.usage.FlushGaps(ctx)
+	if v.feed != nil {
+		err = errors.Join(err, v.feed.Flush(ctx))
 	}
-	return v.feed.Flush(ctx)
+	return err
 }
 
-// endSilent ends the sessions that network elements do not report any more.
+// endSilent ends the sessions that network elements do not report any more. That they
+// are listened to is recorded first: the time without a listener does not count.
 func (v *service) endSilent(ctx context.Context) error {
+	if v.feed != nil {
+		if err := v.feed.Listen(ctx); err != nil {
+			return err
+		}
+	}
 	return v.upkeep.EndSilent(ctx, v.sessionInterval)
 }
