@@ -28,6 +28,16 @@ func filterOf(input map[string]any, fields query.Fields) (query.Expr, error) {
 	return expr, invalid("filter", "filter", query.Check(expr))
 }
 
+// conditionsOf is filterOf for what changes or silences objects: without a comparison it
+// would take all of them, which must be requested in words of its own.
+func conditionsOf(input map[string]any, fields query.Fields) (query.Expr, error) {
+	filter, err := filterOf(input, fields)
+	if err == nil && query.Comparisons(filter) == 0 {
+		err = domain.Invalid("where", "where has no condition, and would be true of everything; say all: true for all")
+	}
+	return filter, err
+}
+
 type filterReader struct{ fields query.Fields }
 
 // members returns the conditions of an object, which all must hold. prefix begins

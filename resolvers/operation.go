@@ -53,9 +53,14 @@ func (g *Graph) operationStart(ctx context.Context, in input.StartSubscriberChan
 	if digest := in.Digest.Value(); digest != nil {
 		start.Digest = *digest
 	}
-	if where := in.Where.Value(); where != nil {
-		start.ByFilter, start.PeriodStart = true, g.projection(ctx).PeriodStart
-		if start.Filter, err = filterOf(where, domain.SubscriberFields); err != nil {
+	where := in.Where.Value()
+	start.ByFilter = in.All || where != nil
+	switch {
+	case in.All && where != nil:
+		return start, domain.Invalid("where", "%s", bulk.OneChoice)
+	case where != nil:
+		start.PeriodStart = g.projection(ctx).PeriodStart
+		if start.Filter, err = conditionsOf(where, domain.SubscriberFields); err != nil {
 			return start, err
 		}
 	}

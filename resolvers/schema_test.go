@@ -59,7 +59,7 @@ func TestEveryConnectionIsWalkedBothWaysAndCounted(t *testing.T) {
 	for range 3 {
 		made := s.mustAsk(t, `mutation {createWebhook(input: {name: "hook", url: "https://example.com", eventTypes: [ALERT_FIRED]}) {webhook {webhookId}}}`)
 		s.mustAsk(t, fmt.Sprintf(`mutation {testWebhook(input: {webhookId: %v}) {delivery {id}}}`, made.at("createWebhook", "webhook", "webhookId")))
-		s.mustAsk(t, `mutation {startSubscriberChange(input: {where: {}, change: {isBarred: true}, validateOnly: true}) {operation {id}}}`)
+		s.mustAsk(t, `mutation {startSubscriberChange(input: {all: true, change: {isBarred: true}, validateOnly: true}) {operation {id}}}`)
 	}
 	for range 3 {
 		s.mustAsk(t, `mutation {createConditionAlert(input: {ruleType: COMPANY, condition: {silentHours: 6}}) {alert {id}}}`)

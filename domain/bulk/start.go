@@ -7,6 +7,9 @@ import (
 	"simgraph/domain"
 )
 
+// OneChoice is what is wrong with a start that names no subscribers, or names them in two ways.
+const OneChoice = "exactly one of where, physicalIds, rows and all says which subscribers change"
+
 // Check rejects a start that names no subscribers, or one of them twice, or breaks a
 // rule of a change.
 func (s *Start) Check(now time.Time) error {
@@ -17,7 +20,7 @@ func (s *Start) Check(now time.Time) error {
 		}
 	}
 	if named != 1 {
-		return domain.Invalid("where", "exactly one of where, physicalIds and rows says which subscribers change")
+		return domain.Invalid("where", "%s", OneChoice)
 	}
 	if !s.ByFilter && len(s.PhysicalIDs)+len(s.Rows) == 0 {
 		return domain.Invalid("rows", "an operation has at least one subscriber")

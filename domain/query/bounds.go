@@ -41,6 +41,16 @@ func Check(e Expr) error {
 	return nil
 }
 
+// Comparisons returns how many comparisons the filter has, each value of an in as one;
+// 0 for one that is true of every row or of none.
+func Comparisons(e Expr) int {
+	var w weight
+	if e != nil {
+		e.weigh(&w, 0)
+	}
+	return w.comparisons
+}
+
 func (e And) weigh(w *weight, nested int) { weighAll(e, w, nested) }
 func (e Or) weigh(w *weight, nested int)  { weighAll(e, w, nested) }
 

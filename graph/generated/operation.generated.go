@@ -1298,6 +1298,9 @@ func (ec *executionContext) unmarshalInputStartSubscriberChangeInput(ctx context
 		asMap[k] = v
 	}
 
+	if _, present := asMap["all"]; !present {
+		asMap["all"] = false
+	}
 	if _, present := asMap["errorPolicy"]; !present {
 		asMap["errorPolicy"] = "REJECT_EVERYTHING"
 	}
@@ -1305,7 +1308,7 @@ func (ec *executionContext) unmarshalInputStartSubscriberChangeInput(ctx context
 		asMap["validateOnly"] = false
 	}
 
-	fieldsInOrder := [...]string{"where", "physicalIds", "rows", "change", "errorPolicy", "validateOnly", "expect", "digest"}
+	fieldsInOrder := [...]string{"where", "all", "physicalIds", "rows", "change", "errorPolicy", "validateOnly", "expect", "digest"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1319,6 +1322,13 @@ func (ec *executionContext) unmarshalInputStartSubscriberChangeInput(ctx context
 				return it, err
 			}
 			it.Where = graphql.OmittableOf(data)
+		case "all":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("all"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.All = data
 		case "physicalIds":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalIds"))
 			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)

@@ -9554,10 +9554,12 @@ type OperationResultEdge {
   node: OperationResult!
 }
 
-"Which subscribers change, and how. Exactly one of where, physicalIds and rows says which."
+"Which subscribers change, and how. Exactly one of where, physicalIds, rows and all says which."
 input StartSubscriberChangeInput {
-  "Those that fit now, at most 200,000."
+  "Those that fit now, at most 200,000. Refused without a condition."
   where: SubscriberFilter
+  "Whether these are all that the caller sees, at most 200,000."
+  all: Boolean! = false
   "These, at most 10,000, each once."
   physicalIds: [String!]
   "These, at most 10,000, each once, with changes of their own."

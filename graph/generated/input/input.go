@@ -531,10 +531,12 @@ type SilenceWindowInput struct {
 	Until string `json:"until"`
 }
 
-// Which subscribers change, and how. Exactly one of where, physicalIds and rows says which.
+// Which subscribers change, and how. Exactly one of where, physicalIds, rows and all says which.
 type StartSubscriberChangeInput struct {
-	// Those that fit now, at most 200,000.
+	// Those that fit now, at most 200,000. Refused without a condition.
 	Where graphql.Omittable[map[string]any] `json:"where,omitempty"`
+	// Whether these are all that the caller sees, at most 200,000.
+	All bool `json:"all"`
 	// These, at most 10,000, each once.
 	PhysicalIds graphql.Omittable[[]string] `json:"physicalIds,omitempty"`
 	// These, at most 10,000, each once, with changes of their own.

@@ -58,7 +58,7 @@ export function BulkChange({ title, ids, matching = false, filter, close }: Prop
   const { data } = useAsk(known);
   const kind = kinds[key];
   const check = useDo(async () => {
-    const which = matching ? { where: filter ?? { physicalId: { ne: '' } } } : { physicalIds: [...ids] };
+    const which = matching ? (filter ? { where: filter } : { all: true }) : { physicalIds: [...ids] };
     const input = { ...which, change: kind!.change(value.trim()), errorPolicy: policy } as Input;
     const { startSubscriberChange } = await mutate(start, { input: { ...input, validateOnly: true } });
     if (startSubscriberChange) setDryRun({ id: startSubscriberChange.operation.operationId, input, only: Boolean(kind!.carrier) && startSubscriberChange.isInventoryOnly });
