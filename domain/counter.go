@@ -3,6 +3,7 @@ package domain
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"math"
 	"strconv"
 	"time"
 )
@@ -11,8 +12,24 @@ const (
 	// MaxCounter bounds the bytes that a counter reaches in one direction.
 	MaxCounter = 1 << 60
 	// counterSlack is how much the begin of a session may differ between two of its
-	// reports: clocks and Acct-Session-Time count whole seconds, and drift.
+	// reports while no clock is set: clocks and Acct-Session-Time count whole seconds,
+	// and drift.
 	counterSlack = time.Minute
+)
+
+// Dating is how far the time of a reading can be believed.
+type Dating int16
+
+// The datings, the best first.
+const (
+	// DatingConfirmed: the network element states the time, and it was not off by more
+	// than ClockTolerance when the reading was sent.
+	DatingConfirmed Dating = iota
+	// DatingStated: the network element states an earlier time. The reading waited in
+	// a buffer, or the clock is slow.
+	DatingStated
+	// DatingArrival: the time is that of the arrival. The reading may be of any time before.
+	DatingArrival
 )
 
 // Reading is a cumulative report of a session: so many bytes since it began.
@@ -20,7 +37,8 @@ type Reading struct {
 	// BeganAt is when the session began; zero when that is not reported.
 	BeganAt time.Time
 	// AsOf is when the counter was read.
-	AsOf time.Time
+	AsOf   time.Time
+	Dating Dating
 	// IsStart is set for the report that opens a session.
 	IsStart                            bool
 	MobileOriginated, MobileTerminated int64
@@ -32,38 +50,48 @@ type Reading struct {
 type Counter struct {
 	// BeganAt is when the generation began, AsOf when it was last read.
 	BeganAt, AsOf time.Time
+	// LatestBegin is the latest begin that a reading states, and BeganAt the earliest:
+	// they differ where a clock was set. Zero as long as none was stated.
+	LatestBegin time.Time
+	// HasStart is set when the report that opens it was read.
+	HasStart bool
+	// SessionTime is the longest that was read; 0 as long as none was.
+	SessionTime time.Duration
+	// Dating is the worst of the readings.
+	Dating Dating
 	// MobileOriginated and MobileTerminated are the highest bytes that were read.
 	MobileOriginated, MobileTerminated int64
-	// Booked is the number of differences that were booked.
+	// Booked is the number of records that were booked.
 	Booked int
-	// Decreased is set when a later reading was below an earlier one without a new
-	// begin, such as a counter of 32 bits that wrapped. What is missing is not guessed.
+	// Decreased is set when bytes may be missing: a reading was below an earlier one
+	// without being clearly late or of another generation, such as after a counter of
+	// 32 bits wrapped. What is missing is not guessed.
 	Decreased bool
 }
 
 // NewCounter returns the counter of a session before its first reading.
 func NewCounter(first Reading) *Counter {
-	if first.BeganAt.IsZero() {
-		first.BeganAt = first.AsOf
-	}
-	return &Counter{BeganAt: first.BeganAt, AsOf: first.BeganAt}
+	return &Counter{BeganAt: first.begin(), AsOf: first.begin()}
 }
 
 // GenerationOf returns the place of the counter that the reading belongs to; -1
-// when it begins another generation. The choice depends on the times of the
-// session, not on the order in which readings arrive.
+// when it begins another generation. Within a generation bytes and session time only
+// grow, so a reading belongs to one that it fits unless it is clearly of another time.
 func GenerationOf(generations []*Counter, r Reading) int {
-	place, least := -1, time.Duration(0)
-	for i, c := range generations {
-		if r.AsOf.Before(c.BeganAt.Add(-counterSlack)) || !r.BeganAt.IsZero() && r.BeganAt.After(c.AsOf.Add(counterSlack)) {
-			continue
+	place, earliest, latest := -1, time.Time{}, time.Time{}
+	for _, c := range generations {
+		if c.isEnded(r) && !c.BeganAt.Before(earliest) {
+			earliest = c.BeganAt.Add(1)
 		}
-		if distance := r.begin().Sub(c.BeganAt).Abs(); place < 0 || distance < least {
-			place, least = i, distance
+		if c.isYetToBegin(r) && (latest.IsZero() || c.BeganAt.Before(latest)) {
+			latest = c.BeganAt
 		}
 	}
-	if place >= 0 && r.restarts(generations[place]) {
-		return -1
+	for i, c := range generations {
+		isThen := c.hasBegin(r) || !c.BeganAt.Before(earliest) && (latest.IsZero() || c.BeganAt.Before(latest))
+		if isThen && (place < 0 || r.prefers(c, generations[place])) {
+			place = i
+		}
 	}
 	return place
 }
@@ -77,12 +105,127 @@ func (r Reading) begin() time.Time {
 	return r.BeganAt
 }
 
-// restarts reports whether the reading opens the session once more, within
-// counterSlack of the last reading.
-func (r Reading) restarts(c *Counter) bool { return r.IsStart && r.AsOf.After(c.AsOf) && r.below(c) }
+// sessionTime is 0 where it is not reported: no time beside bytes is none.
+func (r Reading) sessionTime() time.Duration {
+	return r.AsOf.Sub(r.begin()).Truncate(time.Second)
+}
+
+// statesBegin reports whether the begin of the session follows from the reading.
+func (r Reading) statesBegin() bool { return r.IsStart || r.sessionTime() > 0 }
 
 func (r Reading) below(c *Counter) bool {
 	return r.MobileOriginated < c.MobileOriginated || r.MobileTerminated < c.MobileTerminated
+}
+
+func (r Reading) above(c *Counter) bool {
+	return r.MobileOriginated > c.MobileOriginated || r.MobileTerminated > c.MobileTerminated
+}
+
+// isEnded reports whether the reading is of a later generation: a Start after the
+// last reading, or a shorter session that began after it. Where no Start of this one
+// was read, one that is near may be its own, by a clock that was set.
+func (c *Counter) isEnded(r Reading) bool {
+	switch {
+	case r.Dating == DatingArrival || r.Dating != c.Dating || !r.AsOf.After(c.AsOf):
+		return false
+	case r.IsStart && c.HasStart && r.below(c):
+		return true
+	case r.IsStart:
+		return !r.above(c) && c.isApart(r, r.AsOf.Sub(Later(c.LatestBegin, c.BeganAt)))
+	case !r.statesBegin() || c.hasBegin(r) || r.begin().Before(c.AsOf.Add(-counterSlack)):
+		return false
+	}
+	return r.sessionTime() < c.SessionTime || !c.LatestBegin.IsZero() && c.isApart(r, r.begin().Sub(c.LatestBegin))
+}
+
+// isYetToBegin reports whether the reading is of an earlier generation: it was made
+// before this one began, by more than a clock that is set explains, or it cannot be
+// of the same.
+func (c *Counter) isYetToBegin(r Reading) bool {
+	switch {
+	case !c.isConfirmed(r) || c.LatestBegin.IsZero():
+		return false
+	case !r.AsOf.Before(c.AsOf) || r.AsOf.After(c.BeganAt.Add(counterSlack)) || c.hasBegin(r):
+		return false
+	case !r.statesBegin():
+		return c.BeganAt.Sub(r.AsOf) > ClockTolerance
+	}
+	return !c.fits(r) || c.isApart(r, c.BeganAt.Sub(r.begin()))
+}
+
+// isApart reports whether two begins of a session differ by more than the clock of
+// the network element can have been set by meanwhile.
+func (c *Counter) isApart(r Reading, by time.Duration) bool {
+	return c.isConfirmed(r) && by > ClockTolerance
+}
+
+func (c *Counter) isConfirmed(r Reading) bool {
+	return c.Dating == DatingConfirmed && r.Dating == DatingConfirmed
+}
+
+// hasBegin reports whether an earlier reading states the same begin.
+func (c *Counter) hasBegin(r Reading) bool {
+	return r.statesBegin() && !c.LatestBegin.IsZero() &&
+		(r.begin().Sub(c.BeganAt).Abs() <= counterSlack || r.begin().Sub(c.LatestBegin).Abs() <= counterSlack)
+}
+
+// fits reports whether the reading and the highest can be of one counter, whatever
+// their times: one has no less of anything than the other.
+func (c *Counter) fits(r Reading) bool {
+	lower, higher := r.below(c), r.above(c)
+	if t := r.sessionTime(); t > 0 && c.SessionTime > 0 {
+		lower, higher = lower || t < c.SessionTime, higher || t > c.SessionTime
+	}
+	return !lower || !higher
+}
+
+// prefers reports whether the reading belongs to c rather than to other: to the one
+// with its begin, or else to the one that it adds less to. One that states a time but
+// no begin belongs to one that it fits, of these to the one that began last before it.
+func (r Reading) prefers(c, other *Counter) bool {
+	if x, y := c.hasBegin(r), other.hasBegin(r); x != y {
+		return x
+	}
+	if r.statesBegin() && !c.hasBegin(r) || r.Dating == DatingArrival {
+		if x, y := r.addsTo(c), r.addsTo(other); x != y {
+			return x < y
+		}
+	} else if x, y := c.fits(r), other.fits(r); x != y {
+		return x
+	}
+	return r.distance(c) < r.distance(other)
+}
+
+func (r Reading) addsTo(c *Counter) int64 {
+	return max(0, r.MobileOriginated-c.MobileOriginated) + max(0, r.MobileTerminated-c.MobileTerminated)
+}
+
+// distance is how far apart the begins are, or how long before the reading c began
+// where it states none. What began after it is farther than all else.
+func (r Reading) distance(c *Counter) time.Duration {
+	d := r.begin().Sub(c.BeganAt)
+	if !r.statesBegin() && d < -counterSlack {
+		return math.MaxInt64/2 - d
+	}
+	if !c.LatestBegin.IsZero() {
+		return min(d.Abs(), r.begin().Sub(c.LatestBegin).Abs())
+	}
+	return d.Abs()
+}
+
+// mayHide reports whether the reading may have bytes that are not booked, since it
+// may be of another generation or the counter wrapped.
+func (c *Counter) mayHide(r Reading) bool {
+	isLate := c.hasBegin(r) || r.Dating != DatingArrival && c.Dating != DatingArrival
+	switch {
+	case c.Booked == 0:
+		return false
+	case !c.fits(r), r.below(c) && (!isLate || r.AsOf.After(c.AsOf)):
+		return true
+	case r.statesBegin():
+		return !c.hasBegin(r) && (!c.LatestBegin.IsZero() || r.begin().After(c.BeganAt.Add(counterSlack)))
+	}
+	return c.HasStart && r.AsOf.Before(c.BeganAt.Add(-counterSlack))
 }
 
 // Difference is what a reading adds to the ledger.
@@ -107,13 +250,7 @@ func (c *Counter) Raise(r Reading) (Difference, bool) {
 	if d.From.After(d.To) {
 		d.From = d.To
 	}
-	if r.AsOf.After(c.AsOf) {
-		c.Decreased = c.Decreased || r.below(c)
-		c.AsOf = r.AsOf
-	}
-	if r.begin().Before(c.BeganAt) {
-		c.BeganAt = r.BeganAt
-	}
+	c.note(r)
 	if c.Booked > 0 && d.MobileOriginated == 0 && d.MobileTerminated == 0 {
 		return Difference{}, false
 	}
@@ -121,6 +258,26 @@ func (c *Counter) Raise(r Reading) (Difference, bool) {
 	c.MobileTerminated += d.MobileTerminated
 	c.Booked++
 	return d, true
+}
+
+// note takes over what the reading states beside its bytes. The begin of a reading
+// that may be of another generation is not that of this one.
+func (c *Counter) note(r Reading) {
+	hides := c.mayHide(r)
+	c.Decreased = c.Decreased || hides
+	c.AsOf = Later(c.AsOf, r.AsOf)
+	c.Dating = max(c.Dating, r.Dating)
+	if hides && r.below(c) {
+		return
+	}
+	c.HasStart = c.HasStart || r.IsStart
+	c.SessionTime = max(c.SessionTime, r.sessionTime())
+	if r.begin().Before(c.BeganAt) && (r.statesBegin() || c.LatestBegin.IsZero()) {
+		c.BeganAt = r.begin()
+	}
+	if r.statesBegin() {
+		c.LatestBegin = Later(c.LatestBegin, r.begin())
+	}
 }
 
 // Check rejects a difference that no session can have: a counter that is wrong.

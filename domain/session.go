@@ -56,6 +56,8 @@ type SessionReport struct {
 	VisitedNetwork string
 	// SentAt is when the report was sent, by the clock of the receiver; zero for now.
 	SentAt time.Time
+	// Dating is how far the time can be believed.
+	Dating Dating
 	// ClockOff is set when the time is that of the arrival, since the one that was
 	// reported is not believable.
 	ClockOff bool
@@ -89,8 +91,9 @@ func (r *UsageRecord) Session() SessionIdentity {
 
 // Reading returns the counter of a cumulative record.
 func (r *UsageRecord) Reading() Reading {
+	opens := r.Report.Event == "" && r.StartedAt.Equal(r.EndedAt) && r.MobileOriginated+r.MobileTerminated == 0
 	return Reading{
-		BeganAt: r.StartedAt, AsOf: r.EndedAt, IsStart: r.Report.Event == SessionStarted || r.StartedAt.Equal(r.EndedAt),
+		BeganAt: r.StartedAt, AsOf: r.EndedAt, Dating: r.Report.Dating, IsStart: opens || r.Report.Event == SessionStarted,
 		MobileOriginated: r.MobileOriginated, MobileTerminated: r.MobileTerminated,
 	}
 }

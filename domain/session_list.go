@@ -160,6 +160,10 @@ func (s *SessionImport) checkCourse() error {
 		return Invalid("records", "records must be 0 to %d, not %d", most, s.Counter.Booked)
 	case s.IntervalSeconds < 0 || s.IntervalSeconds > most:
 		return Invalid("intervalSeconds", "intervalSeconds must be 0 to %d, not %d", most, s.IntervalSeconds)
+	case s.SessionTime < 0:
+		return Invalid("sessionSeconds", "sessionSeconds must be 0 or more, not %d", s.SessionTime/time.Second)
+	case s.Counter.Dating < DatingConfirmed || s.Counter.Dating > DatingArrival:
+		return Invalid("dating", "dating must be %d to %d, not %d", DatingConfirmed, DatingArrival, s.Counter.Dating)
 	case s.EndedAt != nil && s.EndedAt.Before(s.BeganAt):
 		return Invalid("endedAt", "endedAt is before beganAt")
 	}

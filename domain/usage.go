@@ -58,6 +58,23 @@ func (r UsageRecord) Normalize() UsageRecord {
 	return r
 }
 
+// Believed returns the record with the time at which its report was sent, where the
+// one that the network element states is before the ledger begins: its clock was not
+// set.
+func (r UsageRecord) Believed(oldest time.Time) UsageRecord {
+	if r.Report == nil || r.Report.SentAt.IsZero() || !r.EndedAt.Before(oldest) {
+		return r
+	}
+	report := *r.Report
+	if !r.StartedAt.IsZero() {
+		r.StartedAt = r.StartedAt.Add(report.SentAt.Sub(r.EndedAt))
+	}
+	r.EndedAt = report.SentAt
+	report.Dating, report.ClockOff = DatingArrival, true
+	r.Report = &report
+	return r
+}
+
 // Check refuses a record that breaks a rule of its fields, ended in the future
 // by more than ClockTolerance, or began before the ledger does.
 func (r *UsageRecord) Check(now, oldest time.Time) error {

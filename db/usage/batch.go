@@ -46,7 +46,7 @@ func newUsageBatch(records []domain.UsageRecord, now, oldest time.Time) *usageBa
 	b := &usageBatch{results: make([]domain.Recorded, len(records)), oldest: oldest}
 	seen := make(map[domain.UsageIdentity]*usageEntry, len(records))
 	for i := range records {
-		record := records[i].Normalize()
+		record := records[i].Believed(oldest).Normalize()
 		if err := record.Check(now, oldest); err != nil {
 			b.results[i] = domain.Rejected(err)
 			continue

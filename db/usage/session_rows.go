@@ -19,12 +19,15 @@ const SessionColumns = `
 n.identity AS id, n.generation, n.subscriber_key, n.source, n.nas, n.session_id, n.physical_id, n.imsi, n.msisdn,
 n.began_at, n.as_of, n.reported_at, n.interval_seconds, n.ended_at, n.cause, n.mobile_originated, n.mobile_terminated,
 n.reports, n.booked, n.is_transferring, n.decreased, n.clock_off, n.apn, coalesce(host(n.ip_address), '') AS address,
-coalesce(text(n.ipv6_prefix), '') AS prefix, n.imei, n.rat_type, n.visited_network`
+coalesce(text(n.ipv6_prefix), '') AS prefix, n.imei, n.rat_type, n.visited_network,
+n.latest_begin AS latest, n.session_seconds, n.has_start, n.dating`
 
 // SessionRow is a session as it is stored.
 type SessionRow struct {
 	ID              uuid.UUID
 	Address, Prefix string
+	Latest          *time.Time
+	SessionSeconds  int64
 	domain.Session
 }
 
@@ -33,6 +36,7 @@ func (r *SessionRow) Read() *domain.Session {
 	r.Identity = domain.SessionIdentity(r.ID)
 	r.IPAddress, _ = netip.ParseAddr(r.Address)
 	r.IPv6Prefix, _ = netip.ParsePrefix(r.Prefix)
+	r.LatestBegin, r.SessionTime = timeOr(r.Latest), time.Duration(r.SessionSeconds)*time.Second
 	return &r.Session
 }
 
@@ -57,13 +61,14 @@ func loadSessions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, re
 const storeSessions = `
 INSERT INTO sessions (company_id, identity, generation, subscriber_key, source, nas, session_id, physical_id, imsi, msisdn,
   began_at, as_of, reported_at, interval_seconds, ended_at, cause, mobile_originated, mobile_terminated,
-  reports, booked, is_transferring, decreased, clock_off, apn, ip_address, ipv6_prefix, imei, rat_type, visited_network)
+  reports, booked, is_transferring, decreased, clock_off, apn, ip_address, ipv6_prefix, imei, rat_type, visited_network,
+  latest_begin, session_seconds, has_start, dating)
 SELECT own.company_id, n.*
 FROM companies own
 CROSS JOIN unnest($2::uuid[], $3::int[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
   $11::timestamptz[], $12::timestamptz[], $13::timestamptz[], $14::int[], $15::timestamptz[], $16::text[], $17::bigint[], $18::bigint[],
   $19::bigint[], $20::int[], $21::boolean[], $22::boolean[], $23::boolean[], $24::text[], $25::inet[], $26::cidr[],
-  $27::text[], $28::text[], $29::text[]) AS n
+  $27::text[], $28::text[], $29::text[], $30::timestamptz[], $31::bigint[], $32::boolean[], $33::smallint[]) AS n
 WHERE own.company_id = $1
 ON CONFLICT (company_id, identity, generation) DO UPDATE
 SET subscriber_key = excluded.subscriber_key, began_at = excluded.began_at, as_of = excluded.as_of, reported_at = excluded.reported_at,
@@ -71,7 +76,8 @@ SET subscriber_key = excluded.subscriber_key, began_at = excluded.began_at, as_o
   mobile_originated = excluded.mobile_originated, mobile_terminated = excluded.mobile_terminated, reports = excluded.reports,
   booked = excluded.booked, is_transferring = excluded.is_transferring, decreased = excluded.decreased, clock_off = excluded.clock_off,
   apn = excluded.apn, ip_address = excluded.ip_address, ipv6_prefix = excluded.ipv6_prefix, imei = excluded.imei,
-  rat_type = excluded.rat_type, visited_network = excluded.visited_network`
+  rat_type = excluded.rat_type, visited_network = excluded.visited_network, latest_begin = excluded.latest_begin,
+  session_seconds = excluded.session_seconds, has_start = excluded.has_start, dating = excluded.dating`
 
 // store writes what was touched.
 func (t *touchedSessions) store(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) error {
@@ -99,7 +105,10 @@ func (t *touchedSessions) store(ctx context.Context, tx *sqlx.Tx, company domain
 		flags(func(s *touchedSession) bool { return s.ClockOff }), texts(func(s *touchedSession) string { return s.APN }),
 		addressArray(pg.Pluck(t.order, func(s *touchedSession) netip.Addr { return s.IPAddress })),
 		pq.Array(pg.Pluck(t.order, (*touchedSession).prefix)), texts(func(s *touchedSession) string { return s.IMEI }),
-		texts(func(s *touchedSession) string { return s.RATType }), texts(func(s *touchedSession) string { return s.VisitedNetwork }))
+		texts(func(s *touchedSession) string { return s.RATType }), texts(func(s *touchedSession) string { return s.VisitedNetwork }),
+		pq.Array(pg.Pluck(t.order, func(s *touchedSession) sql.NullTime { return nullTime(s.LatestBegin) })),
+		numbers(func(s *touchedSession) int64 { return int64(s.SessionTime / time.Second) }),
+		flags(func(s *touchedSession) bool { return s.HasStart }), numbers(func(s *touchedSession) int64 { return int64(s.Dating) }))
 	return err
 }
 
@@ -114,8 +123,11 @@ func (s *touchedSession) ended() sql.NullTime {
 	if s.EndedAt == nil {
 		return sql.NullTime{}
 	}
-	return sql.NullTime{Time: *s.EndedAt, Valid: true}
+	return nullTime(*s.EndedAt)
 }
+
+// nullTime is NULL for the zero time.
+func nullTime(t time.Time) sql.NullTime { return sql.NullTime{Time: t, Valid: !t.IsZero()} }
 
 func (s *touchedSession) prefix() sql.NullString {
 	return sql.NullString{String: s.IPv6Prefix.String(), Valid: s.IPv6Prefix.IsValid()}

@@ -10179,7 +10179,7 @@ type Session implements Node {
   cause: String
   "Whether the last report had more bytes than the one before."
   isTransferring: Boolean!
-  "Whether bytes are missing, since a counter has fallen."
+  "Whether bytes may be missing: a counter has fallen, or a report may be of another session under the same id. What is missing is not guessed."
   isIncomplete: Boolean!
   "Bytes sent by the subscriber."
   mobileOriginated: BigInt!

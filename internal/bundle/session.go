@@ -37,6 +37,10 @@ type sessionRecord struct {
 	IMEI             *string `json:"imei"`
 	RATType          *string `json:"ratType"`
 	VisitedNetwork   *string `json:"visitedNetwork"`
+	LatestBegin      *string `json:"latestBegin"`
+	SessionSeconds   *int64  `json:"sessionSeconds"`
+	HasStart         *bool   `json:"hasStart"`
+	Dating           *int64  `json:"dating"`
 }
 
 func newSessionRecord(company string, s *domain.SessionImport) *sessionRecord {
@@ -47,6 +51,10 @@ func newSessionRecord(company string, s *domain.SessionImport) *sessionRecord {
 		IntervalSeconds: new(int64(s.IntervalSeconds)), MobileOriginated: &s.MobileOriginated, MobileTerminated: &s.MobileTerminated,
 		Reports: &s.Reports, Records: new(int64(s.Booked)), IsTransferring: &s.IsTransferring, IsIncomplete: &s.Decreased, ClockOff: &s.ClockOff,
 		APN: unlessEmpty(s.APN), IMEI: unlessEmpty(s.IMEI), RATType: unlessEmpty(s.RATType), VisitedNetwork: unlessEmpty(s.VisitedNetwork),
+		SessionSeconds: new(int64(s.SessionTime / time.Second)), HasStart: &s.HasStart, Dating: new(int64(s.Dating)),
+	}
+	if !s.LatestBegin.IsZero() {
+		r.LatestBegin = new(writeTime(s.LatestBegin))
 	}
 	if s.EndedAt != nil {
 		r.EndedAt = new(writeTime(*s.EndedAt))
@@ -72,6 +80,7 @@ func (r *sessionRecord) item() (Item, error) {
 		Counter: domain.Counter{
 			MobileOriginated: need(&f, "mobileOriginated", r.MobileOriginated), MobileTerminated: need(&f, "mobileTerminated", r.MobileTerminated),
 			Booked: int(need(&f, "records", r.Records)), Decreased: either(r.IsIncomplete, false),
+			SessionTime: time.Duration(either(r.SessionSeconds, 0)) * time.Second, HasStart: either(r.HasStart, false), Dating: domain.Dating(either(r.Dating, 0)),
 		},
 	}}
 	need(&f, "beganAt", r.BeganAt)
@@ -94,6 +103,11 @@ func (r *sessionRecord) parse(s *domain.SessionImport) (err error) {
 		into       *time.Time
 	}{{"beganAt", *r.BeganAt, &s.BeganAt}, {"asOf", *r.AsOf, &s.AsOf}, {"reportedAt", *r.ReportedAt, &s.ReportedAt}} {
 		if *at.into, err = domain.ParseInstant(at.name, at.text); err != nil {
+			return err
+		}
+	}
+	if r.LatestBegin != nil {
+		if s.LatestBegin, err = domain.ParseInstant("latestBegin", *r.LatestBegin); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ const (
 // read returns what an authentic request states. arrived is when it came.
 func (r *request) read(arrived time.Time) domain.Accounting {
 	a := domain.Accounting{NAS: r.nas(), At: arrived}
-	at, clockOff := r.time(arrived)
+	at, dating, clockOff := r.time(arrived)
 	a.At = at
 	switch status, err := rfc2866.AcctStatusType_Lookup(r.Packet); {
 	case r.broken:
@@ -34,6 +34,9 @@ func (r *request) read(arrived time.Time) domain.Accounting {
 		a.Unusable = "NAS-IP-Address and NAS-Identifier are missing"
 	case status == accountingOn || status == accountingOff:
 		a.Restarted = true
+		if arrived.Sub(at) > longestDelay { // it has no clock yet
+			a.At = arrived.Add(-r.delay())
+		}
 	default:
 		event, known := events[status]
 		if !known {
@@ -41,7 +44,7 @@ func (r *request) read(arrived time.Time) domain.Accounting {
 			return a
 		}
 		a.Record, a.Unusable = r.record(event, a)
-		a.Record.Report.SentAt, a.Record.Report.ClockOff = r.sent(arrived, at, clockOff), clockOff
+		a.Record.Report.SentAt, a.Record.Report.ClockOff, a.Record.Report.Dating = r.sent(arrived, at), clockOff, dating
 	}
 	return a
 }
@@ -114,32 +117,35 @@ func (r *request) session(g vendorAttributes, nas string) string {
 	return short(nas) + "/" + short(id)
 }
 
-// time is when the request states that it was made. A clock that is off by more
-// than the tolerance is not believed: refusing its requests would stop the feed.
-// A request that waited at its sender is not off, since Acct-Delay-Time grows, and it
-// may grow by more than the time that passed: FreeRADIUS adds the whole age of a
-// request that it had on its disk to what the sender stated.
-func (r *request) time(arrived time.Time) (at time.Time, clockOff bool) {
+// time is when the request states that it was made. A clock that is ahead by more
+// than the tolerance is not believed: refusing its requests would stop the feed. One
+// that is behind is: the request may have waited in a buffer. A request that waited at
+// its sender is not behind, since Acct-Delay-Time grows, and it may grow by more than
+// the time that passed: FreeRADIUS adds the whole age of a request that it had on its
+// disk to what the sender stated.
+func (r *request) time(arrived time.Time) (at time.Time, dating domain.Dating, clockOff bool) {
 	delay := r.delay()
 	if delay > longestDelay {
-		return arrived, true
+		return arrived, domain.DatingArrival, true
 	}
 	sent := arrived.Add(-delay)
 	at, err := rfc2869.EventTimestamp_Lookup(r.Packet)
-	if err != nil {
-		return sent, false
+	switch {
+	case err != nil:
+		return sent, domain.DatingArrival, false
+	case at.After(arrived.Add(domain.ClockTolerance)):
+		return sent, domain.DatingArrival, true
+	case at.Before(sent.Add(-domain.ClockTolerance)):
+		return at, domain.DatingStated, false
 	}
-	if at.Before(sent.Add(-domain.ClockTolerance)) || at.After(arrived.Add(domain.ClockTolerance)) {
-		return sent, true
-	}
-	return at, false
+	return at, domain.DatingConfirmed, false
 }
 
 // sent is when the request was sent by the clock of the receiver: no earlier than it
 // was made.
-func (r *request) sent(arrived, at time.Time, clockOff bool) time.Time {
+func (r *request) sent(arrived, at time.Time) time.Time {
 	sent := arrived.Add(-r.delay())
-	if !clockOff && at.After(sent) && at.Before(arrived) {
+	if at.After(sent) && at.Before(arrived) {
 		return at
 	}
 	return sent

@@ -1,0 +1,150 @@
+package domain_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"simgraph/domain"
+)
+
+// gateway is how a network element states what it counted, and what becomes of that
+// on its way.
+type gateway struct {
+	// sessionTime is whether Acct-Session-Time is there: always, never, as 0, or in some reports.
+	sessionTime string
+	// eventTime is whether Event-Timestamp is there, delayTime whether Acct-Delay-Time is.
+	eventTime, delayTime bool
+	// stepAt is when the clock is set by step.
+	stepAt, step time.Duration
+	// waits is the share of reports that wait for hours, shuffles whether order is kept.
+	waits    int
+	shuffles bool
+	crashes  bool
+}
+
+func randomGateway(random *rand.Rand) gateway {
+	g := gateway{
+		sessionTime: []string{"always", "always", "never", "zero", "some"}[random.IntN(5)],
+		eventTime:   random.IntN(3) > 0, delayTime: random.IntN(2) == 0,
+		waits: []int{0, 0, 5, 30}[random.IntN(4)], shuffles: random.IntN(2) == 0, crashes: random.IntN(2) == 0,
+	}
+	if random.IntN(2) == 0 && !g.crashes {
+		g.step = []time.Duration{-8 * time.Minute, 8 * time.Minute, -3 * time.Hour, 3 * time.Hour, -30 * time.Second}[random.IntN(5)]
+		g.stepAt = time.Duration(random.IntN(40)) * time.Minute
+		if g.step.Abs() > domain.ClockTolerance {
+			g.waits, g.shuffles = 0, false // by hours, of reports that come late by hours, cannot be decided
+		}
+	}
+	return g
+}
+
+// arrival is a reading with when it came.
+type arrival struct {
+	domain.Reading
+	at time.Duration
+}
+
+// state is what is read of a report of a time, so many seconds after the begin.
+func (g gateway) state(random *rand.Rand, at, elapsed time.Duration) arrival {
+	a := arrival{at: at + time.Duration(random.IntN(3))*time.Second}
+	if random.IntN(100) < g.waits {
+		a.at += time.Duration(random.IntN(180)) * time.Minute
+	}
+	if g.shuffles {
+		a.at += time.Duration(random.IntN(20)) * time.Minute
+	}
+	sent, own := a.at, at
+	if g.delayTime {
+		sent = at
+	}
+	if at >= g.stepAt {
+		own += g.step
+	}
+	switch {
+	case !g.eventTime || own > a.at+domain.ClockTolerance:
+		own, a.Dating = sent, domain.DatingArrival
+	case own < sent-domain.ClockTolerance:
+		a.Dating = domain.DatingStated
+	}
+	a.AsOf = sessionBegan.Add(own)
+	a.IsStart = elapsed == 0
+	switch {
+	case a.IsStart, g.sessionTime == "zero":
+		a.BeganAt = a.AsOf
+	case g.sessionTime == "always", g.sessionTime == "some" && random.IntN(2) == 0:
+		a.BeganAt = a.AsOf.Add(-elapsed)
+	}
+	return a
+}
+
+// session returns the readings of a session in the order of their arrival, and how
+// many bytes they report. isPlain is false where a generation may be hidden by
+// another: neither a Start nor a session time shows where it begins.
+func (g gateway) session(random *rand.Rand) (readings []arrival, bytes int64, isPlain bool) {
+	began, isPlain := time.Duration(0), true
+	generations := 1
+	if g.crashes {
+		generations += random.IntN(3)
+	}
+	for range generations {
+		var most, count int64
+		length, hasStart := 1+random.IntN(12), false
+		for i := range length {
+			elapsed := time.Duration(i) * 5 * time.Minute
+			if random.IntN(8) > 0 {
+				hasStart = hasStart || i == 0
+				a := g.state(random, began+elapsed, elapsed)
+				a.MobileOriginated, a.MobileTerminated = count, count/3
+				for range 1 + random.IntN(2) {
+					readings = append(readings, a)
+					a.at += time.Duration(random.IntN(30)) * time.Second
+				}
+				most = count + count/3
+			}
+			count += random.Int64N(1 << 33)
+			if random.IntN(4) == 0 {
+				count += 1 << 35
+			}
+		}
+		isPlain = isPlain && (hasStart || g.sessionTime == "always")
+		bytes += most
+		began += time.Duration(length)*5*time.Minute + time.Duration(random.IntN(1500))*time.Second
+	}
+	slices.SortStableFunc(readings, func(x, y arrival) int { return int(x.at - y.at) })
+	return readings, bytes, isPlain || generations == 1
+}
+
+// Whatever gateways leave out, however wrong their clocks are and however long a
+// report waits, no session is booked twice. Where less is booked than was reported,
+// the session is flagged.
+func TestNoSessionIsBookedTwice(t *testing.T) {
+	t.Parallel()
+	flagged, whole := 0, 0
+	for seed := range uint64(100_000) {
+		random := rand.New(rand.NewPCG(seed, 31))
+		g := randomGateway(random)
+		readings, want, isPlain := g.session(random)
+		var c counters
+		for _, r := range readings {
+			c.read(r.Reading)
+		}
+		got, isFlagged := c.originated+c.terminated, slices.ContainsFunc(c.generations, func(c *domain.Counter) bool { return c.Decreased })
+		if isFlagged {
+			flagged++
+		}
+		switch {
+		case got == want:
+			whole++
+		case got > want:
+			t.Errorf("seed %d: booked %d, %d were reported (%+v)", seed, got, want, g)
+		case !isFlagged && isPlain:
+			t.Errorf("seed %d: booked %d, %d were reported, and nothing is flagged (%+v)", seed, got, want, g)
+		}
+		if !g.crashes && got != want {
+			t.Errorf("seed %d: booked %d, not %d, of a gateway that never crashed (%+v)", seed, got, want, g)
+		}
+	}
+	t.Logf("%d exact, %d flagged", whole, flagged)
+}
