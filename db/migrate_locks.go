@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,19 +26,26 @@ type lockPatience struct {
 	// lock is how long a statement of a migration waits for a lock.
 	lock, pause time.Duration
 	attempts    int
+	// idle is after how long the session of a process that is frozen ends: its locks
+	// would stop all others.
+	idle time.Duration
 	// turns is for how many seconds the migrations of another instance are waited
 	// for.
 	turns uint64
 }
 
 // usualPatience waits two minutes in all.
-var usualPatience = lockPatience{lock: 3 * time.Second, pause: 5 * time.Second, attempts: 15, turns: 300}
+var usualPatience = lockPatience{lock: 3 * time.Second, pause: 5 * time.Second, attempts: 15, idle: 15 * time.Second, turns: 300}
 
 // retry runs an attempt at migrations, again while others hold locks that it
 // needs.
 func (m *Migrations) retry(ctx context.Context, attempt func(lock.SessionLocker) error) error {
 	for n := 1; ; n++ {
 		blocked, err := m.attempt(ctx, attempt)
+		if errors.Is(err, driver.ErrBadConn) && n < m.patience.attempts && ctx.Err() == nil {
+			m.log.WarnContext(ctx, "the session of a migration ended, it begins again", "attempt", n, "error", err)
+			continue
+		}
 		if pq.As(err, pqerror.LockNotAvailable) == nil {
 			return err
 		}
@@ -60,7 +68,7 @@ func (m *Migrations) attempt(ctx context.Context, attempt func(lock.SessionLocke
 	if err != nil {
 		return nil, err
 	}
-	session := &migrationSession{SessionLocker: turns, timeout: m.patience.lock}
+	session := &migrationSession{SessionLocker: turns, timeout: m.patience.lock, idle: m.patience.idle}
 	looking, stop := context.WithCancel(ctx)
 	found := make(chan lockHolders)
 	go func() { found <- session.blockers(looking, m.pool) }()
@@ -86,7 +94,7 @@ func (m *Migrations) othersTurn(ctx context.Context, err error) error {
 // longer than the timeout, and sets what they need of Citus.
 type migrationSession struct {
 	lock.SessionLocker
-	timeout time.Duration
+	timeout, idle time.Duration
 	// pid is the process of the server; 0 until it is known.
 	pid atomic.Int64
 	// refused says that another session migrates.
@@ -99,15 +107,16 @@ type migrationSession struct {
 const (
 	setMigrating = `
 SELECT pg_backend_pid() FROM set_config('lock_timeout', $1, false) AS locks,
+  set_config('idle_in_transaction_session_timeout', $2, false) AS idle, set_config('idle_session_timeout', $2, false) AS idle_session,
   set_config('citus.enable_local_reference_table_foreign_keys', 'off', false) AS keys,
   set_config('citus.multi_shard_modify_mode', 'sequential', false) AS mode`
-	resetMigrating = `RESET lock_timeout; RESET citus.enable_local_reference_table_foreign_keys; RESET citus.multi_shard_modify_mode`
+	resetMigrating = `RESET lock_timeout; RESET idle_in_transaction_session_timeout; RESET idle_session_timeout; RESET citus.enable_local_reference_table_foreign_keys; RESET citus.multi_shard_modify_mode`
 )
 
 // SessionLock implements lock.SessionLocker.
 func (s *migrationSession) SessionLock(ctx context.Context, conn *sql.Conn) error {
 	var pid int64
-	if err := conn.QueryRowContext(ctx, setMigrating, fmt.Sprint(s.timeout.Milliseconds())).Scan(&pid); err != nil {
+	if err := conn.QueryRowContext(ctx, setMigrating, fmt.Sprint(s.timeout.Milliseconds()), fmt.Sprint(s.idle.Milliseconds())).Scan(&pid); err != nil {
 		return err
 	}
 	if err := s.SessionLocker.SessionLock(ctx, conn); err != nil {

@@ -139,6 +139,9 @@ func (s *Store) Undo(ctx context.Context, caller *domain.Caller, operationID str
 		case s.Now().After(*of.UndoableUntil):
 			return domain.Invalid("operationId", "an operation can be undone within %d days", int(bulk.Undoable/(24*time.Hour)))
 		}
+		if err := checkRoom(ctx, tx, caller.Scope); err != nil {
+			return err
+		}
 		rows, err := pg.Affected(ctx, tx, copyChanged, caller.Scope.Company, id, o.id)
 		if err != nil {
 			return err

@@ -69,6 +69,9 @@ func (s *Store) Start(ctx context.Context, caller *domain.Caller, start bulk.Sta
 	}
 	o := newOperation{id: newID(), state: start.First(), isDryRun: start.ValidateOnly, policy: start.ErrorPolicy, change: start.Change, permissions: append([]domain.Permission{}, start.Permissions()...)}
 	err := pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) (err error) {
+		if err := checkRoom(ctx, tx, caller.Scope); err != nil {
+			return err
+		}
 		if o.total, err = freeze(ctx, tx, caller.Scope, &start, o.id); err != nil {
 			return err
 		}
@@ -113,15 +116,21 @@ func digest(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, o newOperation
 	return *text, nil
 }
 
+// CheckRoom implements bulk.Operations.
+func (s *Store) CheckRoom(ctx context.Context, scope domain.Scope) error {
+	return checkRoom(ctx, s.pool, scope)
+}
+
+func checkRoom(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope) error {
+	active, err := pg.Count(ctx, in, activeOperations, scope.Company)
+	if err == nil && active >= bulk.MaxActive {
+		err = &domain.Error{Kind: domain.KindRateLimited, Message: "too many operations of the company have not ended yet"}
+	}
+	return err
+}
+
 // add stores an operation whose rows are there, and notes who started it.
 func (s *Store) add(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, o newOperation, action string, changes ...domain.AuditChange) error {
-	active, err := pg.Count(ctx, tx, activeOperations, scope.Company)
-	if err != nil {
-		return err
-	}
-	if active >= bulk.MaxActive {
-		return &domain.Error{Kind: domain.KindRateLimited, Message: "too many operations of the company have not ended yet"}
-	}
 	var by domain.Actor
 	if scope.Actor != nil {
 		by = *scope.Actor

@@ -34,7 +34,7 @@ func Translate(err error) error {
 		return domain.Unavailable(fmt.Errorf("%w: %w", context.DeadlineExceeded, err))
 	case pq.As(err, pqerror.CharacterNotInRepertoire, pqerror.UntranslatableCharacter) != nil:
 		return domain.Invalid("", "a text is not valid UTF-8, or holds a NUL character")
-	case unreachable(err), pq.As(err, pqerror.ReadOnlySQLTransaction) != nil:
+	case unreachable(err), pq.As(err, pqerror.ReadOnlySQLTransaction, pqerror.LockNotAvailable, pqerror.IdleInTransactionSessionTimeout) != nil:
 		return domain.Unavailable(err)
 	default:
 		return err

@@ -38,6 +38,11 @@ type Options struct {
 	// milliseconds; 0 sets none. Poolers refuse the setting, so with Pooler it
 	// belongs to the role on the server.
 	StatementTimeout time.Duration
+	// LockTimeout makes the server give up on a statement that waits for a lock, and
+	// IdleTimeout end a session that does nothing within a transaction, whose locks
+	// others wait for: the process may be frozen. As with StatementTimeout, 0 sets none,
+	// and so does Pooler.
+	LockTimeout, IdleTimeout time.Duration
 	// Observe, unless nil, is called for every statement that is run.
 	Observe func(ctx context.Context, query string)
 	// Trace, unless nil, is called before every statement, and what it returns
@@ -135,11 +140,37 @@ func configure(address string, opt Options) (pq.Config, error) {
 	}
 	if opt.Pooler {
 		cfg.BinaryParameters = true
-	} else if opt.StatementTimeout > 0 {
-		ms := (opt.StatementTimeout + time.Millisecond - 1) / time.Millisecond
-		cfg.Runtime["statement_timeout"] = strconv.FormatInt(int64(ms), 10)
+		return cfg, nil
+	}
+	for name, limit := range opt.timeouts() {
+		if limit > 0 {
+			ms := (limit + time.Millisecond - 1) / time.Millisecond
+			cfg.Runtime[name] = strconv.FormatInt(int64(ms), 10)
+		}
 	}
 	return cfg, nil
+}
+
+// timeouts are the settings of a session that bound how long others wait for it.
+func (opt *Options) timeouts() map[string]time.Duration {
+	return map[string]time.Duration{
+		"statement_timeout":                   opt.StatementTimeout,
+		"lock_timeout":                        opt.LockTimeout,
+		"idle_in_transaction_session_timeout": opt.IdleTimeout,
+	}
+}
+
+// Unset returns the timeouts that the options have and the sessions of the pool do not,
+// as where a pooler does not set them.
+func (opt *Options) Unset(ctx context.Context, pool *sqlx.DB) (names []string, err error) {
+	var wanted pq.StringArray
+	for name, limit := range opt.timeouts() {
+		if limit > 0 {
+			wanted = append(wanted, name)
+		}
+	}
+	err = pool.SelectContext(ctx, &names, `SELECT name FROM pg_settings WHERE name = ANY($1) AND setting = '0' ORDER BY name`, wanted)
+	return names, Translate(err)
 }
 
 // place names the server for error messages, without credentials.

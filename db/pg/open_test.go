@@ -57,6 +57,8 @@ func TestTheSessionIsSetUp(t *testing.T) {
 		{name: "times are in UTC", statement: "SHOW timezone", want: "UTC"},
 		{name: "a time limit", statement: "SHOW statement_timeout", want: "1500ms", opt: pg.Options{StatementTimeout: 1500 * time.Millisecond}},
 		{name: "a time limit is rounded up", statement: "SHOW statement_timeout", want: "1501ms", opt: pg.Options{StatementTimeout: 1500*time.Millisecond + 1}},
+		{name: "a limit of waiting", statement: "SHOW lock_timeout", want: "1500ms", opt: pg.Options{LockTimeout: 1500 * time.Millisecond}},
+		{name: "a limit of idling", statement: "SHOW idle_in_transaction_session_timeout", want: "1500ms", opt: pg.Options{IdleTimeout: 1500 * time.Millisecond}},
 		{name: "no setting that a pooler refuses", statement: "SHOW statement_timeout", want: "0", opt: pg.Options{StatementTimeout: time.Second, Pooler: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

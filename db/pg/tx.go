@@ -2,13 +2,18 @@ package pg
 
 import (
 	"context"
+	"database/sql/driver"
+	"errors"
+	"io"
 	"math/rand/v2"
-	"simgraph/domain"
+	"syscall"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
+
+	"simgraph/domain"
 )
 
 // InTx runs do in a transaction, which it commits when do returns nil and rolls
@@ -20,10 +25,37 @@ func InTx(ctx context.Context, pool *sqlx.DB, do func(tx *sqlx.Tx) error) error 
 	}
 	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
 	if err := do(tx); err != nil {
+		if sessionEnded(err) {
+			err = &rolledBack{err}
+		}
 		return Translate(err)
 	}
 	return Translate(tx.Commit())
 }
+
+// sessionEnded reports that the server closed the connection. A read that timed out is
+// none: to wait that long again would help nobody.
+func sessionEnded(err error) bool {
+	for _, end := range []error{driver.ErrBadConn, io.EOF, syscall.EPIPE, syscall.ECONNRESET} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// rolledBack is the error of a transaction whose session ended before COMMIT was sent,
+// such as one that the server ended because this process was frozen: nothing of it was
+// stored. After COMMIT that is not known.
+type rolledBack struct{ cause error }
+
+// Error implements error.
+func (r *rolledBack) Error() string {
+	return "the session ended within the transaction: " + r.cause.Error()
+}
+
+// Unwrap returns what the driver said.
+func (r *rolledBack) Unwrap() error { return r.cause }
 
 // Affected runs a statement and returns how many rows it touched.
 func Affected(ctx context.Context, in sqlx.ExecerContext, sql string, args ...any) (int, error) {
@@ -53,11 +85,22 @@ func Returned(ctx context.Context, in sqlx.QueryerContext, sql string, args ...a
 // TxAttempts bounds how often a transaction is run again after a deadlock.
 const TxAttempts = 10
 
-// Retry runs do again when concurrent transactions made it impossible.
+// lockAttempts bounds how often one is run that waits for a lock until its timeout:
+// more would make its caller wait longer than a statement may run.
+const lockAttempts = 2
+
+// Retry runs do again when concurrent transactions made it impossible, or its session
+// ended before it was committed.
 func Retry(ctx context.Context, do func() error) error {
 	var err error
 	for attempt := range TxAttempts {
-		if err = do(); pq.As(err, pqerror.TRDeadlockDetected, pqerror.TRSerializationFailure) == nil {
+		err = do()
+		switch {
+		case pq.As(err, pqerror.LockNotAvailable) != nil:
+			if attempt+1 >= lockAttempts {
+				return err
+			}
+		case !repeatable(err):
 			return err
 		}
 		select {
@@ -67,4 +110,9 @@ func Retry(ctx context.Context, do func() error) error {
 		}
 	}
 	return domain.Unavailable(err)
+}
+
+func repeatable(err error) bool {
+	_, lost := errors.AsType[*rolledBack](err)
+	return lost || pq.As(err, pqerror.TRDeadlockDetected, pqerror.TRSerializationFailure) != nil
 }

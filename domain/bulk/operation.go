@@ -167,6 +167,8 @@ type Row struct {
 // started themselves in groups that they still have. Methods that name an operation
 // return NotFound where the scope shows none such.
 type Operations interface {
+	// CheckRoom rejects another operation of a company that has MaxActive of them.
+	CheckRoom(ctx context.Context, scope domain.Scope) error
 	// Start freezes which subscribers change and begins. It answers when up to
 	// AtOnce subscribers were checked, where a check is due.
 	Start(ctx context.Context, caller *domain.Caller, start Start) (*Operation, error)

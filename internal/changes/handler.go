@@ -40,6 +40,7 @@ const (
 type Config struct {
 	// Operations starts what a file says.
 	Operations interface {
+		CheckRoom(ctx context.Context, scope domain.Scope) error
 		Start(ctx context.Context, caller *domain.Caller, start bulk.Start) (*bulk.Operation, error)
 	}
 	// Admit returns the context of a request with its caller.
@@ -113,6 +114,10 @@ func (h *Handler) start(w http.ResponseWriter, r *http.Request) (*answer, error)
 		defer func() { <-h.uploads }()
 	default:
 		return nil, errBusy
+	}
+	// Before the file is read: Start looks once more.
+	if err := h.Operations.CheckRoom(ctx, caller.Scope); err != nil {
+		return nil, err
 	}
 	if start.Rows, err = h.read(w, r, mapping); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -237,5 +238,36 @@ func TestRequestsThatStartNothing(t *testing.T) {
 	_ = response.Body.Close()
 	if response.StatusCode != http.StatusMethodNotAllowed || response.Header.Get("Allow") != http.MethodPost {
 		t.Errorf("GET: %d, %s", response.StatusCode, response.Header.Get("Allow"))
+	}
+}
+
+// unread is a body that must not be read.
+type unread struct{ *testing.T }
+
+func (u unread) Read([]byte) (int, error) {
+	u.Error("the file was read")
+	return 0, io.EOF
+}
+
+// What a file would take of memory and time is spared where its operation has no room.
+func TestAFileIsNotReadWhereTooManyOperationsAreActive(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const file = "physicalId,nickname\np1,van\n"
+	post := func(body io.Reader) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, changes.Path+"?errorPolicy=REJECT_FAILED_ROWS", body)
+		r.Header.Set("Authorization", "Bearer boss")
+		r.Header.Set("Content-Type", "text/csv")
+		w := httptest.NewRecorder()
+		f.Config.Handler.ServeHTTP(w, r)
+		return w
+	}
+	for n := range bulk.MaxActive {
+		if w := post(strings.NewReader(file)); w.Code != http.StatusOK {
+			t.Fatalf("the operation %d: %d %s", n+1, w.Code, w.Body)
+		}
+	}
+	if w := post(unread{t}); w.Code != http.StatusTooManyRequests {
+		t.Errorf("one more: %d %s", w.Code, w.Body)
 	}
 }

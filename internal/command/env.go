@@ -27,7 +27,7 @@ type Database struct {
 	MaxConns    int           `default:"8" range:"1..10000" help:"Most connections to the database."`
 	Pooler      bool          `help:"A pooler that hands out connections by transaction, such as PgBouncer, stands before the database; needs --direct-url."`
 	DirectURL   string        `name:"direct-url" placeholder:"URL" help:"The database without the pooler before it, for all but requests: migrations, commands, live events, long work."`
-	Timeout     time.Duration `name:"statement-timeout" default:"30s" range:"0s..24h" help:"The longest that a statement of a request may run."`
+	Timeout     time.Duration `name:"statement-timeout" default:"30s" range:"0s..24h" help:"The longest that a statement of a request may run; half of it for a lock that others hold, and a quarter, at most 10s, without a next statement in its transaction."`
 	NoMigrate   bool          `help:"Do not bring the schema up to date."`
 }
 
@@ -107,14 +107,44 @@ func (e *Env) place() string {
 
 // Connect opens the pool that answers requests, on a schema that is up to date.
 func (e *Env) Connect(ctx context.Context, url string) (*sqlx.DB, error) {
-	pool, err := e.connect(ctx, url, pg.Options{MaxConns: e.MaxConns, Pooler: e.Pooler, StatementTimeout: e.Timeout, Trace: e.Trace})
-	if err != nil || !e.NoMigrate {
-		return pool, err
+	options := pg.Options{
+		MaxConns: e.MaxConns, Pooler: e.Pooler, Trace: e.Trace,
+		StatementTimeout: e.Timeout, LockTimeout: e.Timeout / 2, IdleTimeout: e.idleTimeout(),
+	}
+	pool, err := e.connect(ctx, url, options)
+	if err != nil {
+		return nil, err
+	}
+	if e.Pooler {
+		e.warnUnset(ctx, pool, options)
+	}
+	if !e.NoMigrate {
+		return pool, nil
 	}
 	if err := cluster.Finished(ctx, pool); err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
 	return pool, nil
+}
+
+// maxIdle bounds how long a transaction of the server may do nothing.
+const maxIdle = 10 * time.Second
+
+// idleTimeout is how long a transaction of the server may do nothing: what waits for its
+// locks goes on then, before the lock timeout of half of the statement's.
+func (e *Env) idleTimeout() time.Duration {
+	if e.Timeout == 0 {
+		return maxIdle
+	}
+	return min(maxIdle, e.Timeout/4)
+}
+
+// warnUnset names the timeouts that the pooler should set and does not.
+func (e *Env) warnUnset(ctx context.Context, pool *sqlx.DB, options pg.Options) {
+	unset, err := options.Unset(ctx, pool)
+	if err == nil && len(unset) > 0 {
+		e.Log.WarnContext(ctx, "the pooler sets no timeout: see PgBouncer in docs/operations.md", "missing", unset)
+	}
 }
 
 func (e *Env) connect(ctx context.Context, url string, options pg.Options) (*sqlx.DB, error) {

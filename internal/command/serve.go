@@ -105,7 +105,7 @@ func (s *Serve) run(ctx context.Context, env *Env, reload *reloader) (err error)
 		return err
 	}
 	defer func() { env.warn("close the database", pool.Close()) }()
-	upkeep, err := pg.Open(ctx, env.past(url), pg.Options{MaxConns: 2})
+	upkeep, err := pg.Open(ctx, env.past(url), pg.Options{MaxConns: 2, IdleTimeout: env.idleTimeout()})
 	if err != nil {
 		return err
 	}

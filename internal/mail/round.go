@@ -52,6 +52,9 @@ func (w *Worker) work(ctx context.Context, company domain.CompanyID) ([]Result, 
 	if err := w.Outbox.Gather(ctx, company, w.Digest); err != nil {
 		return nil, err
 	}
+	// Counted from before the lease: a process that was frozen in between finds it over,
+	// when others may have sent the mails.
+	until := time.Now().Add(w.Timeout + w.Timeout/2)
 	contents, err := w.Outbox.Claim(ctx, company, w.Digest, atOnce, 2*w.Timeout)
 	if err != nil {
 		return nil, err
@@ -61,8 +64,12 @@ func (w *Worker) work(ctx context.Context, company domain.CompanyID) ([]Result, 
 	for i, content := range contents {
 		sending.Go(func() (err error) {
 			// To stop in mid-message would leave open whether it was taken.
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.Timeout+w.Timeout/2)
+			ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), until)
 			defer cancel()
+			if ctx.Err() != nil {
+				results[i] = Retried
+				return nil
+			}
 			results[i], err = w.deliver(ctx, content)
 			w.Tried(results[i])
 			return err

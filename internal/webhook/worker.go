@@ -121,12 +121,13 @@ func (w *Worker) round(ctx context.Context, sending *sync.WaitGroup) error {
 		if free <= 0 {
 			return nil
 		}
+		until := time.Now().Add(w.lease())
 		attempts, err := w.Outbox.Claim(ctx, company, free, w.lease())
 		for _, of := range attempts {
 			w.slots <- struct{}{} // this is the only place that takes one
 			w.count(company, 1)
 			sending.Go(func() {
-				w.deliver(context.WithoutCancel(ctx), of)
+				w.deliver(context.WithoutCancel(ctx), of, until)
 				w.count(company, -1)
 				<-w.slots
 				select {
@@ -154,10 +155,14 @@ func (w *Worker) count(company domain.CompanyID, n int) int {
 // lease is how long a message is the worker's: the request, and to record the answer.
 func (w *Worker) lease() time.Duration { return w.Timeout + noteFor }
 
-// deliver makes one attempt and records the answer.
-func (w *Worker) deliver(ctx context.Context, of *webhook.Attempt) {
-	ctx, cancel := context.WithTimeout(ctx, w.lease())
+// deliver makes one attempt and records the answer, until the lease ends, which may be
+// over where the process was frozen.
+func (w *Worker) deliver(ctx context.Context, of *webhook.Attempt, until time.Time) {
+	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
+	if ctx.Err() != nil {
+		return
+	}
 	answer := w.sender.Send(ctx, of)
 	result, disabled, err := w.note(ctx, of, answer)
 	if err != nil { // the lease ends, and another attempt is made

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -60,12 +61,15 @@ func newLoad(c *caller) *load {
 
 // begin starts writers and readers.
 func (l *load) begin(t *testing.T) {
+	l.beginWith(t, l.stream, l.stream, l.mutate, l.mutate, l.tag, l.rename, l.readList, l.readUsage)
+}
+
+// beginWith starts a worker for each kind of work.
+func (l *load) beginWith(t *testing.T, works ...func(context.Context, string) outcome) {
 	ctx, cancel := context.WithCancel(t.Context())
 	l.stop = cancel
 	t.Cleanup(l.end)
-	for worker, work := range []func(context.Context, string) outcome{
-		l.stream, l.stream, l.mutate, l.mutate, l.tag, l.rename, l.readList, l.readUsage,
-	} {
+	for worker, work := range works {
 		l.running.Go(func() { l.repeat(ctx, fmt.Sprintf("w%d", worker), work) })
 	}
 }
@@ -77,6 +81,15 @@ func (l *load) end() {
 		l.stop()
 	}
 	l.running.Wait()
+}
+
+// include adds what another load has sent, which must have ended.
+func (l *load) include(other *load) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.Copy(l.records, other.records)
+	maps.Copy(l.acked, other.acked)
+	maps.Copy(l.tags, other.tags)
 }
 
 // pauseBetween keeps the load well below what the machine can do.

@@ -15,6 +15,17 @@ import (
 // operated is how many subscribers an operation changes, in chunks of 1,000.
 const operated = 20_000
 
+// addOperated adds subscribers for operations.
+const addOperated = `
+INSERT INTO subscribers (company_id, kind, physical_id, subscriber_id, imsi, nickname, operator_code, tariff_name, connection_date, expiry_date,
+  contract_length, is_barred, is_active, subscriber_type, is_transferring, is_online)
+SELECT c.company_id, 'cellular', 'operated-' || n, 's' || n, '', '', '23415', 'IoT', '2025-01-01Z', '2037-01-01Z', 12, false, true, 'physical', false, false
+FROM companies c, generate_series(1, $1) AS n`
+
+// operateOnNicknames adds a letter to their nicknames.
+var operateOnNicknames = fmt.Sprintf(`mutation { startSubscriberChange(input: {where: {physicalId: {like: "operated-"}}, change: {nicknamePattern: "{nickname}x"},
+  errorPolicy: REJECT_FAILED_ROWS, expect: %d}) { operation { operationId } } }`, operated)
+
 // operating are two instances on a company with subscribers to operate on.
 type operating struct {
 	*testing.T
@@ -32,11 +43,7 @@ func newOperating(t *testing.T) *operating {
 		l := launch{databaseURL: d.url(), dataDir: t.TempDir(), addr: freeAddress(t)}
 		o.launches, o.instances = append(o.launches, l), append(o.instances, serve(t, l))
 	}
-	o.pool.MustExec(`
-INSERT INTO subscribers (company_id, kind, physical_id, subscriber_id, imsi, nickname, operator_code, tariff_name, connection_date, expiry_date,
-  contract_length, is_barred, is_active, subscriber_type, is_transferring, is_online)
-SELECT c.company_id, 'cellular', 'operated-' || n, 's' || n, '', '', '23415', 'IoT', '2025-01-01Z', '2037-01-01Z', 12, false, true, 'physical', false, false
-FROM companies c, generate_series(1, $1) AS n`, operated)
+	o.pool.MustExec(addOperated, operated)
 	return o
 }
 
@@ -76,15 +83,7 @@ func TestProcessesThatRunAnOperationAreKilled(t *testing.T) {
 	t.Parallel()
 	o := newOperating(t)
 	c := newCaller(t, o.instances[0].base)
-	var started struct {
-		Start struct{ Operation struct{ OperationID string } } `json:"startSubscriberChange"`
-	}
-	query := fmt.Sprintf(`mutation { startSubscriberChange(input: {where: {physicalId: {like: "operated-"}}, change: {nicknamePattern: "{nickname}x"},
-  errorPolicy: REJECT_FAILED_ROWS, expect: %d}) { operation { operationId } } }`, operated)
-	if c.graph(t.Context(), query, nil, &started) != done {
-		t.Fatal(c.wrong)
-	}
-	o.killing(started.Start.Operation.OperationID, 4)
+	o.killing(startOperated(t, c), 4)
 	for what, n := range map[string]int{
 		"operations":  operated * o.count(`SELECT count(*) FROM operations WHERE changed = done`),
 		"subscribers": o.count(`SELECT count(*) FROM subscribers WHERE nickname = 'x'`),

@@ -39,7 +39,7 @@ func pgbouncer(t *testing.T, direct string) string {
 	name := strings.TrimPrefix(at.Path, "/")
 	write(t, filepath.Join(dir, "users"), fmt.Sprintf("%q %q\n", at.User.Username(), password))
 	write(t, filepath.Join(dir, "ini"), fmt.Sprintf(`[databases]
-%[1]s = host=%[2]s port=%[3]s dbname=%[1]s connect_query='SET statement_timeout = 30000'
+%[1]s = host=%[2]s port=%[3]s dbname=%[1]s connect_query='SET statement_timeout = 30000; SET lock_timeout = 15000; SET idle_in_transaction_session_timeout = 7500'
 [pgbouncer]
 pool_mode = transaction
 ignore_startup_parameters = extra_float_digits
@@ -174,9 +174,9 @@ func TestTheWholeServiceRunsBehindAPooler(t *testing.T) {
 		return sent.Match(s.must(document(`{ alertLog(first: 20) { nodes { threshold deliveries { state } } } }`, nil)).body)
 	})
 	s.many(physicalID)
-	var limit string
-	if err := open(t, pooled, pg.Options{Pooler: true}).GetContext(t.Context(), &limit, "SHOW statement_timeout"); err != nil || limit != "30s" {
-		t.Errorf("statements behind the pooler are ended after %q, %v", limit, err)
+	behind := pg.Options{Pooler: true, StatementTimeout: time.Second, LockTimeout: time.Second, IdleTimeout: time.Second}
+	if unset, err := behind.Unset(t.Context(), open(t, pooled, behind)); err != nil || len(unset) > 0 {
+		t.Errorf("sessions behind the pooler lack %q, %v", unset, err)
 	}
 	var backends int
 	if err := s.direct.GetContext(t.Context(), &backends, behindPooler); err != nil {
