@@ -300,18 +300,40 @@ type rebuild struct {
 	company     domain.CompanyID
 	differences []domain.UsageDifference
 	count       int
+	progress    func(from, reached, to time.Time)
+	// reached is the end of the part that is derived; zero where none is noted.
+	reached time.Time
 }
 
-// Rebuild implements domain.Usage. It goes day by day, each in a transaction of
-// its own, so that usage can be booked meanwhile.
+// Rebuild implements domain.Usage. It goes by some days at a time, each part in a
+// transaction of its own, so that usage can be booked meanwhile.
 func (u *Store) Rebuild(ctx context.Context, scope domain.Scope) ([]domain.UsageDifference, int, error) {
-	r := &rebuild{usage: u, company: scope.Company}
+	return u.RebuildWith(ctx, scope, RebuildOptions{})
+}
+
+// RebuildOptions tune a run of RebuildWith.
+type RebuildOptions struct {
+	// Anew begins with the first day, also where an earlier run was interrupted.
+	Anew bool
+	// Progress, which may be nil, is called with the span and the end of each part that
+	// is done.
+	Progress func(from, reached, to time.Time)
+}
+
+// RebuildWith is Rebuild that goes on where an earlier run was interrupted. The number of
+// differences includes those of that run, of which the list has none.
+func (u *Store) RebuildWith(ctx context.Context, scope domain.Scope, opt RebuildOptions) ([]domain.UsageDifference, int, error) {
+	r := &rebuild{usage: u, company: scope.Company, progress: opt.Progress}
 	from, to, err := u.span(ctx, scope.Company)
 	if err != nil {
 		return nil, 0, err
 	}
+	begin, err := r.resume(ctx, from, opt.Anew)
+	if err != nil {
+		return nil, 0, err
+	}
 	if err = r.derive(ctx, ledgerDerivations, func(start time.Time) []any { return []any{start} }); err == nil {
-		err = r.days(ctx, from, to)
+		err = r.days(ctx, begin, from, to)
 	}
 	if err == nil {
 		err = r.months(ctx, from, to)
@@ -319,19 +341,33 @@ func (u *Store) Rebuild(ctx context.Context, scope domain.Scope) ([]domain.Usage
 	if err == nil {
 		err = r.periods(ctx, from, to)
 	}
+	if err == nil {
+		_, err = pg.Affected(ctx, u.pool, forgetRebuild, r.company)
+	}
 	return r.differences, r.count, err
 }
 
-func (r *rebuild) days(ctx context.Context, from, to time.Time) error {
-	for day := from; day.Before(to); day = day.AddDate(0, 0, 1) {
-		err := r.derive(ctx, dayDerivations, func(start time.Time) []any {
-			if day.Before(start) {
+// days corrects the totals of days, as many at once as rebuiltAtOnce records allow: the
+// subscribers, of whom each statement reads the groups, cost the same for each.
+func (r *rebuild) days(ctx context.Context, begin, first, to time.Time) error {
+	defer func() { r.reached = time.Time{} }()
+	for from := begin; from.Before(to); from = r.reached {
+		until, err := r.partUntil(ctx, from, to)
+		if err != nil {
+			return err
+		}
+		r.reached = until
+		err = r.derive(ctx, dayDerivations, func(start time.Time) []any {
+			if !until.After(start) {
 				return nil
 			}
-			return []any{day, day.AddDate(0, 0, 1)}
+			return []any{domain.Later(from, start), until}
 		})
 		if err != nil {
 			return err
+		}
+		if r.progress != nil {
+			r.progress(first, until, to)
 		}
 	}
 	return nil
@@ -353,7 +389,10 @@ func (r *rebuild) derive(ctx context.Context, totals []derivation, args func(sta
 		if _, err := Lock(ctx, tx, r.company); err != nil {
 			return err
 		}
-		return r.correct(ctx, tx, totals, parameters...)
+		if err := r.correct(ctx, tx, totals, parameters...); err != nil || r.reached.IsZero() {
+			return err
+		}
+		return execute(ctx, tx, noteRebuild, r.company, r.reached, r.count)
 	})
 }
 

@@ -3,6 +3,7 @@
 package usage
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -28,6 +29,9 @@ const (
 type Options struct {
 	// Now is the clock; default time.Now.
 	Now func() time.Time
+	// RebuiltAtOnce bounds the records of a part of a rebuild that has more than a day;
+	// default rebuiltAtOnce.
+	RebuiltAtOnce int
 }
 
 // Store keeps the usage ledger and its totals in PostgreSQL. Every total is
@@ -43,6 +47,8 @@ type Store struct {
 
 	protocols protocolCache
 
+	rebuiltAtOnce int
+
 	mu sync.Mutex
 	// months are the partitions of the ledger that are known to exist.
 	months map[time.Time]bool
@@ -55,7 +61,7 @@ var _ domain.Usage = (*Store)(nil)
 // New returns the store on the pool. The observer, which may be nil, is called in
 // the transaction of each booking of a company with alerts or followers.
 func New(pool *sqlx.DB, observer Observer, opt Options) *Store {
-	u := &Store{pool: pool, observer: observer, now: opt.Now, months: map[time.Time]bool{}, ahead: make(chan struct{}, batchesAhead), gaps: map[domain.CompanyID]map[gapKey]int64{}}
+	u := &Store{pool: pool, observer: observer, now: opt.Now, months: map[time.Time]bool{}, ahead: make(chan struct{}, batchesAhead), rebuiltAtOnce: cmp.Or(opt.RebuiltAtOnce, rebuiltAtOnce), gaps: map[domain.CompanyID]map[gapKey]int64{}}
 	if u.now == nil {
 		u.now = time.Now
 	}

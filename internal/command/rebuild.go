@@ -7,21 +7,24 @@ import (
 	"fmt"
 	"strconv"
 	"text/tabwriter"
+	"time"
 
 	"simgraph/db/audit"
 	"simgraph/db/companies"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
 // Rebuild recomputes the totals.
 type Rebuild struct {
 	Company string `placeholder:"ID" help:"The company; all of them when missing."`
+	Anew    bool   `help:"Begin with the first day, also where an earlier run was interrupted."`
 }
 
 // Help says what the command is for.
 func (Rebuild) Help() string {
-	return `Every total is recomputed from the usage ledger, day by day, while usage goes on
-being booked. Totals are kept in the transaction of the records that they add
+	return `Every total is recomputed from the usage ledger, some days at a time, while usage
+goes on being booked. A run that was interrupted is continued by the next one. Totals are kept in the transaction of the records that they add
 up, so none should differ: what does is reported, and set right. Totals of
 months that the ledger no longer holds stay as they are.`
 }
@@ -37,10 +40,13 @@ func (r *Rebuild) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	usage, log, by := newUsage(pool), audit.NewLog(pool), actor("rebuild")
+	store, log, by := newUsage(pool), audit.NewLog(pool), actor("rebuild")
 	for _, company := range companies {
 		scope := domain.Whole(company.CompanyID).By(by)
-		differences, n, err := usage.Rebuild(ctx, scope)
+		if err := continued(ctx, env, store, company, r.Anew); err != nil {
+			return err
+		}
+		differences, n, err := store.RebuildWith(ctx, scope, usage.RebuildOptions{Anew: r.Anew, Progress: env.checked(company)})
 		// What was set right before an error is reported as well.
 		if err = errors.Join(err, log.Note(ctx, scope, rebuilt(n))); err != nil {
 			return fmt.Errorf("%s: %w", company.ExternalID, err)
@@ -48,6 +54,29 @@ func (r *Rebuild) Run(ctx context.Context, env *Env) error {
 		report(env, company, differences, n)
 	}
 	return nil
+}
+
+// continued says where an earlier run was interrupted.
+func continued(ctx context.Context, env *Env, store *usage.Store, company *domain.Company, anew bool) error {
+	reached, err := store.Interrupted(ctx, company.CompanyID)
+	if err == nil && !reached.IsZero() && !anew {
+		env.printf("%s: an earlier run was interrupted, this one continues from %s; --anew begins with the first day\n",
+			company.ExternalID, reached.Format(time.DateOnly))
+	}
+	return err
+}
+
+// checked reports on standard error, every few seconds, how far a rebuild has come.
+func (e *Env) checked(company *domain.Company) func(from, reached, to time.Time) {
+	printed := time.Now()
+	return func(from, reached, to time.Time) {
+		if time.Since(printed) < lineEvery {
+			return
+		}
+		printed = time.Now()
+		_, _ = fmt.Fprintf(e.Stderr, "%s: the totals before %s are checked, %d%%\n",
+			company.ExternalID, reached.Format(time.DateOnly), 100*reached.Sub(from)/to.Sub(from))
+	}
 }
 
 func rebuilt(totals int) domain.AuditEntry {

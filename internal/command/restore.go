@@ -89,7 +89,7 @@ func (r *Restore) restore(ctx context.Context, env *Env, c *client, pool *sqlx.D
 	if err != nil {
 		return because(ctx, "nothing was restored", errors.Join(err, restoring.End(context.WithoutCancel(ctx), pool)))
 	}
-	return nil
+	return usage.ForgetRebuilds(context.WithoutCancel(ctx), pool)
 }
 
 // missing says which companies are not verified yet.
@@ -137,12 +137,12 @@ func verifyRestored(ctx context.Context, env *Env, pool *sqlx.DB) error {
 	if err != nil {
 		return because(ctx, "restored, but not verified yet", err)
 	}
-	log, usage := audit.NewLog(pool), newUsage(pool)
+	log, store := audit.NewLog(pool), newUsage(pool)
 	for _, company := range all {
 		if slices.Contains(was.Verified, company.ExternalID) {
 			continue
 		}
-		if err := verifyCompany(ctx, log, usage, company); err != nil {
+		if err := verifyCompany(ctx, env, log, store, company); err != nil {
 			return because(ctx, fmt.Sprintf("restored, %s; simgraph restore %s goes on", notVerified(all, was.Verified), was.File), err)
 		}
 		if err := restoring.NoteVerified(context.WithoutCancel(ctx), pool, company.ExternalID); err != nil {
@@ -163,12 +163,12 @@ func because(ctx context.Context, state string, err error) error {
 	return fmt.Errorf("%s: %w", state, err)
 }
 
-func verifyCompany(ctx context.Context, log *audit.Log, usage *usage.Store, company *domain.Company) error {
+func verifyCompany(ctx context.Context, env *Env, log *audit.Log, store *usage.Store, company *domain.Company) error {
 	scope := domain.Whole(company.CompanyID).By(actor("restore"))
 	if _, err := log.Verify(ctx, scope); err != nil {
 		return fmt.Errorf("the audit log of %s: %w", company.ExternalID, err)
 	}
-	_, n, err := usage.Rebuild(ctx, scope)
+	_, n, err := store.RebuildWith(ctx, scope, usage.RebuildOptions{Progress: env.checked(company)})
 	if err != nil {
 		return fmt.Errorf("the totals of %s: %w", company.ExternalID, err)
 	}
