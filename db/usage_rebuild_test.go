@@ -85,3 +85,19 @@ func TestARebuildAnewForgetsWhereOneWasInterrupted(t *testing.T) {
 		t.Errorf("%d of %d differed: %v", n, wrong, err)
 	}
 }
+
+func TestARestoredDatabaseForgetsTheRebuildOfAnother(t *testing.T) {
+	t.Parallel()
+	f := newLedgerFleet(t)
+	f.pool.MustExec(`INSERT INTO usage_rebuilds VALUES ($1, $2, 0)`, f.scope.Company, usageNow)
+	if err := usage.ForgetRebuilds(t.Context(), f.pool); err != nil {
+		t.Fatal(err)
+	}
+	if reached, err := f.usage.Interrupted(t.Context(), f.scope.Company); err != nil || !reached.IsZero() {
+		t.Errorf("it is interrupted at %v: %v", reached, err)
+	}
+	f.pool.MustExec(`DROP TABLE usage_rebuilds`)
+	if err := usage.ForgetRebuilds(t.Context(), f.pool); err != nil {
+		t.Errorf("without the table: %v", err)
+	}
+}
