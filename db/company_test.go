@@ -45,6 +45,7 @@ var ofAllCompanies = map[string]string{
 	"waitingDeliveries":  "counts for metrics",
 	"pendingOperations":  "finds the companies with operations to work on",
 	"dueTurns":           "finds the companies whose conditions are due",
+	"newTurns":           "finds the companies whose sources are not watched yet",
 	"prunableOperations": "finds the companies whose operations are pruned",
 }
 

@@ -56,7 +56,7 @@ func TestSourcesShowTheirNetworkElementsAndPackets(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const want = "pgw/ true\npgw/nas true booked=1 nothing_new=1 quarantined=3 restarted=1 unusable=1\npgw/other true unusable=2\nplain/ true\n"
+	const want = "pgw/ true\npgw/nas true booked=1 nothing_new=1 quarantined=3 restarted=1 unusable=1\npgw/other false unusable=2\nplain/ true\n"
 	got, slice := elementsText(t, state, f.scope, domain.Page{Limit: 10})
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

@@ -104,10 +104,27 @@ const between = "\x1f"
 type FeedElement struct {
 	// NAS is "" for the source itself.
 	Source, NAS string
-	// CompleteUntil is the latest end of a record of the source; nil before the first.
+	// CompleteUntil is the newest time that its reports speak of; nil before the first.
 	CompleteUntil *time.Time
 	// Packets are those of the network element, by what became of them.
 	Packets []FeedPackets
+}
+
+const (
+	// lateness is how old a report of a network element is that is late: it has waited on
+	// its way, as in the buffer of a proxy.
+	lateness = 5 * time.Minute
+	// CatchUpPause is after how long without late reports a source has caught up.
+	CatchUpPause = 10 * time.Minute
+	// LongestCatchUp is how long a network element may catch up without a pause. One
+	// whose reports are late for longer has a clock that is late.
+	LongestCatchUp = 24 * time.Hour
+)
+
+// IsLate reports whether a cumulative record of a network element speaks of a time well
+// before its arrival. Other sources may report of hours ago.
+func IsLate(r *UsageRecord, arrived time.Time) bool {
+	return r.Report != nil && r.Report.NAS != "" && arrived.Sub(r.EndedAt) > lateness
 }
 
 // FeedKey identifies a FeedElement in its company.

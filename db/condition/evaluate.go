@@ -19,6 +19,8 @@ import (
 const (
 	// Every is how often the conditions of a company are evaluated.
 	Every = time.Minute
+	// everyWithout is how often the sources of a company without alerts are looked at.
+	everyWithout = 5 * time.Minute
 	// putOff is longer than any turn is put off: what is due later comes of a clock that
 	// was set back since, and is due now.
 	putOff = 10 * time.Minute
@@ -33,14 +35,19 @@ FROM condition_turns t
 WHERE ($1::bigint[] IS NULL OR t.company_id = ANY($1)) AND (t.due_at <= $2 OR t.due_at > $3)
 ORDER BY t.due_at
 LIMIT 1000`
+	// newTurns are companies that have sources, and were never evaluated.
+	newTurns = `
+SELECT u.company_id
+FROM usage_sources u
+WHERE ($1::bigint[] IS NULL OR u.company_id = ANY($1)) AND NOT EXISTS (SELECT FROM condition_turns t WHERE t.company_id = u.company_id)
+GROUP BY u.company_id
+LIMIT 1000`
 	// takeTurn moves the turn on, so that other instances leave it alone.
 	takeTurn = `
 UPDATE condition_turns SET due_at = $4
 WHERE company_id = $1 AND (due_at <= $2 OR due_at > $3)`
-	// endTurns removes the turns of a company without alerts: sources are not watched then either.
-	endTurns = `
-DELETE FROM condition_turns t
-WHERE t.company_id = $1 AND NOT EXISTS (SELECT FROM condition_alerts a WHERE a.company_id = $1)`
+	startTurns    = `INSERT INTO condition_turns (company_id, due_at) VALUES ($1, '-infinity') ON CONFLICT DO NOTHING`
+	putOffTurn    = `UPDATE condition_turns SET due_at = $2 WHERE company_id = $1 AND due_at = $3`
 	allConditions = `SELECT ` + conditionSelect + fromConditions + `
 WHERE a.company_id = $1
 ORDER BY a.alert_id`
@@ -51,7 +58,12 @@ ORDER BY a.alert_id`
 func (s *Store) Round(ctx context.Context) error {
 	at := s.moment()
 	due, lost := companies.With(ctx, s.pool, dueTurns, at, at.Add(putOff))
-	return errors.Join(lost, domain.TryCompanies(ctx, due, func(company domain.CompanyID) error {
+	first, unread := companies.With(ctx, s.pool, newTurns)
+	failed := domain.TryCompanies(ctx, first, func(company domain.CompanyID) error {
+		_, err := s.pool.ExecContext(ctx, startTurns, company)
+		return err
+	})
+	return errors.Join(lost, unread, failed, domain.TryCompanies(ctx, append(due, first...), func(company domain.CompanyID) error {
 		taken, err := pg.Affected(ctx, s.pool, takeTurn, company, at, at.Add(putOff), at.Add(Every))
 		if err != nil || taken == 0 {
 			return err
@@ -70,12 +82,6 @@ type turn struct {
 
 // evaluate evaluates all alerts of a company. One that fails does not stop the others.
 func (s *Store) evaluate(ctx context.Context, id domain.CompanyID, at time.Time) error {
-	if n, err := pg.Affected(ctx, s.pool, endTurns, id); err != nil || n > 0 {
-		if err == nil {
-			_, err = pg.Affected(ctx, s.pool, closeEpisodes, id, 0)
-		}
-		return err
-	}
 	company, err := pg.GetOne[domain.Company](ctx, s.pool, domain.NotFound("company", "company", ""), companies.FindByID, id)
 	if err != nil {
 		return err
@@ -88,6 +94,11 @@ func (s *Store) evaluate(ctx context.Context, id domain.CompanyID, at time.Time)
 	t := &turn{Store: s, company: company, at: at}
 	if t.feeds, err = t.readFeeds(ctx); err != nil {
 		return err
+	}
+	if len(alerts) == 0 {
+		if _, err := pg.Affected(ctx, s.pool, putOffTurn, id, at.Add(everyWithout), at.Add(Every)); err != nil {
+			return err
+		}
 	}
 	failures := []error{t.sources(ctx, alerts), t.changes(ctx, alerts)}
 	for _, alert := range alerts {
@@ -122,7 +133,7 @@ func (t *turn) more(ctx context.Context) error {
 type found struct {
 	// SubscriberKey or GroupID is present; neither for a source.
 	SubscriberKey, GroupID *int64
-	Source                 string
+	Source, NAS            string
 	Since                  time.Time
 	Value                  int64
 	Trait                  condition.Trait
@@ -131,19 +142,20 @@ type found struct {
 	Resolves *int64
 }
 
-// writeEntries leaves out what another instance has written, and what belongs to an
-// alert that was edited or removed since it was read: $3 are the alert's number and revision.
 const (
+	// isStill finds the alert unless it was edited or removed since it was read. It has a
+	// statement of its own: Citus refuses it beside unnest of several arrays.
+	isStill = `SELECT count(*) FROM condition_alerts WHERE company_id = $1 AND alert_id = $2 AND revision = $3`
+	// writeEntries leaves out what another instance has written.
 	writeEntries = `
-INSERT INTO condition_log (company_id, alert_id, kind, state, rule_type, target, revision, subscriber_key, group_id, target_group_id, source,
+INSERT INTO condition_log (company_id, alert_id, kind, state, rule_type, target, revision, subscriber_key, group_id, target_group_id, source, nas,
   since, bound, value, trait, before, after, is_open, resolves, notification_id, date_created)
-SELECT own.company_id, $2::bigint, $5, $6, $7, $8, $3::integer, n.subscriber_key, n.group_id, $9::bigint, n.source,
+SELECT own.company_id, $2::bigint, $5, $6, $7, $8, $3::integer, n.subscriber_key, n.group_id, $9::bigint, n.source, n.nas,
   n.since, $10::bigint, n.value, n.trait, n.before, n.after, $11::boolean, n.resolves, $4::uuid, $12::timestamptz
 FROM companies own
-CROSS JOIN unnest($13::bigint[], $14::bigint[], $15::text[], $16::timestamptz[], $17::bigint[], $18::text[], $19::text[], $20::text[], $21::bigint[])
-  AS n(subscriber_key, group_id, source, since, value, trait, before, after, resolves)
+CROSS JOIN unnest($13::bigint[], $14::bigint[], $15::text[], $16::timestamptz[], $17::bigint[], $18::text[], $19::text[], $20::text[], $21::bigint[], $22::text[])
+  AS n(subscriber_key, group_id, source, since, value, trait, before, after, resolves, nas)
 WHERE own.company_id = $1
-  AND ($2 = 0 OR EXISTS (SELECT FROM condition_alerts a WHERE a.company_id = $1 AND a.alert_id = $2 AND a.revision = $3))
 ON CONFLICT ON CONSTRAINT condition_log_once DO NOTHING
 RETURNING 1`
 	endEpisodes = `
@@ -176,6 +188,11 @@ func (t *turn) writing(ctx context.Context, do func(*sqlx.Tx) error) error {
 func (t *turn) insert(ctx context.Context, tx *sqlx.Tx, of *condition.Alert, state condition.State, news []*found) error {
 	company, notification := t.company.CompanyID, uuid.Must(uuid.NewV7())
 	open := state == condition.Fired && (of.Kind == condition.Silent || of.Kind == condition.SourceSilent)
+	if of.AlertID != 0 {
+		if n, err := pg.Count(ctx, tx, isStill, company, of.AlertID, of.Revision); err != nil || n == 0 {
+			return err
+		}
+	}
 	n, err := pg.Returned(ctx, tx, writeEntries, append([]any{
 		company, of.AlertID, of.Revision, notification, of.Kind, state, of.RuleType, of.Target, of.GroupID, of.Bound, open, t.at,
 	}, columnsOf(news)...)...)
@@ -191,6 +208,6 @@ func columnsOf(news []*found) []any {
 		pq.StringArray(pg.Pluck(news, func(f *found) string { return f.Source })), pq.Array(pg.Pluck(news, func(f *found) time.Time { return f.Since })),
 		pq.Int64Array(pg.Pluck(news, func(f *found) int64 { return f.Value })), pq.StringArray(pg.Pluck(news, func(f *found) string { return string(f.Trait) })),
 		pq.StringArray(pg.Pluck(news, func(f *found) string { return f.Before })), pq.StringArray(pg.Pluck(news, func(f *found) string { return f.After })),
-		pq.Array(pg.Pluck(news, func(f *found) *int64 { return f.Resolves })),
+		pq.Array(pg.Pluck(news, func(f *found) *int64 { return f.Resolves })), pq.StringArray(pg.Pluck(news, func(f *found) string { return f.NAS })),
 	}
 }

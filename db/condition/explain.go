@@ -105,15 +105,15 @@ func (t *turn) silenceOf(ctx context.Context, who db.AlertSubject, s *condition.
 		return err
 	}
 	s.Since = last[0].Since.UTC()
-	if last[0].KnownSource != nil {
-		s.Source = *last[0].KnownSource
+	if known := last[0].known(); known != nil {
+		s.FeedKey = *known
 		return nil
 	}
-	sources := map[int64]string{}
+	sources := map[int64]domain.FeedKey{}
 	if err := t.lookUpSources(ctx, last, sources); err != nil {
 		return err
 	}
-	s.Source = sources[last[0].SubscriberKey]
+	s.FeedKey = sources[last[0].SubscriberKey]
 	return nil
 }
 

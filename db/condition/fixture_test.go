@@ -111,7 +111,7 @@ func (f *fixture) log() []string {
 	f.must(err)
 	words := []string{}
 	for _, e := range slices.Backward(slice.Items) {
-		who := e.Source
+		who := strings.TrimSuffix(e.Source+"/"+e.NAS, "/")
 		if e.SubscriberKey != nil {
 			who = fmt.Sprintf("p%d", *e.SubscriberKey)
 		} else if e.GroupID != nil {

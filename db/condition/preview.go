@@ -35,9 +35,9 @@ WITH seen AS (
   WHERE d.company_id = $1 AND d.day >= $2::date AND d.subscriber_key = ANY($3) AND c.last_seen > 0
   GROUP BY d.subscriber_key, d.day, c.hour
   UNION ALL
-  SELECT n.subscriber_key, n.began_at, n.reported_at
+  SELECT n.subscriber_key, n.began_at, n.as_of
   FROM sessions n
-  WHERE n.company_id = $1 AND n.subscriber_key = ANY($3) AND n.reported_at >= $2::date
+  WHERE n.company_id = $1 AND n.subscriber_key = ANY($3) AND n.as_of >= $2::date
   UNION ALL
   SELECT c.key, e.at, e.at
   FROM unnest($3::bigint[], $4::timestamptz[]) AS c(key, connected_at)

@@ -57,7 +57,7 @@ func TestAPreviewIsWhatAlertsNoticed(t *testing.T) {
 				}
 				// The source has reported all by now.
 				f.now = f.now.Truncate(time.Hour).Add(2 * time.Minute)
-				f.record(8, "gw")
+				f.record(8, "gw", through("gw"))
 				f.pass(0)
 				f.now = f.now.Add(-time.Minute)
 			}

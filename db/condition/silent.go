@@ -28,9 +28,9 @@ CROSS JOIN LATERAL (
     SELECT max(p.last_seen) FROM subscriber_periods p
     WHERE p.company_id = $1 AND p.period_start = ANY($5::timestamptz[]) AND p.subscriber_key = s.key
   ), (
-    SELECT max(r.reported_at)
+    SELECT max(r.as_of)
     FROM (
-      SELECT n.reported_at FROM sessions n
+      SELECT n.as_of FROM sessions n
       WHERE s.has_feed AND n.company_id = $1 AND n.subscriber_key = s.key
       ORDER BY n.began_at DESC
       LIMIT 20
@@ -46,13 +46,13 @@ CROSS JOIN LATERAL (
     WHERE p.company_id = $1 AND p.period_start = ANY($4::timestamptz[]) AND p.subscriber_key = s.key AND p.last_seen > $3)
     AND NOT EXISTS (
     SELECT FROM sessions n
-    WHERE n.company_id = $1 AND n.subscriber_key = s.key AND n.ended_at IS NULL AND n.reported_at > $3)`
+    WHERE n.company_id = $1 AND n.subscriber_key = s.key AND n.ended_at IS NULL AND n.as_of > $3)`
 	// knownSource is the source of the subscriber s, where it was looked up since it was
 	// seen last.
 	knownSource = `
 LEFT JOIN condition_sources k ON k.company_id = $1 AND k.subscriber_key = s.key AND k.since = seen.at`
 	silentColumns = `
-SELECT s.key AS subscriber_key, seen.at AS since, k.source AS known_source`
+SELECT s.key AS subscriber_key, seen.at AS since, k.source AS known_source, k.nas AS known_nas`
 	// selectSilent looks at sessions of those alone that have no recent usage: OFFSET 0
 	// keeps the planner from doing so for all. The source, of $6 and how far their usage is
 	// known, must be able to confirm a silence of $8 hours.
@@ -67,8 +67,8 @@ FROM (
   OFFSET 0
 ) s` + seenOf + knownSource + `
 WHERE seen.at <= $3 AND NOT EXISTS (
-    SELECT FROM unnest($6::text[], $7::timestamptz[]) AS f(source, until)
-    WHERE f.source = k.source AND f.until < seen.at + make_interval(hours => $8))
+    SELECT FROM unnest($6::text[], $11::text[], $7::timestamptz[]) AS f(source, nas, until)
+    WHERE f.source = k.source AND f.nas = k.nas AND f.until < seen.at + make_interval(hours => $8))
 ORDER BY s.key
 LIMIT $9`
 	silentSubscriber = selectSilent + `s.key = $10` + silentUntil
@@ -88,7 +88,15 @@ LIMIT 1`
 type silence struct {
 	SubscriberKey int64
 	Since         time.Time
-	KnownSource   *string
+	// KnownSource and KnownNAS are nil where they were not looked up.
+	KnownSource, KnownNAS *string
+}
+
+func (s *silence) known() *domain.FeedKey {
+	if s.KnownSource == nil || s.KnownNAS == nil {
+		return nil
+	}
+	return &domain.FeedKey{Source: *s.KnownSource, NAS: *s.KnownNAS}
 }
 
 // silent resolves the silences that ended, and fires those that have lasted long enough
@@ -141,17 +149,21 @@ func (t *turn) silentSubjects(ctx context.Context, of *condition.Alert, horizon 
 		statement, target = silentMembers, of.GroupID
 	case domain.RuleCompany, domain.RuleGroup:
 	}
-	sources, until := t.feedColumns()
-	return pg.SelectAll[silence](ctx, t.pool, statement, company, of.AlertID, horizon, pq.Array(recent), pq.Array(all), sources, until, of.Bound, atOnce, target)
+	sources, elements, until := t.feedColumns()
+	return pg.SelectAll[silence](ctx, t.pool, statement, company, of.AlertID, horizon, pq.Array(recent), pq.Array(all), sources, until, of.Bound, atOnce, target, elements)
 }
 
-// feedColumns are the sources and how far their usage is known.
-func (t *turn) feedColumns() (sources pq.StringArray, until any) {
+// feedColumns are the sources with their network elements, and until when they can confirm
+// a silence: those that catch up confirm none.
+func (t *turn) feedColumns() (sources, elements pq.StringArray, until any) {
 	times := make([]time.Time, 0, len(t.feeds))
-	for source, at := range t.feeds {
-		sources, times = append(sources, source), append(times, at)
+	for key, feed := range t.feeds {
+		if feed.IsCatchingUp || feed.WasLate {
+			feed.Until = time.Time{}
+		}
+		sources, elements, times = append(sources, key.Source), append(elements, key.NAS), append(times, feed.Until)
 	}
-	return sources, pq.Array(times)
+	return sources, elements, pq.Array(times)
 }
 
 // periods returns the begins of the last billing periods, the newest first, and of these
@@ -172,26 +184,41 @@ func (t *turn) periods(after time.Time) (recent, all []time.Time) {
 	return all[:min(n+2, len(all))], all
 }
 
-// watermarks are how far the usage of each source is known: the end of its last
-// record, or its last packet that reported nothing new.
+// watermarks are how far the usage of network elements is known, and of sources without
+// such: the newest time that their reports, or the end that their records, speak of. Reports
+// that are late for less than $3 seconds without a pause are those of a backlog, which may
+// go on where the last was late, or one came after $2.
 const watermarks = `
-SELECT u.source, greatest(u.complete_until, (
-  SELECT max(p.last_at) FROM feed_packets p
-  WHERE p.company_id = $1 AND p.source = u.source AND p.result IN ('booked', 'nothing_new'))) AS until
+SELECT w.source, w.nas, w.complete_until AS until, w.reported_at, 
+  (w.lagged_at > $2 AND w.lagging_since > w.reported_at - make_interval(secs => $3)) IS TRUE AS is_catching_up,
+  (w.lagged_at >= w.reported_at AND w.lagging_since > w.reported_at - make_interval(secs => $3)) IS TRUE AS was_late
+FROM feed_watermarks w
+WHERE w.company_id = $1
+UNION ALL
+SELECT u.source, '', u.complete_until, u.complete_until, false, false
 FROM usage_sources u
-WHERE u.company_id = $1
-ORDER BY u.source
-LIMIT 1000`
+WHERE u.company_id = $1 AND NOT EXISTS (SELECT FROM feed_watermarks w WHERE w.company_id = $1 AND w.source = u.source AND w.nas <> '')
+LIMIT 10000`
 
 func (t *turn) readFeeds(ctx context.Context) (condition.Feeds, error) {
 	type row struct {
-		Source string
-		Until  time.Time
+		domain.FeedKey
+		condition.Feed
 	}
-	rows, err := pg.SelectValues[row](ctx, t.pool, watermarks, t.company.CompanyID)
+	rows, err := pg.SelectValues[row](ctx, t.pool, watermarks, t.company.CompanyID, t.at.Add(-domain.CatchUpPause), domain.LongestCatchUp.Seconds())
 	feeds := make(condition.Feeds, len(rows))
+	catchingUp := map[string]bool{}
 	for _, r := range rows {
-		feeds[r.Source] = r.Until.UTC()
+		r.Until, r.ReportedAt = r.Until.UTC(), r.ReportedAt.UTC()
+		if known, is := feeds[r.FeedKey]; is && known.Until.After(r.Until) {
+			r.Feed = known
+		}
+		feeds[r.FeedKey] = r.Feed
+		catchingUp[r.Source] = catchingUp[r.Source] || r.IsCatchingUp
+	}
+	for key, feed := range feeds {
+		feed.IsCatchingUp = catchingUp[key.Source]
+		feeds[key] = feed
 	}
 	return feeds, err
 }
@@ -206,35 +233,41 @@ JOIN usage_records r ON r.company_id = $1 AND r.subscriber_key = k.key
   AND r.started_at >= $4 AND r.started_at <= $5
   AND r.started_at BETWEEN k.since - make_interval(secs => $6) AND k.since AND r.ended_at >= k.since
 ORDER BY k.key, r.ended_at DESC, r.source`
+	// lastSessions are those that were reported last, of the last that began.
 	lastSessions = `
-SELECT k.key AS subscriber_key, n.source
+SELECT k.key AS subscriber_key, l.source, l.nas, l.as_of
 FROM unnest($2::bigint[]) AS k(key)
 CROSS JOIN LATERAL (
-  SELECT n.source FROM sessions n
-  WHERE n.company_id = $1 AND n.subscriber_key = k.key
-  ORDER BY n.began_at DESC
+  SELECT r.source, r.nas, r.as_of
+  FROM (
+    SELECT n.source, n.nas, n.as_of FROM sessions n
+    WHERE n.company_id = $1 AND n.subscriber_key = k.key
+    ORDER BY n.began_at DESC
+    LIMIT 20
+  ) r
+  ORDER BY r.as_of DESC
   LIMIT 1
-) n`
+) l`
 	keepSources = `
-INSERT INTO condition_sources AS c (company_id, subscriber_key, since, source)
-SELECT own.company_id, n.subscriber_key, n.since, n.source
+INSERT INTO condition_sources AS c (company_id, subscriber_key, since, source, nas)
+SELECT own.company_id, n.subscriber_key, n.since, n.source, n.nas
 FROM companies own
-CROSS JOIN unnest($2::bigint[], $3::timestamptz[], $4::text[]) AS n(subscriber_key, since, source)
+CROSS JOIN unnest($2::bigint[], $3::timestamptz[], $4::text[], $5::text[]) AS n(subscriber_key, since, source, nas)
 WHERE own.company_id = $1
-ON CONFLICT (company_id, subscriber_key) DO UPDATE SET since = excluded.since, source = excluded.source`
+ON CONFLICT (company_id, subscriber_key) DO UPDATE SET since = excluded.since, source = excluded.source, nas = excluded.nas`
 )
 
 // confirmed leaves out what the source of the subject cannot confirm yet, since it has
 // reported nothing for too long itself. Where all sources report, or none does, it does
 // not matter which one that is.
 func (t *turn) confirmed(ctx context.Context, of *condition.Alert, silent []*silence) (confirmed []*found, err error) {
-	sources := map[int64]string{}
+	sources := map[int64]domain.FeedKey{}
 	var unknown []*silence
 	for _, s := range silent {
 		switch {
 		case t.feeds.Agree(of.Due(s.Since)):
-		case s.KnownSource != nil:
-			sources[s.SubscriberKey] = *s.KnownSource
+		case s.known() != nil:
+			sources[s.SubscriberKey] = *s.known()
 		default:
 			unknown = append(unknown, s)
 		}
@@ -251,7 +284,7 @@ func (t *turn) confirmed(ctx context.Context, of *condition.Alert, silent []*sil
 }
 
 // findSources adds the sources of subscribers as far as they can be found, and keeps them.
-func (t *turn) findSources(ctx context.Context, of []*silence, to map[int64]string) error {
+func (t *turn) findSources(ctx context.Context, of []*silence, to map[int64]domain.FeedKey) error {
 	if len(of) == 0 {
 		return nil
 	}
@@ -259,8 +292,9 @@ func (t *turn) findSources(ctx context.Context, of []*silence, to map[int64]stri
 		return err
 	}
 	keys, times := columnsOfSilences(of)
-	sources := pq.StringArray(pg.Pluck(keys, func(key int64) string { return to[key] }))
-	_, err := pg.Affected(ctx, t.pool, keepSources, t.company.CompanyID, keys, times, sources)
+	sources := pq.StringArray(pg.Pluck(keys, func(key int64) string { return to[key].Source }))
+	elements := pq.StringArray(pg.Pluck(keys, func(key int64) string { return to[key].NAS }))
+	_, err := pg.Affected(ctx, t.pool, keepSources, t.company.CompanyID, keys, times, sources, elements)
 	return err
 }
 
@@ -269,13 +303,14 @@ func columnsOfSilences(of []*silence) (keys pq.Int64Array, since any) {
 }
 
 // lookUpSources adds the sources of subscribers as far as they can be found.
-func (t *turn) lookUpSources(ctx context.Context, of []*silence, to map[int64]string) error {
+func (t *turn) lookUpSources(ctx context.Context, of []*silence, to map[int64]domain.FeedKey) error {
 	byTime := func(x, y *silence) int { return x.Since.Compare(y.Since) }
 	first, last := slices.MinFunc(of, byTime).Since, slices.MaxFunc(of, byTime).Since
 	keys, times := columnsOfSilences(of)
 	type row struct {
 		SubscriberKey int64
-		Source        string
+		domain.FeedKey
+		AsOf time.Time
 	}
 	company := t.company.CompanyID
 	sessions, err := pg.SelectValues[row](ctx, t.pool, lastSessions, company, keys)
@@ -286,8 +321,15 @@ func (t *turn) lookUpSources(ctx context.Context, of []*silence, to map[int64]st
 	if err != nil {
 		return err
 	}
-	for _, r := range append(sessions, records...) {
-		to[r.SubscriberKey] = r.Source
+	since := make(map[int64]time.Time, len(of))
+	for _, s := range of {
+		since[s.SubscriberKey] = s.Since
+	}
+	for _, r := range slices.Concat(records, sessions) {
+		// Records do not name the network element of their session.
+		if _, recorded := to[r.SubscriberKey]; !recorded || !r.AsOf.Before(since[r.SubscriberKey]) {
+			to[r.SubscriberKey] = r.FeedKey
+		}
 	}
 	return nil
 }
@@ -306,11 +348,11 @@ WHERE o.company_id = $1 AND o.alert_id = $2 AND o.is_open
       WHERE p.company_id = $1 AND p.period_start = ANY($4::timestamptz[]) AND p.subscriber_key = s.key AND p.last_seen > greatest(o.since, $6))
     OR s.has_feed AND EXISTS (
       SELECT FROM (
-        SELECT n.reported_at FROM sessions n
+        SELECT n.as_of FROM sessions n
         WHERE n.company_id = $1 AND n.subscriber_key = s.key
         ORDER BY n.began_at DESC
         LIMIT 20) r
-      WHERE r.reported_at > greatest(o.since, $6)))
+      WHERE r.as_of > greatest(o.since, $6)))
 ORDER BY o.entry_id
 LIMIT $5`
 	// groupSeen is the open silence of a group, of which a member was seen.

@@ -10,64 +10,72 @@ import (
 	"simgraph/domain/condition"
 )
 
-// abandoned is how long beyond the silence that is watched a source has reported nothing
-// when it counts as one that nobody uses any more.
-const abandoned = 30 * 24 * time.Hour
-
 const openSources = `
-SELECT o.entry_id, o.source, o.since
+SELECT o.entry_id, o.source, o.nas, o.since
 FROM condition_log o
 WHERE o.company_id = $1 AND o.alert_id = 0 AND o.is_open
 ORDER BY o.entry_id
 LIMIT 1000`
 
-// sources fires for each source that has reported nothing for as long as the shortest
-// silence that is watched, and resolves what reports again: a feed that ends is reported
-// once, and not as the silence of all its subscribers.
+// sources fires for each network element that is silent, and for each source of which all
+// are, and resolves what reports again: a feed that ends is reported once, and not as the
+// silence of all its subscribers. It does so without any alert too.
 func (t *turn) sources(ctx context.Context, alerts []*condition.Alert) error {
 	type openSource struct {
 		EntryID int64
-		Source  string
-		Since   time.Time
+		condition.SilentFeed
 	}
 	open, err := pg.SelectAll[openSource](ctx, t.pool, openSources, t.company.CompanyID)
 	if err != nil {
 		return err
 	}
 	shortest := shortestSilence(alerts)
-	if shortest == nil {
-		if len(open) == 0 {
-			return nil
-		}
-		_, err := pg.Affected(ctx, t.pool, closeEpisodes, t.company.CompanyID, 0)
-		return err
-	}
-	dead := t.at.Add(-shortest.Duration())
-	of := &condition.Alert{Kind: condition.SourceSilent, RuleType: domain.RuleCompany, Bound: shortest.Bound}
 	var again, silent []*found
+	noticed := map[domain.FeedKey]bool{}
 	for _, o := range open {
-		if until, known := t.feeds[o.Source]; known && until.After(o.Since) && until.After(dead) {
-			again = append(again, &found{Source: o.Source, Since: o.Since, Resolves: &o.EntryID})
+		if t.feeds.ReportsAgain(o.SilentFeed, t.at, shortest) {
+			again = append(again, &found{Source: o.Source, NAS: o.NAS, Since: o.Since, Resolves: &o.EntryID})
+		} else {
+			noticed[o.FeedKey] = true
 		}
 	}
-	for source, until := range t.feeds {
-		isOpen := slices.ContainsFunc(open, func(o *openSource) bool { return o.Source == source })
-		if !isOpen && !until.After(dead) && until.After(dead.Add(-abandoned)) {
-			silent = append(silent, &found{Source: source, Since: until})
+	for _, s := range t.feeds.Silent(t.at, shortest) {
+		if !noticed[s.FeedKey] && !noticed[domain.FeedKey{Source: s.Source}] {
+			silent = append(silent, &found{Source: s.Source, NAS: s.NAS, Since: s.Since})
 		}
 	}
-	if err := t.write(ctx, of, condition.Resolved, again); err != nil {
+	if err := t.writeSources(ctx, condition.Resolved, again, shortest); err != nil {
 		return err
 	}
-	return t.write(ctx, of, condition.Fired, silent)
+	return t.writeSources(ctx, condition.Fired, silent, shortest)
 }
 
-// shortestSilence returns the alert that waits for the shortest silence; nil for none.
-func shortestSilence(alerts []*condition.Alert) (shortest *condition.Alert) {
-	for _, of := range alerts {
-		if of.Kind == condition.Silent && (shortest == nil || of.Bound < shortest.Bound) {
-			shortest = of
+// writeSources logs what is found of sources by the hours that each of them may be silent.
+func (t *turn) writeSources(ctx context.Context, state condition.State, of []*found, shortest time.Duration) error {
+	byHours := map[int64][]*found{}
+	for _, f := range of {
+		hours := int64(condition.Patience(domain.FeedKey{Source: f.Source, NAS: f.NAS}, shortest) / time.Hour)
+		byHours[hours] = append(byHours[hours], f)
+	}
+	for hours, found := range byHours {
+		alert := &condition.Alert{Kind: condition.SourceSilent, RuleType: domain.RuleCompany, Bound: hours}
+		if err := t.write(ctx, alert, state, found); err != nil {
+			return err
 		}
 	}
-	return shortest
+	return nil
+}
+
+// shortestSilence is the shortest that an alert watches; 0 for none.
+func shortestSilence(alerts []*condition.Alert) time.Duration {
+	var all []time.Duration
+	for _, of := range alerts {
+		if of.Kind == condition.Silent {
+			all = append(all, of.Duration())
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	return slices.Min(all)
 }

@@ -27,9 +27,10 @@ const (
 (SELECT source, '' COLLATE "C" AS nas FROM usage_sources WHERE company_id = $1
  UNION SELECT source, nas FROM feed_packets WHERE company_id = $1) e`
 	listElements = `
-SELECT e.source, e.nas, u.complete_until
+SELECT e.source, e.nas, CASE WHEN e.nas = '' THEN u.complete_until ELSE w.complete_until END AS complete_until
 FROM ` + elements + `
 LEFT JOIN usage_sources u ON u.company_id = $1 AND u.source = e.source
+LEFT JOIN feed_watermarks w ON w.company_id = $1 AND w.source = e.source AND w.nas = e.nas
 WHERE true`
 	countElements = `SELECT count(*) FROM ` + elements
 	elementKey    = `((e.source || chr(31) || e.nas) COLLATE "C")`

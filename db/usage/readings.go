@@ -66,6 +66,9 @@ func (u *Store) bookReadings(ctx context.Context, tx *sqlx.Tx, company domain.Co
 	if err := u.followSessions(ctx, tx, company, sessions); err != nil {
 		return nil, err
 	}
+	if err := u.moveWatermarks(ctx, tx, company, b); err != nil {
+		return nil, err
+	}
 	return u.enterDifferences(ctx, tx, company, entries)
 }
 

@@ -250,7 +250,7 @@ func (e *noticedEntry) about() *webhook.About {
 func (e *noticedEntry) event(company string) *webhook.Event {
 	notice := &webhook.Notice{
 		Kind: string(e.Kind), EntryID: e.EntryID, RuleType: string(e.RuleType), Since: e.Since.UTC(), Bound: e.Bound, Value: e.Value,
-		Trait: string(e.Trait), Before: e.Before, After: e.After, Source: e.Source, Resolves: e.Resolves,
+		Trait: string(e.Trait), Before: e.Before, After: e.After, Source: e.Source, NAS: e.NAS, Resolves: e.Resolves,
 		PhysicalID: e.PhysicalID, SubscriberID: e.SubscriberID, Nickname: e.Nickname, GroupID: e.GroupID, GroupName: e.GroupName,
 	}
 	names := condition.Names{SubscriberID: text(e.SubscriberID), Nickname: text(e.Nickname), GroupName: text(e.GroupName)}

@@ -34,8 +34,8 @@ const (
 	Forecast Kind = "forecast"
 	// Change: a value that the network reports became another.
 	Change Kind = "change"
-	// SourceSilent is only logged: a source of usage has reported nothing for as long
-	// as the shortest silence that is watched.
+	// SourceSilent is only logged: a network element, or a source of usage as a whole, has
+	// reported nothing for too long, see Patience.
 	SourceSilent Kind = "source"
 )
 
@@ -188,8 +188,9 @@ type Entry struct {
 	GroupID       *int64
 	// TargetGroupID is present for the rules of groups.
 	TargetGroupID *int64
-	// Source is the source of usage, of SourceSilent; "" of the others.
-	Source string
+	// Source and NAS are the source of usage and its network element, of SourceSilent; ""
+	// of the others. NAS is "" of a source that is silent as a whole.
+	Source, NAS string
 	// Since is when the subject was seen last, the begin of the hour of Storm and of the
 	// period of Forecast, or when a new value was reported first.
 	Since time.Time

@@ -117,20 +117,28 @@ func TestASpecThatNothingCanMeetIsRejected(t *testing.T) {
 func TestFeedsThatAgreeNeedNoSource(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, time.November, 9, 12, 0, 0, 0, time.UTC)
-	feeds := condition.Feeds{"a": noon, "b": noon.Add(-time.Hour)}
+	feed := func(until time.Time) condition.Feed { return condition.Feed{Until: until, ReportedAt: until} }
+	key := func(source, nas string) domain.FeedKey { return domain.FeedKey{Source: source, NAS: nas} }
+	feeds := condition.Feeds{key("a", "n1"): feed(noon), key("a", "n2"): feed(noon.Add(-2 * time.Hour)), key("b", ""): feed(noon.Add(-time.Hour))}
 	for _, c := range []struct {
-		source        string
+		of            domain.FeedKey
 		at            time.Time
 		covers, agree bool
 	}{
-		{"a", noon, true, false}, {"b", noon, false, false}, {"", noon, true, false}, {"b", noon.Add(-time.Hour), true, true},
-		{"a", noon.Add(time.Second), false, true}, {"", noon.Add(time.Second), false, true},
+		{key("a", "n1"), noon, true, false}, {key("a", "n2"), noon, false, false}, {key("a", "gone"), noon, true, false}, {key("b", ""), noon, false, false},
+		{key("", ""), noon, true, false}, {key("b", ""), noon.Add(-time.Hour), true, false}, {key("b", ""), noon.Add(-2 * time.Hour), true, true},
+		{key("a", "n1"), noon.Add(time.Second), false, true}, {key("", ""), noon.Add(time.Second), false, true},
 	} {
-		if feeds.Covers(c.source, c.at) != c.covers || feeds.Agree(c.at) != c.agree {
-			t.Errorf("%+v: covers %v, agree %v", c, feeds.Covers(c.source, c.at), feeds.Agree(c.at))
+		if feeds.Covers(c.of, c.at) != c.covers || feeds.Agree(c.at) != c.agree {
+			t.Errorf("%+v: covers %v, agree %v", c, feeds.Covers(c.of, c.at), feeds.Agree(c.at))
 		}
 	}
-	if none := (condition.Feeds{}); none.Covers("a", noon) || !none.Agree(noon) || !none.Newest().IsZero() {
+	behind := feed(noon)
+	behind.IsCatchingUp = true
+	if catching := (condition.Feeds{key("a", ""): behind}); catching.Covers(key("a", ""), noon.Add(-time.Hour)) {
+		t.Error("a source that catches up confirms a silence")
+	}
+	if none := (condition.Feeds{}); none.Covers(key("a", ""), noon) || !none.Agree(noon) || !none.Newest().IsZero() {
 		t.Error("without sources something is known")
 	}
 }

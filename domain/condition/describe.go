@@ -14,7 +14,7 @@ type Names struct{ SubscriberID, Nickname, GroupName string }
 func (e *Entry) Subject(names Names) string {
 	switch {
 	case e.Kind == SourceSilent:
-		return "source " + domain.OneLine(e.Source, domain.MaxName)
+		return feedName(domain.FeedKey{Source: e.Source, NAS: e.NAS})
 	case e.GroupID != nil:
 		return fmt.Sprintf("group %s (%d)", domain.OneLine(names.GroupName, domain.MaxName), *e.GroupID)
 	case names.Nickname != "":
@@ -41,6 +41,15 @@ func (e *Entry) Describe() string {
 		return fmt.Sprintf("will use %d bytes in the billing period from %s, more than %d", e.Value, since, e.Bound)
 	}
 	return fmt.Sprintf("changed its %s from %s to %s", traitNames[e.Trait], quoted(e.Before), quoted(e.After))
+}
+
+// feedName names a network element with its source.
+func feedName(key domain.FeedKey) string {
+	source := "source " + domain.OneLine(key.Source, domain.MaxName)
+	if key.NAS == "" {
+		return source
+	}
+	return "network element " + domain.OneLine(key.NAS, domain.MaxName) + " of " + source
 }
 
 var traitNames = map[Trait]string{

@@ -38,10 +38,10 @@ type Standing struct {
 	// Since is when the subject was seen last, the begin of the current hour or of the
 	// billing period.
 	Since time.Time
-	// Source is where a silent subject came from last, "" where that is not known, and
+	// FeedKey is where a silent subject came from last, empty where that is not known, and
 	// Feeds are how far the sources report.
-	Source string
-	Feeds  Feeds
+	domain.FeedKey
+	Feeds Feeds
 	// Value is the sessions of the current hour, or the forecast in bytes.
 	Value int64
 	// EnoughFrom is from when on a forecast can be made.
@@ -61,11 +61,11 @@ type Explanation struct {
 	Since *time.Time
 	DueAt *time.Time
 	Value *int64
-	// Source and KnownUntil are where a silent subject came from, and until when usage of
-	// that is known; "" and nil where that does not matter.
-	Source     string
-	KnownUntil *time.Time
-	Entry      *Entry
+	// Source, NAS and KnownUntil are where a silent subject came from, and until when usage
+	// of that is known; "" and nil where that does not matter.
+	Source, NAS string
+	KnownUntil  *time.Time
+	Entry       *Entry
 }
 
 const momentText = "2 Jan 2006 15:04 UTC"
@@ -98,16 +98,16 @@ func (e *Explanation) because(reason Reason, format string, args ...any) {
 
 func (a *Alert) explainSilence(s *Standing, e *Explanation) {
 	due := a.Due(s.Since)
-	e.Since, e.DueAt, e.Source = &s.Since, &due, s.Source
-	if until, known := s.Feeds[s.Source]; known {
-		e.KnownUntil = &until
+	e.Since, e.DueAt, e.Source, e.NAS = &s.Since, &due, s.Source, s.NAS
+	if feed, known := s.Feeds[s.FeedKey]; known {
+		e.KnownUntil = &feed.Until
 	}
 	switch {
 	case s.Entry != nil && !s.Entry.Since.Before(s.Since):
 		e.because(HasFired, "It was seen last at %s. Its silence was reported at %s, and is reported once.", at(s.Since), at(s.Entry.DateCreated))
 	case due.After(s.At):
 		e.because(NotReached, "It was seen last at %s. It is silent for %s at %s.", at(s.Since), hours(a.Bound), at(due))
-	case !s.Feeds.Covers(s.Source, due):
+	case !s.Feeds.Covers(s.FeedKey, due):
 		e.because(Unconfirmed, "It was seen last at %s, and its silence was due at %s. %s", at(s.Since), at(due), unconfirmed(s))
 	default:
 		e.because(Pending, "It was seen last at %s, and its silence was due at %s. It is reported within a minute.", at(s.Since), at(due))
@@ -115,14 +115,17 @@ func (a *Alert) explainSilence(s *Standing, e *Explanation) {
 }
 
 func unconfirmed(s *Standing) string {
-	until, known := s.Feeds[s.Source]
+	_, known := s.Feeds[s.FeedKey]
+	feed := s.Feeds.Of(s.FeedKey)
 	switch {
 	case len(s.Feeds) == 0:
 		return "No source has reported usage yet, so it is not known to be silent."
+	case feed.IsCatchingUp || feed.WasLate:
+		return "Reports arrive late, so it is not known to be silent until its source has caught up."
 	case !known:
 		return "No source has reported until then, so it is not known to be silent."
 	}
-	return fmt.Sprintf("Its source %s has reported until %s only, so it is not known to be silent.", domain.OneLine(s.Source, domain.MaxName), at(until))
+	return fmt.Sprintf("Its %s has reported until %s only, so it is not known to be silent.", feedName(s.FeedKey), at(feed.Until))
 }
 
 func (a *Alert) explainStorm(s *Standing, e *Explanation) {

@@ -74,7 +74,9 @@ type Notice struct {
 	Trait  string `json:"trait"`
 	Before string `json:"before"`
 	After  string `json:"after"`
+	// Source and NAS are those of a source that is silent; NAS is empty of one that is as a whole.
 	Source string `json:"source"`
+	NAS    string `json:"nas"`
 	// Resolves is the entry that AlertResolved ends.
 	Resolves     *int64  `json:"resolves"`
 	PhysicalID   *string `json:"physicalId"`

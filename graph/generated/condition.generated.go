@@ -700,6 +700,29 @@ func (ec *executionContext) fieldContext_ConditionExplanation_source(_ context.C
 	return graphql.NewScalarFieldContext("ConditionExplanation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _ConditionExplanation_nas(ctx context.Context, field graphql.CollectedField, obj *condition.Explanation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionExplanation_nas(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NAS, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionExplanation_nas(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionExplanation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _ConditionExplanation_knownUntil(ctx context.Context, field graphql.CollectedField, obj *condition.Explanation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1429,6 +1452,29 @@ func (ec *executionContext) _ConditionLogEntry_source(ctx context.Context, field
 	)
 }
 func (ec *executionContext) fieldContext_ConditionLogEntry_source(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionLogEntry", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionLogEntry_nas(ctx context.Context, field graphql.CollectedField, obj *condition.Entry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionLogEntry_nas(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NAS, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionLogEntry_nas(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ConditionLogEntry", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -2936,6 +2982,11 @@ func (ec *executionContext) _ConditionExplanation(ctx context.Context, sel ast.S
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "nas":
+			out.Values[i] = ec._ConditionExplanation_nas(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "knownUntil":
 			out.Values[i] = ec._ConditionExplanation_knownUntil(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -3449,6 +3500,11 @@ func (ec *executionContext) _ConditionLogEntry(ctx context.Context, sel ast.Sele
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "source":
 			out.Values[i] = ec._ConditionLogEntry_source(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nas":
+			out.Values[i] = ec._ConditionLogEntry_nas(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

@@ -3057,6 +3057,16 @@ func (e *executableSchema) planConditionExplanation() *plan.Object {
 					return appendNString2string(b, obj.Source)
 				},
 			},
+			"nas": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionExplanation_nas(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Explanation)
+					return appendNString2string(b, obj.NAS)
+				},
+			},
 			"knownUntil": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_ConditionExplanation_knownUntil(ctx, field)
@@ -3436,6 +3446,16 @@ func (e *executableSchema) planConditionLogEntry() *plan.Object {
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*condition.Entry)
 					return appendNString2string(b, obj.Source)
+				},
+			},
+			"nas": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_nas(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Entry)
+					return appendNString2string(b, obj.NAS)
 				},
 			},
 			"since": {

@@ -367,6 +367,7 @@ type ComplexityRoot struct {
 		DueAt      func(childComplexity int) int
 		Entry      func(childComplexity int) int
 		KnownUntil func(childComplexity int) int
+		NAS        func(childComplexity int) int
 		Reason     func(childComplexity int) int
 		Since      func(childComplexity int) int
 		Source     func(childComplexity int) int
@@ -407,6 +408,7 @@ type ComplexityRoot struct {
 		ID          func(childComplexity int) int
 		IsSilenced  func(childComplexity int) int
 		Kind        func(childComplexity int) int
+		NAS         func(childComplexity int) int
 		ResolvedAt  func(childComplexity int) int
 		Resolves    func(childComplexity int) int
 		RuleType    func(childComplexity int) int
@@ -2623,6 +2625,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ConditionExplanation.KnownUntil(childComplexity), true
+	case "ConditionExplanation.nas":
+		if e.ComplexityRoot.ConditionExplanation.NAS == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionExplanation.NAS(childComplexity), true
 	case "ConditionExplanation.reason":
 		if e.ComplexityRoot.ConditionExplanation.Reason == nil {
 			break
@@ -2795,6 +2803,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ConditionLogEntry.Kind(childComplexity), true
+	case "ConditionLogEntry.nas":
+		if e.ComplexityRoot.ConditionLogEntry.NAS == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.NAS(childComplexity), true
 	case "ConditionLogEntry.resolvedAt":
 		if e.ComplexityRoot.ConditionLogEntry.ResolvedAt == nil {
 			break
@@ -8598,7 +8612,7 @@ enum ConditionKind {
   FORECAST
   "A value that sessions report became another, and none of the last four. The first value is no change."
   CHANGE
-  "A source of usage has reported nothing for as long as the shortest silence that is watched. Only in the log."
+  "A network element, or a source of usage as a whole, has reported nothing for 6 hours, a source without network elements for 48, or for as long as the shortest silence that is watched. Only in the log."
   SOURCE_SILENT
 }
 
@@ -8642,6 +8656,8 @@ type ConditionLogEntry implements Node {
   group: Group @requires(permissions: [VIEW_SUBSCRIBER])
   "The source of usage, for SOURCE_SILENT; empty for others."
   source: String!
+  "The network element of the source that is silent, for SOURCE_SILENT; empty when the source is as a whole, and for others."
+  nas: String!
   "When the subject was seen last, the begin of the hour of STORM and of the period of FORECAST, or when a new value was reported first."
   since: DateTime!
   "What the alert allowed: hours, sessions or bytes; 0 of CHANGE."
@@ -8890,7 +8906,9 @@ type ConditionExplanation {
   value: BigInt
   "SILENT: the source that the subject came from last; empty where that is not known."
   source: String!
-  "SILENT: until when usage of that source is known."
+  "SILENT: the network element of that source; empty where there is none."
+  nas: String!
+  "SILENT: until when usage of that source and network element is known."
   knownUntil: DateTime
   "The newest entry of the log that reports a begin, under the alert as it is now."
   entry: ConditionLogEntry
@@ -9042,7 +9060,7 @@ type FeedElement implements Node {
   source: String!
   "The network element; null for the source itself."
   nas: String
-  "The latest end of a record of the source; null before the first."
+  "Of the source, the latest end of a record; of a network element, the newest time that its reports speak of, also those without bytes. Null before the first."
   completeUntil: DateTime
   "When its last packet came; null for what sends none."
   lastPacketAt: DateTime
@@ -11582,7 +11600,7 @@ enum WebhookEventType {
   ALERT_FIRED
   "alert.resolved: what an alert on a condition noticed is over."
   ALERT_RESOLVED
-  "source.silent: a source of usage has reported nothing for as long as the shortest silence that is watched."
+  "source.silent: a network element, or a source of usage as a whole, has reported nothing for too long."
   SOURCE_SILENT
   "subscriber.changed: the record, the tags or the network state of subscribers changed."
   SUBSCRIBER_CHANGED
@@ -12427,6 +12445,8 @@ func (ec *executionContext) childFields_ConditionExplanation(ctx context.Context
 		return ec.fieldContext_ConditionExplanation_value(ctx, field)
 	case "source":
 		return ec.fieldContext_ConditionExplanation_source(ctx, field)
+	case "nas":
+		return ec.fieldContext_ConditionExplanation_nas(ctx, field)
 	case "knownUntil":
 		return ec.fieldContext_ConditionExplanation_knownUntil(ctx, field)
 	case "entry":
@@ -12499,6 +12519,8 @@ func (ec *executionContext) childFields_ConditionLogEntry(ctx context.Context, f
 		return ec.fieldContext_ConditionLogEntry_group(ctx, field)
 	case "source":
 		return ec.fieldContext_ConditionLogEntry_source(ctx, field)
+	case "nas":
+		return ec.fieldContext_ConditionLogEntry_nas(ctx, field)
 	case "since":
 		return ec.fieldContext_ConditionLogEntry_since(ctx, field)
 	case "bound":

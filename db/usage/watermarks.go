@@ -1,0 +1,65 @@
+package usage
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db/pg"
+	"simgraph/domain"
+)
+
+// moveWatermarks moves them to the times that reports speak of. $5 is whether one of them
+// was late, $6 when they arrived; late ones before $7 are of an earlier time of lag.
+const moveWatermarks = `
+INSERT INTO feed_watermarks AS w (company_id, source, nas, complete_until, reported_at, lagged_at, lagging_since)
+SELECT own.company_id, n.source, n.nas, n.complete_until, $6::timestamptz,
+  CASE WHEN n.is_late THEN $6::timestamptz END, CASE WHEN n.is_late THEN $6::timestamptz END
+FROM companies own
+CROSS JOIN unnest($2::text[], $3::text[], $4::timestamptz[], $5::boolean[]) AS n(source, nas, complete_until, is_late)
+WHERE own.company_id = $1
+ORDER BY n.source, n.nas
+ON CONFLICT (company_id, source, nas) DO UPDATE
+SET complete_until = greatest(w.complete_until, excluded.complete_until), reported_at = greatest(w.reported_at, excluded.reported_at),
+  lagged_at = coalesce(excluded.lagged_at, w.lagged_at),
+  lagging_since = CASE WHEN excluded.lagged_at IS NULL OR w.lagged_at > $7::timestamptz THEN w.lagging_since ELSE excluded.lagged_at END`
+
+// watermark is what the readings of a batch say of their network element.
+type watermark struct {
+	until  time.Time
+	isLate bool
+}
+
+// moveWatermarks takes those readings into account that were not rejected.
+func (u *Store) moveWatermarks(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, b *usageBatch) error {
+	marks := map[domain.FeedKey]watermark{}
+	arrived := u.now()
+	for _, r := range b.readings {
+		if b.results[r.place].Status == domain.UsageRejected {
+			continue
+		}
+		key := domain.FeedKey{Source: r.Source, NAS: r.Report.NAS}
+		mark := marks[key]
+		if r.EndedAt.After(mark.until) {
+			mark.until = r.EndedAt
+		}
+		mark.isLate = mark.isLate || domain.IsLate(&r.UsageRecord, arrived)
+		marks[key] = mark
+	}
+	if len(marks) == 0 {
+		return nil
+	}
+	keys := slices.SortedFunc(maps.Keys(marks), func(x, y domain.FeedKey) int {
+		return cmp.Or(cmp.Compare(x.Source, y.Source), cmp.Compare(x.NAS, y.NAS))
+	})
+	_, err := tx.ExecContext(ctx, moveWatermarks, company,
+		textArray(keys, func(k domain.FeedKey) string { return k.Source }), textArray(keys, func(k domain.FeedKey) string { return k.NAS }),
+		TimeArray(pg.Pluck(keys, func(k domain.FeedKey) time.Time { return marks[k].until })),
+		pq.BoolArray(pg.Pluck(keys, func(k domain.FeedKey) bool { return marks[k].isLate })), arrived, arrived.Add(-domain.CatchUpPause))
+	return pg.Translate(err)
+}
