@@ -10,14 +10,14 @@ import (
 
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 )
 
-// checkUsers gives a verdict on each line, before anything is written: the
-// addresses are numbered over all companies, and a refused line takes none. In
+// checkUsers gives a verdict on each line, before anything is written: users
+// are numbered over all companies, and a refused line takes no number. In
 // the arrays, groups and permissions of a line are joined by commas.
 const checkUsers = `
 SELECT l.email, CASE
-  WHEN known.company_id <> $1 THEN 'elsewhere'
   WHEN EXISTS (
     SELECT FROM unnest(string_to_array(l.groups, ',')::bigint[]) AS wanted(group_id)
     WHERE NOT EXISTS (SELECT FROM groups g WHERE g.company_id = $1 AND g.group_id = wanted.group_id)) THEN 'group'
@@ -28,18 +28,16 @@ SELECT l.email, CASE
       IS DISTINCT FROM string_to_array(l.groups, ',')::bigint[] THEN 'updated'
   ELSE 'unchanged' END
 FROM unnest($2::text[], $3::text[], $4::text[], $5::boolean[], $6::boolean[]) AS l(email, permissions, groups, disabled, keep_disabled)
-LEFT JOIN user_lookup known ON known.email = l.email
 LEFT JOIN users u ON u.company_id = $1 AND u.email = l.email`
 
 const numberUsers = `
 INSERT INTO user_lookup (email, company_id)
 SELECT l.email, $2 FROM unnest($1::text[]) AS l(email)
-LEFT JOIN user_lookup known ON known.email = l.email
+LEFT JOIN user_lookup known ON known.email = l.email AND known.company_id = $2
 WHERE known.email IS NULL
 ORDER BY l.email
 ON CONFLICT DO NOTHING`
 
-// userNumbers leaves out an address that another company took just now.
 const userNumbers = `SELECT email, user_id FROM user_lookup WHERE company_id = $1 AND email = ANY($2)`
 
 // writeUsers takes the numbers: with the table that every node has, Citus would run
@@ -87,7 +85,7 @@ func (i *Importer) Users(ctx context.Context, scope domain.Scope, items []*domai
 	if err != nil {
 		return nil, err
 	}
-	return answer(items, verdicts, func(u *domain.UserImport) string { return strings.ToLower(u.Email) }, refuseUser), nil
+	return answer(items, verdicts, func(u *domain.UserImport) string { return ascii.Lower(u.Email) }, refuseUser), nil
 }
 
 // storeUsers writes lines that were found sound.
@@ -104,16 +102,11 @@ func storeUsers(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, lines []us
 		return err
 	}
 	numbers := pg.Keyed(found, func(u *domain.User) string { return u.Email })
-	var numbered []userLine
-	var ids pq.Int64Array
-	for _, l := range lines {
-		if numbers[l.email] == nil {
-			verdicts[l.email] = "elsewhere"
-			continue
-		}
-		numbered, ids = append(numbered, l), append(ids, numbers[l.email].UserID)
+	ids := make(pq.Int64Array, len(lines))
+	for i, l := range lines {
+		ids[i] = numbers[l.email].UserID
 	}
-	emails, permissions, groups, disabled, keep := userArrays(numbered)
+	emails, permissions, groups, disabled, keep := userArrays(lines)
 	if _, err := tx.ExecContext(ctx, writeUsers, scope.Company, emails, permissions, disabled, keep, ids); err != nil {
 		return err
 	}
@@ -156,7 +149,7 @@ func newUserLine(u *domain.UserImport) userLine {
 	permissions := slices.Compact(slices.Sorted(slices.Values(pg.Pluck(u.Permissions, func(p domain.Permission) string { return string(p) }))))
 	groups := pg.Pluck(slices.Compact(slices.Sorted(slices.Values(u.Groups))), pg.FormatInt)
 	return userLine{
-		email: strings.ToLower(u.Email), permissions: strings.Join(permissions, ","), groups: strings.Join(groups, ","),
+		email: ascii.Lower(u.Email), permissions: strings.Join(permissions, ","), groups: strings.Join(groups, ","),
 		disabled: u.Disabled, keepDisabled: u.KeepDisabled,
 	}
 }
@@ -170,10 +163,7 @@ func userArrays(lines []userLine) (emails, permissions, groups pq.StringArray, d
 }
 
 func refuseUser(u *domain.UserImport, verdict string) *domain.Error {
-	switch verdict {
-	case "elsewhere":
-		return domain.Invalid("email", "the e-mail address %q belongs to a user of another company", u.Email)
-	case "group":
+	if verdict == "group" {
 		return domain.Invalid("groups", "one of the groups %v is not on this account", u.Groups)
 	}
 	return unexpected(u, verdict)

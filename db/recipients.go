@@ -13,6 +13,7 @@ import (
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 	"simgraph/domain/query"
 )
 
@@ -207,7 +208,7 @@ func keepRecipient(email string, known bool, others int) domain.Imported {
 }
 
 // emailKey makes addresses equal that differ in upper and lower case.
-func emailKey(email string) string { return strings.ToLower(email) }
+func emailKey(email string) string { return ascii.Lower(email) }
 
 const editRecipient = `
 UPDATE alert_recipients

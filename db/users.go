@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
@@ -65,20 +64,31 @@ func (a *Access) FindUsers(ctx context.Context, scope domain.Scope, emails []str
 	return pg.Keyed(pg.Pluck(rows, (*userRow).user), func(of *domain.User) string { return of.Email }), nil
 }
 
-const userNumber = `
-SELECT company_id, user_id
+const companiesOfEmail = `
+SELECT company_id
 FROM user_lookup
-WHERE email = $1`
+WHERE email = $1
+ORDER BY company_id
+LIMIT 2`
 
 // FindUser implements domain.Access. A join of both tables would ask every node of
 // Citus.
 func (a *Access) FindUser(ctx context.Context, email string) (domain.CompanyID, *domain.User, error) {
-	number, err := pg.GetOne[userRow](ctx, a.pool, noUser(email), userNumber, strings.ToLower(email))
+	known, err := domain.ParseEmail("userEmail", email)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, noUser(email)
 	}
-	user, err := a.companyUser(ctx, domain.Whole(number.CompanyID), email)
-	return number.CompanyID, user, err
+	found, err := pg.SelectValues[domain.CompanyID](ctx, a.pool, companiesOfEmail, known.String())
+	switch {
+	case err != nil:
+		return 0, nil, err
+	case len(found) == 0:
+		return 0, nil, noUser(email)
+	case len(found) > 1:
+		return 0, nil, domain.Invalid("company", "several companies have a user %q: name one", known)
+	}
+	user, err := a.companyUser(ctx, domain.Whole(found[0]), email)
+	return found[0], user, err
 }
 
 func noUser(email string) error { return domain.NotFound("userEmail", "user", email) }
@@ -91,7 +101,11 @@ func (a *Access) companyUser(ctx context.Context, scope domain.Scope, email stri
 
 // CompanyUser finds a user of the company by e-mail, case-insensitively.
 func CompanyUser(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, email string) (*domain.User, error) {
-	row, err := pg.GetOne[userRow](ctx, in, noUser(email), findCompanyUser, scope.Company, strings.ToLower(email))
+	known, err := domain.ParseEmail("userEmail", email)
+	if err != nil {
+		return nil, noUser(email)
+	}
+	row, err := pg.GetOne[userRow](ctx, in, noUser(email), findCompanyUser, scope.Company, known.String())
 	if err != nil {
 		return nil, err
 	}

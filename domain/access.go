@@ -101,7 +101,8 @@ type Access interface {
 	// they are stored, by address.
 	FindUsers(ctx context.Context, scope Scope, emails []string) (map[string]*User, error)
 	// FindUser finds a user of any company by e-mail, case-insensitively, and
-	// the company; for the operator's commands.
+	// the company; for the operator's commands. The error is Invalid where several
+	// companies have one.
 	FindUser(ctx context.Context, email string) (CompanyID, *User, error)
 
 	// Keys lists the access keys of the company, newest first.

@@ -2,8 +2,9 @@ package domain
 
 import (
 	"reflect"
-	"strings"
 	"time"
+
+	"simgraph/domain/ascii"
 )
 
 // FieldSet is a set of the fields of a Subscriber and its Relations that a caller
@@ -30,7 +31,7 @@ var fieldBits = func() map[string]FieldSet {
 	bits := map[string]FieldSet{"group": FieldGroup, "tariff": FieldTariff, "tags": FieldTags, "datausage": FieldDataUsage,
 		"withoutprofiles": FieldWithoutProfiles}
 	for i, field := range reflect.VisibleFields(reflect.TypeFor[Subscriber]()) {
-		bits[strings.ToLower(field.Name)] = 1 << i
+		bits[ascii.Lower(field.Name)] = 1 << i
 	}
 	return bits
 }()
@@ -38,7 +39,7 @@ var fieldBits = func() map[string]FieldSet {
 // FieldNamed returns the set of the one field with that name, in any case; false
 // when a Subscriber has none.
 func FieldNamed(name string) (FieldSet, bool) {
-	one, ok := fieldBits[strings.ToLower(name)]
+	one, ok := fieldBits[ascii.Lower(name)]
 	return one, ok
 }
 

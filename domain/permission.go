@@ -3,6 +3,8 @@ package domain
 import (
 	"slices"
 	"strings"
+
+	"simgraph/domain/ascii"
 )
 
 // Permission is one right of a user account, written as OAuth scopes and the
@@ -84,7 +86,7 @@ func ParsePermission(s string) (Permission, error) {
 		return Permission(s), nil
 	}
 	for p, label := range permissionLabels {
-		if strings.EqualFold(label, s) {
+		if ascii.EqualFold(label, s) {
 			return p, nil
 		}
 	}

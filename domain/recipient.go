@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"simgraph/domain/ascii"
 )
 
 // MaxRecipients bounds the recipients of a company: each gets every alert.
@@ -105,6 +107,24 @@ const (
 	// maxLocal is the longest part of it before the @ (RFC 5321 §4.5.3.1.1).
 	maxLocal = 64
 )
+
+// Email is an e-mail address as addresses are compared: proper by CheckEmail, and A to Z in
+// lower case. ParseEmail alone makes one, so that nothing is folded before it is checked.
+type Email struct{ text string }
+
+// ParseEmail returns the address, or an Invalid error of the field.
+func ParseEmail(field, s string) (Email, error) {
+	if err := CheckEmail(field, s); err != nil {
+		return Email{}, err
+	}
+	return Email{ascii.Lower(s)}, nil
+}
+
+// String is the address; "" of the zero value.
+func (e Email) String() string { return e.text }
+
+// Domain is what stands behind the @.
+func (e Email) Domain() string { return e.text[strings.LastIndexByte(e.text, '@')+1:] }
 
 // CheckEmail refuses what is no addr-spec of RFC 5322 §3.4.1: a display name,
 // comments and blanks around it are no part of an address. It also refuses what no

@@ -3,6 +3,7 @@ package domain_test
 import (
 	"strings"
 	"testing"
+	"unicode"
 
 	"simgraph/domain"
 )
@@ -26,6 +27,22 @@ func TestAnEmailIsAnAddrSpec(t *testing.T) {
 	} {
 		if err := domain.CheckEmail("email", bad); err == nil {
 			t.Errorf("%q passes", bad)
+		}
+	}
+}
+
+func TestAnAddressIsCheckedBeforeItIsFolded(t *testing.T) {
+	t.Parallel()
+	if email, err := domain.ParseEmail("email", "Ops+SIM@Acme.EXAMPLE"); err != nil || email.String() != "ops+sim@acme.example" || email.Domain() != "acme.example" {
+		t.Errorf("%v, %v", email, err)
+	}
+	// Every character that Unicode folds to one of ASCII.
+	for r := rune(0x80); r <= unicode.MaxRune; r++ {
+		folds := unicode.ToLower(r) < 0x80 || unicode.ToUpper(r) < 0x80 || strings.ToLower(string(r))[0] < 0x80
+		for _, text := range []string{string(r) + "@acme.example", "a@" + string(r) + ".example"} {
+			if _, err := domain.ParseEmail("email", text); folds && err == nil {
+				t.Errorf("%q passes", text)
+			}
 		}
 	}
 }

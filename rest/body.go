@@ -8,8 +8,8 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"strings"
 
+	"simgraph/domain/ascii"
 	"simgraph/graph/engine/input"
 	"simgraph/internal/problem"
 )
@@ -24,7 +24,7 @@ const (
 // checkMedia refuses a body that is declared to be anything but JSON in UTF-8.
 // One that is not declared is taken for it.
 func checkMedia(h http.Header) error {
-	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+	if coding := h.Get("Content-Encoding"); coding != "" && !ascii.EqualFold(coding, "identity") {
 		return problem.New(problem.MediaType, "", "a body must come without Content-Encoding")
 	}
 	declared := h.Values("Content-Type")
@@ -33,7 +33,7 @@ func checkMedia(h http.Header) error {
 	}
 	media, params, err := mime.ParseMediaType(declared[0])
 	charset := params["charset"]
-	if err != nil || len(declared) > 1 || media != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
+	if err != nil || len(declared) > 1 || media != "application/json" || charset != "" && !ascii.EqualFold(charset, "utf-8") {
 		return problem.New(problem.MediaType, "", "a body must be JSON in UTF-8, with the header Content-Type: application/json")
 	}
 	return nil

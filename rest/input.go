@@ -8,6 +8,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"simgraph/domain/ascii"
 	"simgraph/domain/query"
 )
 
@@ -49,7 +50,7 @@ func (l *library) newParam(schema *ast.Schema, t template, method string, v *ast
 		p.place = inQuery
 	}
 	for _, value := range schema.Types[p.typeName].EnumValues {
-		p.choices = append(p.choices, strings.ToLower(value.Name))
+		p.choices = append(p.choices, ascii.Lower(value.Name))
 	}
 	return p, p.check(v)
 }
@@ -146,7 +147,7 @@ func (p *param) choice(value json.Token) (v any, reason string) {
 	text, _ := value.(string)
 	for _, choice := range p.choices {
 		if text == choice {
-			return strings.ToUpper(choice), ""
+			return ascii.Upper(choice), ""
 		}
 	}
 	return nil, fmt.Sprintf("%s must be one of %s", p.name, strings.Join(p.choices, ", "))

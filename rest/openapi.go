@@ -8,6 +8,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 )
 
 // object is a JSON object.
@@ -27,7 +28,7 @@ func (all router) contract(schema *ast.Schema) ([]byte, error) {
 			item = object{}
 			paths[e.path] = item
 		}
-		item[strings.ToLower(e.method)] = d.operation(e)
+		item[ascii.Lower(e.method)] = d.operation(e)
 	}
 	paths[UsageStream] = object{"post": usageStream()}
 	paths[OperationsPath], paths[OperationsTemplatePath] = object{"post": operationStart()}, object{"get": operationTemplate()}
@@ -63,7 +64,7 @@ type describer struct {
 
 func (d *describer) operation(e *endpoint) object {
 	operation := object{
-		"operationId": strings.ToLower(e.operation[:1]) + e.operation[1:],
+		"operationId": ascii.Lower(e.operation[:1]) + e.operation[1:],
 		"summary":     e.summary,
 		"description": "Needs the permissions: " + labels(e.permissions) + ".",
 		"tags":        []string{e.noun},

@@ -5,11 +5,11 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 )
 
 // scalars are the JSON forms of the graph's scalars; one that is not here
@@ -190,7 +190,7 @@ func enumValues(o *outline, definition *ast.Definition) []any {
 	for _, value := range definition.EnumValues {
 		name := value.Name
 		if o.lower {
-			name = strings.ToLower(name)
+			name = ascii.Lower(name)
 		}
 		values = append(values, name)
 	}

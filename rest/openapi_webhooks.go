@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"simgraph/domain/ascii"
 	"simgraph/domain/carrier"
 	"simgraph/domain/webhook"
 )
@@ -117,7 +118,7 @@ func schemaOfValue(of reflect.Type) object {
 // camel writes alert.fired as AlertFired.
 func camel(name string) (text string) {
 	for part := range strings.SplitSeq(name, ".") {
-		text += strings.ToUpper(part[:1]) + part[1:]
+		text += ascii.Upper(part[:1]) + part[1:]
 	}
 	return text
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 )
 
 // pair is a parameter of a query, decoded.
@@ -48,7 +49,7 @@ func decodePair(name, value string) (pair, error) {
 func checkCase(pairs []pair, known []string) error {
 	for _, p := range pairs {
 		for _, name := range known {
-			if p.name != name && strings.EqualFold(p.name, name) {
+			if p.name != name && ascii.EqualFold(p.name, name) {
 				return domain.Invalid(name, "there is no parameter %.100q; write %s", p.name, name)
 			}
 		}

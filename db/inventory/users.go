@@ -3,7 +3,6 @@ package inventory
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -18,8 +17,12 @@ func (s *Store) CreateUser(ctx context.Context, caller *domain.Caller, u domain.
 	if err := inventory.WholeCompany(caller.Scope, "users"); err != nil {
 		return nil, err
 	}
-	u.Email = strings.ToLower(u.Email)
-	err := s.write(ctx, caller.Scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+	email, err := domain.ParseEmail("email", u.Email)
+	if err != nil {
+		return nil, err
+	}
+	u.Email = email.String()
+	err = s.write(ctx, caller.Scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		by, err := current(ctx, tx, caller)
 		if err != nil {
 			return nil, err
@@ -75,8 +78,12 @@ func (s *Store) EditUser(ctx context.Context, caller *domain.Caller, email strin
 	if err := inventory.WholeCompany(caller.Scope, "users"); err != nil {
 		return nil, err
 	}
-	email = strings.ToLower(email)
-	err := s.write(ctx, caller.Scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+	address, err := domain.ParseEmail("userEmail", email)
+	if err != nil {
+		return nil, domain.NotFound("userEmail", "user", email)
+	}
+	email = address.String()
+	err = s.write(ctx, caller.Scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		by, err := current(ctx, tx, caller)
 		if err != nil {
 			return nil, err

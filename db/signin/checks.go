@@ -87,7 +87,7 @@ func (s *Store) Confirm(ctx context.Context, check *signin.Check, rights *signin
 		return err
 	}
 	if rights != nil {
-		company, err := s.companyOf(ctx, rights)
+		company, err := s.companyOf(ctx, rights.Company)
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package signin
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -12,6 +11,7 @@ import (
 	"simgraph/db/credential"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 	"simgraph/domain/signin"
 )
 
@@ -152,6 +152,6 @@ WHERE company_id = $1 AND ($2 = '' OR user_id IN (SELECT user_id FROM users WHER
 // endLinksOf ends the links of the company, or of one of its users, so that nobody
 // signs in again by a link of before.
 func endLinksOf(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, email string) error {
-	_, err := tx.ExecContext(ctx, endLinks, company, strings.ToLower(email))
+	_, err := tx.ExecContext(ctx, endLinks, company, ascii.Lower(email))
 	return err
 }

@@ -26,7 +26,7 @@ const stateFor = time.Hour
 
 // ByProvider implements signin.Logins.
 func (s *Store) ByProvider(ctx context.Context, from domain.Origin, login *signin.Login) (begun *signin.Begun, err error) {
-	company, err := s.companyOf(ctx, &login.Rights)
+	company, err := s.companyOf(ctx, login.Company)
 	if err != nil {
 		return nil, err
 	}
@@ -60,9 +60,9 @@ func inCompany(err error, company domain.CompanyID) error {
 	return err
 }
 
-// companyOf finds the company that a rule names.
-func (s *Store) companyOf(ctx context.Context, rights *signin.Rights) (*domain.Company, error) {
-	company, err := companies.New(s.pool).FindExternal(ctx, rights.Company)
+// companyOf finds the company that a rule, or a machine, names.
+func (s *Store) companyOf(ctx context.Context, externalID string) (*domain.Company, error) {
+	company, err := companies.New(s.pool).FindExternal(ctx, externalID)
 	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindNotFound {
 		return nil, wrongSetup()
 	}
@@ -146,15 +146,15 @@ func (s *Store) known(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, of s
 // e-mail address, where the provider may say so and nobody else is that user, or a new
 // one, which is not stored yet.
 func (s *Store) newcomer(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, login *signin.Login) (*domain.User, error) {
-	if login.Email == "" || !login.Create && !login.Link {
+	if login.Email == (domain.Email{}) || !login.Create && !login.Link {
 		return nil, &signin.Refusal{Why: signin.RefusedUnknown, Message: "You have no account here, and signing in makes none. Ask your administrator for one."}
 	}
-	user, err := db.CompanyUser(ctx, tx, scope, login.Email)
+	user, err := db.CompanyUser(ctx, tx, scope, login.Email.String())
 	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindNotFound {
 		if !login.Create {
 			return nil, &signin.Refusal{Why: signin.RefusedUnknown, Message: "There is no account with your e-mail address. Ask your administrator for one."}
 		}
-		return &domain.User{Email: login.Email}, nil
+		return &domain.User{Email: login.Email.String()}, nil
 	}
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package signin
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -11,6 +10,7 @@ import (
 	"simgraph/db/credential"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 	"simgraph/domain/signin"
 )
 
@@ -37,7 +37,7 @@ func (r *sessionRow) session() *signin.Session {
 
 // List implements signin.Sessions.
 func (s *Store) List(ctx context.Context, scope domain.Scope, email string) ([]*signin.Session, error) {
-	rows, err := pg.SelectAll[sessionRow](ctx, s.pool, listSignedIn, scope.Company, s.Now(), strings.ToLower(email), signin.MaxListed)
+	rows, err := pg.SelectAll[sessionRow](ctx, s.pool, listSignedIn, scope.Company, s.Now(), ascii.Lower(email), signin.MaxListed)
 	return pg.Pluck(rows, (*sessionRow).session), err
 }
 
@@ -52,7 +52,7 @@ RETURNING u.email`
 func (s *Store) EndAll(ctx context.Context, scope domain.Scope, email, id string) (ended int, err error) {
 	return ended, pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
 		var emails []string
-		if err := tx.SelectContext(ctx, &emails, endSessions, scope.Company, s.Now(), strings.ToLower(email), id); err != nil {
+		if err := tx.SelectContext(ctx, &emails, endSessions, scope.Company, s.Now(), ascii.Lower(email), id); err != nil {
 			return err
 		}
 		ended = len(emails)

@@ -12,6 +12,7 @@ import (
 
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 )
 
 // Analytics answers questions about usage from the totals in PostgreSQL.
@@ -326,7 +327,7 @@ func (a *Analytics) Series(
 	q := newUsageQuery(scope, of, span)
 	bucket := "hour"
 	if by.Unit != domain.Hourly {
-		bucket = fmt.Sprintf("date_trunc(%s, hour, %s)", q.arg(strings.ToLower(string(by.Unit)), "text"), q.arg(by.Zone.String(), "text"))
+		bucket = fmt.Sprintf("date_trunc(%s, hour, %s)", q.arg(ascii.Lower(string(by.Unit)), "text"), q.arg(by.Zone.String(), "text"))
 	}
 	type row struct {
 		Subject int

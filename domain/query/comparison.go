@@ -2,7 +2,8 @@ package query
 
 import (
 	"fmt"
-	"strings"
+
+	"simgraph/domain/ascii"
 )
 
 // Op is an operator as the filter language writes it.
@@ -24,7 +25,7 @@ const operators = "eq, ne, gt, ge, lt, le, like or in"
 
 // findOp reads an operator in any case.
 func findOp(word string) (Op, bool) {
-	switch op := Op(strings.ToLower(word)); op {
+	switch op := Op(ascii.Lower(word)); op {
 	case Eq, Ne, Gt, Ge, Lt, Le, Like, In:
 		return op, true
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"simgraph/domain/ascii"
 )
 
 type kind int
@@ -32,7 +34,7 @@ type token struct {
 
 // is reports whether the token is that keyword, in any case.
 func (t token) is(keyword string) bool {
-	return t.kind == word && strings.EqualFold(t.text, keyword)
+	return t.kind == word && ascii.EqualFold(t.text, keyword)
 }
 
 // keyword reports whether the token is a word that needs quotes to be a value.
@@ -203,7 +205,7 @@ func joins(text string) bool {
 	if n < 0 {
 		n = len(text)
 	}
-	return strings.EqualFold(text[:n], "and") || strings.EqualFold(text[:n], "or")
+	return ascii.EqualFold(text[:n], "and") || ascii.EqualFold(text[:n], "or")
 }
 
 func inWord(r rune) bool {

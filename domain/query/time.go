@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"simgraph/domain/ascii"
 )
 
 // Interval is a moment as a caller writes it: an instant, with To equal to From,
@@ -63,7 +65,7 @@ func yearFits(t time.Time) bool {
 // Only the shape is checked; the offset may be anything.
 func cutDateTime(s string) (clock, offset string, ok bool) {
 	const whole = len("0000-00-00T00:00:00")
-	if len(s) < whole || !fits(strings.ToUpper(s[:whole]), "0000-00-00T00:00:00") {
+	if len(s) < whole || !fits(ascii.Upper(s[:whole]), "0000-00-00T00:00:00") {
 		return "", "", false
 	}
 	end := whole

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"simgraph/domain/ascii"
 )
 
 // maxDigits bounds a Number before and after its point together.
@@ -133,7 +135,7 @@ func integerValue(s string) (Value, string) {
 }
 
 func booleanValue(s string) (Value, string) {
-	switch strings.ToLower(s) {
+	switch ascii.Lower(s) {
 	case "true":
 		return Value{Bool: true}, ""
 	case "false":

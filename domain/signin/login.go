@@ -16,8 +16,8 @@ type Login struct {
 	// Provider is the name of the provider.
 	Provider string
 	Rights
-	// Email is the address that the provider vouches for; "" for none.
-	Email string
+	// Email is the address that the provider vouches for; the zero value for none.
+	Email domain.Email
 	// Create and Link are whether the person may become a user, and one by the e-mail
 	// address.
 	Create, Link bool

@@ -15,9 +15,11 @@ type Machine struct {
 	Identity
 	// Audience is what its tokens must be for.
 	Audience string
-	// User is the e-mail address of the user. Scopes are the most that the program may
-	// do, of what the user may.
-	User   string
+	// User is the e-mail address of the user, in the company of that external id. ""
+	// stands for the only company that there is.
+	User    domain.Email
+	Company string
+	// Scopes are the most that the program may do, of what the user may.
 	Scopes []domain.Permission
 }
 
@@ -29,7 +31,7 @@ func (m *Machine) Check() error {
 	case len(m.Scopes) == 0:
 		return domain.Invalid("machines", "the machine %q needs scopes", m.Subject)
 	}
-	return domain.CheckEmail("user", m.User)
+	return nil
 }
 
 // Assertion is a token by which a machine has proved who it is.

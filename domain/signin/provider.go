@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 )
 
 // MaxRules bounds the rules of a provider.
@@ -98,17 +99,17 @@ func (p *Provider) RightsOf(claims map[string]any) (*Rights, error) {
 	return nil, &Refusal{Why: RefusedRule, Message: "Nothing that " + p.Title + " says about you gives you access. Ask your administrator for it."}
 }
 
-// EmailOf returns the e-mail address that the provider vouches for, in lower case; "" for
+// EmailOf returns the e-mail address that the provider vouches for; the zero value for
 // none.
-func (p *Provider) EmailOf(claims map[string]any) string {
-	email, _ := claimAt(claims, p.EmailClaim).(string)
-	email = strings.ToLower(email)
-	if domain.CheckEmail("email", email) != nil || !p.verified(claims) {
-		return ""
+func (p *Provider) EmailOf(claims map[string]any) domain.Email {
+	text, _ := claimAt(claims, p.EmailClaim).(string)
+	email, err := domain.ParseEmail("email", text)
+	if err != nil || !p.verified(claims) {
+		return domain.Email{}
 	}
-	of := email[strings.LastIndexByte(email, '@')+1:]
-	if len(p.EmailDomains) > 0 && !slices.ContainsFunc(p.EmailDomains, func(known string) bool { return strings.EqualFold(known, of) }) {
-		return ""
+	of := email.Domain()
+	if len(p.EmailDomains) > 0 && !slices.ContainsFunc(p.EmailDomains, func(known string) bool { return ascii.EqualFold(known, of) }) {
+		return domain.Email{}
 	}
 	return email
 }

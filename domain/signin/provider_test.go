@@ -78,7 +78,7 @@ func TestAnEmailAddressCountsWhereTheProviderKnowsIt(t *testing.T) {
 		{&assumed, `{"preferred_username": "ops@acme.example", "email": "x@acme.example"}`, "ops@acme.example"},
 		{&assumed, `{"preferred_username": "ops@acme.example", "email_verified": false}`, ""},
 	} {
-		if got := c.provider.EmailOf(claimsOf(t, c.claims)); got != c.got {
+		if got := c.provider.EmailOf(claimsOf(t, c.claims)); got.String() != c.got {
 			t.Errorf("%s: %q, want %q", c.claims, got, c.got)
 		}
 	}

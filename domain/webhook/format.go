@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"simgraph/domain/ascii"
 )
 
 // Content is a request's body with its type.
@@ -83,7 +85,7 @@ func (f *Finish) title() string {
 	if f.IsDryRun {
 		what = "Dry run"
 	}
-	return fmt.Sprintf("%s %s: %s", what, strings.ToLower(f.State), f.Description)
+	return fmt.Sprintf("%s %s: %s", what, ascii.Lower(f.State), f.Description)
 }
 
 func (f *Finish) facts() []fact {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 )
 
 // Gate turns access tokens and sessions into callers.
@@ -111,7 +112,7 @@ func bearer(header http.Header) (domain.Secret, error) {
 	}
 	scheme, token, ok := strings.Cut(values[0], " ")
 	token = strings.TrimSpace(token)
-	if len(values) == 1 && !strings.EqualFold(scheme, "Bearer") { // no bearer token was given: RFC 6750 §3.1
+	if len(values) == 1 && !ascii.EqualFold(scheme, "Bearer") { // no bearer token was given: RFC 6750 §3.1
 		return "", errNoToken()
 	}
 	if len(values) > 1 || !ok || token == "" || strings.ContainsAny(token, " \t") {

@@ -3,7 +3,8 @@ package access
 import (
 	"net/http"
 	"net/url"
-	"strings"
+
+	"simgraph/domain/ascii"
 )
 
 // Site is where browsers reach this server.
@@ -19,13 +20,13 @@ func NewSite(publicURL string) Site {
 	if err != nil || at.Host == "" {
 		return Site{}
 	}
-	return Site{strings.ToLower(at.Scheme + "://" + at.Host), strings.EqualFold(at.Scheme, "https")}
+	return Site{ascii.Lower(at.Scheme + "://" + at.Host), ascii.EqualFold(at.Scheme, "https")}
 }
 
 // Is reports whether an origin, as browsers send it, is this server.
 func (s Site) Is(r *http.Request, origin string) bool {
 	at, err := url.Parse(origin)
-	return err == nil && at.Host != "" && strings.EqualFold(at.Host, r.Host) || s.origin != "" && strings.EqualFold(origin, s.origin)
+	return err == nil && at.Host != "" && ascii.EqualFold(at.Host, r.Host) || s.origin != "" && ascii.EqualFold(origin, s.origin)
 }
 
 // IsPage reports whether a browser certifies that a page of this server makes the

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 )
 
 // How much of a stream is stored at once: enough that a statement's own cost
@@ -69,7 +69,7 @@ func identify(item Item) (identity, bool) {
 	case *domain.Group:
 		id.id = fmt.Sprint(v.GroupID)
 	case *domain.UserImport:
-		id = identity{Type: item.Type, id: strings.ToLower(v.Email)}
+		id.id = ascii.Lower(v.Email)
 	case *domain.Subscriber:
 		id.id = v.PhysicalID
 	case domain.Membership:
@@ -79,13 +79,13 @@ func identify(item Item) (identity, bool) {
 	case domain.AlertImport:
 		id.id = fmt.Sprint(v)
 	case domain.Suppression:
-		id.id = strings.ToLower(v.Email)
+		id.id = ascii.Lower(v.Email)
 	case domain.Firing:
 		id.id = identifyFiring(v)
 	case *domain.SessionImport:
 		id.id = v.ID()
 	case string:
-		id.id = strings.ToLower(v)
+		id.id = ascii.Lower(v)
 	}
 	return id, item.Type != Usage
 }

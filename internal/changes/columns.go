@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 	"simgraph/domain/bulk"
 	"simgraph/domain/query"
 )
@@ -41,7 +42,7 @@ var fields = map[string]func(r *bulk.Row, cell string) error{
 	},
 	"groupId": func(r *bulk.Row, cell string) error {
 		r.Move = &bulk.Move{}
-		if strings.EqualFold(cell, noGroup) {
+		if ascii.EqualFold(cell, noGroup) {
 			return nil
 		}
 		id, ok := query.ParseInteger(cell, 32)
@@ -54,7 +55,7 @@ var fields = map[string]func(r *bulk.Row, cell string) error{
 	"addTags":    func(r *bulk.Row, cell string) error { return readTags(&r.AddTags, cell) },
 	"removeTags": func(r *bulk.Row, cell string) error { return readTags(&r.RemoveTags, cell) },
 	"isBarred": func(r *bulk.Row, cell string) error {
-		barred, known := truths[strings.ToLower(cell)]
+		barred, known := truths[ascii.Lower(cell)]
 		if !known {
 			return domain.Invalid("isBarred", "isBarred is true or false, not %q", clip(cell))
 		}
@@ -157,7 +158,7 @@ func (m Mapping) columns(header []string) ([]string, error) {
 // known returns the field that a column of that name is without a mapping.
 func known(column string) string {
 	for _, name := range names() {
-		if strings.EqualFold(name, column) {
+		if ascii.EqualFold(name, column) {
 			return name
 		}
 	}

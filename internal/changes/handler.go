@@ -10,10 +10,10 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 	"simgraph/domain/bulk"
 	"simgraph/internal/problem"
 )
@@ -143,7 +143,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request, mapping Mapping) 
 
 func isCSV(header http.Header) bool {
 	media, params, err := mime.ParseMediaType(header.Get("Content-Type"))
-	charset := strings.ToLower(params["charset"])
+	charset := ascii.Lower(params["charset"])
 	return err == nil && media == "text/csv" && (charset == "" || charset == "utf-8") && header.Get("Content-Encoding") == ""
 }
 

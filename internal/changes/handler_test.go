@@ -39,12 +39,12 @@ func newFixture(t *testing.T) *fixture {
 INSERT INTO operators VALUES ('23415', 'Vodafone UK');
 INSERT INTO company_lookup (external_id) VALUES ('acme');
 INSERT INTO companies SELECT company_id, external_id, external_id FROM company_lookup;
-INSERT INTO user_lookup (email, company_id) VALUES ('boss', 1), ('clerk', 1), ('reader', 1);
+INSERT INTO user_lookup (email, company_id) VALUES ('boss@acme.example', 1), ('clerk@acme.example', 1), ('reader@acme.example', 1);
 INSERT INTO users SELECT company_id, user_id, email,
-  CASE email WHEN 'reader' THEN '{VIEW_SUBSCRIBER}' ELSE '{MANAGE_INVENTORY,UPDATE_THE_DETAILS_OF_A_SUBSCRIBER,VIEW_SUBSCRIBER}' END::text[] FROM user_lookup;
+  CASE email WHEN 'reader@acme.example' THEN '{VIEW_SUBSCRIBER}' ELSE '{MANAGE_INVENTORY,UPDATE_THE_DETAILS_OF_A_SUBSCRIBER,VIEW_SUBSCRIBER}' END::text[] FROM user_lookup;
 INSERT INTO tariffs VALUES (1, 'IoT', 50, 'GBP');
 INSERT INTO groups VALUES (1, 12, 'vans', false), (1, 13, 'boats', false);
-INSERT INTO user_groups SELECT 1, user_id, 12 FROM users WHERE email = 'clerk';
+INSERT INTO user_groups SELECT 1, user_id, 12 FROM users WHERE email = 'clerk@acme.example';
 INSERT INTO subscribers (company_id, kind, physical_id, subscriber_id, imsi, nickname, operator_code, tariff_name, connection_date, expiry_date,
   contract_length, is_barred, is_active, subscriber_type, is_transferring, is_online, group_id)
 SELECT 1, 'cellular', 'p' || n, 's' || n, '', '', '23415', 'IoT', '2026-01-01', '2030-01-01', 12, false, true, 'physical', false, false, CASE WHEN n <= 10 THEN 12 END
@@ -63,7 +63,7 @@ func (f *fixture) admit(r *http.Request) (context.Context, error) {
 	if email == "" {
 		return nil, &domain.Error{Kind: domain.KindUnauthorized, Message: "this needs an access token"}
 	}
-	user, err := db.CompanyUser(r.Context(), f.pool, domain.Whole(1), email)
+	user, err := db.CompanyUser(r.Context(), f.pool, domain.Whole(1), email+"@acme.example")
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	operations "simgraph/db/bulk"
 	"simgraph/db/companies"
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 	"simgraph/domain/bulk"
 	"simgraph/internal/bundle"
 	"simgraph/internal/changes"
@@ -110,7 +111,7 @@ func (i *Import) load(ctx context.Context, env *Env, pool *sqlx.DB, name string)
 }
 
 func (i *Import) reader(name string, in io.Reader) *bundle.Reader {
-	if i.Format == "csv" || i.Format == "auto" && strings.HasSuffix(strings.ToLower(name), ".csv") {
+	if i.Format == "csv" || i.Format == "auto" && strings.HasSuffix(ascii.Lower(name), ".csv") {
 		return bundle.NewCSVReader(in)
 	}
 	return bundle.NewReader(in)

@@ -8,6 +8,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"simgraph/db"
 	"simgraph/db/companies"
 	"simgraph/domain"
@@ -22,9 +24,10 @@ type Key struct {
 
 // KeyCreate makes an access key.
 type KeyCreate struct {
-	User  string        `required:"" placeholder:"EMAIL" help:"The user that the key acts for."`
-	Scope []string      `sep:"none" placeholder:"NAME" help:"A permission that the key passes on, such as \"View Subscriber\" or VIEW_SUBSCRIBER; give it again for more. All of the user's when missing."`
-	TTL   time.Duration `default:"365d" range:"1s..3650d" help:"How long the key lives, such as 90d or 12h."`
+	User    string        `required:"" placeholder:"EMAIL" help:"The user that the key acts for."`
+	Company string        `placeholder:"ID" help:"The company of the user; may be left out when one company alone has a user of that address."`
+	Scope   []string      `sep:"none" placeholder:"NAME" help:"A permission that the key passes on, such as \"View Subscriber\" or VIEW_SUBSCRIBER; give it again for more. All of the user's when missing."`
+	TTL     time.Duration `default:"365d" range:"1s..3650d" help:"How long the key lives, such as 90d or 12h."`
 }
 
 // Help shows examples.
@@ -47,7 +50,7 @@ func (k *KeyCreate) Run(ctx context.Context, env *Env) error {
 	}
 	defer done()
 	access := db.NewAccess(pool)
-	company, _, err := access.FindUser(ctx, k.User)
+	company, err := companyOfUser(ctx, pool, k.Company, k.User)
 	if err != nil {
 		return err
 	}
@@ -141,6 +144,20 @@ func (k *KeyRevoke) Run(ctx context.Context, env *Env) error {
 	}
 	_, err = access.RevokeKey(ctx, domain.Whole(company).By(actor("key revoke")), k.ID)
 	return err
+}
+
+// companyOfUser returns the company of that external id or, for "", the only one that
+// has a user of that e-mail address.
+func companyOfUser(ctx context.Context, pool *sqlx.DB, externalID, email string) (domain.CompanyID, error) {
+	if externalID != "" {
+		company, err := companies.New(pool).FindExternal(ctx, externalID)
+		if err != nil {
+			return 0, err
+		}
+		return company.CompanyID, nil
+	}
+	id, _, err := db.NewAccess(pool).FindUser(ctx, email)
+	return id, err
 }
 
 // OneCompany returns the company of that external id or, for "", the only one.

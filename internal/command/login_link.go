@@ -17,6 +17,7 @@ import (
 // LoginLink prints a link that signs a user in to the page once.
 type LoginLink struct {
 	User      string        `required:"" placeholder:"EMAIL" help:"The user that the link signs in."`
+	Company   string        `placeholder:"ID" help:"The company of the user; may be left out when one company alone has a user of that address."`
 	TTL       time.Duration `default:"15m" range:"1m..24h" help:"How long the link can be used."`
 	PublicURL string        `name:"public-url" required:"" placeholder:"URL" help:"Where people reach the page."`
 }
@@ -48,7 +49,7 @@ func (l *LoginLink) Run(ctx context.Context, env *Env) error {
 	}
 	defer done()
 	access := db.NewAccess(pool)
-	company, _, err := access.FindUser(ctx, l.User)
+	company, err := companyOfUser(ctx, pool, l.Company, l.User)
 	if err != nil {
 		return err
 	}

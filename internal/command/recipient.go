@@ -10,6 +10,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/companies"
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 )
 
 // Recipient groups the commands about the recipients of alert mail.
@@ -131,7 +132,7 @@ func (r *RecipientRestore) find(ctx context.Context, store *db.Recipients, scope
 		return nil, err
 	}
 	for _, of := range recipients {
-		if strings.EqualFold(of.Email, r.Email) {
+		if ascii.EqualFold(of.Email, r.Email) {
 			return of, nil
 		}
 	}

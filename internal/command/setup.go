@@ -62,7 +62,7 @@ type User struct {
 
 // UserCreate adds a user.
 type UserCreate struct {
-	Email      string   `arg:"" help:"The e-mail address, unique over all companies."`
+	Email      string   `arg:"" help:"The e-mail address, unique within the company."`
 	Company    string   `placeholder:"ID" help:"The company; may be left out when there is only one."`
 	Permission []string `sep:"none" placeholder:"NAME" help:"A permission of the user, such as \"View Subscriber\" or VIEW_SUBSCRIBER; give it again for more. All when missing."`
 	Group      []int64  `range:"1..2147483647" placeholder:"ID" help:"A group that the user is attached to; give it again for more. The user sees the whole company when missing."`

@@ -107,8 +107,8 @@ func minute(t time.Time) string { return t.UTC().Format("2006-01-02T15:04Z") }
 // SessionEnd ends sessions.
 type SessionEnd struct {
 	ID      string `arg:"" optional:"" help:"The session, as the list names it."`
-	Company string `placeholder:"ID" help:"End those of the company."`
-	User    string `placeholder:"EMAIL" help:"End those of the user."`
+	Company string `placeholder:"ID" help:"End those of the company, or of its --user."`
+	User    string `placeholder:"EMAIL" help:"End those of the user, who is looked for in all companies without --company: name one where several have a user of that address, or --all."`
 	All     bool   `help:"End those of all companies."`
 }
 
@@ -137,7 +137,7 @@ func (e *SessionEnd) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer done()
-	all, err := companiesNamed(ctx, companies.New(pool), e.Company)
+	all, err := e.companies(ctx, pool)
 	if err != nil {
 		return err
 	}
@@ -155,4 +155,14 @@ func (e *SessionEnd) Run(ctx context.Context, env *Env) error {
 	}
 	env.printf("%s\n", strconv.Itoa(ended))
 	return nil
+}
+
+// companies are those in which sessions end. A user is one person in one company, unless
+// --all says otherwise.
+func (e *SessionEnd) companies(ctx context.Context, pool *sqlx.DB) ([]*domain.Company, error) {
+	if e.User != "" && e.Company == "" && !e.All {
+		id, _, err := db.NewAccess(pool).FindUser(ctx, e.User)
+		return []*domain.Company{{CompanyID: id}}, err
+	}
+	return companiesNamed(ctx, companies.New(pool), e.Company)
 }

@@ -13,8 +13,9 @@ import (
 
 // Token prints an access token, for scripts and curl.
 type Token struct {
-	User string        `required:"" placeholder:"EMAIL" help:"The user that the token acts for."`
-	TTL  time.Duration `default:"1h" range:"1s..3650d" help:"How long the token lives, such as 12h or 90d."`
+	User    string        `required:"" placeholder:"EMAIL" help:"The user that the token acts for."`
+	Company string        `placeholder:"ID" help:"The company of the user; may be left out when one company alone has a user of that address."`
+	TTL     time.Duration `default:"1h" range:"1s..3650d" help:"How long the token lives, such as 12h or 90d."`
 }
 
 // Help shows examples.
@@ -33,7 +34,7 @@ func (t *Token) Run(ctx context.Context, env *Env) error {
 	}
 	defer done()
 	access := db.NewAccess(pool)
-	company, _, err := access.FindUser(ctx, t.User)
+	company, err := companyOfUser(ctx, pool, t.Company, t.User)
 	if err != nil {
 		return err
 	}

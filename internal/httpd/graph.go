@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
 	"simgraph/internal/limit"
@@ -62,7 +63,7 @@ func (g *graph) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 func isWebSocket(r *http.Request) bool {
-	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+	return r.Method == http.MethodGet && ascii.EqualFold(r.Header.Get("Upgrade"), "websocket")
 }
 
 // AdmitPayload admits a WebSocket by the payload of its connection_init, which

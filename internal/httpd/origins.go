@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 	"simgraph/internal/access"
 )
 
@@ -30,13 +31,13 @@ func NewOrigins(list []string, publicURL string) (*Origins, error) {
 		case err != nil || at.Host == "" || at.Scheme == "" || at.Scheme+"://"+at.Host != strings.TrimSuffix(text, "/"):
 			return nil, fmt.Errorf("%q is no origin: write it as https://app.example", text)
 		default:
-			o.allowed[strings.ToLower(at.Scheme+"://"+at.Host)] = true
+			o.allowed[ascii.Lower(at.Scheme+"://"+at.Host)] = true
 		}
 	}
 	return o, nil
 }
 
-func (o *Origins) allow(origin string) bool { return o.all || o.allowed[strings.ToLower(origin)] }
+func (o *Origins) allow(origin string) bool { return o.all || o.allowed[ascii.Lower(origin)] }
 
 // What pages may send, and read beside the body.
 const (

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 )
 
 // UnsubscribePath is where UnsubscribeHandler belongs, below the public URL.
@@ -30,7 +31,7 @@ func unsubscribeLink(base *url.URL, content *domain.MailContent) string {
 // recipient gets later.
 func sign(company domain.CompanyID, recipientID int64, email string, secret []byte) []byte {
 	mac := hmac.New(sha256.New, secret)
-	fmt.Fprintf(mac, "unsubscribe %d %d %s", company, recipientID, strings.ToLower(email))
+	fmt.Fprintf(mac, "unsubscribe %d %d %s", company, recipientID, ascii.Lower(email))
 	return mac.Sum(nil)
 }
 

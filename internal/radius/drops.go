@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"simgraph/domain/ascii"
 )
 
 // Drops returns how many datagrams the kernel dropped at the ports, since the buffer
@@ -18,7 +20,7 @@ func (l *Listener) Drops() (drops float64) {
 			continue
 		}
 		counted = append(counted, at)
-		port := strings.ToUpper(strconv.FormatInt(0x10000+int64(at), 16))[1:]
+		port := ascii.Upper(strconv.FormatInt(0x10000+int64(at), 16))[1:]
 		drops += dropsOf("/proc/net/udp", port) + dropsOf("/proc/net/udp6", port)
 	}
 	return drops

@@ -59,6 +59,7 @@ type machineEntry struct {
 	Subject  string   `json:"subject"`
 	Audience string   `json:"audience"`
 	User     string   `json:"user"`
+	Company  string   `json:"company"`
 	Scopes   []string `json:"scopes"`
 }
 
@@ -149,10 +150,13 @@ type machineKey struct {
 }
 
 func (e *machineEntry) machine(issuers map[string]*issuer.Issuer) (*Machine, error) {
+	user, err := domain.ParseEmail("user", e.User)
+	if err != nil {
+		return nil, err
+	}
 	m := &Machine{Machine: signin.Machine{
-		Identity: signin.Identity{Issuer: e.Issuer, Subject: e.Subject}, Audience: e.Audience, User: strings.ToLower(e.User),
+		Identity: signin.Identity{Issuer: e.Issuer, Subject: e.Subject}, Audience: e.Audience, User: user, Company: e.Company,
 	}}
-	var err error
 	if m.Scopes, err = permissions(e.Scopes); err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func TestMachinesAreReadFromTheFileOfProviders(t *testing.T) {
 		t.Fatal(both, err)
 	}
 	m := both.Machines[0]
-	if m.User != "robot@acme.example" || !slices.Equal(m.Scopes, []domain.Permission{domain.ViewSubscriber}) || m.By != both.Providers[0].Client.Issuer {
+	if m.User.String() != "robot@acme.example" || !slices.Equal(m.Scopes, []domain.Permission{domain.ViewSubscriber}) || m.By != both.Providers[0].Client.Issuer {
 		t.Errorf("got %+v", m)
 	}
 	if alone, err := read(t, "{"+goodMachines+"}"); err != nil || len(alone.Providers) != 0 {

@@ -5,7 +5,8 @@ import (
 	"encoding/base64"
 	"html/template"
 	"net/http"
-	"strings"
+
+	"simgraph/domain/ascii"
 )
 
 // refusalPage is what people read who could not be signed in.
@@ -56,7 +57,7 @@ func capital(text string) string {
 	if text == "" {
 		return ""
 	}
-	return strings.ToUpper(text[:1]) + text[1:]
+	return ascii.Upper(text[:1]) + text[1:]
 }
 
 func encode(sealed []byte) string { return base64.RawURLEncoding.EncodeToString(sealed) }

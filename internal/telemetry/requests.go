@@ -5,9 +5,9 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
+	"simgraph/domain/ascii"
 	"simgraph/graph/engine/transport"
 )
 
@@ -80,7 +80,7 @@ func (t *Telemetry) begin(r *http.Request) *activity {
 }
 
 func (t *Telemetry) endpoint(r *http.Request) string {
-	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+	if ascii.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		return endpointWebSocket
 	}
 	if endpoint, known := t.Endpoints[r.URL.Path]; known {

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 	"simgraph/graph/engine/transport"
 )
 
@@ -43,7 +44,7 @@ func NewTracer(ctx context.Context, getenv func(string) string, version string) 
 
 // tracesWanted reads the variables that the SDK leaves to the program.
 func tracesWanted(getenv func(string) string) (bool, error) {
-	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
+	if ascii.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
 		return false, nil
 	}
 	switch exporter := getenv("OTEL_TRACES_EXPORTER"); exporter {

@@ -33,8 +33,23 @@ const (
 )
 
 // robots lets programs of the issuers in: "robot" of each acts as the user of that e-mail
-// address, with the scopes.
+// address in acme, with the scopes.
 func (w *world) robots(t *testing.T, email string, scopes []domain.Permission, issuers ...*issuertest.Provider) {
+	t.Helper()
+	w.robotsOf(t, "acme", email, scopes, issuers...)
+}
+
+// addressOf is a good e-mail address.
+func addressOf(t *testing.T, text string) domain.Email {
+	t.Helper()
+	email, err := domain.ParseEmail("email", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return email
+}
+
+func (w *world) robotsOf(t *testing.T, company, email string, scopes []domain.Permission, issuers ...*issuertest.Provider) {
 	t.Helper()
 	var machines []*signin.Machine
 	for _, p := range issuers {
@@ -43,7 +58,7 @@ func (w *world) robots(t *testing.T, email string, scopes []domain.Permission, i
 			t.Fatal(err)
 		}
 		machines = append(machines, &signin.Machine{By: by, Machine: rules.Machine{
-			Identity: rules.Identity{Issuer: p.URL, Subject: "robot"}, Audience: here, User: email, Scopes: scopes,
+			Identity: rules.Identity{Issuer: p.URL, Subject: "robot"}, Audience: here, User: addressOf(t, email), Company: company, Scopes: scopes,
 		}})
 	}
 	w.oauth.Assertion = signin.NewMachines(w.sessions, machines, slog.New(slog.NewTextHandler(t.Output(), nil)), time.Now).Exchange

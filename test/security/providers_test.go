@@ -243,9 +243,23 @@ func TestNobodyTakesAUserOverByItsEmailAddress(t *testing.T) {
 	// A user with keys, who has never signed in at a provider.
 	person(home, "thief", "own-admin@acme.example", "fleet")
 	w.browser().refused(t, "home", home, http.StatusForbidden, taken)
-	// A user of another company, also where users are linked.
-	person(home, "thief", "rvl-admin@rival.example", "fleet")
-	w.browser().refused(t, "home", home, http.StatusForbidden, taken)
+	// The address of a user of another company leads to that user nowhere: it makes one of
+	// this company, where users are made.
+	person(home, "namesake", "rvl-admin@rival.example", "fleet")
+	if answer := w.browser().signIn(t, "home", home); answer.Code != http.StatusSeeOther {
+		t.Errorf("%d %s", answer.Code, answer.Body)
+	}
+	acme := domain.Whole(w.company(t, "acme"))
+	if made, err := w.access.FindUsers(t.Context(), acme, []string{"rvl-admin@rival.example"}); err != nil || !slices.Equal(made["rvl-admin@rival.example"].Groups, []int64{int64(own.group)}) {
+		t.Errorf("%+v, %v", made, err)
+	}
+	// Letters that only Unicode folds to those of the address.
+	for _, email := range []string{"own-adm\u0130n@acme.example", "own-adm\u0131n@acme.example", "own-van\u017f@acme.example", "own-admin@a\u212ame.example"} {
+		for name, p := range map[string]*issuertest.Provider{"home": home, "links": links} {
+			person(p, "thief", email, "fleet")
+			w.browser().refused(t, name, p, http.StatusForbidden, "You have no account here")
+		}
+	}
 	person(links, "thief", "rvl-admin@rival.example", "fleet")
 	w.browser().refused(t, "links", links, http.StatusForbidden, "You have no account here")
 	// An address that was not proven.
@@ -389,7 +403,7 @@ func TestAStateBeginsOneSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	login := &rules.Login{
-		Identity: rules.Identity{Issuer: "https://login.example", Subject: "17"}, Provider: "acme", Email: "new@acme.example", Create: true,
+		Identity: rules.Identity{Issuer: "https://login.example", Subject: "17"}, Provider: "acme", Email: addressOf(t, "new@acme.example"), Create: true,
 		State: "state", Rights: rules.Rights{Company: "acme", Groups: []int64{int64(own.group)}},
 	}
 	if _, err := w.sessions.ByProvider(t.Context(), domain.Origin{}, login); err != nil {

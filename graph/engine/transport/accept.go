@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"simgraph/domain/ascii"
 )
 
 // Media types of answers.
@@ -96,7 +98,7 @@ func mediaRange(part string) (media string, q float64) {
 }
 
 func isUTF8(charset string) bool {
-	return charset == "" || strings.EqualFold(charset, "utf-8") || strings.EqualFold(charset, "utf8")
+	return charset == "" || ascii.EqualFold(charset, "utf-8") || ascii.EqualFold(charset, "utf8")
 }
 
 // none reports that nothing here can be served to a program.

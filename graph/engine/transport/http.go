@@ -13,6 +13,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"simgraph/domain/ascii"
 	"simgraph/internal/problem"
 )
 
@@ -35,7 +36,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func headerHas(h http.Header, name, token string) bool {
 	for _, value := range h.Values(name) {
 		for part := range strings.SplitSeq(value, ",") {
-			if strings.EqualFold(strings.TrimSpace(part), token) {
+			if ascii.EqualFold(strings.TrimSpace(part), token) {
 				return true
 			}
 		}
@@ -112,7 +113,7 @@ func (e *exchange) isJSON() bool {
 	media, params, err := mime.ParseMediaType(e.r.Header.Get("Content-Type"))
 	encoding := e.r.Header.Get("Content-Encoding")
 	return err == nil && media == typeJSON && isUTF8(params["charset"]) &&
-		(encoding == "" || strings.EqualFold(encoding, "identity"))
+		(encoding == "" || ascii.EqualFold(encoding, "identity"))
 }
 
 func (e *exchange) unreadable(err error) {
