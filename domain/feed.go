@@ -93,6 +93,8 @@ type Feed interface {
 	// Account stores what a client sent; clients are those of the companies that
 	// the request may belong to. An error means that nothing is known of it.
 	Account(ctx context.Context, clients []*RADIUSClient, a Accounting) (AccountingResult, error)
+	// Refuse counts a packet that is not answered, and does not wait.
+	Refuse(of FeedRefusal)
 	// Writable returns an error while requests cannot be stored.
 	Writable(ctx context.Context) error
 }

@@ -26,6 +26,8 @@ type Store struct {
 	mu sync.Mutex
 	// tally has the packets since the last Flush.
 	tally map[tallyKey]domain.FeedPackets
+	// refusals are those since then, too.
+	refusals map[refusalKey]refusal
 }
 
 var _ domain.Feed = (*Store)(nil)
@@ -34,7 +36,7 @@ var _ domain.Feed = (*Store)(nil)
 // pool of their own: what senders send is not bounded.
 func New(pool *sqlx.DB, ledger *usage.Store, clients *Clients) *Store {
 	return &Store{
-		pool: pool, usage: ledger, clients: clients, tally: map[tallyKey]domain.FeedPackets{},
+		pool: pool, usage: ledger, clients: clients, tally: map[tallyKey]domain.FeedPackets{}, refusals: map[refusalKey]refusal{},
 		rejects: rejects{pool: pool, waiting: map[domain.CompanyID]*rejectBatch{}}, shared: newShared(pool, ledger),
 	}
 }

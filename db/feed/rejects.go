@@ -107,7 +107,7 @@ func (r *rejects) write(ctx context.Context, company domain.CompanyID) {
 		if batch == nil {
 			return
 		}
-		batch.err = r.store(ctx, company, batch)
+		batch.err = r.store(ctx, company, batch, maxRejects)
 		close(batch.done)
 		if batch.requests > 1 {
 			time.Sleep(rejectPause)
@@ -127,7 +127,7 @@ func (r *rejects) next(company domain.CompanyID) *rejectBatch {
 	return batch
 }
 
-func (r *rejects) store(ctx context.Context, company domain.CompanyID, batch *rejectBatch) error {
+func (r *rejects) store(ctx context.Context, company domain.CompanyID, batch *rejectBatch, most int) error {
 	ctx, cancel := context.WithTimeout(ctx, rejectTime)
 	defer cancel()
 	keys := make([]reasonKey, 0, len(batch.counted))
@@ -138,6 +138,6 @@ func (r *rejects) store(ctx context.Context, company domain.CompanyID, batch *re
 	_, err := pg.Affected(ctx, r.pool, addRejects, company, sources, elements,
 		pq.StringArray(pg.Pluck(keys, func(k reasonKey) string { return k.reason })),
 		pq.Int64Array(pg.Pluck(keys, func(k reasonKey) int64 { return batch.counted[k].requests })),
-		pq.StringArray(pg.Pluck(keys, func(k reasonKey) string { return batch.counted[k].example })), otherReason, maxRejects)
+		pq.StringArray(pg.Pluck(keys, func(k reasonKey) string { return batch.counted[k].example })), otherReason, most)
 	return err
 }

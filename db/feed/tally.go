@@ -76,7 +76,7 @@ func (f *Store) Flush(ctx context.Context) error {
 			f.restore(keys, counted)
 		}
 	}
-	return errors.Join(failed, f.usage.FlushGaps(ctx))
+	return errors.Join(failed, f.usage.FlushGaps(ctx), f.flushRefusals(ctx))
 }
 
 func (f *Store) flush(ctx context.Context, company domain.CompanyID, keys []tallyKey, counted map[tallyKey]domain.FeedPackets) error {

@@ -9028,7 +9028,7 @@ type DeliveryEdge {
     "Go back before this cursor."
     before: String
   ): FeedElementConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
-  "Why requests of network elements could not be used, the newest first. They were answered, so that their senders go on. For users of the whole company."
+  "Why requests of network elements could not be used, the newest first. They were answered, so that their senders go on; but for the newest 20 of unknown addresses and with a wrong secret, which are refused. Unknown addresses are listed where there is one company. For users of the whole company."
   feedRejects(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int

@@ -44,6 +44,9 @@ func TestAnUnknownClientGetsNoAnswer(t *testing.T) {
 	}
 	waitFor(t, func() bool { return l.saw(radius.ResultUnknownClient) == 1 })
 	_ = listener.Close()
+	if len(l.refused) != 1 || l.refused[0].Address != netip.MustParseAddr("127.0.0.1") || l.refused[0].NAS != "pgw1" || l.refused[0].Clients != nil {
+		t.Errorf("refused are %+v", l.refused)
+	}
 	if err := <-ended; err != nil || len(l.accounted()) > 0 {
 		t.Errorf("stored %d, %v", len(l.accounted()), err)
 	}

@@ -197,11 +197,13 @@ func (l *Listener) take(ctx context.Context, datagram []byte, from peer) {
 	}
 	candidates := l.clients.at(from.Addr())
 	if len(candidates) == 0 {
+		l.refuse(from, packet, nil)
 		l.observe(ResultUnknownClient, arrived)
 		return
 	}
 	r, owners := authenticateAs(packet, candidates)
 	if r == nil {
+		l.refuse(from, packet, candidates)
 		l.observe(ResultForged, arrived)
 		return
 	}
@@ -222,6 +224,11 @@ func (l *Listener) take(ctx context.Context, datagram []byte, from peer) {
 		defer l.leave(p)
 		l.serve(ctx, p)
 	})
+}
+
+// refuse counts a packet of an unknown sender, or one that is made with another secret.
+func (l *Listener) refuse(from peer, packet []byte, candidates []*domain.RADIUSClient) {
+	l.cfg.Feed.Refuse(domain.FeedRefusal{Address: from.Addr(), NAS: claimedNAS(packet), Clients: candidates})
 }
 
 // enter takes a place among the requests that wait, unless all are taken.

@@ -32,6 +32,7 @@ type ledger struct {
 	down    error
 	hold    chan struct{}
 	results []string
+	refused []domain.FeedRefusal
 }
 
 func (l *ledger) Clients(context.Context) ([]*domain.RADIUSClient, error) {
@@ -58,6 +59,12 @@ func (l *ledger) Writable(context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.down
+}
+
+func (l *ledger) Refuse(of domain.FeedRefusal) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refused = append(l.refused, of)
 }
 
 func (l *ledger) observe(result string, _ time.Duration) {
@@ -292,6 +299,9 @@ func TestWhatIsNotServedIsDropped(t *testing.T) {
 			answered(t, conn, good)
 			if n := len(l.accounted()); n != 1 {
 				t.Errorf("stored %d", n)
+			}
+			if forged := test.result == radius.ResultForged; forged != (len(l.refused) == 1) || forged && l.refused[0].Clients[0].Name != "gateway" {
+				t.Errorf("refused are %+v", l.refused)
 			}
 		})
 	}

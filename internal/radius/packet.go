@@ -104,6 +104,16 @@ func isThreeGPP(a []byte) bool {
 	return len(a) > head && binary.BigEndian.Uint32(a[attributeHead:head]) == vendor3GPP
 }
 
+// claimedNAS is the NAS-Identifier of a packet that may be forged.
+func claimedNAS(packet []byte) string {
+	for b := packet[headerSize:][:wholeAttributes(packet[headerSize:])]; len(b) > 0; b = b[b[1]:] {
+		if radius.Type(b[0]) == rfc2865.NASIdentifier_Type {
+			return text(string(b[attributeHead:b[1]]))
+		}
+	}
+	return ""
+}
+
 // wholeAttributes returns the size of the attributes that are well-formed.
 func wholeAttributes(b []byte) int {
 	n := 0
