@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"fmt"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -179,6 +180,65 @@ UPDATE subscribers SET subscriber_id = '447700900001' WHERE physical_id IN ('s2'
 		t.Errorf("%d were replayed: %v", n, err)
 	}
 	f.mustAgree()
+}
+
+// A difference is spread by time over the hours between two reports, and over billing
+// periods that begin within an hour; the last part has the remainder.
+func TestADifferenceIsSpreadOverItsHours(t *testing.T) {
+	t.Parallel()
+	for seed := range seeds(3) {
+		f := newUsageFleet(t, 3)
+		f.bill(1, []string{"UTC", "Asia/Kolkata", "America/New_York"}[seed%3])
+		random := rand.New(rand.NewPCG(seed, 9))
+		want := map[int64]int64{}
+		for session := range 12 {
+			began := usageNow.Add(-time.Duration(1+random.IntN(40*24*60)) * time.Minute)
+			last, before, bytes := began, int64(0), int64(0)
+			for last.Before(usageNow.Add(-time.Hour)) && random.IntN(12) > 0 {
+				at := last.Add(time.Duration(1+random.IntN(3000)) * time.Minute)
+				if at.After(usageNow) {
+					break
+				}
+				if bytes = before; random.IntN(5) > 0 {
+					bytes += random.Int64N([]int64{50, 1 << 33}[random.IntN(2)])
+				}
+				r := readingOf(fmt.Sprintf("s%d", session%3), fmt.Sprint(session), began, int(at.Sub(began)/time.Minute), bytes, 0)
+				f.record(r)
+				spread(want, last, at, bytes-before)
+				last, before = at, bytes
+			}
+		}
+		var hours []struct{ Hour, Bytes int64 }
+		if err := f.pool.Select(&hours, `SELECT extract(epoch FROM hour)::bigint / 3600 AS hour, sum(mobile_originated)::bigint AS bytes FROM company_hours WHERE company_id = $1 GROUP BY hour HAVING sum(mobile_originated) > 0`, f.scope.Company); err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range hours {
+			if want[h.Hour] != h.Bytes {
+				t.Errorf("seed %d: hour %d has %d bytes, not %d", seed, h.Hour, h.Bytes, want[h.Hour])
+			}
+			delete(want, h.Hour)
+		}
+		for hour, bytes := range want {
+			if bytes != 0 {
+				t.Errorf("seed %d: hour %d has nothing, not %d bytes", seed, hour, bytes)
+			}
+		}
+		f.mustAgree()
+	}
+}
+
+// spread is the reference: what has come by the end of each hour, by proportion.
+func spread(hours map[int64]int64, from, to time.Time, bytes int64) {
+	done := int64(0)
+	for hour := from.Unix() / 3600; hour*3600 <= to.Unix(); hour++ {
+		end := min(time.Unix((hour+1)*3600, 0).Sub(from), to.Sub(from))
+		share := bytes
+		if end < to.Sub(from) {
+			share = new(big.Int).Div(new(big.Int).Mul(big.NewInt(bytes), big.NewInt(int64(end))), big.NewInt(int64(to.Sub(from)))).Int64()
+		}
+		hours[hour] += share - done
+		done = share
+	}
 }
 
 // The exported ledger is recognized when it is imported again.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"math"
+	"math/bits"
 	"strconv"
 	"time"
 )
@@ -283,6 +284,48 @@ func (c *Counter) note(r Reading) {
 // Check rejects a difference that no session can have: a counter that is wrong.
 func (d Difference) Check() error {
 	return checkBytes(d.MobileOriginated, d.MobileTerminated, MaxUsageBytes)
+}
+
+// spread divides the difference by time over the hours and billing periods that it
+// spans; the last has the remainder. Parts without bytes are left out, but for the one
+// that opens a session.
+func (d Difference) spread(billing Billing) []Difference {
+	var parts []Difference
+	var originated, terminated int64
+	period := billing.PeriodAt(d.From)
+	for from := d.From; from.Before(d.To) || len(parts) == 0; {
+		to := from.Truncate(time.Hour).Add(time.Hour)
+		if !from.Before(period.End) {
+			period = billing.PeriodAt(from)
+		}
+		if period.End.Before(to) {
+			to = period.End
+		}
+		if !to.Before(d.To) {
+			to = d.To
+		}
+		part := Difference{From: from, To: to, MobileOriginated: d.until(to, d.MobileOriginated) - originated, MobileTerminated: d.until(to, d.MobileTerminated) - terminated}
+		originated, terminated = originated+part.MobileOriginated, terminated+part.MobileTerminated
+		opens := d.Sequence == 0 && len(parts) == 0
+		if opens || part.MobileOriginated+part.MobileTerminated > 0 || to.Equal(d.To) && len(parts) == 0 {
+			parts = append(parts, part)
+		}
+		from = to
+		if to.Equal(d.To) {
+			break
+		}
+	}
+	return parts
+}
+
+// until is how many of the bytes fall to the time before t.
+func (d Difference) until(t time.Time, bytes int64) int64 {
+	if !t.Before(d.To) {
+		return bytes
+	}
+	high, low := bits.Mul64(uint64(bytes), uint64(t.Sub(d.From).Microseconds()))  //nolint:gosec // neither is below 0
+	quotient, _ := bits.Div64(high, low, uint64(d.To.Sub(d.From).Microseconds())) //nolint:gosec // it is no more than bytes
+	return int64(quotient)                                                        //nolint:gosec // as above
 }
 
 // SessionIdentity identifies a session with all its generations within a company.

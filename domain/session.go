@@ -3,6 +3,7 @@ package domain
 import (
 	"math"
 	"net/netip"
+	"strconv"
 	"time"
 )
 
@@ -98,18 +99,28 @@ func (r *UsageRecord) Reading() Reading {
 	}
 }
 
-// Booked returns the record of the ledger for a difference of a cumulative record.
-// Its time begins no earlier than the ledger, and spans at most MaxUsageSpan. Each
-// generation after the first is a session of its own in the ledger.
-func (r UsageRecord) Booked(d Difference, generation int, highest *Counter, oldest time.Time) UsageRecord {
+// Booked returns the records of the ledger for a difference of a cumulative record: one
+// for each hour and billing period between the two reports, with the bytes that fall to
+// it by time. Their time begins no earlier than the ledger, and spans at most
+// MaxUsageSpan. Each generation after the first is a session of its own in the ledger.
+func (r UsageRecord) Booked(d Difference, generation int, highest *Counter, oldest time.Time, billing Billing) []UsageRecord {
 	identity := r.Session()
-	r.RecordID = identity.RecordID(generation, highest)
+	id := identity.RecordID(generation, highest)
 	if generation > 0 {
 		r.SessionID = identity.generation(generation)
 	}
-	r.StartedAt, r.EndedAt = Later(Later(d.From, d.To.Add(-MaxUsageSpan)), oldest), d.To
-	r.MobileOriginated, r.MobileTerminated, r.Sequence = d.MobileOriginated, d.MobileTerminated, d.Sequence
-	return r
+	d.From = Later(Later(Later(d.From, r.StartedAt), d.To.Add(-MaxUsageSpan)), oldest)
+	var records []UsageRecord
+	for i, part := range d.spread(billing) {
+		r.RecordID, r.StartedAt, r.EndedAt, r.Sequence = id, part.From, part.To, d.Sequence+i
+		if i > 0 {
+			r.RecordID = id + "-" + strconv.Itoa(i)
+		}
+		r.MobileOriginated, r.MobileTerminated = part.MobileOriginated, part.MobileTerminated
+		records = append(records, r)
+	}
+	highest.Booked += len(records) - 1
+	return records
 }
 
 // Session is a generation of a session, as it was reported so far. Texts are ""

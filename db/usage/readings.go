@@ -39,10 +39,11 @@ func (b *usageBatch) readingMonths(each func(time.Time)) {
 
 // bookReadings raises the counters of the sessions and returns the records of the
 // ledger that follow. The lock on the company keeps others from the sessions.
-func (u *Store) bookReadings(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, b *usageBatch) ([]*usageEntry, error) {
+func (u *Store) bookReadings(ctx context.Context, tx *sqlx.Tx, locked *domain.Company, b *usageBatch) ([]*usageEntry, error) {
 	if len(b.readings) == 0 {
 		return nil, nil
 	}
+	company, billing := locked.CompanyID, locked.Billing()
 	subscribers, err := findReaders(ctx, tx, company, b.readings)
 	if err != nil {
 		return nil, err
@@ -53,9 +54,11 @@ func (u *Store) bookReadings(ctx context.Context, tx *sqlx.Tx, company domain.Co
 	}
 	var entries []*usageEntry
 	for i, r := range b.readings {
-		entry, result := sessions.read(r, subscribers[i], u.now(), b.oldest)
+		records, result := sessions.read(r, subscribers[i], u.now(), b.oldest, billing)
 		b.results[r.place] = result
-		if entry != nil {
+		for _, record := range records {
+			entry := &usageEntry{UsageRecord: record, subscriber: subscribers[i]}
+			entry.identity, entry.digest = entry.Identify()
 			entries = append(entries, entry)
 		}
 	}
@@ -149,8 +152,8 @@ func nextGeneration(of []*touchedSession) int {
 	return of[len(of)-1].Generation + 1
 }
 
-// read adds a reading to its session.
-func (t *touchedSessions) read(r *reading, subscriber int64, now, oldest time.Time) (*usageEntry, domain.Recorded) {
+// read adds a reading to its session, and returns the records of the ledger that follow.
+func (t *touchedSessions) read(r *reading, subscriber int64, now, oldest time.Time, billing domain.Billing) ([]domain.UsageRecord, domain.Recorded) {
 	of := t.generations[r.session]
 	at := domain.GenerationOf(pg.Pluck(of, func(s *touchedSession) *domain.Counter { return &s.Counter }), r.Reading())
 	var session *touchedSession
@@ -180,12 +183,11 @@ func (t *touchedSessions) read(r *reading, subscriber int64, now, oldest time.Ti
 	if !raised {
 		return nil, domain.Recorded{Status: domain.UsageDuplicate}
 	}
-	entry := &usageEntry{UsageRecord: r.Booked(d, session.Generation, &session.Counter, oldest), subscriber: subscriber}
-	entry.identity, entry.digest = entry.Identify()
+	records := r.Booked(d, session.Generation, &session.Counter, oldest, billing)
 	if subscriber == 0 {
-		return entry, domain.Recorded{Status: domain.UsageQuarantined}
+		return records, domain.Recorded{Status: domain.UsageQuarantined}
 	}
-	return entry, domain.Recorded{Status: domain.UsageAccepted}
+	return records, domain.Recorded{Status: domain.UsageAccepted}
 }
 
 const setNetworkState = `

@@ -184,7 +184,7 @@ func (u *Store) record(ctx context.Context, tx *sqlx.Tx, company domain.CompanyI
 	if err != nil {
 		return err
 	}
-	raised, err := u.bookReadings(ctx, tx, company, b)
+	raised, err := u.bookReadings(ctx, tx, locked, b)
 	if err != nil {
 		return err
 	}

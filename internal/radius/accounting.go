@@ -61,7 +61,7 @@ func (r *request) record(event domain.SessionEvent, a domain.Accounting) (domain
 	record := domain.UsageRecord{
 		SessionID: r.session(g, a.NAS), EndedAt: a.At, Protocol: domain.RADIUSProtocol,
 		Report: &domain.SessionReport{
-			Event: event, IMSI: digits(g.text(imsiType)), MSISDN: digits(rfc2865.CallingStationID_GetString(r.Packet)), NAS: a.NAS,
+			Event: event, IMSI: digits(g.text(imsiType)), MSISDN: msisdn(rfc2865.CallingStationID_GetString(r.Packet)), NAS: a.NAS,
 			APN: text(rfc2865.CalledStationID_GetString(r.Packet)), IMEI: digits(g.text(imeisvType)),
 			RATType: g.ratType(), VisitedNetwork: digits(g.text(sgsnNetworkType)),
 		},
@@ -70,7 +70,10 @@ func (r *request) record(event domain.SessionEvent, a domain.Accounting) (domain
 		return record, "Acct-Session-Id is missing"
 	}
 	if record.Report.IMSI == "" && record.Report.MSISDN == "" {
-		return record, "3GPP-IMSI and Calling-Station-Id are missing"
+		record.Report.IMSI = imsiOfUser(rfc2865.UserName_GetString(r.Packet))
+	}
+	if record.Report.IMSI == "" && record.Report.MSISDN == "" {
+		return record, "3GPP-IMSI, Calling-Station-Id and User-Name have no IMSI or number"
 	}
 	if ip := r.Get(rfc2865.FramedIPAddress_Type); len(ip) == 4 {
 		record.IPAddress = netip.AddrFrom4([4]byte(ip))

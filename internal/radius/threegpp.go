@@ -47,9 +47,9 @@ func (r *request) threeGPP() vendorAttributes {
 
 func (v vendorAttributes) text(of byte) string { return string(v[of]) }
 
-// ratTypes are the radio accesses, as Debian's dictionary.3gpp names them.
+// ratTypes are the radio accesses, as Debian's dictionary.3gpp names them where it does.
 var ratTypes = map[byte]string{
-	1: "UTRAN", 2: "GERAN", 3: "WLAN", 4: "GAN", 5: "HSPA+", 6: "EUTRAN", 7: "Virtual",
+	1: "UTRAN", 2: "GERAN", 3: "WLAN", 4: "GAN", 5: "HSPA+", 6: "EUTRAN", 7: "Virtual", 8: "NB-IoT", 9: "LTE-M", 10: "NR",
 	101: "IEEE-802.16e", 102: "3GPP2-eHRPD", 103: "3GPP2-HRPD", 104: "3GPP2-1xRTT",
 }
 
@@ -67,6 +67,7 @@ func (v vendorAttributes) ratType() string {
 
 const (
 	longestText = 100
+	imsiSize    = 15
 	shortText   = 48
 )
 
@@ -92,6 +93,26 @@ func digits(s string) string {
 		return ""
 	}
 	return s
+}
+
+// msisdn returns an international number in digits, however it is written: with +, 00 or
+// as tel: URI (RFC 3966); "" for another text.
+func msisdn(s string) string {
+	number, _, _ := strings.Cut(strings.TrimPrefix(strings.ToLower(s), "tel:"), ";")
+	return strings.TrimPrefix(digits(number), "00")
+}
+
+// imsiOfUser returns the IMSI that a user name begins with; "" for none. The identity of
+// RFC 4186 §4.2.1.6 has a digit before it.
+func imsiOfUser(s string) string {
+	user, _, _ := strings.Cut(s, "@")
+	if user = digits(user); len(user) == imsiSize+1 && strings.Contains("016", user[:1]) {
+		user = user[1:]
+	}
+	if len(user) != imsiSize {
+		return ""
+	}
+	return user
 }
 
 // short is a part of a session id: as it is, or a hash of what is too long.
