@@ -42,6 +42,7 @@ func newFixture(t *testing.T) *fixture {
 	f.pool.MustExec(`
 INSERT INTO operators VALUES ('23415', 'Vodafone UK');
 INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC'), (2, 'rival', 'Rival', 1, 'UTC');
+INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('acme', 1), ('rival', 2);
 INSERT INTO tariffs VALUES (1, 'IoT', 50, 'GBP');
 INSERT INTO groups VALUES (1, 12, 'vans', false), (1, 13, 'boats', false);
 INSERT INTO subscribers (company_id, key, kind, physical_id, subscriber_id, imsi, nickname, operator_code, tariff_name, connection_date, expiry_date,
