@@ -5,7 +5,7 @@ SHELL := /bin/bash
 GOLANGCI_LINT := bin/golangci-lint-v2.15.0
 GOVULNCHECK := bin/govulncheck-v1.8.0
 
-.PHONY: help postgres build release run test faults race lint vuln generate check-generated e2e bench soak web check-web ci
+.PHONY: help postgres build release run test faults fuzz race lint vuln generate check-generated e2e bench soak web check-web ci
 
 help: ## List the targets.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -32,6 +32,9 @@ test: postgres ## Run the tests, but for faults; Go alone is needed.
 
 faults: postgres ## Break the database, network, clock and disk of the built server under load; takes minutes.
 	go test -count=1 -timeout 30m ./test/faults
+
+fuzz: ## Run every fuzz target for a minute (FUZZTIME), as every night; keep what fails in testdata/fuzz.
+	./scripts/fuzz.sh
 
 race: postgres ## Run the tests of make test, but those of the built server, with fewer random cases, under the race detector.
 	go test -race -short -count=1 -timeout 30m $(RACED)
