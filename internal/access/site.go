@@ -3,6 +3,7 @@ package access
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"simgraph/domain/ascii"
 )
@@ -23,10 +24,23 @@ func NewSite(publicURL string) Site {
 	return Site{ascii.Lower(at.Scheme + "://" + at.Host), ascii.EqualFold(at.Scheme, "https")}
 }
 
-// Is reports whether an origin, as browsers send it, is this server.
+// Is reports whether an origin, as browsers send it, is this server: also its scheme,
+// where that is known. Without TLS and a public URL a proxy may have either.
 func (s Site) Is(r *http.Request, origin string) bool {
+	if s.origin != "" && ascii.EqualFold(origin, s.origin) {
+		return true
+	}
 	at, err := url.Parse(origin)
-	return err == nil && at.Host != "" && ascii.EqualFold(at.Host, r.Host) || s.origin != "" && ascii.EqualFold(origin, s.origin)
+	if err != nil || at.Host == "" || !ascii.EqualFold(at.Host, r.Host) {
+		return false
+	}
+	switch _, host, _ := strings.Cut(s.origin, "://"); {
+	case host != "" && ascii.EqualFold(at.Host, host):
+		return false // the scheme is another
+	case r.TLS != nil:
+		return ascii.EqualFold(at.Scheme, "https")
+	}
+	return ascii.EqualFold(at.Scheme, "https") || ascii.EqualFold(at.Scheme, "http")
 }
 
 // IsPage reports whether a browser certifies that a page of this server makes the

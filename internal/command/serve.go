@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 	"golang.org/x/sync/errgroup"
 
 	"simgraph/db"
@@ -69,6 +71,10 @@ func (s *Serve) Run(ctx context.Context, env *Env) error {
 	go reload.follow(env.Hangups)
 	for {
 		err := s.run(ctx, env, reload)
+		if err != nil && ctx.Err() != nil && stopped(err) {
+			env.Log.Info("stopped while starting")
+			return nil
+		}
 		if !errors.Is(err, errAbandoned) || ctx.Err() != nil {
 			if err == nil {
 				env.Log.Info("stopped")
@@ -77,6 +83,11 @@ func (s *Serve) Run(ctx context.Context, env *Env) error {
 		}
 		env.Log.Warn("starting once more", "because", err)
 	}
+}
+
+// stopped reports whether an error says no more than that the work was to stop.
+func stopped(err error) bool {
+	return errors.Is(err, context.Canceled) || pq.As(err, pqerror.QueryCanceled) != nil
 }
 
 // run serves until ctx ends.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"simgraph/internal/access"
 	"simgraph/internal/httpd"
 )
 
@@ -106,5 +107,28 @@ func TestPlainAnswersOfHandlersStay(t *testing.T) {
 	}))
 	if _, body := exchange(t, address, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); string(body) != "400 Bad Request" {
 		t.Errorf("%q", body)
+	}
+}
+
+// A body of two lengths is read in chunks; what follows on the connection may have been
+// meant as a part of it.
+func TestAConnectionClosesAfterARequestOfTwoLengths(t *testing.T) {
+	t.Parallel()
+	served := 0
+	rest := endpoint{http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served++ }), "rest"}
+	address := serve(t, httpd.Handler(httpd.Endpoints{Graph: newEndpoint("graph"), OAuth: &access.OAuth{}, Health: &httpd.Health{}, REST: rest}))
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	const request = "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+	if _, err := io.WriteString(conn, request+"GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn)
+	if served != 1 || strings.Count(string(answer), "HTTP/1.1 ") != 1 {
+		t.Errorf("%d requests were served: %s, %v", served, answer, err)
 	}
 }

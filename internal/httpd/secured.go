@@ -24,6 +24,11 @@ func secured(next http.Handler) http.Handler {
 		if r.TLS != nil {
 			h.Set("Strict-Transport-Security", hsts)
 		}
+		// One that has a Content-Length too may be meant to be read in two ways, and
+		// net/http has removed that header (RFC 9112, 6.1).
+		if r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 {
+			h.Set("Connection", "close")
+		}
 		next.ServeHTTP(w, r)
 	})
 }

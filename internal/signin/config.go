@@ -242,6 +242,10 @@ func (e *providerEntry) secret(folder string) (domain.Secret, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(folder, path)
 	}
+	info, err := os.Stat(path)
+	if err == nil && info.Mode()&0o007 != 0 {
+		return "", fmt.Errorf("the secret of the provider %q: every account of this machine may use %s: chmod o= %s", e.Name, path, path)
+	}
 	text, err := readBounded(path)
 	if err != nil {
 		return "", fmt.Errorf("the secret of the provider %q: %w", e.Name, err)

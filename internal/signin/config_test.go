@@ -130,3 +130,22 @@ func TestMachinesAreReadFromTheFileOfProviders(t *testing.T) {
 		}
 	}
 }
+
+func TestASecretThatOthersCanReadIsRefused(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	path, secret := filepath.Join(folder, "providers.json"), filepath.Join(folder, "acme.secret")
+	for name, content := range map[string]string{path: goodConfig, secret: "s3cret"} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for mode, taken := range map[os.FileMode]bool{0o600: true, 0o640: true, 0o644: false, 0o602: false} {
+		if err := os.Chmod(secret, mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := signin.ReadTrusted(path, "https://sim.example/"); (err == nil) != taken || !taken && !strings.Contains(err.Error(), "chmod o= "+secret) {
+			t.Errorf("%o: %v", mode, err)
+		}
+	}
+}

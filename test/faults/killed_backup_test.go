@@ -1,0 +1,134 @@
+//go:build linux
+
+package faults_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"simgraph/db/dbtest"
+)
+
+// clients are the client programs of a command that work on a database.
+const clients = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1`
+
+// A backup and a restore wait for a lock while they are killed, so that their client
+// programs are in the middle.
+func TestKilledBackupsAndRestoresLeaveNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "simgraph.dump")
+	url := dbtest.URL(t)
+	run(t, "demo", "--subscribers", "20", "--days", "2", "--database-url", url)
+	run(t, "backup", file, "--database-url", url)
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := open(t, url)
+	killed := func(client, lock string, args ...string) {
+		t.Helper()
+		tx := pool.MustBegin()
+		defer func() { _ = tx.Rollback() }()
+		tx.MustExec(lock)
+		cmd := exec.Command(program, append(args, "--database-url", url)...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		count := func() (n int) {
+			_ = pool.Get(&n, clients, client)
+			return n
+		}
+		eventually(t, client+" waits", func() bool { return count() > 0 })
+		tasks, err := filepath.Glob("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/task/*/children")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var children []string
+		for _, task := range tasks {
+			text, _ := os.ReadFile(task) // a thread may have ended
+			children = append(children, strings.Fields(string(text))...)
+		}
+		if len(children) == 0 {
+			t.Errorf("no %s was found", client)
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		for _, child := range children {
+			eventually(t, client+" has ended", func() bool {
+				_, err := os.Stat("/proc/" + child)
+				return err != nil
+			})
+		}
+		_ = tx.Rollback()
+		eventually(t, "the session of "+client+" has ended", func() bool { return count() == 0 })
+	}
+	for range 3 {
+		killed("pg_dump", `LOCK TABLE subscribers IN ACCESS EXCLUSIVE MODE`, "backup", file)
+		entries, err := os.ReadDir(dir)
+		after, _ := os.ReadFile(file)
+		if err != nil || len(entries) != 1 || string(after) != string(before) {
+			t.Errorf("%v is left, %d bytes of %d, %v", entries, len(after), len(before), err)
+		}
+	}
+
+	pool.MustExec(`DROP SCHEMA public CASCADE; CREATE SCHEMA public`)
+	restore := func() ([]byte, error) { return output("restore", file, "--database-url", url) }
+	for range 4 {
+		cmd := exec.Command(program, "restore", file, "--database-url", url)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rand.IntN(700)) * time.Millisecond)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		eventually(t, "the session of pg_restore has ended", func() bool {
+			var n int
+			return pool.Get(&n, clients, "pg_restore") == nil && n == 0
+		})
+	}
+	var verified bool
+	if err := pool.Get(&verified, `SELECT to_regclass('public.companies') IS NOT NULL AND to_regclass('simgraph_restore.restore') IS NULL`); err != nil {
+		t.Fatal(err)
+	}
+	text, err := restore()
+	if (err == nil) == verified {
+		t.Errorf("restored before: %t, now %s, %v", verified, text, err)
+	}
+	var left bool
+	if err := pool.Get(&left, `SELECT to_regclass('simgraph_restore.restore') IS NOT NULL`); err != nil || left {
+		t.Errorf("the restore is still noted: %t, %v", left, err)
+	}
+	run(t, "rebuild", "--database-url", url)
+}
+
+func TestSIGTERMWhileStartingIsNoFailure(t *testing.T) {
+	t.Parallel()
+	url := dbtest.URL(t)
+	for i := range 16 {
+		args := []string{"serve", "--addr", "127.0.0.1:0", "--data-dir", emptyDir(t)}
+		most := 3000
+		if i%4 > 0 {
+			args, most = append(args, "--database-url", url), 300
+		}
+		stderr := &transcript{}
+		cmd := exec.Command(program, args...)
+		cmd.Stderr = stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// Before that the program does not handle signals yet.
+		time.Sleep(time.Duration(60+rand.IntN(most)) * time.Millisecond)
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%v: %v: %s", args, err, stderr)
+		}
+	}
+}
