@@ -14,10 +14,12 @@ import (
 // contracted are what migrations take away that the version before them may use,
 // each with the reason why none does that can still run beside it.
 var contracted = map[string]string{
-	"00058_user_addresses.sql: CREATE UNIQUE INDEX user_lookup_pkey ON public.user_lookup USING btree (email, company_id) on user_lookup refuses more than before": "it stands for a key of the address alone, which refused more",
-	"00058_user_addresses.sql: PRIMARY KEY (email, company_id) on user_lookup refuses more than before":                                                            "it stands for a key of the address alone, which refused more",
-	"00032_commands.sql: CREATE UNIQUE INDEX webhooks_provider ON public.webhooks USING btree (company_id) WHERE is_provider on webhooks refuses more than before": "the version before makes no providers",
-	"00030_webhooks.sql: CHECK ((kind = ANY (ARRAY['alerts'::text, 'test'::text, 'webhook'::text]))) NOT VALID on mails refuses more than before":                  "it stands for a check that allowed fewer kinds",
+	"00058_user_addresses.sql: CREATE UNIQUE INDEX user_lookup_pkey ON public.user_lookup USING btree (email, company_id) on user_lookup refuses more than before":                                                              "it stands for a key of the address alone, which refused more",
+	"00058_user_addresses.sql: PRIMARY KEY (email, company_id) on user_lookup refuses more than before":                                                                                                                         "it stands for a key of the address alone, which refused more",
+	"00064_watermarks.sql: CREATE UNIQUE INDEX condition_log_once ON public.condition_log USING btree (company_id, alert_id, revision, subject_id, source, nas, trait, since, state) on condition_log refuses more than before": "it stands for one without nas, which refused more",
+	"00064_watermarks.sql: UNIQUE (company_id, alert_id, revision, subject_id, source, nas, trait, since, state) on condition_log refuses more than before":                                                                     "it stands for one without nas, which refused more",
+	"00032_commands.sql: CREATE UNIQUE INDEX webhooks_provider ON public.webhooks USING btree (company_id) WHERE is_provider on webhooks refuses more than before":                                                              "the version before makes no providers",
+	"00030_webhooks.sql: CHECK ((kind = ANY (ARRAY['alerts'::text, 'test'::text, 'webhook'::text]))) NOT VALID on mails refuses more than before":                                                                               "it stands for a check that allowed fewer kinds",
 }
 
 // relied is what statements of a version rely on in the schema, by name.

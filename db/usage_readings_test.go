@@ -193,13 +193,14 @@ func TestADifferenceIsSpreadOverItsHours(t *testing.T) {
 		want := map[int64]int64{}
 		for session := range 12 {
 			began := usageNow.Add(-time.Duration(1+random.IntN(40*24*60)) * time.Minute)
-			last, before, bytes := began, int64(0), int64(0)
+			last, before := began, int64(0)
 			for last.Before(usageNow.Add(-time.Hour)) && random.IntN(12) > 0 {
 				at := last.Add(time.Duration(1+random.IntN(3000)) * time.Minute)
 				if at.After(usageNow) {
 					break
 				}
-				if bytes = before; random.IntN(5) > 0 {
+				bytes := before
+				if random.IntN(5) > 0 {
 					bytes += random.Int64N([]int64{50, 1 << 33}[random.IntN(2)])
 				}
 				r := readingOf(fmt.Sprintf("s%d", session%3), fmt.Sprint(session), began, int(at.Sub(began)/time.Minute), bytes, 0)

@@ -2,6 +2,7 @@ package usage
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -188,3 +190,72 @@ WITH adopted AS (
   JOIN subscriber_days d ON d.company_id = $1 AND d.day >= a.since
   GROUP BY d.subscriber_key
 ), ` + markUsed
+
+// groupPeriods are the billing periods of groups ($3) from $2 on, from the hours
+// that lie wholly in the period ($4 to $5) and the records of those that do not
+// ($6 to $7): where a zone is no whole hours from UTC, two periods share an hour.
+var groupPeriods = derivation{
+	table: "group_periods", keys: []string{"period_start", "group_id"}, values: volumes,
+	within: "t.period_start = $2 AND t.group_id = ANY($3)" + nonzero,
+	with: `
+edge AS (
+  SELECT r.subscriber_key, r.started_at, r.mobile_originated, r.mobile_terminated
+  FROM unnest($6::timestamptz[], $7::timestamptz[]) AS e(since, until)
+  JOIN usage_records r ON r.company_id = $1 AND r.started_at >= e.since AND r.started_at < e.until
+), ` + SpansOfKnown + " AND k.subscriber_key IN (SELECT subscriber_key FROM edge)" + SpansOf +
+		" AND m.subscriber_key IN (SELECT subscriber_key FROM edge)" + SpansInOrder + `, used AS (
+  SELECT h.group_id, h.mobile_originated, h.mobile_terminated
+  FROM group_hours h
+  WHERE h.company_id = $1 AND h.group_id = ANY($3::bigint[]) AND h.hour >= $4::timestamptz AND h.hour < $5::timestamptz
+  UNION ALL
+  SELECT s.group_id, r.mobile_originated, r.mobile_terminated
+  FROM edge r
+  JOIN span s ON s.subscriber_key = r.subscriber_key AND r.started_at >= s.since AND r.started_at < s.until
+  WHERE s.group_id = ANY($3)
+), `,
+	derived: "SELECT $2::timestamptz AS period_start, group_id, " + volumeSums + " FROM used GROUP BY group_id" + havingVolume,
+}
+
+// sumUp derives the totals of the groups in a billing period.
+func (r *regrouping) sumUp(p domain.Period) error {
+	hours := domain.HoursOf(p, r.ledger)
+	rebuilt := &rebuild{company: r.company.CompanyID}
+	return rebuilt.correct(r.ctx, r.tx, []derivation{groupPeriods}, p.Start, r.groupIDs(), hours.From, hours.Until,
+		TimeArray(pg.Pluck(hours.Edges, func(e domain.Period) time.Time { return e.Start })),
+		TimeArray(pg.Pluck(hours.Edges, func(e domain.Period) time.Time { return e.End })))
+}
+
+// Reconcile books quarantined usage of the companies whose subscribers have
+// appeared, and moves usage to the groups that its subscribers were in by now.
+// Calls that run at the same time share the work. Call it after imports.
+func (u *Store) Reconcile(ctx context.Context, companies []domain.CompanyID) error {
+	return domain.TryCompanies(ctx, companies, func(company domain.CompanyID) error {
+		_, replayed := u.Replay(ctx, domain.Whole(company))
+		return errors.Join(replayed, u.regroup(ctx, company))
+	})
+}
+
+// unreconciled are the companies for which there is something to do; in
+// usage_moves are the moves that instances of the version before note.
+const unreconciled = `
+SELECT u.company_id
+FROM (
+  SELECT q.company_id
+  FROM usage_ledger l
+  JOIN usage_quarantine q ON q.started_at >= l.first_month
+  JOIN subscribers s ON s.company_id = q.company_id AND (s.physical_id = q.physical_id
+    OR s.imsi = q.imsi AND s.imsi <> '' OR s.subscriber_id = q.msisdn AND q.msisdn <> '')
+  WHERE $1::bigint[] IS NULL OR q.company_id = ANY($1) AND s.company_id = ANY($1)
+  UNION
+  SELECT m.company_id FROM company_moves m WHERE $1::bigint[] IS NULL OR m.company_id = ANY($1)
+  UNION
+  SELECT m.company_id FROM usage_moves m WHERE $1::bigint[] IS NULL OR m.company_id = ANY($1)
+) AS u
+ORDER BY u.company_id`
+
+// ReconcileAll reconciles every company. Serve calls it now and then, for what
+// no import has finished.
+func (u *Store) ReconcileAll(ctx context.Context) error {
+	behind, lost := companies.With(ctx, u.pool, unreconciled)
+	return errors.Join(lost, u.Reconcile(ctx, behind))
+}

@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	// NASSilence and SourceSilence are after how much silence a network element, and a
-	// source that has none, count as silent. A shorter silence that an alert watches
-	// replaces them.
-	NASSilence    = 6 * time.Hour
+	// NASSilence is after how much silence a network element counts as silent. A shorter
+	// silence that an alert watches replaces it.
+	NASSilence = 6 * time.Hour
+	// SourceSilence is that of a source without network elements.
 	SourceSilence = 48 * time.Hour
 	// abandoned is how much longer a feed has been silent that counts as one that nobody
 	// uses any more.

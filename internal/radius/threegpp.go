@@ -9,6 +9,8 @@ import (
 
 	"layeh.com/radius"
 	"layeh.com/radius/rfc2865"
+
+	"simgraph/domain/ascii"
 )
 
 // The attributes of vendor 10415 that are read (3GPP TS 29.061 §16.4.7).
@@ -98,7 +100,7 @@ func digits(s string) string {
 // msisdn returns an international number in digits, however it is written: with +, 00 or
 // as tel: URI (RFC 3966); "" for another text.
 func msisdn(s string) string {
-	number, _, _ := strings.Cut(strings.TrimPrefix(strings.ToLower(s), "tel:"), ";")
+	number, _, _ := strings.Cut(strings.TrimPrefix(ascii.Lower(s), "tel:"), ";")
 	return strings.TrimPrefix(digits(number), "00")
 }
 
@@ -106,7 +108,7 @@ func msisdn(s string) string {
 // RFC 4186 §4.2.1.6 has a digit before it.
 func imsiOfUser(s string) string {
 	user, _, _ := strings.Cut(s, "@")
-	if user = digits(user); len(user) == imsiSize+1 && strings.Contains("016", user[:1]) {
+	if user = digits(user); len(user) == imsiSize+1 && (user[0] == '0' || user[0] == '1' || user[0] == '6') {
 		user = user[1:]
 	}
 	if len(user) != imsiSize {
