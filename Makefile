@@ -33,7 +33,7 @@ test: postgres ## Run the tests, but for faults; Go alone is needed.
 faults: postgres ## Break the database, network, clock and disk of the built server under load; takes minutes.
 	go test -count=1 -timeout 30m ./test/faults
 
-fuzz: ## Run every fuzz target for a minute (FUZZTIME), as every night; keep what fails in testdata/fuzz.
+fuzz: ## Run every fuzz target for a minute (FUZZTIME), for a nightly job; keep what fails in testdata/fuzz.
 	./scripts/fuzz.sh
 
 race: postgres ## Run the tests of make test, but those of the built server, with fewer random cases, under the race detector.

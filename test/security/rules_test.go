@@ -100,7 +100,7 @@ var leaves = map[string]kind{
 	"format": harmless, "eventTypes": harmless, "state": harmless,
 	"commandId": commandID, "RemoveCommandProviderInput.url": providerURL, "rotateSecret": harmless, "reason": harmless,
 	"operationId": operationID, "CancelOperationInput.operationId": activeOperation, "UndoOperationInput.operationId": doneOperation,
-	"addTags": harmless, "removeTags": harmless, "nicknamePattern": harmless, "validateOnly": harmless, "expect": harmless, "digest": harmless,
+	"addTags": harmless, "removeTags": harmless, "nicknamePattern": harmless, "validateOnly": harmless, "all": harmless, "expect": harmless, "digest": harmless,
 	"errorPolicy": harmless, "outcome": harmless,
 
 	"source": sourceName, "recordId": recordID, "sessionId": sessionID, "sequence": harmless, "startedAt": harmless, "endedAt": harmless,
