@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"crypto/tls"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 
@@ -27,7 +28,7 @@ func TestAnOriginOfAnotherSchemeIsAnotherSite(t *testing.T) {
 		{"https://sim.example", "10.0.0.5:8080", "http://10.0.0.5:8080", false, true},
 		{"https://sim.example", "10.0.0.5:8080", "https://sim.example", false, true},
 	} {
-		r := httptest.NewRequest("GET", "http://"+c.host+"/", nil)
+		r := httptest.NewRequest(http.MethodGet, "http://"+c.host+"/", nil)
 		if c.tls {
 			r.TLS = &tls.ConnectionState{}
 		}
