@@ -27,8 +27,11 @@ free() { node -e 'const s = require("net").createServer(); s.listen(0, "127.0.0.
 addr=127.0.0.1:$(free)
 provider=http://localhost:$(free)
 lemonldap=http://localhost:$(free)
-printf 'the secret of the tests' >"$data/provider.secret"
-printf 'secret-of-the-tests' >"$data/lemonldap.secret"
+(
+	umask 077
+	printf 'the secret of the tests' >"$data/provider.secret"
+	printf 'secret-of-the-tests' >"$data/lemonldap.secret"
+)
 cat >"$data/providers.json" <<JSON
 {"providers": [{
   "name": "e2e", "title": "Provider of the tests", "issuer": "$provider", "clientId": "simgraph", "clientSecretFile": "provider.secret", "scopes": ["email", "groups"], "createUsers": true,
