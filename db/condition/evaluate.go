@@ -143,9 +143,10 @@ type found struct {
 }
 
 const (
-	// isStill finds the alert unless it was edited or removed since it was read. It has a
-	// statement of its own: Citus refuses it beside unnest of several arrays.
-	isStill = `SELECT count(*) FROM condition_alerts WHERE company_id = $1 AND alert_id = $2 AND revision = $3`
+	// isStill finds the alert unless it was edited or removed since it was read, and keeps
+	// it so until the entry is stored. It has a statement of its own: Citus refuses it
+	// beside unnest of several arrays.
+	isStill = `SELECT alert_id FROM condition_alerts WHERE company_id = $1 AND alert_id = $2 AND revision = $3 FOR SHARE`
 	// writeEntries leaves out what another instance has written.
 	writeEntries = `
 INSERT INTO condition_log (company_id, alert_id, kind, state, rule_type, target, revision, subscriber_key, group_id, target_group_id, source, nas,
@@ -189,7 +190,7 @@ func (t *turn) insert(ctx context.Context, tx *sqlx.Tx, of *condition.Alert, sta
 	company, notification := t.company.CompanyID, uuid.Must(uuid.NewV7())
 	open := state == condition.Fired && (of.Kind == condition.Silent || of.Kind == condition.SourceSilent)
 	if of.AlertID != 0 {
-		if n, err := pg.Count(ctx, tx, isStill, company, of.AlertID, of.Revision); err != nil || n == 0 {
+		if still, err := pg.SelectValues[int64](ctx, tx, isStill, company, of.AlertID, of.Revision); err != nil || len(still) == 0 {
 			return err
 		}
 	}

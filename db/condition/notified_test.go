@@ -125,6 +125,28 @@ func TestAnEditedAlertIsArmedAgain(t *testing.T) {
 	}
 }
 
+// An alert that is edited while another instance writes what it noticed has no entry of
+// what it was before.
+func TestWhatAnAlertWasBeforeAnEditIsNotLogged(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.record(1, "gw")
+	f.create(domain.RuleSIM, "s1", silentFor(2))
+	f.now = f.now.Add(3 * time.Hour)
+	f.record(2, "gw")
+	edit := f.pool.MustBegin()
+	defer func() { _ = edit.Rollback() }()
+	edit.MustExec(`UPDATE condition_alerts SET bound = 24, revision = revision + 1 WHERE company_id = 1`)
+	evaluated := make(chan error, 1)
+	go func() { evaluated <- f.conditions.Round(t.Context()) }()
+	for waiting := 0; waiting == 0 && len(evaluated) == 0; time.Sleep(5 * time.Millisecond) {
+		f.must(f.pool.Get(&waiting, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`))
+	}
+	f.must(edit.Commit())
+	f.must(<-evaluated)
+	f.logs()
+}
+
 // What is not in use is not missed: it was barred, terminated or deactivated, or is a
 // profile that is not enabled.
 func TestWhatIsNotInUseIsNotMissed(t *testing.T) {
