@@ -39,7 +39,13 @@ function conditionOf(text: string): Condition[] {
   const [, key = '', operator = '', value = ''] = /^([^.]*)\.([^.]*)\.?([^]*)$/.exec(text) ?? [];
   const field = fieldOf(key);
   const known = field && operatorsOf(field).find((one) => one.key === operator);
-  return known && (known.bare || value !== '') ? [{ field: key, operator, value: known.bare ? '' : value }] : [];
+  return known && (known.bare || value !== '') ? [{ field: key, operator, value: known.bare ? '' : choiceOf(field, value) }] : [];
+}
+
+/** The value as the graph writes it. Links of before have choices in lower case, as non-ip. */
+function choiceOf({ choices }: Field, value: string): string {
+  const name = value.toUpperCase().replace('-', '_');
+  return choices?.some(([choice]) => choice === name) ? name : value;
 }
 
 /** The address with these conditions. */
@@ -50,7 +56,8 @@ export function withConditions(params: URLSearchParams, conditions: Condition[])
 }
 
 /** Why a value cannot be compared with, or null. */
-export function faultOf({ kind }: Field, value: string): string | null {
+export function faultOf({ kind, choices }: Field, value: string): string | null {
+  if (choices && !choices.some(([choice]) => choice === value)) return 'Choose one of the list.';
   if (kind === 'bytes' && parseBytes(value) === null) return 'Write a volume such as 500 MB or 1.5 GB.';
   if (kind === 'number' && !/^\s*-?\d{1,18}\s*$/.test(value)) return 'Write a whole number.';
   if (kind === 'group' && !/^\d{1,9}$/.test(value)) return 'Choose a group, or write its number.';
