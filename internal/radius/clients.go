@@ -16,6 +16,9 @@ type clients struct {
 	known atomic.Pointer[[]*domain.RADIUSClient]
 }
 
+// areRead reports whether they were ever read.
+func (c *clients) areRead() bool { return c.known.Load() != nil }
+
 // at returns the clients whose network has the address, the narrowest first.
 func (c *clients) at(address netip.Addr) []*domain.RADIUSClient {
 	known := c.known.Load()

@@ -227,7 +227,11 @@ func (l *Listener) take(ctx context.Context, datagram []byte, from peer) {
 }
 
 // refuse counts a packet of an unknown sender, or one that is made with another secret.
+// Before the clients were read, nobody can be said to be unknown.
 func (l *Listener) refuse(from peer, packet []byte, candidates []*domain.RADIUSClient) {
+	if !l.clients.areRead() {
+		return
+	}
 	l.cfg.Feed.Refuse(domain.FeedRefusal{Address: from.Addr(), NAS: claimedNAS(packet), Clients: candidates})
 }
 

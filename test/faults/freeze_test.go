@@ -183,7 +183,7 @@ func TestAMigrationIsFrozen(t *testing.T) {
 	d := newDatabase(t)
 	pool := d.open()
 	pool.SetMaxOpenConns(4)
-	run(t, "migrate", "down", "--database-url", d.url())
+	run(t, "migrate", "down", "--yes", "--database-url", d.url())
 	var before, after int
 	const applied = `SELECT count(*) FROM goose_db_version WHERE is_applied`
 	if err := pool.GetContext(t.Context(), &before, applied); err != nil {

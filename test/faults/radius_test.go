@@ -147,7 +147,7 @@ func TestAccountingThroughFreeRADIUSIsExact(t *testing.T) {
 	want := fmt.Sprintf("%d sessions, %d and %d bytes, 1 rejected", radiusSessions, a.originated, a.terminated)
 	for deadline := time.Now().Add(8 * time.Minute); got != want && time.Now().Before(deadline); time.Sleep(time.Second) {
 		if err := pool.Get(&got, `SELECT (SELECT count(*) FROM sessions) || ' sessions, ' || coalesce(sum(mobile_originated), 0) || ' and ' || coalesce(sum(mobile_terminated), 0) || ' bytes, ' ||
-  (SELECT count(*) FROM feed_rejects) || ' rejected' FROM usage_records WHERE source = 'freeradius'`); err != nil {
+  (SELECT count(*) FROM feed_rejects WHERE source = 'freeradius') || ' rejected' FROM usage_records WHERE source = 'freeradius'`); err != nil {
 			t.Fatal(err)
 		}
 	}
