@@ -117,8 +117,8 @@ func (u *Store) silentElements(ctx context.Context, company domain.CompanyID, bo
 		if !learned {
 			interval = bound
 		}
-		since, heard := listening.since(e.FeedKey, now)
-		if !heard {
+		since, isKnown := listening.since(e.FeedKey, now)
+		if !isKnown {
 			continue
 		}
 		of := silentElement{e.FeedKey, beforeOf(now, domain.IntervalsMissed*interval, since), beforeOf(now, domain.IntervalsTransferring*interval, since)}
