@@ -3,6 +3,7 @@ package radius_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -49,6 +50,28 @@ func TestAnUnknownClientGetsNoAnswer(t *testing.T) {
 	}
 	if err := <-ended; err != nil || len(l.accounted()) > 0 {
 		t.Errorf("stored %d, %v", len(l.accounted()), err)
+	}
+}
+
+// unread is a feed whose clients cannot be read.
+type unread struct{ *ledger }
+
+func (unread) Clients(context.Context) ([]*domain.RADIUSClient, error) {
+	return nil, errors.New("the database is away")
+}
+
+func TestNobodyIsRefusedBeforeTheClientsWereRead(t *testing.T) {
+	t.Parallel()
+	var l ledger
+	conn := listeningOn(t, unread{&l}, &l)
+	if _, err := conn.Write(encoded(t, report().Packet(secret))); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { return l.saw(radius.ResultUnknownClient) == 1 })
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.refused) > 0 {
+		t.Errorf("refused are %+v", l.refused)
 	}
 }
 
