@@ -1,7 +1,9 @@
 package signin
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -81,18 +83,15 @@ UPDATE web_sessions SET refresh_token = $3, check_at = $4
 WHERE company_id = $1 AND session_hash = $2 AND ended_at IS NULL`
 
 // Confirm implements signin.Logins.
-func (s *Store) Confirm(ctx context.Context, check *signin.Check, rights *signin.Rights, refreshToken domain.Secret, next time.Time) error {
+func (s *Store) Confirm(ctx context.Context, check *signin.Check, all []signin.Rights, refreshToken domain.Secret, next time.Time) error {
 	sealed, err := s.Key.Seal([]byte(refreshToken), sealedFor(check.Company, check.Session))
 	if err != nil {
 		return err
 	}
-	if rights != nil {
-		company, err := s.companyOf(ctx, rights.Company)
-		if err != nil {
+	var rights *signin.Rights
+	if all != nil {
+		if rights, err = s.rightsIn(ctx, check.Company, all); err != nil {
 			return err
-		}
-		if company.CompanyID != check.Company {
-			return &signin.Refusal{Why: signin.RefusedRule, Message: "You have access to another company now. Sign in again.", Company: check.Company}
 		}
 	}
 	return pg.Retry(ctx, func() error {
@@ -108,6 +107,28 @@ func (s *Store) Confirm(ctx context.Context, check *signin.Check, rights *signin
 			return record(ctx, tx, scope, entry)
 		})
 	})
+}
+
+// rightsIn returns those of the rights that are of the company, or a refusal. Rules may
+// name companies that there are not.
+func (s *Store) rightsIn(ctx context.Context, company domain.CompanyID, all []signin.Rights) (*signin.Rights, error) {
+	var first *signin.Refusal
+	for n := range all {
+		of, err := s.companyOf(ctx, all[n].Company)
+		refusal, is := errors.AsType[*signin.Refusal](err)
+		switch {
+		case is:
+			first = cmp.Or(first, refusal)
+		case err != nil:
+			return nil, err
+		case of.CompanyID == company:
+			return &all[n], nil
+		}
+	}
+	if first != nil {
+		return nil, first
+	}
+	return nil, &signin.Refusal{Why: signin.RefusedRule, Message: "You have access to another company now. Sign in again.", Company: company}
 }
 
 // checkScope has the service act, by what a provider has answered.

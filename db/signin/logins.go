@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
 
 	"simgraph/db"
 	"simgraph/db/audit"
@@ -33,7 +35,7 @@ func (s *Store) ByProvider(ctx context.Context, from domain.Origin, login *signi
 	scope := domain.Whole(company.CompanyID).By(&domain.Actor{Name: "provider " + login.Provider, Origin: from})
 	err = pg.Retry(ctx, func() error {
 		return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-			if err := s.spend(ctx, tx, company.CompanyID, login.State, stateFor); err != nil {
+			if err := s.spend(ctx, tx, cmp.Or(login.SpentIn, company.CompanyID), login.State, stateFor); err != nil {
 				return err
 			}
 			user, entry, err := s.account(ctx, tx, scope, login)
@@ -50,6 +52,51 @@ func (s *Store) ByProvider(ctx context.Context, from domain.Origin, login *signi
 		})
 	})
 	return begun, inCompany(err, company.CompanyID)
+}
+
+// Offers implements signin.Logins.
+func (s *Store) Offers(ctx context.Context, login *signin.Login, rights []signin.Rights) (offers []signin.Offer, err error) {
+	var first *signin.Refusal
+	for _, of := range rights {
+		offer, err := s.offer(ctx, login, of)
+		refusal, is := errors.AsType[*signin.Refusal](err)
+		switch {
+		case is:
+			first = cmp.Or(first, refusal)
+		case err != nil:
+			return nil, err
+		default:
+			offers = append(offers, *offer)
+		}
+	}
+	if len(offers) == 0 && first != nil {
+		return nil, first
+	}
+	return offers, nil
+}
+
+const groupsThere = `SELECT count(*) FROM groups WHERE company_id = $1 AND group_id = ANY($2)`
+
+// offer returns the company of the rights, or the refusal that ByProvider would return.
+// It writes nothing.
+func (s *Store) offer(ctx context.Context, login *signin.Login, rights signin.Rights) (*signin.Offer, error) {
+	company, err := s.companyOf(ctx, rights.Company)
+	if err != nil {
+		return nil, err
+	}
+	scope := domain.Whole(company.CompanyID)
+	user, err := s.known(ctx, s.pool, scope, login.Identity)
+	if err == nil && user == nil {
+		_, err = s.newcomer(ctx, s.pool, scope, login)
+	}
+	if err != nil {
+		return nil, inCompany(err, company.CompanyID)
+	}
+	named := slices.Compact(slices.Sorted(slices.Values(rights.Groups)))
+	if there, err := pg.Count(ctx, s.pool, groupsThere, company.CompanyID, pq.Array(named)); err != nil || there < len(named) {
+		return nil, cmp.Or(err, inCompany(wrongSetup(), company.CompanyID))
+	}
+	return &signin.Offer{Rights: rights, CompanyID: company.CompanyID, Name: company.Name}, nil
 }
 
 // inCompany notes in a refusal whose it is.
@@ -130,12 +177,12 @@ func (s *Store) account(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, lo
 }
 
 // known returns the user that the identity is; nil for none.
-func (s *Store) known(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, of signin.Identity) (*domain.User, error) {
-	emails, err := pg.SelectValues[string](ctx, tx, findIdentity, scope.Company, of.Issuer, of.Subject)
+func (s *Store) known(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, of signin.Identity) (*domain.User, error) {
+	emails, err := pg.SelectValues[string](ctx, in, findIdentity, scope.Company, of.Issuer, of.Subject)
 	if err != nil || len(emails) == 0 {
 		return nil, err
 	}
-	user, err := db.CompanyUser(ctx, tx, scope, emails[0])
+	user, err := db.CompanyUser(ctx, in, scope, emails[0])
 	if err == nil && user.Disabled {
 		err = &signin.Refusal{Why: signin.RefusedDisabled, Message: "Your account is disabled. Ask your administrator."}
 	}
@@ -145,11 +192,11 @@ func (s *Store) known(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, of s
 // newcomer returns the user that a person becomes who has never signed in: that of the
 // e-mail address, where the provider may say so and nobody else is that user, or a new
 // one, which is not stored yet.
-func (s *Store) newcomer(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, login *signin.Login) (*domain.User, error) {
+func (s *Store) newcomer(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, login *signin.Login) (*domain.User, error) {
 	if login.Email == (domain.Email{}) || !login.Create && !login.Link {
 		return nil, &signin.Refusal{Why: signin.RefusedUnknown, Message: "You have no account here, and signing in makes none. Ask your administrator for one."}
 	}
-	user, err := db.CompanyUser(ctx, tx, scope, login.Email.String())
+	user, err := db.CompanyUser(ctx, in, scope, login.Email.String())
 	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindNotFound {
 		if !login.Create {
 			return nil, &signin.Refusal{Why: signin.RefusedUnknown, Message: "There is no account with your e-mail address. Ask your administrator for one."}
@@ -159,7 +206,7 @@ func (s *Store) newcomer(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, l
 	if err != nil {
 		return nil, err
 	}
-	identities, err := pg.Count(ctx, tx, identitiesOfUser, scope.Company, user.UserID)
+	identities, err := pg.Count(ctx, in, identitiesOfUser, scope.Company, user.UserID)
 	switch {
 	case err != nil:
 		return nil, err

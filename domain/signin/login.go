@@ -21,12 +21,22 @@ type Login struct {
 	// Create and Link are whether the person may become a user, and one by the e-mail
 	// address.
 	Create, Link bool
-	// State is what the sign-in was recognized by: it is good for one session.
-	State domain.Secret
+	// State is what the sign-in was recognized by: it is good for one session. It is
+	// kept in the company SpentIn, or in that of the rights where SpentIn is zero.
+	State   domain.Secret
+	SpentIn domain.CompanyID
 	// RefreshToken and CheckAt are by what and when the provider is asked again; ""
 	// and zero for never.
 	RefreshToken domain.Secret
 	CheckAt      time.Time
+}
+
+// Offer is a company that a person may sign in to.
+type Offer struct {
+	Rights
+	CompanyID domain.CompanyID
+	// Name is the name of the company.
+	Name string
 }
 
 // Check is a session whose provider has to be asked again.
@@ -46,6 +56,9 @@ type Logins interface {
 	// ByProvider begins a session, with the rights of the login from now on. The error
 	// is a Refusal where the person gets none.
 	ByProvider(ctx context.Context, from domain.Origin, login *Login) (*Begun, error)
+	// Offers returns which of the rights ByProvider would accept of the login now. The
+	// error is the Refusal of the first where it would accept none.
+	Offers(ctx context.Context, login *Login, rights []Rights) ([]Offer, error)
 	// Refused counts a sign-in that was refused, for NoteRefusals.
 	Refused(from domain.Origin, attempt Attempt)
 	// NoteRefusals records in the audit log the sign-ins that were refused since the
@@ -55,10 +68,10 @@ type Logins interface {
 	// Due returns sessions whose provider has to be asked now, to this caller alone
 	// for a minute.
 	Due(ctx context.Context) ([]*Check, error)
-	// Confirm goes on with a session: with the rights, unless nil, and the refresh
-	// token and time of the next check. The error is a Refusal where the account does
-	// not allow it.
-	Confirm(ctx context.Context, check *Check, rights *Rights, refreshToken domain.Secret, next time.Time) error
+	// Confirm goes on with a session: with those of the rights that are of its company,
+	// unless nil, and the refresh token and time of the next check. The error is a
+	// Refusal where none are, or the account does not allow it.
+	Confirm(ctx context.Context, check *Check, rights []Rights, refreshToken domain.Secret, next time.Time) error
 	// EndChecked ends the session, and with allOfPerson those of the identity. The
 	// audit log keeps why.
 	EndChecked(ctx context.Context, check *Check, why RefusalReason, allOfPerson bool) error

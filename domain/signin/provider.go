@@ -84,19 +84,28 @@ func (r *Rule) check() error {
 	return nil
 }
 
-// RightsOf returns what the first rule that fits gives to a person with the claims, or
-// a Refusal.
-func (p *Provider) RightsOf(claims map[string]any) (*Rights, error) {
+// RightsOf returns what a person with the claims may do: of each company what the first
+// rule gives that fits, in the order of the rules. The error is a Refusal where none fits.
+func (p *Provider) RightsOf(claims map[string]any) ([]Rights, error) {
+	var all []Rights
 	for n := range p.Rules {
 		rule := &p.Rules[n]
-		if rule.Claim == p.EmailClaim && !p.verified(claims) {
-			continue
-		}
-		if slices.Contains(texts(claimAt(claims, rule.Claim)), rule.Value) {
-			return &rule.Rights, nil
+		decided := slices.ContainsFunc(all, func(of Rights) bool { return of.Company == rule.Company })
+		if !decided && p.fits(rule, claims) {
+			all = append(all, rule.Rights)
 		}
 	}
-	return nil, &Refusal{Why: RefusedRule, Message: "Nothing that " + p.Title + " says about you gives you access. Ask your administrator for it."}
+	if len(all) == 0 {
+		return nil, &Refusal{Why: RefusedRule, Message: "Nothing that " + p.Title + " says about you gives you access. Ask your administrator for it."}
+	}
+	return all, nil
+}
+
+func (p *Provider) fits(rule *Rule, claims map[string]any) bool {
+	if rule.Claim == p.EmailClaim && !p.verified(claims) {
+		return false
+	}
+	return slices.Contains(texts(claimAt(claims, rule.Claim)), rule.Value)
 }
 
 // EmailOf returns the e-mail address that the provider vouches for; the zero value for

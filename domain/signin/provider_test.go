@@ -3,6 +3,8 @@ package signin_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"simgraph/domain"
@@ -17,7 +19,7 @@ func claimsOf(t *testing.T, text string) (claims map[string]any) {
 	return claims
 }
 
-func TestTheFirstRuleThatFitsDecides(t *testing.T) {
+func TestTheFirstRuleOfACompanyThatFitsDecides(t *testing.T) {
 	t.Parallel()
 	rule := func(claim, value, company string) signin.Rule {
 		return signin.Rule{Claim: claim, Value: value, Rights: signin.Rights{Company: company}}
@@ -26,8 +28,13 @@ func TestTheFirstRuleThatFitsDecides(t *testing.T) {
 		rule("groups", "admins", "1"), rule("groups", "fleet", "2"), rule("realm_access.roles", "viewer", "3"),
 		rule("https://acme.example/team", "iot", "4"), rule("staff", "true", "5"), rule("email", "ops@acme.example", "6"),
 	}}
-	for text, company := range map[string]string{
-		`{"groups": ["fleet", "admins"]}`:                              "1",
+	second := rule("groups", "seconds", "1")
+	second.Groups = []int64{7}
+	p.Rules = append(p.Rules, second)
+	for text, want := range map[string]string{
+		`{"groups": ["fleet", "admins"]}`:                              "1 2",
+		`{"groups": ["seconds", "fleet"]}`:                             "2 1[7]",
+		`{"groups": ["seconds", "admins"], "staff": true}`:             "1 5",
 		`{"groups": ["others", "fleet"]}`:                              "2",
 		`{"groups": "fleet"}`:                                          "2",
 		`{"groups": "fleet admins"}`:                                   "",
@@ -48,9 +55,16 @@ func TestTheFirstRuleThatFitsDecides(t *testing.T) {
 		`{"email": "x@acme.example", "groups": ["x"], "staff": "yes"}`: "",
 	} {
 		rights, err := p.RightsOf(claimsOf(t, text))
+		var got []string
+		for _, of := range rights {
+			got = append(got, of.Company)
+			if of.Groups != nil {
+				got[len(got)-1] += fmt.Sprint(of.Groups)
+			}
+		}
 		refusal, is := errors.AsType[*signin.Refusal](err)
-		if company == "" && (!is || refusal.Why != signin.RefusedRule) || company != "" && (err != nil || rights.Company != company) {
-			t.Errorf("%s: %v, %v", text, rights, err)
+		if strings.Join(got, " ") != want || (want == "") != (is && refusal.Why == signin.RefusedRule) {
+			t.Errorf("%s: %v, %v, want %s", text, got, err, want)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (h *Handler) check(ctx context.Context, check *signin.Check) error {
 		h.Log.WarnContext(ctx, "a provider could not be asked about a session, which goes on", "provider", p.Name, "error", err, "because", errors.Unwrap(err))
 		return nil
 	}
-	var rights *signin.Rights
+	var rights []signin.Rights
 	if person.Claims != nil {
 		rights, err = p.RightsOf(person.Values)
 	}

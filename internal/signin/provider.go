@@ -17,6 +17,8 @@ const (
 	// come back to callbackPath behind that.
 	providerPath = "/signin/"
 	callbackPath = "/callback"
+	// companyPath, behind that too, takes which of several companies a person wants.
+	companyPath = "/company"
 	// signInTime is how long people may take at the provider.
 	signInTime = 10 * time.Minute
 	// maxPlace bounds the place of the page that people come back to.
@@ -91,43 +93,61 @@ func (h *Handler) callback(p *Provider) http.HandlerFunc {
 		}
 		begun, err := h.kept(r, p)
 		h.setFlow(w, r, "", -1)
-		subject := ""
-		if err == nil {
-			subject, err = h.finish(w, r, p, begun)
-		}
 		if err != nil {
-			h.turnAway(w, r, p, err, subject)
+			h.turnAway(w, r, p, err, "")
 			return
 		}
-		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("Location", "/"+begun.Place) // http.Redirect would change the fragment
-		w.WriteHeader(http.StatusSeeOther)
+		login, offers, err := h.recognize(r, p, begun)
+		switch {
+		case err != nil:
+			h.turnAway(w, r, p, err, login.Subject)
+		case len(offers) > 1:
+			h.ask(w, r, p, &choice{login: *login, Offers: offers, Former: begun.Former, Place: begun.Place})
+		default:
+			login.Rights = offers[0].Rights
+			h.enter(w, r, p, login, begun.Former, begun.Place)
+		}
 	}
 }
 
-// finish begins the session. It returns who the provider says that it is, also with an
-// error.
-func (h *Handler) finish(w http.ResponseWriter, r *http.Request, p *Provider, begun *flow) (subject string, err error) {
+// recognize returns who has signed in at the provider, without rights yet, and the
+// companies that the person may sign in to, at least one. The login has the subject also
+// with an error, where the provider has said who it is.
+func (h *Handler) recognize(r *http.Request, p *Provider, begun *flow) (*signin.Login, []signin.Offer, error) {
+	login := &signin.Login{Provider: p.Name, Create: p.CreateUsers, Link: p.LinkUsers, State: domain.Secret(begun.State)}
 	person, err := p.Client.Finish(r.Context(), begun.Attempt, r.URL.Query())
 	if err != nil {
-		return "", err
+		return login, nil, err
 	}
+	login.Identity = signin.Identity{Issuer: p.Issuer, Subject: person.Subject}
+	login.Email, login.RefreshToken = p.EmailOf(person.Values), person.RefreshToken
 	rights, err := p.RightsOf(person.Values)
 	if err != nil {
-		return person.Subject, err
+		return login, nil, err
 	}
-	login := &signin.Login{
-		Identity: signin.Identity{Issuer: p.Issuer, Subject: person.Subject}, Provider: p.Name, Rights: *rights, Email: p.EmailOf(person.Values),
-		Create: p.CreateUsers, Link: p.LinkUsers, State: domain.Secret(begun.State), RefreshToken: person.RefreshToken,
+	if len(rights) == 1 {
+		return login, []signin.Offer{{Rights: rights[0]}}, nil
 	}
+	offers, err := h.Logins.Offers(r.Context(), login, rights)
+	return login, offers, err
+}
+
+// enter begins the session and leads to the place of the page.
+func (h *Handler) enter(w http.ResponseWriter, r *http.Request, p *Provider, login *signin.Login, former domain.Secret, place string) {
 	if login.RefreshToken != "" {
 		login.CheckAt = h.Now().Add(h.CheckEvery)
 	}
 	session, err := h.Logins.ByProvider(r.Context(), domain.OriginOf(r.Context()), login)
-	if err != nil {
-		return person.Subject, err
+	if err == nil {
+		err = h.Sessions.Give(w, r, session, former)
 	}
-	return person.Subject, h.Sessions.Give(w, r, session, begun.Former)
+	if err != nil {
+		h.turnAway(w, r, p, err, login.Subject)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Location", "/"+place) // http.Redirect would change the fragment
+	w.WriteHeader(http.StatusSeeOther)
 }
 
 // keep sets the cookie of a sign-in that has begun.
@@ -143,20 +163,25 @@ func (h *Handler) keep(w http.ResponseWriter, r *http.Request, p *Provider, begu
 	return err
 }
 
-// kept reads the cookie. Two of them count as none, as another host of the domain may
-// have set one.
+// kept reads the cookie.
 func (h *Handler) kept(r *http.Request, p *Provider) (*flow, error) {
 	unknown := &signin.Refusal{Why: signin.RefusedAnswer, Message: "This browser has begun no sign-in at " + p.Title + ", or began it too long ago. Sign in again."}
-	cookies := r.CookiesNamed(h.flowName(r))
-	if len(cookies) != 1 {
-		return nil, unknown
-	}
 	begun := &flow{}
-	text, err := h.Key.Open(decode(cookies[0].Value), p.sealedFor())
+	text, err := h.Key.Open(decode(h.flowOf(r)), p.sealedFor())
 	if err != nil || json.Unmarshal(text, begun) != nil || h.Now().After(begun.BegunAt.Add(signInTime)) {
 		return nil, unknown
 	}
 	return begun, nil
+}
+
+// flowOf is what the cookie holds. Two of them count as none, as another host of the
+// domain may have set one.
+func (h *Handler) flowOf(r *http.Request) string {
+	cookies := r.CookiesNamed(h.flowName(r))
+	if len(cookies) != 1 {
+		return ""
+	}
+	return cookies[0].Value
 }
 
 func (h *Handler) flowName(r *http.Request) string {
@@ -188,12 +213,12 @@ func (h *Handler) turnAway(w http.ResponseWriter, r *http.Request, p *Provider, 
 			w.Header().Set("Retry-After", "5")
 		}
 		h.Log.WarnContext(r.Context(), "a sign-in at a provider failed", "provider", p.Name, "requestId", requestID, "error", err, "because", errors.Unwrap(err))
-		show(w, status, refusalPage{p.Title, text, requestID, p.path()})
+		show(w, status, refusalTemplate, refusalPage{p.Title, text, requestID, p.path()})
 		return
 	}
 	h.Logins.Refused(domain.OriginOf(r.Context()), signin.Attempt{Company: refusal.Company, Way: p.Name, Why: refusal.Why, Subject: subject})
 	h.Log.InfoContext(r.Context(), "a sign-in was refused", "provider", p.Name, "why", refusal.Why, "subject", subject, "requestId", requestID, "error", err)
-	show(w, http.StatusForbidden, refusalPage{p.Title, refusal.Message, requestID, p.path()})
+	show(w, http.StatusForbidden, refusalTemplate, refusalPage{p.Title, refusal.Message, requestID, p.path()})
 }
 
 // refusalOf is a refusal of what the provider has answered; nil for other errors.

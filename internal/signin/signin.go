@@ -65,7 +65,7 @@ func New(cfg Config) *Handler {
 func (h *Handler) Handlers() map[string]http.Handler {
 	handlers := map[string]http.Handler{SessionPath: http.HandlerFunc(h.session), LinkPath: http.HandlerFunc(h.link)}
 	for _, p := range h.Providers {
-		handlers[p.path()], handlers[p.path()+callbackPath] = h.start(p), h.callback(p)
+		handlers[p.path()], handlers[p.path()+callbackPath], handlers[p.path()+companyPath] = h.start(p), h.callback(p), h.choose(p)
 	}
 	return handlers
 }
