@@ -11,8 +11,8 @@ import (
 	"simgraph/domain/inventory"
 )
 
-// maxTags bounds how many tags a change adds or removes.
-const maxTags = 20
+// MaxTags bounds how many tags a change adds or removes.
+const MaxTags = 20
 
 // TagsField is the name of a tag among the changes of a row.
 const TagsField = "tags"
@@ -56,8 +56,8 @@ func (c Change) Permissions() (needed []domain.Permission) {
 
 // Check rejects values that no subscriber can have, at a time.
 func (c Change) Check(now time.Time) error {
-	if len(c.AddTags) > maxTags || len(c.RemoveTags) > maxTags {
-		return domain.Invalid("change", "a change adds and removes at most %d tags each", maxTags)
+	if len(c.AddTags) > MaxTags || len(c.RemoveTags) > MaxTags {
+		return domain.Invalid("change", "a change adds and removes at most %d tags each", MaxTags)
 	}
 	for _, tag := range c.AddTags {
 		if slices.Contains(c.RemoveTags, tag) {

@@ -84,6 +84,9 @@ var truths = map[string]bool{"true": true, "yes": true, "1": true, "false": fals
 
 func readTags(to *[]domain.TagName, cell string) error {
 	for name := range strings.SplitSeq(cell, tagSeparator) {
+		if len(*to) > bulk.MaxTags {
+			return nil // too many already: the check of the row says so
+		}
 		tag, err := domain.NewTagName(strings.TrimSpace(name))
 		if err != nil {
 			return err

@@ -5,9 +5,11 @@ package changes
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"encoding/csv"
 	"errors"
 	"io"
+	"iter"
 	"strings"
 	"time"
 	"unicode"
@@ -17,15 +19,39 @@ import (
 	"simgraph/domain/bulk"
 )
 
-// maxCells bounds the columns of a file.
-const maxCells = 200
+const (
+	// maxCells bounds the columns of a file.
+	maxCells = 200
+	// maxLine bounds a line in bytes, with the lines that a quoted cell goes on for.
+	maxLine = 1 << 20
+	// readAtOnce is how much of a file is read ahead.
+	readAtOnce = 1 << 16
+)
 
-// Read returns the rows of a file with a header, in their order. A line that cannot be
-// read is a row with a fault, so that all errors are found at once. It fails for a file
-// of which the header cannot be read, with more than bulk.MaxRows rows or none, and with
-// the error of in. Cells are separated by commas, semicolons or tabs, as the header is.
-func Read(in io.Reader, mapping Mapping, now time.Time) ([]bulk.Row, error) {
-	buffered := bufio.NewReaderSize(in, 1<<16)
+// Read returns the rows of Rows.
+func Read(in io.Reader, mapping Mapping, now time.Time) (rows []bulk.Row, err error) {
+	lines, err := Rows(in, mapping, now)
+	if err != nil {
+		return nil, err
+	}
+	for row, err := range lines {
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// Rows reads the header of a file and yields its rows, in their order, once. A line that
+// cannot be read is a row with a fault, so that all errors are found at once. It fails for
+// a file of which the header cannot be read, with more than bulk.MaxRows rows or none, with
+// a line over 1 MB, and with the error of in. Cells are separated by commas, semicolons or
+// tabs, as the header is.
+func Rows(in io.Reader, mapping Mapping, now time.Time) (iter.Seq2[bulk.Row, error], error) {
+	bounded := &lineReader{in: in}
+	bounded.next()
+	buffered := bufio.NewReaderSize(bounded, readAtOnce)
 	head, err := buffered.Peek(1 << 12)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -39,11 +65,31 @@ func Read(in io.Reader, mapping Mapping, now time.Time) ([]bulk.Row, error) {
 	}
 	lines := csv.NewReader(buffered)
 	lines.Comma, lines.FieldsPerRecord, lines.ReuseRecord = separator(head), -1, true
-	r := &reader{lines: lines, now: now, seen: map[string]int{}}
+	r := &reader{in: bounded, lines: lines, now: now, seen: map[identity]int32{}}
 	if err := r.header(mapping); err != nil {
 		return nil, err
 	}
-	return r.rows()
+	return r.rows, nil
+}
+
+// lineReader bounds what is read between two calls of next.
+type lineReader struct {
+	in   io.Reader
+	left int
+}
+
+var errLine = domain.Invalid("file", "a line has more than %d MB: is a quote not closed?", maxLine>>20)
+
+func (l *lineReader) next() { l.left = maxLine }
+
+// Read implements io.Reader.
+func (l *lineReader) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, errLine
+	}
+	n, err := l.in.Read(p)
+	l.left -= n
+	return n, err
 }
 
 // separator is the one that the first line has most of.
@@ -59,11 +105,20 @@ func separator(head []byte) rune {
 }
 
 type reader struct {
+	in     *lineReader
 	lines  *csv.Reader
 	now    time.Time
 	fields []string
 	// seen is the line of each subscriber.
-	seen map[string]int
+	seen map[identity]int32
+}
+
+// identity stands for a physicalId in less memory.
+type identity [16]byte
+
+func identityOf(physicalID string) identity {
+	sum := sha256.Sum256([]byte(physicalID))
+	return identity(sum[:])
 }
 
 func (r *reader) header(mapping Mapping) error {
@@ -88,26 +143,40 @@ func (r *reader) header(mapping Mapping) error {
 	return err
 }
 
-func (r *reader) rows() (rows []bulk.Row, err error) {
+// rows yields the rows, and the error that ends them.
+func (r *reader) rows(yield func(bulk.Row, error) bool) {
+	found := 0
 	for {
+		row, err := r.next()
+		switch {
+		case errors.Is(err, io.EOF) && found == 0:
+			err = domain.Invalid("file", "the file has no line beneath its header")
+		case errors.Is(err, io.EOF):
+			return
+		case err == nil && found == bulk.MaxRows:
+			err = domain.Invalid("file", "an operation has at most %d subscribers: cut the file", bulk.MaxRows)
+		}
+		found++
+		if !yield(row, err) || err != nil {
+			return
+		}
+	}
+}
+
+// next reads up to the end of a line that is not blank.
+func (r *reader) next() (bulk.Row, error) {
+	for {
+		r.in.next()
 		cells, err := r.lines.Read()
 		bad, malformed := errors.AsType[*csv.ParseError](err)
 		switch {
-		case errors.Is(err, io.EOF):
-			if len(rows) == 0 {
-				return nil, domain.Invalid("file", "the file has no line beneath its header")
-			}
-			return rows, nil
 		case malformed:
-			rows = append(rows, bulk.Row{Line: bad.StartLine, Fault: malformedLine(bad)})
+			return bulk.Row{Line: bad.StartLine, Fault: malformedLine(bad)}, nil
 		case err != nil:
-			return nil, err
+			return bulk.Row{}, err
 		case !blank(cells):
 			line, _ := r.lines.FieldPos(0)
-			rows = append(rows, r.row(line, cells))
-		}
-		if len(rows) > bulk.MaxRows {
-			return nil, domain.Invalid("file", "an operation has at most %d subscribers: cut the file", bulk.MaxRows)
+			return r.row(line, cells), nil
 		}
 	}
 }
@@ -162,13 +231,14 @@ func (r *reader) fill(row *bulk.Row, cells []string) error {
 	case row.PhysicalID == "":
 		return domain.Invalid(identifier, "the line names no subscriber: its %s is empty", identifier)
 	}
-	if before, twice := r.seen[row.PhysicalID]; twice {
+	id := identityOf(row.PhysicalID)
+	if before, twice := r.seen[id]; twice {
 		return domain.Invalid(identifier, "line %d names the same subscriber", before)
 	}
 	if row.IsEmpty() {
 		return domain.Invalid("", "the line has nothing that changes")
 	}
-	r.seen[row.PhysicalID] = row.Line
+	r.seen[id] = int32(row.Line) //nolint:gosec // a file has less than 64 MB
 	return row.Check(r.now)
 }
 

@@ -145,10 +145,25 @@ func TestFilesThatCannotBeReadAreRejected(t *testing.T) {
 		"too many columns":  {"physicalId" + strings.Repeat(",", 300) + "\n", "at most 200 columns"},
 		"too many lines":    {"physicalId,nickname\n" + strings.Repeat("8944,x\n", bulk.MaxRows+1), "at most 200000 subscribers"},
 		"an unknown column": {"physicalId,imei\n8944,1\n", `the column "imei" is unknown`},
+		"an open quote":     {"physicalId,nickname\n8944,\"" + strings.Repeat("x\n", 1<<20), "a line has more than 1 MB"},
+		"a wide line":       {"physicalId,nickname\n8944," + strings.Repeat("x", 2<<20) + "\n", "a line has more than 1 MB"},
 	} {
 		if _, err := read(t, c.file); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A cell of very many tags is refused without a comparison of each with all.
+func TestNoMoreTagsAreReadThanAChangeHas(t *testing.T) {
+	t.Parallel()
+	var cell strings.Builder
+	for n := range 100_000 {
+		fmt.Fprintf(&cell, "%d|", n)
+	}
+	rows, err := read(t, "physicalId,addTags\n8944,"+cell.String()+"last\n8945,a\n")
+	if err != nil || len(rows) != 2 || rows[0].Fault == nil || !strings.Contains(rows[0].Fault.Message, "at most 20 tags") || rows[1].Fault != nil {
+		t.Errorf("%q, %v", texts(rows), err)
 	}
 }
 
