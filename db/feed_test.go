@@ -89,6 +89,41 @@ func TestAccountingIsStoredByWhatBecomesOfIt(t *testing.T) {
 	f.mustAgree()
 }
 
+// A card that a network element names by its ICCID alone is found by its physicalId,
+// exactly, and one that nobody has is quarantined.
+func TestACardIsFoundByItsICCID(t *testing.T) {
+	t.Parallel()
+	f := newFeed(t, 2)
+	f.pool.MustExec(`UPDATE subscribers SET physical_id = '8944500102030405067' WHERE physical_id = 's1'`)
+	of := func(iccid string) domain.Accounting {
+		a := f.of("", 10, 7)
+		a.Record.PhysicalID, a.Record.SessionID = iccid, "nas/"+iccid
+		return a
+	}
+	for iccid, want := range map[string]domain.AccountingResult{
+		"8944500102030405067": domain.AccountingBooked, "89445001020304050678": domain.AccountingQuarantined,
+	} {
+		if got := f.account(of(iccid)); got != want {
+			t.Errorf("%s is %s, not %s", iccid, got, want)
+		}
+	}
+	f.mustAgree()
+}
+
+// The example of a reason is the last request, with what was found in it.
+func TestTheExampleOfARejectQuotesWhatWasFound(t *testing.T) {
+	t.Parallel()
+	f := newFeed(t, 1)
+	for _, found := range []string{"", `User-Name "van"`, `User-Name "\x00"`} {
+		f.account(domain.Accounting{NAS: "nas", At: f.now, Unusable: "nobody", Found: found})
+	}
+	page, err := feed.NewState(f.pool).Rejects(t.Context(), f.scope, domain.Page{Limit: 5})
+	want := "at " + f.now.UTC().Format(time.RFC3339) + `: User-Name "\x00"`
+	if r := page.Items; err != nil || len(r) != 1 || r[0].Requests != 3 || r[0].Example != want {
+		t.Errorf("rejects: %+v, %v", r, err)
+	}
+}
+
 // The same number may be in two companies: the client's secret and network say
 // which of them a request may belong to.
 func TestARequestBelongsToTheCompanyThatHasTheSubscriber(t *testing.T) {

@@ -71,6 +71,8 @@ type Accounting struct {
 	// Unusable is why the request cannot be booked; "" when it can. Such requests
 	// are recorded and answered, since one that is not blocks its sender.
 	Unusable string
+	// Found quotes what could not be used; "" where nothing was there.
+	Found string
 }
 
 // AccountingResult is what became of an accounting request.

@@ -5,7 +5,6 @@ package feed
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -67,7 +66,7 @@ func (f *Store) Account(ctx context.Context, clients []*domain.RADIUSClient, a d
 
 func (f *Store) store(ctx context.Context, client *domain.RADIUSClient, clients []*domain.RADIUSClient, a domain.Accounting) (domain.AccountingResult, error) {
 	if a.Unusable != "" {
-		return f.reject(ctx, client, a, a.Unusable, fmt.Sprintf("at %s", a.At.UTC().Format(time.RFC3339)))
+		return f.reject(ctx, client, a, a.Unusable, exampleOf(a))
 	}
 	if a.Restarted {
 		var failures []error
@@ -93,6 +92,15 @@ func (f *Store) store(ctx context.Context, client *domain.RADIUSClient, clients 
 	default:
 		return f.reject(ctx, client, a, "the ledger rejects "+result.Err.Field, result.Err.Message)
 	}
+}
+
+// exampleOf describes a request that cannot be used: when it was made, and what was found.
+func exampleOf(a domain.Accounting) string {
+	at := "at " + a.At.UTC().Format(time.RFC3339)
+	if a.Found == "" {
+		return at
+	}
+	return at + ": " + a.Found
 }
 
 // owner returns the first of the clients whose company has the subscriber, or else

@@ -43,7 +43,9 @@ func (r *request) read(arrived time.Time) domain.Accounting {
 			a.Unusable = fmt.Sprintf("Acct-Status-Type %d is not supported", status)
 			return a
 		}
-		a.Record, a.Unusable = r.record(event, a)
+		var why defect
+		a.Record, why = r.record(event, a)
+		a.Unusable, a.Found = why.reason, why.found
 		a.Record.Report.SentAt, a.Record.Report.ClockOff, a.Record.Report.Dating = r.sent(arrived, at), clockOff, dating
 	}
 	return a
@@ -56,24 +58,22 @@ var events = map[rfc2866.AcctStatusType]domain.SessionEvent{
 }
 
 // record returns the cumulative record, or why there is none.
-func (r *request) record(event domain.SessionEvent, a domain.Accounting) (domain.UsageRecord, string) {
+func (r *request) record(event domain.SessionEvent, a domain.Accounting) (domain.UsageRecord, defect) {
 	g := r.threeGPP()
+	of, unknown := r.subscriber(g)
 	record := domain.UsageRecord{
-		SessionID: r.session(g, a.NAS), EndedAt: a.At, Protocol: domain.RADIUSProtocol,
+		PhysicalID: of.iccid, SessionID: r.session(g, a.NAS), EndedAt: a.At, Protocol: domain.RADIUSProtocol,
 		Report: &domain.SessionReport{
-			Event: event, IMSI: digits(g.text(imsiType)), MSISDN: msisdn(rfc2865.CallingStationID_GetString(r.Packet)), NAS: a.NAS,
+			Event: event, IMSI: of.imsi, MSISDN: of.msisdn, NAS: a.NAS,
 			APN: text(rfc2865.CalledStationID_GetString(r.Packet)), IMEI: digits(g.text(imeisvType)),
 			RATType: g.ratType(), VisitedNetwork: digits(g.text(sgsnNetworkType)),
 		},
 	}
 	if record.SessionID == "" {
-		return record, "Acct-Session-Id is missing"
+		return record, defect{reason: "Acct-Session-Id is missing"}
 	}
-	if record.Report.IMSI == "" && record.Report.MSISDN == "" {
-		record.Report.IMSI = imsiOfUser(rfc2865.UserName_GetString(r.Packet))
-	}
-	if record.Report.IMSI == "" && record.Report.MSISDN == "" {
-		return record, "3GPP-IMSI, Calling-Station-Id and User-Name have no IMSI or number"
+	if unknown.reason != "" {
+		return record, unknown
 	}
 	if ip := r.Get(rfc2865.FramedIPAddress_Type); len(ip) == 4 {
 		record.IPAddress = netip.AddrFrom4([4]byte(ip))
@@ -85,12 +85,12 @@ func (r *request) record(event domain.SessionEvent, a domain.Accounting) (domain
 	record.StartedAt = r.began(event, a.At)
 	var err error
 	if record.MobileOriginated, err = r.octets(rfc2866.AcctInputOctets_Type, rfc2869.AcctInputGigawords_Type); err != nil {
-		return record, err.Error()
+		return record, defect{err.Error(), r.foundAt(rfc2866.AcctInputOctets_Type, rfc2869.AcctInputGigawords_Type)}
 	}
 	if record.MobileTerminated, err = r.octets(rfc2866.AcctOutputOctets_Type, rfc2869.AcctOutputGigawords_Type); err != nil {
-		return record, err.Error()
+		return record, defect{err.Error(), r.foundAt(rfc2866.AcctOutputOctets_Type, rfc2869.AcctOutputGigawords_Type)}
 	}
-	return record, ""
+	return record, defect{}
 }
 
 // nas names the network element: NAS-Identifier, or else its address.

@@ -3,6 +3,7 @@ package radius
 import (
 	"crypto/md5" //nolint:gosec // RADIUS authenticates packets by MD5
 	"encoding/binary"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +24,13 @@ func FuzzAuthenticPackets(f *testing.F) {
 	}
 	f.Add([]byte{26, 9, 0, 0, 40, 175, 1, 200, 7})
 	f.Add([]byte{97, 2, 8, 3, 1, 40, 6, 0, 0, 0, 3})
+	for _, names := range [][]string{{"", "23415", "234150000000001", ""}, {"", "", "8944500102030405067F", ""}, {"", "26201", "x", "1234150000000001@y"}} {
+		packet, err := named(names[0], names[1], names[2], names[3]).Encode()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(packet[headerSize:])
+	}
 	f.Fuzz(func(t *testing.T, attributes []byte) {
 		packet := append(make([]byte, headerSize), attributes...)
 		packet[0], packet[1] = 4, 7
@@ -43,6 +51,9 @@ func FuzzAuthenticPackets(f *testing.F) {
 		a := r.read(time.Now())
 		if a.Unusable == "" && !a.Restarted && (a.Record.SessionID == "" || a.Record.Subscriber() == "msisdn ") {
 			t.Errorf("usable: %+v", a)
+		}
+		if len(a.Found) > 2000 || strings.ContainsFunc(a.Found, func(r rune) bool { return r < ' ' || r > '~' }) {
+			t.Errorf("found %q", a.Found)
 		}
 		a.Record.Source, a.Record.EndedAt = "fuzz", time.Now()
 		a.Record.StartedAt = time.Time{}

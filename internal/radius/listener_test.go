@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -329,14 +330,14 @@ func TestUnusableRequestsAreAnswered(t *testing.T) {
 	high := report().Packet(secret)
 	_ = rfc2869.AcctInputGigawords_Set(high, 1<<29)
 	for reason, packet := range map[string][]byte{
-		"an attribute is malformed":                                          b,
-		"Acct-Status-Type is missing":                                        without(rfc2866.AcctStatusType_Type),
-		"Acct-Status-Type 9 is not supported":                                encoded(t, odd),
-		"NAS-IP-Address and NAS-Identifier are missing":                      without(rfc2865.NASIdentifier_Type),
-		"Acct-Session-Id is missing":                                         without(rfc2866.AcctSessionID_Type),
-		"3GPP-IMSI, Calling-Station-Id and User-Name have no IMSI or number": without(rfc2865.VendorSpecific_Type, rfc2865.CallingStationID_Type),
-		"attribute 42 is no number":                                          encoded(t, short),
-		"attribute 52 is too high":                                           encoded(t, high),
+		"an attribute is malformed":                                                 b,
+		"Acct-Status-Type is missing":                                               without(rfc2866.AcctStatusType_Type),
+		"Acct-Status-Type 9 is not supported":                                       encoded(t, odd),
+		"NAS-IP-Address and NAS-Identifier are missing":                             without(rfc2865.NASIdentifier_Type),
+		"Acct-Session-Id is missing":                                                without(rfc2866.AcctSessionID_Type),
+		"3GPP-IMSI, Calling-Station-Id and User-Name have no IMSI, number or ICCID": without(rfc2865.VendorSpecific_Type, rfc2865.CallingStationID_Type),
+		"attribute 42 is no number":                                                 encoded(t, short),
+		"attribute 52 is too high":                                                  encoded(t, high),
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
@@ -345,8 +346,12 @@ func TestUnusableRequestsAreAnswered(t *testing.T) {
 			if answer := answered(t, conn, packet); !codec.IsAuthenticResponse(answer, packet, secret) {
 				t.Error("the answer is not authentic")
 			}
-			if got := l.accounted()[0].Unusable; got != reason {
-				t.Errorf("unusable since %q", got)
+			got := l.accounted()[0]
+			if got.Unusable != reason {
+				t.Errorf("unusable since %q", got.Unusable)
+			}
+			if isNumber := strings.HasPrefix(reason, "attribute "); isNumber != strings.HasPrefix(got.Found, "attribute 42 ") {
+				t.Errorf("found %q", got.Found)
 			}
 		})
 	}

@@ -9,8 +9,6 @@ import (
 
 	"layeh.com/radius"
 	"layeh.com/radius/rfc2865"
-
-	"simgraph/domain/ascii"
 )
 
 // The attributes of vendor 10415 that are read (3GPP TS 29.061 §16.4.7).
@@ -19,6 +17,7 @@ const (
 	imsiType        = 1
 	chargingIDType  = 2
 	ggsnAddressType = 7
+	homeNetworkType = 8
 	sgsnNetworkType = 18
 	imeisvType      = 20
 	ratTypeType     = 21
@@ -69,7 +68,6 @@ func (v vendorAttributes) ratType() string {
 
 const (
 	longestText = 100
-	imsiSize    = 15
 	shortText   = 48
 )
 
@@ -95,26 +93,6 @@ func digits(s string) string {
 		return ""
 	}
 	return s
-}
-
-// msisdn returns an international number in digits, however it is written: with +, 00 or
-// as tel: URI (RFC 3966); "" for another text.
-func msisdn(s string) string {
-	number, _, _ := strings.Cut(strings.TrimPrefix(ascii.Lower(s), "tel:"), ";")
-	return strings.TrimPrefix(digits(number), "00")
-}
-
-// imsiOfUser returns the IMSI that a user name begins with; "" for none. The identity of
-// RFC 4186 §4.2.1.6 has a digit before it.
-func imsiOfUser(s string) string {
-	user, _, _ := strings.Cut(s, "@")
-	if user = digits(user); len(user) == imsiSize+1 && (user[0] == '0' || user[0] == '1' || user[0] == '6') {
-		user = user[1:]
-	}
-	if len(user) != imsiSize {
-		return ""
-	}
-	return user
 }
 
 // short is a part of a session id: as it is, or a hash of what is too long.
