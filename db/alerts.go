@@ -65,24 +65,11 @@ func findAlert(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, 
 	if alert := found[id]; alert != nil {
 		return alert, nil
 	}
-	if scope.Restricted() {
-		return nil, hiddenAlert(ctx, in, scope, id)
-	}
 	return nil, noAlert(id)
 }
 
-// hiddenAlert is the error for an alert that a restricted scope does not show.
-func hiddenAlert(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id int64) error {
-	alert, err := findAlert(ctx, in, domain.Whole(scope.Company), id)
-	if err == nil && alert.RuleType == domain.RuleCompany {
-		return pg.WholeCompanyOnly("alerts on the company")
-	}
-	if err == nil {
-		return noAlert(id)
-	}
-	return err
-}
-
+// noAlert is the error for what is not there and for what the scope does not show: nobody
+// learns by its text that an alert exists.
 func noAlert(id int64) error { return domain.NotFound("alertId", "alert", pg.FormatInt(id)) }
 
 const findAlerts = `SELECT ` + alertSelect + fromAlerts + `

@@ -154,8 +154,8 @@ func checkThresholds(lower, upper int64) error {
 }
 
 // Alerts keeps the monitoring alerts. A restricted scope shows those whose
-// subscriber or group it shows; naming an alert on the company is Forbidden
-// there, every other hidden one NotFound.
+// subscriber or group it shows; every other one is NotFound there, as one that does
+// not exist.
 type Alerts interface {
 	Find(ctx context.Context, scope Scope, id int64) (*Alert, error)
 	// FindMany answers for a batch at once, keyed by alert id; what the scope

@@ -138,7 +138,7 @@ func TestUsersOfGroupsReachNoAlertOfTheCompany(t *testing.T) {
 		t.Error("a node shows an alert or a recipient of the company")
 	}
 	for query, want := range map[string]string{
-		`{alert(alertId: ` + fmt.Sprint(company) + `) {target}}`:                                                                 "FORBIDDEN",
+		`{alert(alertId: ` + fmt.Sprint(company) + `) {target}}`:                                                                 "INVALID_PROPERTY",
 		`mutation {createAlert(input: {ruleType: COMPANY, lowerThreshold: 1, upperThreshold: 2}) {alert {id}}}`:                  "FORBIDDEN",
 		`mutation {createAlert(input: {ruleType: GROUPPR, target: "99999", lowerThreshold: 1, upperThreshold: 2}) {alert {id}}}`: "INVALID_PROPERTY",
 		`{recipients {nodes {email}}}`:                                  "FORBIDDEN",

@@ -119,7 +119,7 @@ func TestAnExplanationIsTheCallers(t *testing.T) {
 		kind    domain.ErrorKind
 	}{
 		"another group's alert": {boats, vans.AlertID, domain.AlertSubject{PhysicalID: &first}, domain.KindNotFound},
-		"the company's":         {boats, company.AlertID, domain.AlertSubject{PhysicalID: &first}, domain.KindForbidden},
+		"the company's":         {boats, company.AlertID, domain.AlertSubject{PhysicalID: &first}, domain.KindNotFound},
 		"another company":       {domain.Whole(2), vans.AlertID, domain.AlertSubject{PhysicalID: &first}, domain.KindNotFound},
 		"no subject":            {scope, vans.AlertID, domain.AlertSubject{}, domain.KindInvalid},
 		"two subjects":          {scope, vans.AlertID, domain.AlertSubject{PhysicalID: &first, GroupID: &group}, domain.KindInvalid},

@@ -77,15 +77,6 @@ func find(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id in
 	if of := found[id]; of != nil {
 		return of, nil
 	}
-	if scope.Restricted() {
-		of, err := find(ctx, in, domain.Whole(scope.Company), id)
-		if err == nil && of.RuleType == domain.RuleCompany {
-			return nil, pg.WholeCompanyOnly("alerts on the company")
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
 	return nil, domain.NotFound("alertId", "alert on a condition", pg.FormatInt(id))
 }
 

@@ -211,8 +211,7 @@ type Entry struct {
 }
 
 // Alerts keeps the alerts on conditions. A restricted scope shows those whose subscriber
-// or group it shows; naming one on the company is Forbidden there, every other hidden
-// one NotFound.
+// or group it shows; every other one is NotFound there, as one that does not exist.
 type Alerts interface {
 	FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*Alert, error)
 	// List returns the alerts by id.

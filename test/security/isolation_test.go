@@ -1,7 +1,9 @@
 package security
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,11 +18,13 @@ type attack struct {
 	hidden part
 	// root is a caller who sees the hidden part.
 	root string
+	// only are the identifiers that are compared; nil compares all.
+	only values
 }
 
 var attacks = map[string]attack{
-	"another company": {"own-admin@acme.example", rivals, "rvl-admin@rival.example"},
-	"another group":   {"own-vans@acme.example", others, "own-admin@acme.example"},
+	"another company": {"own-admin@acme.example", rivals, "rvl-admin@rival.example", nil},
+	"another group":   {"own-vans@acme.example", others, "own-admin@acme.example", nil},
 }
 
 // Whoever names what another owns gets the answer for what does not exist, and
@@ -33,19 +37,60 @@ func TestForeignIdentifiersAreAnsweredLikeUnknownOnes(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			before := w.dump(t, attack.hidden)
-			for _, field := range append(w.queryFields(), visibleFields(w.schema.Mutation)...) {
-				w.compareField(t, attack, field)
-			}
-			for _, pair := range w.below() {
-				w.compareBelow(t, attack, pair.root, pair.field)
-			}
-			for _, e := range w.endpoints(t) {
-				w.compareEndpoint(t, attack, e)
-			}
+			w.compareAll(t, attack)
 			if after := w.dump(t, attack.hidden); after != before {
 				t.Errorf("what is not the caller's has changed: %s", difference(before, after))
 			}
 		})
+	}
+}
+
+// An alert on the company is hidden from users of groups, whose answers do not show that
+// it exists.
+func TestAlertsOnTheCompanyAreAnsweredLikeUnknownOnes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	attack := attacks["another group"]
+	attack.only = w.companyAlerts(t, attack.root)
+	w.compareAll(t, attack)
+	for wanted, table := range map[kind]string{alertID: "alerts", conditionID: "condition_alerts"} {
+		var left int
+		if err := w.pool.GetContext(t.Context(), &left, "SELECT count(*) FROM "+table+" WHERE company_id = $1 AND alert_id = $2",
+			w.company(t, own.company), attack.only[wanted]); err != nil || left != 1 {
+			t.Errorf("%d of the alert on the company are left in %s, %v", left, table, err)
+		}
+	}
+}
+
+// companyAlerts makes an alert of each kind on the company of the caller, and returns
+// their identifiers.
+func (w *world) companyAlerts(t *testing.T, caller string) values {
+	t.Helper()
+	made := w.query(t, w.tokens[caller], `mutation {
+  createAlert(input: {ruleType: COMPANY, lowerThreshold: 1, upperThreshold: 2}) { alert { alertId } }
+  createConditionAlert(input: {ruleType: COMPANY, condition: {silentHours: 24}}) { alert { alertId } }
+}`, nil)
+	var graph struct {
+		Data map[string]struct{ Alert struct{ AlertID int } }
+	}
+	if err := json.Unmarshal(made.body, &graph); err != nil || len(made.graphErrors(t)) > 0 {
+		t.Fatalf("%v: %s", err, made.body)
+	}
+	of := values{alertID: graph.Data["createAlert"].Alert.AlertID, conditionID: graph.Data["createConditionAlert"].Alert.AlertID}
+	of[nodeID+"Alert"], of[nodeID+"ConditionAlert"] = globalID("Alert", of[alertID]), globalID("ConditionAlert", of[conditionID])
+	return of
+}
+
+func (w *world) compareAll(t *testing.T, a attack) {
+	t.Helper()
+	for _, field := range append(w.queryFields(), visibleFields(w.schema.Mutation)...) {
+		w.compareField(t, a, field)
+	}
+	for _, pair := range w.below() {
+		w.compareBelow(t, a, pair.root, pair.field)
+	}
+	for _, e := range w.endpoints(t) {
+		w.compareEndpoint(t, a, e)
 	}
 }
 
@@ -137,7 +182,11 @@ func (w *world) compareEndpoint(t *testing.T, a attack, e endpoint) {
 
 func (w *world) compare(t *testing.T, a attack, s swap, foreign, unknown values, send func(map[string]any) answer) {
 	t.Helper()
+	foreign = foreign.with(a.only)
 	variables, foreignID := s.with(a.hidden, foreign)
+	if a.only != nil && !a.only.have(foreignID) {
+		return
+	}
 	of := send(variables)
 	w.forget(t)
 	variables, unknownID := s.with(nobody, unknown)
@@ -149,6 +198,23 @@ func (w *world) compare(t *testing.T, a attack, s swap, foreign, unknown values,
 	if shown := of.shows(a.hidden, foreignID); len(shown) > 0 {
 		t.Errorf("%s with %s shows %q", s.what, foreignID, shown)
 	}
+}
+
+// with are the values, of which those of others stand first.
+func (v values) with(others values) values {
+	all := maps.Clone(v)
+	maps.Copy(all, others)
+	return all
+}
+
+// have reports whether an identifier is among the values.
+func (v values) have(identifier string) bool {
+	for _, value := range v {
+		if fmt.Sprint(value) == identifier {
+			return true
+		}
+	}
+	return false
 }
 
 // forget undoes what a caller may do to its own with a new name: the second of

@@ -232,10 +232,15 @@ func (w *world) victim(t *testing.T, p part) values {
 		"WaitingUsage":    p.physicalID(unknown) + "\x1f\x1f\x1f" + p.source(),
 		"Session":         (&domain.Session{Identity: domain.IdentifySession(p.source(), p.physicalID(1), p.counted())}).ID(),
 	} {
-		v[nodeID+kind(node)] = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s:%v", node, id))
+		v[nodeID+kind(node)] = globalID(node, id)
 	}
 	v[nodeID] = v[nodeID+"Subscriber"]
 	return v
+}
+
+// globalID is the id of a node.
+func globalID(node string, id any) string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s:%v", node, id))
 }
 
 // account is the company where another one is hidden; what shares the caller's has
