@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Responses are short-lived garbage, so it is collected less often than by Go's
@@ -33,14 +34,15 @@ var ballast []byte
 // control groups.
 var memoryFiles = []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}
 
-// tuneRuntime sets Go's runtime up for a server. It changes the process for good,
-// so only serve calls it, and before anything else.
-func tuneRuntime() {
+// tuneRuntime sets Go's runtime up for a server, once: servers of one process, as
+// in tests, may begin at the same moment. It changes the process for good, so only
+// serve calls it, and before anything else.
+var tuneRuntime = sync.OnceFunc(func() {
 	if runtime.MemProfileRate == profiledBytesGo { // GODEBUG may set another
 		runtime.MemProfileRate = profiledBytes
 	}
 	tuneMemory(os.Getenv, memoryFiles)
-}
+})
 
 // tuneMemory changes nothing that GOGC or GOMEMLIMIT sets.
 func tuneMemory(getenv func(string) string, files []string) {
