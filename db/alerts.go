@@ -65,12 +65,9 @@ func findAlert(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, 
 	if alert := found[id]; alert != nil {
 		return alert, nil
 	}
-	return nil, noAlert(id)
+	// The text for what is hidden is that for what is not there.
+	return nil, domain.NotFound("alertId", "alert", pg.FormatInt(id))
 }
-
-// noAlert is the error for what is not there and for what the scope does not show: nobody
-// learns by its text that an alert exists.
-func noAlert(id int64) error { return domain.NotFound("alertId", "alert", pg.FormatInt(id)) }
 
 const findAlerts = `SELECT ` + alertSelect + fromAlerts + `
 WHERE ` + visibleAlerts + ` AND a.alert_id = ANY($3)`

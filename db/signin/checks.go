@@ -112,23 +112,30 @@ func (s *Store) Confirm(ctx context.Context, check *signin.Check, all []signin.R
 // rightsIn returns those of the rights that are of the company, or a refusal. Rules may
 // name companies that there are not.
 func (s *Store) rightsIn(ctx context.Context, company domain.CompanyID, all []signin.Rights) (*signin.Rights, error) {
-	var first *signin.Refusal
+	companies, refusal, err := unrefused(all, func(of signin.Rights) (*domain.Company, error) { return s.companyOf(ctx, of.Company) })
+	if err != nil {
+		return nil, err
+	}
 	for n := range all {
-		of, err := s.companyOf(ctx, all[n].Company)
-		refusal, is := errors.AsType[*signin.Refusal](err)
-		switch {
-		case is:
-			first = cmp.Or(first, refusal)
-		case err != nil:
-			return nil, err
-		case of.CompanyID == company:
+		if of := companies[n]; of != nil && of.CompanyID == company {
 			return &all[n], nil
 		}
 	}
-	if first != nil {
-		return nil, first
+	return nil, cmp.Or(refusal, &signin.Refusal{Why: signin.RefusedRule, Message: "You have access to another company now. Sign in again.", Company: company})
+}
+
+// unrefused returns what look returns for each of the rights, nil for one that it
+// refuses, and the first refusal. It stops at another error.
+func unrefused[T any](all []signin.Rights, look func(signin.Rights) (*T, error)) (found []*T, first *signin.Refusal, err error) {
+	for _, of := range all {
+		one, err := look(of)
+		refusal, is := errors.AsType[*signin.Refusal](err)
+		if err != nil && !is {
+			return nil, nil, err
+		}
+		found, first = append(found, one), cmp.Or(first, refusal)
 	}
-	return nil, &signin.Refusal{Why: signin.RefusedRule, Message: "You have access to another company now. Sign in again.", Company: company}
+	return found, first, nil
 }
 
 // checkScope has the service act, by what a provider has answered.

@@ -56,21 +56,17 @@ func (s *Store) ByProvider(ctx context.Context, from domain.Origin, login *signi
 
 // Offers implements signin.Logins.
 func (s *Store) Offers(ctx context.Context, login *signin.Login, rights []signin.Rights) (offers []signin.Offer, err error) {
-	var first *signin.Refusal
-	for _, of := range rights {
-		offer, err := s.offer(ctx, login, of)
-		refusal, is := errors.AsType[*signin.Refusal](err)
-		switch {
-		case is:
-			first = cmp.Or(first, refusal)
-		case err != nil:
-			return nil, err
-		default:
+	found, refusal, err := unrefused(rights, func(of signin.Rights) (*signin.Offer, error) { return s.offer(ctx, login, of) })
+	if err != nil {
+		return nil, err
+	}
+	for _, offer := range found {
+		if offer != nil {
 			offers = append(offers, *offer)
 		}
 	}
-	if len(offers) == 0 && first != nil {
-		return nil, first
+	if len(offers) == 0 && refusal != nil {
+		return nil, refusal
 	}
 	return offers, nil
 }

@@ -5,11 +5,9 @@ package changes
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
 	"encoding/csv"
 	"errors"
 	"io"
-	"iter"
 	"strings"
 	"time"
 	"unicode"
@@ -28,27 +26,12 @@ const (
 	readAtOnce = 1 << 16
 )
 
-// Read returns the rows of Rows.
-func Read(in io.Reader, mapping Mapping, now time.Time) (rows []bulk.Row, err error) {
-	lines, err := Rows(in, mapping, now)
-	if err != nil {
-		return nil, err
-	}
-	for row, err := range lines {
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
-}
-
-// Rows reads the header of a file and yields its rows, in their order, once. A line that
-// cannot be read is a row with a fault, so that all errors are found at once. It fails for
-// a file of which the header cannot be read, with more than bulk.MaxRows rows or none, with
-// a line over 1 MB, and with the error of in. Cells are separated by commas, semicolons or
+// Read returns the rows of a file with a header, in their order. A line that cannot be
+// read is a row with a fault, so that all errors are found at once. It fails for a file
+// of which the header cannot be read, with more than bulk.MaxRows rows or none, with a
+// line over 1 MB, and with the error of in. Cells are separated by commas, semicolons or
 // tabs, as the header is.
-func Rows(in io.Reader, mapping Mapping, now time.Time) (iter.Seq2[bulk.Row, error], error) {
+func Read(in io.Reader, mapping Mapping, now time.Time) ([]bulk.Row, error) {
 	bounded := &lineReader{in: in}
 	bounded.next()
 	buffered := bufio.NewReaderSize(bounded, readAtOnce)
@@ -65,11 +48,11 @@ func Rows(in io.Reader, mapping Mapping, now time.Time) (iter.Seq2[bulk.Row, err
 	}
 	lines := csv.NewReader(buffered)
 	lines.Comma, lines.FieldsPerRecord, lines.ReuseRecord = separator(head), -1, true
-	r := &reader{in: bounded, lines: lines, now: now, seen: map[identity]int32{}}
+	r := &reader{in: bounded, lines: lines, now: now, seen: map[string]int{}}
 	if err := r.header(mapping); err != nil {
 		return nil, err
 	}
-	return r.rows, nil
+	return r.rows()
 }
 
 // lineReader bounds what is read between two calls of next.
@@ -110,15 +93,7 @@ type reader struct {
 	now    time.Time
 	fields []string
 	// seen is the line of each subscriber.
-	seen map[identity]int32
-}
-
-// identity stands for a physicalId in less memory.
-type identity [16]byte
-
-func identityOf(physicalID string) identity {
-	sum := sha256.Sum256([]byte(physicalID))
-	return identity(sum[:])
+	seen map[string]int
 }
 
 func (r *reader) header(mapping Mapping) error {
@@ -143,40 +118,27 @@ func (r *reader) header(mapping Mapping) error {
 	return err
 }
 
-// rows yields the rows, and the error that ends them.
-func (r *reader) rows(yield func(bulk.Row, error) bool) {
-	found := 0
-	for {
-		row, err := r.next()
-		switch {
-		case errors.Is(err, io.EOF) && found == 0:
-			err = domain.Invalid("file", "the file has no line beneath its header")
-		case errors.Is(err, io.EOF):
-			return
-		case err == nil && found == bulk.MaxRows:
-			err = domain.Invalid("file", "an operation has at most %d subscribers: cut the file", bulk.MaxRows)
-		}
-		found++
-		if !yield(row, err) || err != nil {
-			return
-		}
-	}
-}
-
-// next reads up to the end of a line that is not blank.
-func (r *reader) next() (bulk.Row, error) {
+func (r *reader) rows() (rows []bulk.Row, err error) {
 	for {
 		r.in.next()
 		cells, err := r.lines.Read()
 		bad, malformed := errors.AsType[*csv.ParseError](err)
 		switch {
+		case errors.Is(err, io.EOF):
+			if len(rows) == 0 {
+				return nil, domain.Invalid("file", "the file has no line beneath its header")
+			}
+			return rows, nil
 		case malformed:
-			return bulk.Row{Line: bad.StartLine, Fault: malformedLine(bad)}, nil
+			rows = append(rows, bulk.Row{Line: bad.StartLine, Fault: malformedLine(bad)})
 		case err != nil:
-			return bulk.Row{}, err
+			return nil, err
 		case !blank(cells):
 			line, _ := r.lines.FieldPos(0)
-			return r.row(line, cells), nil
+			rows = append(rows, r.row(line, cells))
+		}
+		if len(rows) > bulk.MaxRows {
+			return nil, domain.Invalid("file", "an operation has at most %d subscribers: cut the file", bulk.MaxRows)
 		}
 	}
 }
@@ -231,14 +193,13 @@ func (r *reader) fill(row *bulk.Row, cells []string) error {
 	case row.PhysicalID == "":
 		return domain.Invalid(identifier, "the line names no subscriber: its %s is empty", identifier)
 	}
-	id := identityOf(row.PhysicalID)
-	if before, twice := r.seen[id]; twice {
+	if before, twice := r.seen[row.PhysicalID]; twice {
 		return domain.Invalid(identifier, "line %d names the same subscriber", before)
 	}
 	if row.IsEmpty() {
 		return domain.Invalid("", "the line has nothing that changes")
 	}
-	r.seen[id] = int32(row.Line) //nolint:gosec // a file has less than 64 MB
+	r.seen[row.PhysicalID] = row.Line
 	return row.Check(r.now)
 }
 

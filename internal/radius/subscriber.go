@@ -55,17 +55,18 @@ func (r *request) subscriber(g vendorAttributes) (subscriber, defect) {
 	if !network.has(userIMSI) {
 		userIMSI = ""
 	}
-	switch id := plain(calling); {
+	switch id, card := plain(calling), iccid(calling); {
 	case len(id) == imsiSize && network.has(id) && (network != "" || id == userIMSI && hasMCC(id)):
 		return subscriber{imsi: id}, defect{}
 	case number != "":
 		return subscriber{msisdn: number}, defect{}
-	case iccid(calling) != "":
-		return subscriber{iccid: iccid(calling)}, defect{}
+	case card != "":
+		return subscriber{iccid: card}, defect{}
 	case userIMSI != "":
 		return subscriber{imsi: userIMSI}, defect{}
-	case iccidOfUser(user) != "":
-		return subscriber{iccid: iccidOfUser(user)}, defect{}
+	}
+	if card := iccidOfUser(user); card != "" {
+		return subscriber{iccid: card}, defect{}
 	}
 	return subscriber{}, defect{noSubscriber, r.found(g)}
 }

@@ -2,7 +2,6 @@ package signin
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"html/template"
 	"net/http"
 	"strconv"
@@ -22,7 +21,6 @@ const (
 // choice is a sign-in that several companies would take. The form of the page holds it,
 // sealed for the browser's cookie, so that neither a table nor another browser has it.
 type choice struct {
-	login signin.Login
 	// Subject, Email, State and RefreshToken are those of the login.
 	Subject, Email      string
 	State, RefreshToken domain.Secret
@@ -31,6 +29,24 @@ type choice struct {
 	Former  domain.Secret
 	Place   string
 	AskedAt time.Time
+}
+
+func newChoice(login *signin.Login, offers []signin.Offer, begun *flow) *choice {
+	return &choice{
+		Subject: login.Subject, Email: login.Email.String(), State: login.State, RefreshToken: login.RefreshToken,
+		Offers: offers, Former: begun.Former, Place: begun.Place,
+	}
+}
+
+// login is the sign-in to one of the companies.
+func (c *choice) login(p *Provider, offer signin.Offer) *signin.Login {
+	email, _ := domain.ParseEmail("email", c.Email) // "" where the provider vouches for none
+	return &signin.Login{
+		Identity: signin.Identity{Issuer: p.Issuer, Subject: c.Subject}, Provider: p.Name, Email: email, Create: p.CreateUsers, Link: p.LinkUsers,
+		Rights: offer.Rights, State: c.State, RefreshToken: c.RefreshToken,
+		// Whichever company is chosen, the form counts once.
+		SpentIn: c.Offers[0].CompanyID,
+	}
 }
 
 // choiceSealedFor keeps a form from counting for another provider or browser.
@@ -57,19 +73,15 @@ var choiceTemplate = template.Must(template.New("choice").Parse(`<!DOCTYPE html>
 
 // ask answers with the companies that fit.
 func (h *Handler) ask(w http.ResponseWriter, r *http.Request, p *Provider, asked *choice) {
-	of := &asked.login
-	asked.Subject, asked.Email, asked.State, asked.RefreshToken, asked.AskedAt = of.Subject, of.Email.String(), of.State, of.RefreshToken, h.Now()
+	asked.AskedAt = h.Now()
 	cookie := rand.Text()
-	text, err := json.Marshal(asked)
-	if err == nil {
-		text, err = h.Key.Seal(text, p.choiceSealedFor(cookie))
-	}
+	sealed, err := h.seal(asked, p.choiceSealedFor(cookie))
 	if err != nil {
-		h.turnAway(w, r, p, err, of.Subject)
+		h.turnAway(w, r, p, err, asked.Subject)
 		return
 	}
 	h.setFlow(w, r, cookie, int(choiceTime.Seconds()))
-	show(w, http.StatusOK, choiceTemplate, choicePage{p.Title, p.path() + companyPath, encode(text), asked.Offers})
+	show(w, http.StatusOK, choiceTemplate, choicePage{p.Title, p.path() + companyPath, sealed, asked.Offers})
 }
 
 // choose signs in to the company that was chosen.
@@ -85,9 +97,7 @@ func (h *Handler) choose(p *Provider) http.HandlerFunc {
 			return
 		}
 		h.setFlow(w, r, "", -1)
-		login := &asked.login
-		login.Rights = offer.Rights
-		h.enter(w, r, p, login, asked.Former, asked.Place)
+		h.enter(w, r, p, asked.login(p, *offer), asked.Former, asked.Place)
 	}
 }
 
@@ -101,20 +111,12 @@ func (h *Handler) chosen(w http.ResponseWriter, r *http.Request, p *Provider) (*
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxChoice)
 	asked := &choice{}
-	text, err := h.Key.Open(decode(r.PostFormValue("form")), p.choiceSealedFor(cookie))
-	if err != nil || json.Unmarshal(text, asked) != nil || h.Now().After(asked.AskedAt.Add(choiceTime)) {
+	if !h.open(r.PostFormValue("form"), p.choiceSealedFor(cookie), asked) || h.Now().After(asked.AskedAt.Add(choiceTime)) {
 		return nil, nil, unknown
 	}
 	n, err := strconv.ParseUint(r.PostFormValue("company"), 10, 31)
 	if err != nil || n >= uint64(len(asked.Offers)) {
 		return nil, nil, unknown
-	}
-	email, _ := domain.ParseEmail("email", asked.Email) // "" where the provider vouches for none
-	asked.login = signin.Login{
-		Identity: signin.Identity{Issuer: p.Issuer, Subject: asked.Subject}, Provider: p.Name, Email: email, Create: p.CreateUsers, Link: p.LinkUsers,
-		State: asked.State, RefreshToken: asked.RefreshToken,
-		// Whichever company is chosen, the form counts once.
-		SpentIn: asked.Offers[0].CompanyID,
 	}
 	return asked, &asked.Offers[n], nil
 }

@@ -21,8 +21,8 @@ const pageStyle = `
 body { min-height: 100vh; margin: 0; display: grid; place-items: center }
 main { box-sizing: border-box; width: min(460px, 100% - 32px); padding: 32px; border: 1px solid light-dark(#dde3e8, #2a323a); border-radius: 16px; background: light-dark(#fff, #1a2026) }
 h1 { margin: 0; font-size: 22px }
-a, button { box-sizing: border-box; display: block; width: 100%; margin-top: 10px; padding: 10px 14px; border: 1px solid light-dark(#8a96a1, #66727d); border-radius: 8px }
-a, button { background: none; color: inherit; font: inherit; text-align: center; text-decoration: none; overflow-wrap: anywhere; cursor: pointer }
+a, button { box-sizing: border-box; display: block; width: 100%; margin-top: 10px; padding: 10px 14px; border: 1px solid light-dark(#8a96a1, #66727d); border-radius: 8px;
+  background: none; color: inherit; font: inherit; text-align: center; text-decoration: none; overflow-wrap: anywhere; cursor: pointer }
 p + a { border-color: #0f766e; background: #0f766e; color: #fff }
 small { color: light-dark(#4f5b66, #a9b4be); overflow-wrap: anywhere }`
 
@@ -62,15 +62,4 @@ func capital(text string) string {
 		return ""
 	}
 	return ascii.Upper(text[:1]) + text[1:]
-}
-
-func encode(sealed []byte) string { return base64.RawURLEncoding.EncodeToString(sealed) }
-
-// decode returns nothing for what is not encoded.
-func decode(text string) []byte {
-	sealed, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil {
-		return nil
-	}
-	return sealed
 }

@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -102,7 +103,7 @@ func (h *Handler) callback(p *Provider) http.HandlerFunc {
 		case err != nil:
 			h.turnAway(w, r, p, err, login.Subject)
 		case len(offers) > 1:
-			h.ask(w, r, p, &choice{login: *login, Offers: offers, Former: begun.Former, Place: begun.Place})
+			h.ask(w, r, p, newChoice(login, offers, begun))
 		default:
 			login.Rights = offers[0].Rights
 			h.enter(w, r, p, login, begun.Former, begun.Place)
@@ -152,13 +153,9 @@ func (h *Handler) enter(w http.ResponseWriter, r *http.Request, p *Provider, log
 
 // keep sets the cookie of a sign-in that has begun.
 func (h *Handler) keep(w http.ResponseWriter, r *http.Request, p *Provider, begun flow) error {
-	text, err := json.Marshal(begun)
-	if err != nil {
-		return err
-	}
-	sealed, err := h.Key.Seal(text, p.sealedFor())
+	sealed, err := h.seal(begun, p.sealedFor())
 	if err == nil {
-		h.setFlow(w, r, encode(sealed), int(signInTime.Seconds()))
+		h.setFlow(w, r, sealed, int(signInTime.Seconds()))
 	}
 	return err
 }
@@ -167,8 +164,7 @@ func (h *Handler) keep(w http.ResponseWriter, r *http.Request, p *Provider, begu
 func (h *Handler) kept(r *http.Request, p *Provider) (*flow, error) {
 	unknown := &signin.Refusal{Why: signin.RefusedAnswer, Message: "This browser has begun no sign-in at " + p.Title + ", or began it too long ago. Sign in again."}
 	begun := &flow{}
-	text, err := h.Key.Open(decode(h.flowOf(r)), p.sealedFor())
-	if err != nil || json.Unmarshal(text, begun) != nil || h.Now().After(begun.BegunAt.Add(signInTime)) {
+	if !h.open(h.flowOf(r), p.sealedFor(), begun) || h.Now().After(begun.BegunAt.Add(signInTime)) {
 		return nil, unknown
 	}
 	return begun, nil
@@ -231,4 +227,24 @@ func (h *Handler) refusalOf(p *Provider, err error) *signin.Refusal {
 		return &signin.Refusal{Why: signin.RefusedByProvider, Message: p.Title + " has not signed you in: " + fault.Message + "."}
 	}
 	return nil
+}
+
+// seal returns what a browser keeps for the server and can neither read nor change.
+func (h *Handler) seal(of any, sealedFor []byte) (string, error) {
+	text, err := json.Marshal(of)
+	if err != nil {
+		return "", err
+	}
+	sealed, err := h.Key.Seal(text, sealedFor)
+	return base64.RawURLEncoding.EncodeToString(sealed), err
+}
+
+// open reads into what was sealed, and reports whether it was.
+func (h *Handler) open(sealed string, sealedFor []byte, into any) bool {
+	bytes, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
+	if err != nil {
+		return false
+	}
+	text, err := h.Key.Open(bytes, sealedFor)
+	return err == nil && json.Unmarshal(text, into) == nil
 }

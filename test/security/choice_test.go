@@ -134,33 +134,24 @@ func TestAChoiceCountsOnceInTimeAndInItsBrowserAlone(t *testing.T) {
 		func(cfg *signin.Config) { cfg.Now = func() time.Time { return time.Now().Add(ahead) } })
 	person(p, "17", "two@acme.example", "rivals", "fleet")
 	const unknown = "was not asked for this company"
+	posts := func(provider, company, site string) func(*browser, string) *httptest.ResponseRecorder {
+		return func(b *browser, form string) *httptest.ResponseRecorder {
+			return b.choose(provider, form, company, site)
+		}
+	}
 	for name, try := range map[string]func(b *browser, form string) *httptest.ResponseRecorder{
-		"a company that was not offered": func(b *browser, form string) *httptest.ResponseRecorder {
-			return b.choose("both", form, "2", "same-origin")
-		},
-		"no number": func(b *browser, form string) *httptest.ResponseRecorder {
-			return b.choose("both", form, "-1", "same-origin")
-		},
-		"an external id": func(b *browser, form string) *httptest.ResponseRecorder {
-			return b.choose("both", form, "rival", "same-origin")
-		},
-		"no company": func(b *browser, form string) *httptest.ResponseRecorder {
-			return b.choose("both", form, "", "same-origin")
-		},
-		"no form": func(b *browser, _ string) *httptest.ResponseRecorder { return b.choose("both", "", "0", "same-origin") },
+		"a company that was not offered": posts("both", "2", "same-origin"),
+		"no number":                      posts("both", "-1", "same-origin"),
+		"an external id":                 posts("both", "rival", "same-origin"),
+		"no company":                     posts("both", "", "same-origin"),
+		"a page of another site":         posts("both", "0", "cross-site"),
+		"a page of a sister site":        posts("both", "0", "same-site"),
+		"another provider":               posts("other", "0", "same-origin"),
+		"no form":                        func(b *browser, _ string) *httptest.ResponseRecorder { return b.choose("both", "", "0", "same-origin") },
 		"a form that was changed": func(b *browser, form string) *httptest.ResponseRecorder {
 			changed := []byte(form)
 			changed[len(changed)/2] ^= 1
 			return b.choose("both", string(changed), "0", "same-origin")
-		},
-		"a page of another site": func(b *browser, form string) *httptest.ResponseRecorder {
-			return b.choose("both", form, "0", "cross-site")
-		},
-		"a page of a sister site": func(b *browser, form string) *httptest.ResponseRecorder {
-			return b.choose("both", form, "0", "same-site")
-		},
-		"another provider": func(b *browser, form string) *httptest.ResponseRecorder {
-			return b.choose("other", form, "0", "same-origin")
 		},
 		"another browser": func(b *browser, form string) *httptest.ResponseRecorder {
 			theirs := b.w.browser()
