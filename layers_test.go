@@ -25,7 +25,7 @@ var layers = map[string][]string{
 	"domain/signin":          {"domain", "domain/ascii"},
 	"domain/bulk":            {"domain", "domain/inventory", "domain/query"},
 	"domain/webhook":         {"domain", "domain/ascii"},
-	"domain/condition":       {"domain", "domain/query"},
+	"domain/condition":       {"domain", "domain/ascii", "domain/query"},
 	"domain/silence":         {"domain"},
 	"graph/scalar":           {"domain", "domain/query"},
 	"graph/engine/guard":     {},

@@ -74,3 +74,34 @@ func TestAGenerationAfterOnesThatAreGoneHasANumberOfItsOwn(t *testing.T) {
 	}
 	f.mustAgree()
 }
+
+// What reports stated goes with its month, and the next has a place of its own: alerts have
+// come past those before.
+func TestValuesOfSessionsAreDroppedWithTheirMonth(t *testing.T) {
+	t.Parallel()
+	f := newLedgerFleet(t)
+	states := func(session, imei string, month time.Month) {
+		r := readingOf("s1", session, time.Date(2026, month, 3, 12, 0, 0, 0, time.UTC), 60, 10, 0)
+		r.Report.IMEI = imei
+		f.record(r)
+	}
+	left := func() (values string) {
+		if err := f.pool.Get(&values, `SELECT coalesce(string_agg(imei || '@' || place, ' ' ORDER BY place), '') FROM session_values WHERE company_id = $1`, f.scope.Company); err != nil {
+			t.Fatal(err)
+		}
+		return values
+	}
+	states("a", "1", time.April)
+	states("b", "2", time.September)
+	states("c", "3", time.May)
+	f.pool.MustExec(`INSERT INTO condition_learned VALUES ($1, 3)`, f.scope.Company)
+	f.keep(3, 16)
+	f.mustBeStored(time.August, time.September, time.October, time.November)
+	if got := left(); got != "2@2" {
+		t.Errorf("%s are left", got)
+	}
+	states("d", "4", time.October)
+	if got := left(); got != "2@2 4@4" {
+		t.Errorf("%s are there then", got)
+	}
+}

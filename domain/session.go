@@ -186,6 +186,62 @@ func (s *Session) Report(r *UsageRecord, arrived time.Time) (d Difference, raise
 	return d, raised, nil
 }
 
+// SessionValues are what a report states that alerts on changes compare, of a bearer
+// with an APN. Texts are "" for what it does not state.
+type SessionValues struct {
+	AsOf                                        time.Time
+	APN, IMEI, Address, RATType, VisitedNetwork string
+}
+
+func (v *SessionValues) isEmpty() bool {
+	return v.IMEI == "" && v.Address == "" && v.RATType == "" && v.VisitedNetwork == ""
+}
+
+// Values are those that the session has. An address of IPv6 counts where there is none
+// of IPv4.
+func (s *Session) Values() SessionValues {
+	v := SessionValues{AsOf: s.AsOf, APN: s.APN, IMEI: s.IMEI, RATType: s.RATType, VisitedNetwork: s.VisitedNetwork}
+	if s.IPAddress.IsValid() {
+		v.Address = s.IPAddress.String()
+	} else if s.IPv6Prefix.IsValid() {
+		v.Address = s.IPv6Prefix.String()
+	}
+	return v
+}
+
+// NewValues returns what a record states that the session does not have. Call it before
+// Report takes that over. After a late record the session has what it had, which follows.
+func (s *Session) NewValues(r *UsageRecord) []SessionValues {
+	has := s.Values()
+	of := Session{
+		Counter: Counter{AsOf: r.EndedAt}, APN: r.Report.APN, IPAddress: r.IPAddress, IMEI: r.Report.IMEI, RATType: r.Report.RATType,
+		VisitedNetwork: r.Report.VisitedNetwork,
+	}
+	if !s.IPAddress.IsValid() {
+		of.IPv6Prefix = r.Report.IPv6Prefix
+	}
+	states := of.Values()
+	if states.APN == "" {
+		states.APN = s.APN
+	}
+	drop := func(states, has *string, isAnother bool) {
+		if *states == "" || *states == *has && !isAnother {
+			*states, *has = "", ""
+		}
+	}
+	drop(&states.IMEI, &has.IMEI, false)
+	drop(&states.Address, &has.Address, states.APN != s.APN)
+	drop(&states.RATType, &has.RATType, false)
+	drop(&states.VisitedNetwork, &has.VisitedNetwork, false)
+	switch isLate := s.Reports > 0 && !r.EndedAt.After(s.AsOf); {
+	case states.isEmpty():
+		return nil
+	case isLate && !has.isEmpty():
+		return []SessionValues{states, has}
+	}
+	return []SessionValues{states}
+}
+
 // Gap is the time since the report before, where that says something about how often a
 // network element reports; 0 otherwise. A Stop comes when the session ends.
 func (s *Session) Gap(r *UsageRecord) time.Duration {

@@ -2,6 +2,7 @@ package condition
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/lib/pq"
@@ -87,14 +88,22 @@ FROM (
 ) b
 GROUP BY b.subject`
 
-	// pastReports are what sessions reported, each its last values; $4 bounds them.
+	// pastReports are what was stated of sessions, in the order of booking. What is as the
+	// one before changes nothing that is known. $3 bounds them.
 	pastReports = `
-SELECT n.subscriber_key, n.as_of, n.imei, coalesce(host(n.ip_address), text(n.ipv6_prefix), '') AS address, n.visited_network AS network, n.rat_type AS protocol
-FROM sessions n
-WHERE n.company_id = $1 AND n.subscriber_key = ANY($2) AND n.as_of >= $3
-ORDER BY n.subscriber_key, n.as_of, n.generation
-LIMIT $4`
-	maxReports = 100_000
+SELECT p.subscriber_key, p.at, p.apn, p.imei, p.address, p.network, p.protocol
+FROM (
+  SELECT v.subscriber_key, v.place, v.as_of AS at, v.apn, v.imei, v.address, v.network, v.protocol,
+    (v.apn, v.imei, v.address, v.network, v.protocol) IS NOT DISTINCT FROM (lag(v.apn) OVER w, lag(v.imei) OVER w, lag(v.address) OVER w,
+      lag(v.network) OVER w, lag(v.protocol) OVER w) AS is_known
+  FROM session_values v
+  WHERE v.company_id = $1 AND v.subscriber_key = ANY($2)
+  WINDOW w AS (PARTITION BY v.subscriber_key ORDER BY v.place)
+) p
+WHERE NOT p.is_known
+ORDER BY p.subscriber_key, p.place
+LIMIT $3`
+	maxReports = 250_000
 )
 
 // preview is a look at the past of one company.
@@ -106,6 +115,8 @@ type preview struct {
 	keys        pq.Int64Array
 	connected   []time.Time
 	from, until time.Time
+	// isSample is set where not all subscribers are looked at.
+	isSample bool
 }
 
 // Preview implements condition.Alerts.
@@ -126,8 +137,7 @@ func (s *Store) Preview(ctx context.Context, scope domain.Scope, spec condition.
 	}
 	at := s.moment()
 	p := &preview{Store: s, company: company, spec: spec, group: target.GroupID, from: at.AddDate(0, 0, -days), until: at}
-	more, err := p.subscribers(ctx, target)
-	if err != nil {
+	if err := p.subscribers(ctx, target); err != nil {
 		return nil, err
 	}
 	entries, err := p.entries(ctx)
@@ -135,12 +145,12 @@ func (s *Store) Preview(ctx context.Context, scope domain.Scope, spec condition.
 		return nil, err
 	}
 	found := condition.NewPreview(entries, company.Billing().Zone, p.from, p.until)
-	found.Subscribers, found.IsSample = len(p.keys), more
+	found.Subscribers, found.IsSample = len(p.keys), p.isSample
 	return found, nil
 }
 
-// subscribers finds who is looked at, and reports whether there are more.
-func (p *preview) subscribers(ctx context.Context, target db.AlertTarget) (more bool, err error) {
+// subscribers finds who is looked at.
+func (p *preview) subscribers(ctx context.Context, target db.AlertTarget) error {
 	statement := previewedAll
 	if p.spec.Kind == condition.Silent || p.spec.Kind == condition.Forecast {
 		statement = previewedActive
@@ -150,11 +160,11 @@ func (p *preview) subscribers(ctx context.Context, target db.AlertTarget) (more 
 		ConnectedAt time.Time
 	}
 	rows, err := pg.SelectValues[row](ctx, p.pool, statement, p.company.CompanyID, target.SubscriberKey, target.GroupID, condition.MaxPreviewed+1)
-	more = len(rows) > condition.MaxPreviewed
+	p.isSample = len(rows) > condition.MaxPreviewed
 	for _, r := range rows[:min(len(rows), condition.MaxPreviewed)] {
 		p.keys, p.connected = append(p.keys, r.Key), append(p.connected, r.ConnectedAt)
 	}
-	return more, err
+	return err
 }
 
 func (p *preview) entries(ctx context.Context) ([]*condition.Entry, error) {
@@ -254,22 +264,26 @@ func (p *preview) forecasts(ctx context.Context) (entries []*condition.Entry, er
 }
 
 func (p *preview) changes(ctx context.Context) (entries []*condition.Entry, err error) {
-	type row struct {
-		SubscriberKey                    int64
-		AsOf                             time.Time
-		IMEI, Address, Network, Protocol string
-	}
-	rows, err := pg.SelectValues[row](ctx, p.pool, pastReports, p.company.CompanyID, p.keys, p.from.AddDate(0, 0, -condition.HistoryDays), maxReports)
-	if err != nil {
-		return nil, err
-	}
-	reports := pg.Pluck(rows, func(r row) condition.Report {
-		return condition.Report{SubscriberKey: r.SubscriberKey, At: r.AsOf, Values: condition.NewValues(r.IMEI, r.Address, r.Network, r.Protocol)}
+	past, n, last := condition.NewPast(p.spec.Traits, p.from), 0, int64(0)
+	err = pg.EachRow(ctx, p.pool, pastReports, []any{p.company.CompanyID, p.keys, p.maxReports}, func(r condition.Report) error {
+		n, last = n+1, r.SubscriberKey
+		for _, c := range past.See(&r) {
+			e := p.entry(c.SubscriberKey, c.At, c.At)
+			e.Trait, e.Before, e.After = c.Trait, c.Before, c.After
+			entries = append(entries, e)
+		}
+		return nil
 	})
-	for _, c := range condition.Changes(reports, p.spec.Traits, p.from) {
-		e := p.entry(c.SubscriberKey, c.At, c.At)
-		e.Trait, e.Before, e.After = c.Trait, c.Before, c.After
-		entries = append(entries, e)
+	if n == p.maxReports && err == nil {
+		return p.leaveOut(entries, last), nil
 	}
-	return entries, nil
+	return entries, err
+}
+
+// leaveOut makes the preview a sample: a subscriber of which not all was read, and those
+// after it, are not looked at.
+func (p *preview) leaveOut(entries []*condition.Entry, from int64) []*condition.Entry {
+	at, _ := slices.BinarySearch(p.keys, from)
+	p.keys, p.isSample = p.keys[:at], true
+	return slices.DeleteFunc(entries, func(e *condition.Entry) bool { return *e.SubscriberKey >= from })
 }

@@ -23,12 +23,16 @@ import (
 type Store struct {
 	pool *sqlx.DB
 	now  func() time.Time
+	// changesAtOnce and maxReports are the constants, but in tests.
+	changesAtOnce, maxReports int
 }
 
 var _ condition.Alerts = (*Store)(nil)
 
 // New returns the store on the pool; now is the clock.
-func New(pool *sqlx.DB, now func() time.Time) *Store { return &Store{pool, now} }
+func New(pool *sqlx.DB, now func() time.Time) *Store {
+	return &Store{pool, now, changesAtOnce, maxReports}
+}
 
 // moment is now; the database keeps microseconds.
 func (s *Store) moment() time.Time { return s.now().UTC().Truncate(time.Microsecond) }

@@ -100,16 +100,17 @@ WITH gone AS (
 DELETE FROM usage_ids i USING gone g WHERE i.company_id = $1 AND i.identity = g.identity`
 	forgetSessions = `DELETE FROM usage_sessions WHERE company_id = $1 AND began_at < $2`
 	forgetReported = `DELETE FROM sessions WHERE company_id = $1 AND coalesce(ended_at, as_of) < $2`
+	forgetValues   = `DELETE FROM session_values WHERE company_id = $1 AND as_of < $2`
 )
 
-// forgetOld ends the quarantine of records from before a time, removes the sessions
-// that ended before it, and forgets when sessions began that ended long before it.
+// forgetOld ends the quarantine of records from before a time, removes the sessions that
+// ended before it and what was stated of sessions, and forgets when sessions began that
+// ended long before it.
 func (l *Ledger) forgetOld(ctx context.Context, company domain.CompanyID, before time.Time, retention int) error {
-	if _, err := pg.Affected(ctx, l.pool, forgetQuarantine, company, before); err != nil {
-		return err
-	}
-	if _, err := pg.Affected(ctx, l.pool, forgetReported, company, before); err != nil {
-		return err
+	for _, forget := range []string{forgetQuarantine, forgetReported, forgetValues} {
+		if _, err := pg.Affected(ctx, l.pool, forget, company, before); err != nil {
+			return err
+		}
 	}
 	_, err := pg.Affected(ctx, l.pool, forgetSessions, company, before.AddDate(0, -retention, 0))
 	return err

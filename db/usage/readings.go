@@ -134,6 +134,8 @@ type touchedSessions struct {
 	// order is that in which they were touched.
 	order []*touchedSession
 	gaps  map[gapKey]int64
+	// values are what their reports state anew, in the order of these.
+	values []sessionValues
 }
 
 // touchedSession is a session with its state before the batch.
@@ -162,13 +164,16 @@ func (t *touchedSessions) read(r *reading, subscriber int64, now, oldest time.Ti
 	} else {
 		session = &touchedSession{Session: *domain.NewSession(&r.UsageRecord, nextGeneration(of))}
 	}
-	gap := session.Gap(&r.UsageRecord)
+	gap, values := session.Gap(&r.UsageRecord), session.NewValues(&r.UsageRecord)
 	d, raised, err := session.Report(&r.UsageRecord, now)
 	if err != nil {
 		return nil, domain.Rejected(err)
 	}
 	if gap > 0 {
 		t.gaps[gapKey{session.Source, session.NAS, int64(domain.IntervalStep(gap) / time.Second)}]++
+	}
+	for _, v := range values {
+		t.values = append(t.values, sessionValues{session, v})
 	}
 	if at < 0 {
 		t.generations[r.session] = append(of, session)
@@ -239,10 +244,26 @@ FROM found f
 WHERE n.company_id = $1 AND n.identity = f.identity AND n.generation = f.generation
 RETURNING n.subscriber_key`
 
+// attachValues gives the values of sessions whose subscribers have appeared the next
+// places: alerts have come past those that they had.
+const attachValues = `
+UPDATE session_values v SET subscriber_key = f.subscriber_key, place = f.place
+FROM (
+  SELECT u.place AS was, n.subscriber_key, l.last + row_number() OVER (ORDER BY u.place) AS place
+  FROM session_values u
+  JOIN (SELECT DISTINCT s.identity, s.subscriber_key FROM sessions s WHERE s.company_id = $1 AND s.subscriber_key = ANY($2)) n ON n.identity = u.identity
+  CROSS JOIN (` + lastPlace + `) l
+  WHERE u.company_id = $1 AND u.subscriber_key IS NULL
+) f
+WHERE v.company_id = $1 AND v.place = f.was`
+
 // attachSessions gives the sessions of unknown subscribers those that have appeared.
 func (u *Store) attachSessions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) error {
 	keys, err := pg.SelectValues[int64](ctx, tx, attachSessions, company)
-	if err != nil {
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	if _, err := pg.Affected(ctx, tx, attachValues, company, pq.Int64Array(keys)); err != nil {
 		return err
 	}
 	return u.setNetworkState(ctx, tx, company, keys)

@@ -82,6 +82,7 @@ func (u *Store) keepSessions(ctx context.Context, tx *sqlx.Tx, company domain.Co
 			changed.order = append(changed.order, touched[s.ID()])
 		}
 		*touched[s.ID()] = touchedSession{Session: next, wasOpen: next.EndedAt != nil} // so that its subscriber gets the state
+		changed.values = append(changed.values, sessionValues{touched[s.ID()], next.Values()})
 		known[s.ID()] = &next
 	}
 	if err := changed.store(ctx, tx, company); err != nil {

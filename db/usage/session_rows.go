@@ -84,6 +84,9 @@ func (t *touchedSessions) store(ctx context.Context, tx *sqlx.Tx, company domain
 	if len(t.order) == 0 {
 		return nil
 	}
+	if err := t.storeValues(ctx, tx, company); err != nil {
+		return err
+	}
 	texts := func(field func(*touchedSession) string) any { return textArray(t.order, field) }
 	numbers := func(field func(*touchedSession) int64) any { return intArray(t.order, field) }
 	flags := func(field func(*touchedSession) bool) any { return pq.BoolArray(pg.Pluck(t.order, field)) }
@@ -110,6 +113,42 @@ func (t *touchedSessions) store(ctx context.Context, tx *sqlx.Tx, company domain
 		numbers(func(s *touchedSession) int64 { return int64(s.SessionTime / time.Second) }),
 		flags(func(s *touchedSession) bool { return s.HasStart }), numbers(func(s *touchedSession) int64 { return int64(s.Dating) }))
 	return err
+}
+
+// storeSessionValues gives the values the next places: the lock on the company keeps
+// others from them. Places do not come again when those before are gone.
+const storeSessionValues = `
+INSERT INTO session_values (company_id, place, subscriber_key, identity, as_of, apn, imei, address, network, protocol)
+SELECT own.company_id, l.last + n.place, n.subscriber_key, n.identity, n.as_of, n.apn, n.imei, n.address, n.network, n.protocol
+FROM companies own
+CROSS JOIN (` + lastPlace + `) l
+CROSS JOIN unnest($2::bigint[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[]) WITH ORDINALITY
+  AS n(subscriber_key, identity, as_of, apn, imei, address, network, protocol, place)
+WHERE own.company_id = $1`
+
+const lastPlace = `
+  SELECT greatest(
+    (SELECT max(v.place) FROM session_values v WHERE v.company_id = $1),
+    (SELECT k.place FROM condition_learned k WHERE k.company_id = $1), 0) AS last`
+
+// sessionValues are new values of a session.
+type sessionValues struct {
+	of *touchedSession
+	domain.SessionValues
+}
+
+func (t *touchedSessions) storeValues(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) error {
+	if len(t.values) == 0 {
+		return nil
+	}
+	texts := func(field func(sessionValues) string) any { return textArray(t.values, field) }
+	_, err := tx.ExecContext(ctx, storeSessionValues, company, pq.Array(pg.Pluck(t.values, func(v sessionValues) sql.NullInt64 { return v.of.subscriber() })),
+		identityArray(pg.Pluck(t.values, func(v sessionValues) domain.UsageIdentity { return domain.UsageIdentity(v.of.Identity) })),
+		TimeArray(pg.Pluck(t.values, func(v sessionValues) time.Time { return v.AsOf })),
+		texts(func(v sessionValues) string { return v.APN }), texts(func(v sessionValues) string { return v.IMEI }),
+		texts(func(v sessionValues) string { return v.Address }), texts(func(v sessionValues) string { return v.VisitedNetwork }),
+		texts(func(v sessionValues) string { return v.RATType }))
+	return pg.Translate(err)
 }
 
 func (s *touchedSession) subscriber() sql.NullInt64 {

@@ -1,6 +1,7 @@
 package condition_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -140,5 +141,31 @@ func TestFeedsThatAgreeNeedNoSource(t *testing.T) {
 	}
 	if none := (condition.Feeds{}); none.Covers(key("a", ""), noon) || !none.Agree(noon) || !none.Newest().IsZero() {
 		t.Error("without sources something is known")
+	}
+}
+
+// Of each bearer the last addresses are known, those of the eight with the newest.
+func TestAddressesAreKnownByBearer(t *testing.T) {
+	t.Parallel()
+	memory := condition.Memory{}
+	learn := func(apn, address string) int {
+		return len(memory.Learn(&condition.Report{APN: apn, Address: address}))
+	}
+	for i := range 8 {
+		if learn(fmt.Sprint("apn", i), "10.0.0.1") != 0 {
+			t.Errorf("the first address of APN %d is a change", i)
+		}
+	}
+	if learn("APN1", "10.0.0.2") != 1 || learn("apn1", "2001:db8::/64") != 0 || learn("apn2", "10.0.0.2") != 1 {
+		t.Error("an address of another bearer, or of the same, is taken for the other")
+	}
+	if learn("apn0", "10.0.0.2") != 0 {
+		t.Error("the bearer that was used longest ago is known still")
+	}
+	if got := memory.Values(condition.Address); !slices.Equal(got, condition.Known{"10.0.0.2", "10.0.0.1", "2001:db8::/64"}) {
+		t.Errorf("the addresses are %v", got)
+	}
+	if len(memory) != 9 {
+		t.Errorf("%d places are kept, not 8 and their list", len(memory))
 	}
 }

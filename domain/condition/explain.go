@@ -46,8 +46,8 @@ type Standing struct {
 	Value int64
 	// EnoughFrom is from when on a forecast can be made.
 	EnoughFrom time.Time
-	// Known are the values of each trait.
-	Known map[Trait]Known
+	// Known are the values of its traits.
+	Known Memory
 	// Entry is the newest that reports a begin under the alert as it is now; nil for none.
 	Entry *Entry
 }
@@ -160,7 +160,7 @@ func (a *Alert) explainForecast(s *Standing, e *Explanation) {
 func (a *Alert) explainChange(s *Standing, e *Explanation) {
 	var known []string
 	for _, trait := range a.Traits {
-		if values := s.Known[trait]; len(values) > 0 {
+		if values := s.Known.Values(trait); len(values) > 0 {
 			quotes := make([]string, len(values))
 			for i, value := range values {
 				quotes[i] = quoted(value)

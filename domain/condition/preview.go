@@ -128,40 +128,40 @@ func (u *PastUsage) Forecasts(billing domain.Billing, bound int64, from, until t
 	return above
 }
 
-// Report is what a session of a subscriber reported.
-type Report struct {
-	SubscriberKey int64
-	At            time.Time
-	Values        Values
+// Past finds the changes of traits in reports, from a time on. What is reported before is
+// learned.
+type Past struct {
+	traits []Trait
+	from   time.Time
+	// subscriber is that of the last report, memory what is known of it, and found what it
+	// changed to.
+	subscriber int64
+	memory     Memory
+	found      map[pastChange]bool
 }
 
-// PastChange is another value of a subscriber.
-type PastChange struct {
-	SubscriberKey int64
-	At            time.Time
-	Trait         Trait
-	Before, After string
+// pastChange is what tells the changes of a subscriber apart in the log.
+type pastChange struct {
+	at    int64
+	trait Trait
+	after string
 }
 
-// Changes returns the changes of the traits from a time on. The reports are in the order of
-// subscribers and time; what is reported before is learned.
-func Changes(reports []Report, traits []Trait, from time.Time) (changes []PastChange) {
-	known := map[Trait]Known{}
-	for i, r := range reports {
-		if i > 0 && r.SubscriberKey != reports[i-1].SubscriberKey {
-			clear(known)
-		}
-		for _, trait := range traits {
-			value, reported := r.Values[trait]
-			if !reported {
-				continue
-			}
-			before := known[trait]
-			learned, is := before.Learn(value)
-			if known[trait] = learned; is && !r.At.Before(from) {
-				changes = append(changes, PastChange{r.SubscriberKey, r.At, trait, before[0], value})
-			}
-		}
+// NewPast returns one that has seen no report.
+func NewPast(traits []Trait, from time.Time) *Past { return &Past{traits: traits, from: from} }
+
+// See returns the changes that a report makes. The reports of a subscriber follow one
+// another, in the order in which they were booked.
+func (p *Past) See(r *Report) []Changed {
+	if p.memory == nil || r.SubscriberKey != p.subscriber {
+		p.subscriber, p.memory, p.found = r.SubscriberKey, Memory{}, map[pastChange]bool{}
 	}
-	return changes
+	return slices.DeleteFunc(p.memory.Learn(r), func(c Changed) bool {
+		change := pastChange{r.At.UnixMicro(), c.Trait, c.After}
+		if r.At.Before(p.from) || !slices.Contains(p.traits, c.Trait) || p.found[change] {
+			return true
+		}
+		p.found[change] = true
+		return false
+	})
 }

@@ -8610,7 +8610,7 @@ enum ConditionKind {
   four weeks. It needs three weeks of history, and fires once in a period. A turn forecasts 2,000 subscribers, so large fleets take a while.
   """
   FORECAST
-  "A value that sessions report became another, and none of the last four. The first value is no change."
+  "A value that any report of a session has became another, and none of the last four. The first value is no change."
   CHANGE
   "A network element, or a source of usage as a whole, has reported nothing for 6 hours, a source without network elements for 48, or for as long as the shortest silence that is watched. Only in the log."
   SOURCE_SILENT
@@ -8620,7 +8620,7 @@ enum ConditionKind {
 enum ConditionTrait {
   "The device: the first 14 digits of the IMEI, without the version of its software."
   IMEI
-  "The IP address, or the IPv6 prefix."
+  "The IP address, or the IPv6 prefix, of a bearer: addresses of other APNs, and of the other family, are compared apart."
   ADDRESS
   "The visited network."
   NETWORK
