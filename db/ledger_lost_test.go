@@ -83,10 +83,13 @@ func TestAMissingMonthIsNeitherFilledNorDerived(t *testing.T) {
 			f := newLedgerFleet(t)
 			f.take(c.taken)
 			totals := f.totals()
-			f.usage = f.instance()
+			var noticed []string
+			f.usage = usage.New(f.pool, nil, usage.Options{
+				Now: func() time.Time { return f.process }, MonthLost: func(month time.Time) { noticed = append(noticed, month.Format(domain.MonthLayout)) },
+			})
 			f.mustAgree()
 			f.mustHaveTotals(totals)
-			for _, month := range c.taken {
+			for _, month := range slices.Backward(c.taken) {
 				late := usageOf("s1", "late", time.Date(2026, month, 2, 1, 0, 0, 0, time.UTC))
 				recorded, err := f.usage.Record(t.Context(), f.scope, []domain.UsageRecord{late})
 				if err != nil || recorded[0].Status != domain.UsageRejected || !strings.Contains(fmt.Sprint(recorded[0].Err), "where the usage ledger begins") {
@@ -97,6 +100,10 @@ func TestAMissingMonthIsNeitherFilledNorDerived(t *testing.T) {
 			f.mustHaveTotals(totals)
 			if n := f.int(`SELECT count(*) FROM usage_records WHERE company_id = $1 AND record_id = 'late'`); n > 0 {
 				t.Errorf("%d late records were booked", n)
+			}
+			// Those before the newest are behind the first month by then.
+			if newest := time.Date(2026, c.taken[len(c.taken)-1], 1, 0, 0, 0, 0, time.UTC).Format(domain.MonthLayout); !slices.Equal(noticed, []string{newest}) {
+				t.Errorf("the late records noticed that %v are lost, not %s", noticed, newest)
 			}
 		})
 	}

@@ -88,7 +88,7 @@ func (u *Store) refuseLost(ctx context.Context, month time.Time) error {
 	if err != nil || !lost {
 		return err
 	}
-	var first time.Time
+	isGone, isNoted := false, false
 	err = pg.InTx(ctx, u.pool, func(tx *sqlx.Tx) error {
 		if _, err := tx.ExecContext(ctx, aloneOnLedger); err != nil {
 			return err
@@ -97,14 +97,17 @@ func (u *Store) refuseLost(ctx context.Context, month time.Time) error {
 		if err != nil || n > 0 {
 			return err // another instance created it before it had totals
 		}
-		first = month.AddDate(0, 1, 0)
-		_, err = noteLost(ctx, tx, &domain.Actor{Name: "unknown", Origin: domain.Origin{Door: "usage"}}, []time.Time{month})
+		isGone = true
+		isNoted, err = noteLost(ctx, tx, &domain.Actor{Name: "unknown", Origin: domain.Origin{Door: "usage"}}, []time.Time{month})
 		return err
 	})
-	if err == nil && !first.IsZero() {
-		err = errMonthGone
+	if err != nil || !isGone {
+		return err
 	}
-	return err
+	if isNoted && u.lost != nil {
+		u.lost(month)
+	}
+	return errMonthGone
 }
 
 // addMonth creates a month unless it was taken out of the ledger.

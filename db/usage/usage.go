@@ -32,6 +32,9 @@ type Options struct {
 	// RebuiltAtOnce bounds the records of a part of a rebuild that has more than a day;
 	// default rebuiltAtOnce.
 	RebuiltAtOnce int
+	// MonthLost is called when a late record has found that its month was taken away by
+	// something else than Upkeep, once for each; nil is no call.
+	MonthLost func(month time.Time)
 }
 
 // Store keeps the usage ledger and its totals in PostgreSQL. Every total is
@@ -40,6 +43,7 @@ type Store struct {
 	pool     *sqlx.DB
 	observer Observer
 	now      func() time.Time
+	lost     func(month time.Time)
 	singles  *coalescer
 	cache    ledgerCache
 	// ahead has a place for each batch whose next may begin.
@@ -61,7 +65,7 @@ var _ domain.Usage = (*Store)(nil)
 // New returns the store on the pool. The observer, which may be nil, is called in
 // the transaction of each booking of a company with alerts or followers.
 func New(pool *sqlx.DB, observer Observer, opt Options) *Store {
-	u := &Store{pool: pool, observer: observer, now: opt.Now, months: map[time.Time]bool{}, ahead: make(chan struct{}, batchesAhead), rebuiltAtOnce: cmp.Or(opt.RebuiltAtOnce, rebuiltAtOnce), gaps: map[domain.CompanyID]map[gapKey]int64{}}
+	u := &Store{pool: pool, observer: observer, now: opt.Now, lost: opt.MonthLost, months: map[time.Time]bool{}, ahead: make(chan struct{}, batchesAhead), rebuiltAtOnce: cmp.Or(opt.RebuiltAtOnce, rebuiltAtOnce), gaps: map[domain.CompanyID]map[gapKey]int64{}}
 	if u.now == nil {
 		u.now = time.Now
 	}

@@ -14,15 +14,21 @@ import (
 	"simgraph/domain"
 )
 
+// maxWatermarks bounds the network elements of a company that have one. Those beyond are
+// as their source is.
+const maxWatermarks = 5000
+
 // moveWatermarks moves them to the times that reports speak of. $5 is whether one of them
-// was late, $6 when they arrived; late ones before $7 are of an earlier time of lag.
+// was late, $6 when they arrived; late ones before $7 are of an earlier time of lag. $8
+// bounds how many there are.
 const moveWatermarks = `
 INSERT INTO feed_watermarks AS w (company_id, source, nas, complete_until, reported_at, lagged_at, lagging_since)
 SELECT own.company_id, n.source, n.nas, n.complete_until, $6::timestamptz,
   CASE WHEN n.is_late THEN $6::timestamptz END, CASE WHEN n.is_late THEN $6::timestamptz END
 FROM companies own
-CROSS JOIN unnest($2::text[], $3::text[], $4::timestamptz[], $5::boolean[]) AS n(source, nas, complete_until, is_late)
-WHERE own.company_id = $1
+CROSS JOIN unnest($2::text[], $3::text[], $4::timestamptz[], $5::boolean[]) WITH ORDINALITY AS n(source, nas, complete_until, is_late, place)
+WHERE own.company_id = $1 AND ((SELECT count(*) FROM feed_watermarks o WHERE o.company_id = $1) + n.place <= $8
+  OR EXISTS (SELECT FROM feed_watermarks o WHERE o.company_id = $1 AND o.source = n.source AND o.nas = n.nas))
 ORDER BY n.source, n.nas
 ON CONFLICT (company_id, source, nas) DO UPDATE
 SET complete_until = greatest(w.complete_until, excluded.complete_until), reported_at = greatest(w.reported_at, excluded.reported_at),
@@ -60,6 +66,25 @@ func (u *Store) moveWatermarks(ctx context.Context, tx *sqlx.Tx, company domain.
 	_, err := tx.ExecContext(ctx, moveWatermarks, company,
 		textArray(keys, func(k domain.FeedKey) string { return k.Source }), textArray(keys, func(k domain.FeedKey) string { return k.NAS }),
 		TimeArray(pg.Pluck(keys, func(k domain.FeedKey) time.Time { return marks[k].until })),
-		pq.BoolArray(pg.Pluck(keys, func(k domain.FeedKey) bool { return marks[k].isLate })), arrived, arrived.Add(-domain.CatchUpPause))
+		pq.BoolArray(pg.Pluck(keys, func(k domain.FeedKey) bool { return marks[k].isLate })), arrived, arrived.Add(-domain.CatchUpPause), maxWatermarks)
 	return pg.Translate(err)
+}
+
+// pruneWatermarks spares those of companies that have few.
+const pruneWatermarks = `
+DELETE FROM feed_watermarks
+WHERE company_id = $1 AND greatest(complete_until, reported_at) < $2 AND (SELECT count(*) FROM feed_watermarks w WHERE w.company_id = $1) >= $3`
+
+// PruneWatermarks makes room where there are many: those of network elements that have
+// been silent since before a time go. Where there are few they stay, since subscribers
+// that such an element had last are not known to be silent. Call it every hour.
+func (u *Store) PruneWatermarks(ctx context.Context, before time.Time) error {
+	all, err := pg.SelectValues[domain.CompanyID](ctx, u.pool, allCompanies)
+	if err != nil {
+		return err
+	}
+	return domain.TryCompanies(ctx, all, func(company domain.CompanyID) error {
+		_, err := pg.Affected(ctx, u.pool, pruneWatermarks, company, before, maxWatermarks/2)
+		return err
+	})
 }

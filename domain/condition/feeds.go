@@ -12,9 +12,9 @@ const (
 	NASSilence = 6 * time.Hour
 	// SourceSilence is that of a source without network elements.
 	SourceSilence = 48 * time.Hour
-	// abandoned is how much longer a feed has been silent that counts as one that nobody
+	// Abandoned is how much longer a feed has been silent that counts as one that nobody
 	// uses any more.
-	abandoned = 30 * 24 * time.Hour
+	Abandoned = 30 * 24 * time.Hour
 )
 
 // Feed is how far the usage of a network element is known, or of a source without one.
@@ -100,7 +100,7 @@ type SilentFeed struct {
 func (f Feeds) Silent(at time.Time, shortest time.Duration) (silent []SilentFeed) {
 	elements := map[string][]domain.FeedKey{}
 	for key, feed := range f {
-		if feed.Until.After(at.Add(-Patience(key, shortest) - abandoned)) {
+		if feed.Until.After(at.Add(-Patience(key, shortest) - Abandoned)) {
 			elements[key.Source] = append(elements[key.Source], key)
 		}
 	}

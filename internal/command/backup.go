@@ -273,7 +273,7 @@ func verifyRestored(ctx context.Context, env *Env, pool *sqlx.DB) error {
 	if err != nil {
 		return because(ctx, "restored, but not verified yet", err)
 	}
-	log, store := audit.NewLog(pool), newUsage(pool)
+	log, store := audit.NewLog(pool), newUsage(pool, env.Log)
 	for _, company := range all {
 		if slices.Contains(was.Verified, company.ExternalID) {
 			continue

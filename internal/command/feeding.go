@@ -93,7 +93,7 @@ func (s *Serve) feed(ctx context.Context, env *Env, v *service, url string) erro
 	if s.feedsDemo() {
 		v.demo = &demoFeed{v.feedPool, clients}
 	}
-	v.feed = feed.New(v.feedPool, newUsage(v.feedPool), clients)
+	v.feed = feed.New(v.feedPool, newUsage(v.feedPool, env.Log), clients)
 	v.radius, err = radius.Listen(ctx, addresses, radius.Config{Feed: v.feed, Log: env.Log, MaxWaiting: s.RADIUSWaiting})
 	if err != nil {
 		return errors.Join(err, v.feedPool.Close())

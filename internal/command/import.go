@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -100,7 +101,7 @@ func (i *Import) load(ctx context.Context, env *Env, pool *sqlx.DB, name string)
 	}
 	progress := env.newProgress("import "+name, bytes)
 	defer progress.clear()
-	return stores(pool).Import(ctx, i.reader(name, in), bundle.Options{
+	return stores(pool, env.Log).Import(ctx, i.reader(name, in), bundle.Options{
 		By:       actor("import"),
 		Progress: progress.report,
 		BadLine: func(bad *bundle.LineError) {
@@ -133,13 +134,13 @@ func size(name string) (int64, error) {
 }
 
 // stores are where bundles go.
-func stores(pool *sqlx.DB) bundle.Stores {
+func stores(pool *sqlx.DB, log *slog.Logger) bundle.Stores {
 	return bundle.Stores{
 		Importer:   db.NewImporter(pool),
 		Companies:  companies.New(pool),
 		Alerts:     db.NewAlerts(pool, time.Now),
 		Recipients: db.NewRecipients(pool, time.Now),
-		Usage:      newUsage(pool),
+		Usage:      newUsage(pool, log),
 		Audit:      audit.NewLog(pool),
 	}
 }

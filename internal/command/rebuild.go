@@ -40,7 +40,7 @@ func (r *Rebuild) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	store, log, by := newUsage(pool), audit.NewLog(pool), actor("rebuild")
+	store, log, by := newUsage(pool, env.Log), audit.NewLog(pool), actor("rebuild")
 	for _, company := range companies {
 		scope := domain.Whole(company.CompanyID).By(by)
 		if err := continued(ctx, env, store, company, r.Anew); err != nil {

@@ -75,7 +75,7 @@ func (v *service) closeReplicas(env *Env) {
 
 // answerFrom has a graph of its own answer queries from the standby.
 func (v *service) answerFrom(standby *pg.Replica) {
-	usage := newUsage(standby.Pool())
+	usage := newUsage(standby.Pool(), v.log)
 	graph := v.newGraph(standby.Pool(), db.NewAccess(standby.Pool()), usage, hooks.New(standby.Pool(), hooks.Options{Now: time.Now}))
 	v.replicas.Add(standby, graph.Schema(), v.perResponse(graph))
 }

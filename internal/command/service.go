@@ -107,7 +107,7 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 		return nil, err
 	}
 	v := &service{
-		log: env.Log, access: db.NewAccess(pool), usage: newUsage(pool), upkeep: newUsage(upkeep),
+		log: env.Log, access: db.NewAccess(pool), usage: newUsage(pool, env.Log), upkeep: newUsage(upkeep, env.Log),
 		live: live.New(pool, direct, env.Log), mail: worker, telemetry: telemetry, limits: s.limits(telemetry.Metrics),
 		writes: &writes{pool: pool, log: env.Log},
 	}
@@ -164,8 +164,8 @@ func (v *service) newGraph(pool *sqlx.DB, access *db.Access, store *usage.Store,
 }
 
 // newUsage returns the ledger; what it books is held against the alerts.
-func newUsage(pool *sqlx.DB) *usage.Store {
-	return usage.New(pool, db.NewAlertEvaluator(time.Now), usage.Options{})
+func newUsage(pool *sqlx.DB, log *slog.Logger) *usage.Store {
+	return usage.New(pool, db.NewAlertEvaluator(time.Now), usage.Options{MonthLost: func(month time.Time) { warnOfLost(log, month) }})
 }
 
 // open builds the endpoints and the server on them.

@@ -3,10 +3,12 @@ package command
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"simgraph/domain"
 	rules "simgraph/domain/bulk"
+	"simgraph/domain/condition"
 )
 
 const (
@@ -110,13 +112,18 @@ func (v *service) retain(ctx context.Context) error {
 func (v *service) inspect(ctx context.Context) error {
 	found, err := v.ledger.Inspect(ctx, actor("serve"))
 	for _, month := range found.Lost {
-		v.log.Warn("a month of the usage ledger is missing that was not detached by simgraph; its totals stay, and it takes no records",
-			"month", month.Format(domain.MonthLayout))
+		warnOfLost(v.log, month)
 	}
 	if found.Registered > 0 {
 		v.log.Warn("put identities of stored usage records back, which were removed by something else than simgraph of this version", "records", found.Registered)
 	}
 	return err
+}
+
+// warnOfLost logs a month that was taken away by something else than simgraph.
+func warnOfLost(log *slog.Logger, month time.Time) {
+	log.Warn("a month of the usage ledger is missing that was not detached by simgraph; its totals stay, and it takes no records",
+		"month", month.Format(domain.MonthLayout))
 }
 
 // logStep writes what happened to a month of the ledger.
@@ -146,7 +153,8 @@ func (v *service) settle(ctx context.Context) error {
 	if err != nil || !settled {
 		return err
 	}
-	return errors.Join(v.prune(ctx, now), v.pruneMails(ctx, now), v.pruneMessages(ctx, now), v.pruneOperations(ctx, now), v.upkeep.SumMonths(ctx))
+	return errors.Join(v.prune(ctx, now), v.pruneMails(ctx, now), v.pruneMessages(ctx, now), v.pruneOperations(ctx, now),
+		v.upkeep.PruneWatermarks(ctx, now.Add(-condition.SourceSilence-condition.Abandoned)), v.upkeep.SumMonths(ctx))
 }
 
 // prune keeps the audit log within its months, unless it is kept for ever.
