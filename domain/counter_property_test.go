@@ -148,3 +148,21 @@ func TestNoSessionIsBookedTwice(t *testing.T) {
 	}
 	t.Logf("%d exact, %d flagged", whole, flagged)
 }
+
+// Of two million sessions five are booked too high: reports of a generation came before
+// any showed that there is one, and were taken for another's, hours late and without a
+// session time. Such a session is flagged.
+func TestASessionThatIsBookedTooHighIsFlagged(t *testing.T) {
+	t.Parallel()
+	for _, seed := range []uint64{386_520, 425_855, 1_069_865, 1_225_562, 1_736_689} {
+		random := rand.New(rand.NewPCG(seed, 31))
+		readings, _, _ := randomGateway(random).session(random)
+		var c counters
+		for _, r := range readings {
+			c.read(r.Reading)
+		}
+		if !slices.ContainsFunc(c.generations, func(c *domain.Counter) bool { return c.Decreased }) {
+			t.Errorf("seed %d: nothing is flagged", seed)
+		}
+	}
+}

@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -32,11 +30,7 @@ func startFed(t *testing.T, args ...string) *fedNode {
 	t.Helper()
 	url, to := dbtest.URL(t), fmt.Sprintf("127.0.0.1:%d", freePort(t))
 	f := &fedNode{startNode(t, url, append([]string{"--radius-addr", to}, args...)...), to}
-	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte(radiusSecret), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	run(t, "radius", "client", "add", "pgw", "--network", "127.0.0.1", "--secret-file", secret, "--database-url", url, "--data-dir", f.launch.dataDir)
+	addRadiusClient(t, f.launch, "pgw")
 	time.Sleep(radius.RefreshClients + time.Second)
 	return f
 }

@@ -76,6 +76,16 @@ func startFreeRADIUS(t *testing.T, simgraph int) int {
 	return port
 }
 
+// addRadiusClient lets this host report, as a source of the name.
+func addRadiusClient(t *testing.T, l launch, name string) {
+	t.Helper()
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte(radiusSecret), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, append([]string{"radius", "client", "add", name, "--network", "127.0.0.1", "--secret-file", secret}, l.database()...)...)
+}
+
 // accountingReport is what a gateway states of a session after some minutes.
 func accountingReport(imsi string, session int, at, now time.Time, seconds int, originated, terminated int64, delay int) string {
 	status := "Interim-Update"
@@ -134,11 +144,7 @@ func TestAccountingThroughFreeRADIUSIsExact(t *testing.T) {
 	needPrograms(t, "freeradius", "radclient", "tshark")
 	d, port := newDatabase(t), freePort(t)
 	x := startTrial(t, launch{databaseURL: d.url(), dataDir: t.TempDir(), extra: []string{"--radius-addr", fmt.Sprintf("127.0.0.1:%d", port)}})
-	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte(radiusSecret), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	run(t, "radius", "client", "add", "freeradius", "--network", "127.0.0.1", "--secret-file", secret, "--database-url", d.url(), "--data-dir", x.launch.dataDir)
+	addRadiusClient(t, x.launch, "freeradius")
 	a := account(rand.New(rand.NewPCG(18, 18)), time.Now())
 	captured := capture(t, port)
 	x.sendThrough(d, startFreeRADIUS(t, port), a.reports)

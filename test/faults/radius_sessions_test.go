@@ -1,0 +1,326 @@
+//go:build linux
+
+package faults_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	codec "layeh.com/radius"
+	"layeh.com/radius/rfc2866"
+	"layeh.com/radius/rfc2869"
+
+	"simgraph/db/dbtest"
+	"simgraph/domain"
+	"simgraph/internal/radius"
+)
+
+var (
+	packetsOfSessions = flag.Int("packets", 100_000, "how many packets TestHostileSessionsAreExact sends")
+	seedOfSessions    = flag.Uint64("seed", 31, "of its sessions")
+)
+
+const (
+	sessionKills   = 10
+	sessionSenders = 48
+	// sessionsAgo is when the first session begins, by the clock of simgraph, which runs
+	// through sessionStep at a time.
+	sessionsAgo = 12 * time.Hour
+	sessionStep = 30 * time.Second
+)
+
+// hostileGateway is how a gateway states what it counted, and what becomes of that on its
+// way, as in the property test of domain/counter.go.
+type hostileGateway struct {
+	// sessionTime is whether Acct-Session-Time is there: always, never, as 0, or in some reports.
+	sessionTime string
+	// eventTime is whether Event-Timestamp is there, delayTime whether Acct-Delay-Time is.
+	eventTime, delayTime bool
+	// stepAt is when the clock is set by step.
+	stepAt, step time.Duration
+	// waits is the share of reports that wait for hours, shuffles whether order is kept.
+	waits             int
+	shuffles, crashes bool
+}
+
+func newHostileGateway(random *rand.Rand) hostileGateway {
+	g := hostileGateway{
+		sessionTime: []string{"always", "always", "never", "zero", "some"}[random.IntN(5)],
+		eventTime:   random.IntN(3) > 0, delayTime: random.IntN(2) == 0,
+		waits: []int{0, 0, 5, 30}[random.IntN(4)], shuffles: random.IntN(2) == 0, crashes: random.IntN(2) == 0,
+	}
+	if random.IntN(2) == 0 && !g.crashes {
+		g.step = []time.Duration{-8 * time.Minute, 8 * time.Minute, -3 * time.Hour, 3 * time.Hour, -30 * time.Second}[random.IntN(5)]
+		g.stepAt = time.Duration(random.IntN(40)) * time.Minute
+		if g.step.Abs() > domain.ClockTolerance {
+			g.waits, g.shuffles = 0, false // by hours, of reports that come late by hours, cannot be decided
+		}
+	}
+	return g
+}
+
+// hostilePacket is a report with when it arrives, beside the begin of the test.
+type hostilePacket struct {
+	arrives, made time.Duration
+	of            *hostileSession
+	report        radius.Report
+	hasTime       bool
+}
+
+// hostileSession is what was reported of a session.
+type hostileSession struct {
+	hostileGateway
+	id, imsi string
+	// bytes are the highest of each generation. isPlain is false where one may be hidden
+	// by another: neither a Start nor a session time shows where it begins.
+	bytes   int64
+	isPlain bool
+}
+
+// packets are those of a session that begins then.
+func (s *hostileSession) packets(random *rand.Rand, first time.Time, begins time.Duration) (packets []*hostilePacket) {
+	generations, began := 1, begins
+	if s.crashes {
+		generations += random.IntN(3)
+	}
+	s.isPlain = true
+	for range generations {
+		var most, count int64
+		length, hasStart := 1+random.IntN(12), false
+		for i := range length {
+			elapsed := time.Duration(i) * 5 * time.Minute
+			if random.IntN(8) > 0 {
+				hasStart = hasStart || i == 0
+				p := s.packet(random, first, begins, began+elapsed, elapsed)
+				p.report.MobileOriginated, p.report.MobileTerminated = count, count/3
+				for range 1 + random.IntN(2) {
+					again := *p
+					packets = append(packets, &again)
+					p.arrives += time.Duration(random.IntN(30)) * time.Second
+				}
+				most = count + count/3
+			}
+			if count += random.Int64N(1 << 33); random.IntN(4) == 0 {
+				count += 1 << 35
+			}
+		}
+		s.isPlain = s.isPlain && (hasStart || s.sessionTime == "always")
+		s.bytes += most
+		began += time.Duration(length)*5*time.Minute + time.Duration(random.IntN(1500))*time.Second
+	}
+	s.isPlain = s.isPlain || generations == 1
+	return packets
+}
+
+// packet is the report of a time, so long after the begin.
+func (s *hostileSession) packet(random *rand.Rand, first time.Time, begins, at, elapsed time.Duration) *hostilePacket {
+	p := &hostilePacket{of: s, made: at, arrives: at + time.Duration(random.IntN(3))*time.Second}
+	if random.IntN(100) < s.waits {
+		p.arrives += time.Duration(random.IntN(180)) * time.Minute
+	}
+	if s.shuffles {
+		p.arrives += time.Duration(random.IntN(20)) * time.Minute
+	}
+	own := at
+	if at-begins >= s.stepAt {
+		own += s.step
+	}
+	p.report = radius.Report{Event: domain.SessionUpdated, NAS: "pgw1", SessionID: s.id, IMSI: s.imsi, At: first.Add(own), BeganAt: first.Add(own)}
+	if elapsed == 0 {
+		p.report.Event = domain.SessionStarted
+	}
+	p.hasTime = s.sessionTime == "always" || s.sessionTime == "zero" || s.sessionTime == "some" && random.IntN(2) == 0
+	if s.sessionTime != "zero" {
+		p.report.BeganAt = p.report.At.Add(-elapsed)
+	}
+	return p
+}
+
+// encode is the packet as it is sent at a time.
+func (p *hostilePacket) encode(now time.Duration) *codec.Packet {
+	report := p.report
+	report.Delay = max(0, now-p.made)
+	packet := report.Packet([]byte(radiusSecret))
+	for of, has := range map[codec.Type]bool{
+		rfc2869.EventTimestamp_Type: p.of.eventTime, rfc2866.AcctDelayTime_Type: p.of.delayTime, rfc2866.AcctSessionTime_Type: p.hasTime,
+	} {
+		if !has {
+			packet.Del(of)
+		}
+	}
+	return packet
+}
+
+// hostileSessions makes up sessions of so many packets, in the order in which those arrive.
+func hostileSessions(random *rand.Rand, first time.Time, imsis []string, n int) (sessions []*hostileSession, packets []*hostilePacket) {
+	for len(packets) < n {
+		s := &hostileSession{hostileGateway: newHostileGateway(random), id: fmt.Sprint("s", len(sessions)), imsi: imsis[len(sessions)%len(imsis)]}
+		sessions = append(sessions, s)
+		packets = append(packets, s.packets(random, first, time.Duration(random.IntN(180))*time.Minute)...)
+	}
+	slices.SortStableFunc(packets, func(x, y *hostilePacket) int { return int(x.arrives - y.arrives) })
+	return sessions, packets
+}
+
+// Gateways leave out times, have clocks that are set, crash, and repeat, delay and shuffle
+// their reports, while simgraph is killed ten times: what is booked are the highest
+// readings. Where it is less, the session is flagged.
+func TestHostileSessionsAreExact(t *testing.T) {
+	url, port := dbtest.URL(t), freePort(t)
+	pool := open(t, url)
+	var imsis []string
+	if err := pool.Select(&imsis, `SELECT imsi FROM subscribers WHERE imsi <> '' ORDER BY key LIMIT 200`); err != nil || len(imsis) == 0 {
+		t.Fatal(imsis, err)
+	}
+	first := time.Now().Add(-sessionsAgo).Truncate(time.Second)
+	sessions, packets := hostileSessions(rand.New(rand.NewPCG(*seedOfSessions, 31)), first, imsis, *packetsOfSessions)
+	f := newSimulated(t, url, port, first)
+	began := time.Now()
+	f.send(packets)
+	t.Logf("%d packets of %d sessions in %v", len(packets), len(sessions), time.Since(began).Round(time.Second))
+	checkHostile(t, pool, sessions)
+	if report := run(t, append([]string{"rebuild"}, f.launch.database()...)...); !strings.Contains(report, "all totals agree with the ledger") {
+		t.Errorf("rebuild: %s", report)
+	}
+}
+
+// simulated is a simgraph that takes accounting, with a clock that a test moves on.
+type simulated struct {
+	*testing.T
+	*serving
+	launch launch
+	clock  string
+	first  time.Time
+	to     string
+}
+
+func newSimulated(t *testing.T, url string, port int, first time.Time) *simulated {
+	t.Helper()
+	f := &simulated{T: t, clock: filepath.Join(t.TempDir(), "clock"), first: first, to: fmt.Sprintf("127.0.0.1:%d", port)}
+	f.launch = launch{
+		program: buildJumping(t), databaseURL: url, dataDir: t.TempDir(), environment: []string{"FAULTS_CLOCK=" + f.clock}, extra: []string{"--radius-addr", f.to},
+	}
+	f.reach(0)
+	addRadiusClient(t, f.launch, "pgw")
+	f.serving = serve(t, f.launch)
+	return f
+}
+
+// reach sets the clock to so long after the first session.
+func (f *simulated) reach(at time.Duration) {
+	f.Helper()
+	set(f.T, f.clock, time.Until(f.first.Add(at)))
+}
+
+// send sends the packets when they arrive, by the clock of simgraph, until each is
+// answered, while simgraph is killed and started again.
+func (f *simulated) send(packets []*hostilePacket) {
+	f.Helper()
+	var sent, kills atomic.Int64
+	var killing sync.WaitGroup
+	ctx, stop := context.WithCancel(f.Context())
+	killing.Go(func() {
+		for n := range sessionKills {
+			for due := int64(len(packets) * (2*n + 1) / (2 * sessionKills)); sent.Load() < due; {
+				if ctx.Err() != nil {
+					return
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+			f.serving.kill()
+			f.serving = serve(f.T, f.launch)
+			kills.Add(1)
+		}
+	})
+	for len(packets) > 0 {
+		now := packets[0].arrives.Truncate(sessionStep) + sessionStep
+		n, _ := slices.BinarySearchFunc(packets, now, func(p *hostilePacket, now time.Duration) int { return int(p.arrives - now) })
+		f.reach(now)
+		f.account(packets[:n], now, &sent)
+		packets = packets[n:]
+	}
+	stop()
+	killing.Wait()
+	if kills.Load() != sessionKills {
+		f.Errorf("simgraph was killed %d times", kills.Load())
+	}
+}
+
+// account sends packets side by side.
+func (f *simulated) account(packets []*hostilePacket, now time.Duration, sent *atomic.Int64) {
+	f.Helper()
+	due := make(chan *hostilePacket, len(packets))
+	for _, p := range packets {
+		due <- p
+	}
+	close(due)
+	client := codec.Client{Retry: time.Second}
+	var sending sync.WaitGroup
+	for range min(sessionSenders, len(packets)) {
+		sending.Go(func() {
+			for p := range due {
+				ctx, cancel := context.WithTimeout(f.Context(), patience)
+				if _, err := client.Exchange(ctx, p.encode(now), f.to); err != nil {
+					f.Error(err)
+				}
+				cancel()
+				sent.Add(1)
+			}
+		})
+	}
+	sending.Wait()
+}
+
+// checkHostile compares what is booked of the sessions with what was reported.
+func checkHostile(t *testing.T, pool *sqlx.DB, sessions []*hostileSession) {
+	t.Helper()
+	type row struct {
+		ID        string `db:"id"`
+		Bytes     int64  `db:"bytes"`
+		IsFlagged bool   `db:"is_flagged"`
+	}
+	var rows []row
+	if err := pool.Select(&rows, `
+SELECT split_part(session_id, '/', 2) AS id, sum(mobile_originated + mobile_terminated)::bigint AS bytes, bool_or(decreased) AS is_flagged
+FROM sessions WHERE source = 'pgw' GROUP BY 1`); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]row{}
+	var sum, ledger int64
+	for _, r := range rows {
+		got[r.ID], sum = r, sum+r.Bytes
+	}
+	exact, less, more := 0, 0, 0
+	for _, s := range sessions {
+		switch r, known := got[s.id]; {
+		case !known && s.bytes == 0: // each report was lost
+		case r.Bytes == s.bytes:
+			exact++
+		case !s.crashes:
+			t.Errorf("booked %d, %d were reported, by a gateway that never crashed: %+v", r.Bytes, s.bytes, s)
+		case !r.IsFlagged && (s.isPlain || r.Bytes > s.bytes):
+			t.Errorf("booked %d, %d were reported, and nothing is flagged: %+v", r.Bytes, s.bytes, s)
+		case r.Bytes > s.bytes:
+			more++
+		default:
+			less++
+		}
+	}
+	t.Logf("of %d sessions %d are exact, %d have less and %d have more", len(sessions), exact, less, more)
+	if more > len(sessions)/1000 {
+		t.Errorf("of %d sessions too much is booked", more)
+	}
+	if err := pool.Get(&ledger, `SELECT sum(mobile_originated + mobile_terminated)::bigint FROM usage_records WHERE source = 'pgw'`); err != nil || ledger != sum {
+		t.Errorf("the ledger has %d bytes, the sessions %d: %v", ledger, sum, err)
+	}
+}
