@@ -204,11 +204,11 @@ type simulated struct {
 	to     string
 }
 
-func newSimulated(t *testing.T, url string, port int, first time.Time) *simulated {
+func newSimulated(t *testing.T, url string, port int, first time.Time, edits ...func(path, text string) string) *simulated {
 	t.Helper()
 	f := &simulated{T: t, clock: filepath.Join(t.TempDir(), "clock"), first: first, to: fmt.Sprintf("127.0.0.1:%d", port)}
 	f.launch = launch{
-		program: buildJumping(t), databaseURL: url, dataDir: t.TempDir(), environment: []string{"FAULTS_CLOCK=" + f.clock}, extra: []string{"--radius-addr", f.to},
+		program: buildJumping(t, edits...), databaseURL: url, dataDir: t.TempDir(), environment: []string{"FAULTS_CLOCK=" + f.clock}, extra: []string{"--radius-addr", f.to},
 	}
 	f.reach(0)
 	addRadiusClient(t, f.launch, "pgw")

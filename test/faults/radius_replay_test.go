@@ -1,0 +1,173 @@
+//go:build linux
+
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	codec "layeh.com/radius"
+
+	store "simgraph/db/condition"
+	"simgraph/domain"
+	"simgraph/domain/condition"
+	"simgraph/internal/radius"
+)
+
+const (
+	// reportsEvery is how often gateways report a session, stopsAt when simgraph stops,
+	// backAt when it is back, and endsAt the end of the test.
+	reportsEvery = 5 * time.Minute
+	stopsAt      = 30 * time.Minute
+	backAt       = 89 * time.Minute
+	endsAt       = 3 * time.Hour
+	// proxySecret is that of testdata/freeradius.conf.
+	proxySecret = "nas-secret"
+)
+
+// impatient makes a simgraph look for conditions that are due many times a second: its
+// clock runs through minutes as fast.
+func impatient(path, text string) string {
+	if path == "internal/command/upkeep.go" {
+		return strings.Replace(text, "evaluateEvery = 5 * time.Second", "evaluateEvery = 100 * time.Millisecond", 1)
+	}
+	return text
+}
+
+// replayed is a fleet behind three gateways, which report through a proxy.
+type replayed struct {
+	*simulated
+	pool  *sqlx.DB
+	proxy string
+}
+
+func (r *replayed) gateway(device int) string { return []string{"a", "b", "c"}[device%3] }
+
+// isSilent reports whether a device of a gateway that lives ceases to be reported when
+// simgraph stops.
+func (r *replayed) isSilent(device int) bool { return r.gateway(device) != "c" && device%5 == 0 }
+
+// report has the gateways report their sessions through the proxy, as of a time: c has
+// died when simgraph stopped.
+func (r *replayed) report(at time.Duration) {
+	r.Helper()
+	var sending sync.WaitGroup
+	for device := range fleet {
+		if at > stopsAt && (r.isSilent(device) || r.gateway(device) == "c") {
+			continue
+		}
+		report := radius.Report{
+			Event: domain.SessionUpdated, NAS: r.gateway(device), SessionID: fmt.Sprint("s", device), IMSI: fmt.Sprintf("2341500000%05d", device),
+			BeganAt: r.first, At: r.first.Add(at), MobileOriginated: int64(at / time.Second), MobileTerminated: 7,
+		}
+		if at == 0 {
+			report.Event = domain.SessionStarted
+		}
+		sending.Go(func() {
+			ctx, cancel := context.WithTimeout(r.Context(), patience)
+			defer cancel()
+			client := codec.Client{Retry: 3 * time.Second}
+			if _, err := client.Exchange(ctx, report.Packet([]byte(proxySecret)), r.proxy); err != nil {
+				r.Errorf("the proxy does not answer: %v", err)
+			}
+		})
+	}
+	sending.Wait()
+}
+
+// evaluated waits until conditions were evaluated at a time.
+func (r *replayed) evaluated(at time.Duration) {
+	r.Helper()
+	eventually(r.T, "conditions are evaluated", func() bool {
+		var is bool
+		err := r.pool.Get(&is, `SELECT coalesce(bool_and(due_at > $1), false) FROM condition_turns`, r.first.Add(at))
+		return err == nil && is
+	})
+}
+
+// fired are what conditions have logged.
+func (r *replayed) fired() (fired []string) {
+	r.Helper()
+	err := r.pool.Select(&fired, `
+SELECT l.kind || ' ' || CASE WHEN l.subscriber_key IS NULL THEN l.source || '/' || l.nas ELSE s.imsi END
+FROM condition_log l LEFT JOIN subscribers s ON s.company_id = l.company_id AND s.key = l.subscriber_key
+WHERE l.state = 'fired'`)
+	if err != nil {
+		r.Fatal(err)
+	}
+	slices.Sort(fired)
+	return fired
+}
+
+// A proxy keeps on disk what three gateways report while simgraph is away for an hour, in
+// which one of them dies and some devices of the others fall silent. When it is back the
+// proxy replays that beside what comes then: the gateway is named once, and of the devices
+// those alone that are silent.
+func TestAReplayAlarmsNobodyElse(t *testing.T) {
+	needPrograms(t, "freeradius")
+	d, port := newDatabase(t), freePort(t)
+	first := time.Now().Add(-8 * time.Hour).Truncate(time.Second)
+	r := &replayed{simulated: newSimulated(t, d.url(), port, first, impatient), pool: d.open(), proxy: fmt.Sprintf("127.0.0.1:%d", startFreeRADIUS(t, port))}
+	alerts := store.New(r.pool, func() time.Time { return first })
+	var company domain.CompanyID
+	if err := r.pool.Get(&company, `SELECT company_id FROM companies`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := alerts.Create(t.Context(), domain.Whole(company), condition.Spec{
+		RuleType: domain.RuleCompany, Condition: condition.Condition{Kind: condition.Silent, Bound: 1},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	at := time.Duration(0)
+	for ; at <= stopsAt; at += reportsEvery {
+		r.reach(at)
+		r.report(at)
+		r.evaluated(at)
+	}
+	r.serving.kill()
+	for ; at < backAt; at += reportsEvery {
+		r.report(at)
+	}
+	r.reach(backAt)
+	r.serving = serve(t, r.launch)
+	var want []string
+	for device := range fleet {
+		if r.isSilent(device) {
+			want = append(want, fmt.Sprintf("silent 2341500000%05d", device))
+		}
+	}
+	want = append(want, "source pgw/c")
+	for ; at <= endsAt; at += reportsEvery {
+		r.reach(at)
+		r.report(at)
+		r.evaluated(at)
+		for _, fired := range r.fired() {
+			if !slices.Contains(want, fired) {
+				t.Fatalf("after %v: %s", at, fired)
+			}
+		}
+	}
+	r.replays(at - reportsEvery)
+	r.reach(at)
+	r.evaluated(at)
+	if fired := r.fired(); !slices.Equal(fired, want) {
+		t.Errorf("fired have\n%s\nwant\n%s", strings.Join(fired, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// replays waits until what was kept is booked, up to a time.
+func (r *replayed) replays(until time.Duration) {
+	r.Helper()
+	eventually(r.T, "all reports are booked", func() bool {
+		var waiting int
+		err := r.pool.Get(&waiting, `SELECT count(*) FROM sessions WHERE mobile_originated <> CASE WHEN as_of <= $1 THEN $2 ELSE $3 END::bigint`,
+			r.first.Add(stopsAt), int64(stopsAt/time.Second), int64(until/time.Second))
+		return err == nil && waiting == 0
+	})
+}
