@@ -5,7 +5,11 @@ package faults_test
 import (
 	"fmt"
 	"net/url"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -83,7 +87,7 @@ func (f freezable) freezeIn(t *testing.T, pool *sqlx.DB, table, work string) (fr
 			time.Sleep(50 * time.Millisecond) // others had to wait as well
 			return false
 		}
-		_ = f[frozen.Name].Process.Signal(syscall.SIGSTOP)
+		stop(t, f[frozen.Name])
 		_ = lock.Rollback()
 		if finds(t, pool, idlesWithLocks, frozen.PID) != nil {
 			return true
@@ -92,6 +96,26 @@ func (f freezable) freezeIn(t *testing.T, pool *sqlx.DB, table, work string) (fr
 		return false
 	})
 	return frozen
+}
+
+// stop stops a process, and returns when each of its threads has stopped: a signal is
+// sent at once, and takes effect when the threads run next.
+func stop(t *testing.T, process *exec.Cmd) {
+	t.Helper()
+	if err := process.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "all threads have stopped", func() bool {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", process.Process.Pid))
+		if err != nil || len(threads) == 0 {
+			t.Fatalf("no threads of process %d: %v", process.Process.Pid, err)
+		}
+		return !slices.ContainsFunc(threads, func(thread string) bool {
+			stat, err := os.ReadFile(thread)
+			_, state, _ := strings.Cut(string(stat), ") ")
+			return err == nil && !strings.HasPrefix(state, "T") // a thread that ended has no file
+		})
+	})
 }
 
 // An instance that is frozen, as a paused virtual machine is, keeps the locks of its
@@ -202,7 +226,7 @@ func TestAMigrationIsFrozen(t *testing.T) {
 	eventually(t, "the migration notes what it did", func() bool {
 		return finds(t, pool, waitsForTable, "goose_db_version") != nil
 	})
-	_ = frozen.Process.Signal(syscall.SIGSTOP)
+	stop(t, frozen)
 	_ = lock.Rollback()
 	began := time.Now()
 	run(t, "migrate", "up", "--database-url", d.url())
