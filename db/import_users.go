@@ -30,11 +30,11 @@ SELECT l.email, CASE
 FROM unnest($2::text[], $3::text[], $4::text[], $5::boolean[], $6::boolean[]) AS l(email, permissions, groups, disabled, keep_disabled)
 LEFT JOIN users u ON u.company_id = $1 AND u.email = l.email`
 
+// numberUsers compares with no row of the table: as an INSERT that joins it to unnest,
+// Citus adds none.
 const numberUsers = `
 INSERT INTO user_lookup (email, company_id)
 SELECT l.email, $2 FROM unnest($1::text[]) AS l(email)
-LEFT JOIN user_lookup known ON known.email = l.email AND known.company_id = $2
-WHERE known.email IS NULL
 ORDER BY l.email
 ON CONFLICT DO NOTHING`
 
@@ -92,8 +92,9 @@ func (i *Importer) Users(ctx context.Context, scope domain.Scope, items []*domai
 func storeUsers(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, lines []userLine, verdicts map[string]string) error {
 	emails := pq.StringArray(pg.Pluck(lines, func(l userLine) string { return l.email }))
 	// Every node has a copy of the numbers, so none is written where no user is new.
-	if slices.ContainsFunc(lines, func(l userLine) bool { return verdicts[l.email] == "created" }) {
-		if _, err := tx.ExecContext(ctx, numberUsers, emails, scope.Company); err != nil {
+	created := slices.DeleteFunc(slices.Clone(emails), func(email string) bool { return verdicts[email] != "created" })
+	if len(created) > 0 {
+		if _, err := tx.ExecContext(ctx, numberUsers, created, scope.Company); err != nil {
 			return err
 		}
 	}

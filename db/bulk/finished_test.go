@@ -24,7 +24,8 @@ func (f *fleet) ends(name string) (all []string) {
 	f.Helper()
 	var events []string
 	f.try(f.pool.Select(&events, `
-SELECT m.event FROM webhook_messages m JOIN webhooks w ON w.company_id = 1 AND w.webhook_id = m.webhook_id WHERE w.name = $1 ORDER BY m.message_id`, name))
+SELECT m.event FROM webhook_messages m JOIN webhooks w ON w.company_id = m.company_id AND w.webhook_id = m.webhook_id
+WHERE m.company_id = 1 AND w.name = $1 ORDER BY m.message_id`, name))
 	for _, text := range events {
 		event, err := webhook.ParseEvent([]byte(text))
 		f.try(err)

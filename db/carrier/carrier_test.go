@@ -66,6 +66,7 @@ func newFixture(t *testing.T, answer func(n int, of *request, w http.ResponseWri
 	f := &fixture{T: t, pool: dbtest.New(t), now: time.Date(2026, time.November, 10, 12, 0, 0, 0, time.UTC)}
 	f.pool.MustExec(`
 INSERT INTO operators VALUES ('23415', 'Vodafone UK');
+INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('acme', 1), ('rival', 2);
 INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC'), (2, 'rival', 'Rival', 1, 'UTC');
 INSERT INTO tariffs VALUES (1, 'IoT', 50, 'GBP');
 INSERT INTO groups VALUES (1, 12, 'vans', false), (1, 13, 'boats', false);

@@ -180,7 +180,7 @@ func TestASecondInstanceLeavesTheLearningToTheFirst(t *testing.T) {
 	f.pass(time.Minute)
 	f.states(1, "a", "35000000000002", "", "")
 	edit := f.pool.MustBegin()
-	edit.MustExec(`SELECT FROM condition_alerts WHERE alert_id = $1 FOR UPDATE`, of.AlertID)
+	edit.MustExec(`SELECT FROM condition_alerts WHERE company_id = 1 AND alert_id = $1 FOR UPDATE`, of.AlertID)
 	first := make(chan error)
 	turn := func(ctx context.Context) error {
 		f.pool.MustExec(`UPDATE condition_turns SET due_at = '-infinity'`)

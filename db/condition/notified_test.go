@@ -155,7 +155,7 @@ func TestWhatIsNotInUseIsNotMissed(t *testing.T) {
 	for n := 1; n <= 8; n++ {
 		f.record(n, "gw")
 	}
-	f.pool.MustExec(`UPDATE subscribers SET is_barred = key = 2, is_active = key <> 3, terminate_date = CASE WHEN key = 4 THEN now() END,
+	f.pool.MustExec(`UPDATE subscribers SET is_barred = key = 2, is_active = key <> 3, terminate_date = CASE WHEN key = 4 THEN $1::timestamptz END,
   connection_date = CASE WHEN key = 5 THEN $1::timestamptz ELSE connection_date END, parent_key = CASE WHEN key IN (6, 7) THEN 1 END,
   is_enabled_on_parent = CASE WHEN key IN (6, 7) THEN key = 7 END`, monday.Add(2*time.Hour))
 	f.create(domain.RuleCompany, "", silentFor(2))
