@@ -61,6 +61,9 @@ func TestSourcesShowTheirNetworkElementsAndPackets(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
+	if at := slice.Items[1].CompleteUntil; at == nil || !at.Equal(usageNow.Add(-100*time.Minute)) {
+		t.Errorf("its packets, which come late, speak of %v", at)
+	}
 	if last := slice.Items[1].LastPacketAt(); last == nil || !last.Equal(f.now) || slice.Items[0].LastPacketAt() != nil {
 		t.Errorf("the last packet came at %v", last)
 	}
@@ -75,6 +78,10 @@ func TestSourcesShowTheirNetworkElementsAndPackets(t *testing.T) {
 		t.Errorf("%d elements", n)
 	}
 	keys := []domain.FeedKey{{Source: "pgw", NAS: "nas"}, {Source: "pgw"}}
+	f.account(f.of("3", 30, 2)) // a counter without gigawords has passed its end
+	if of := must[map[domain.FeedKey]int](t)(state.IncompleteSessions(t.Context(), f.scope, keys)); len(of) != 1 || of[keys[0]] != 1 {
+		t.Errorf("incomplete are %v", of)
+	}
 	if open := must[map[domain.FeedKey]int](t)(state.OpenSessions(t.Context(), f.scope, keys)); len(open) != 1 || open[keys[0]] != 3 {
 		t.Errorf("open are %v", open)
 	}

@@ -21,6 +21,7 @@ func TestSessionsAreDroppedWithTheMonthOfTheirEnd(t *testing.T) {
 		readingOf("s2", "e", day(time.October, 20), hour, 10, 0), readingOf("nobody", "f", day(time.May, 20), hour, 10, 0),
 		readingOf("nobody", "g", day(time.September, 20), hour, 10, 0), readingOf("s2", "h", day(time.April, 20), hour, 10, 0),
 	} {
+		r.Report.OtherIDs = []string{"other " + r.SessionID}
 		if r.SessionID < "c" {
 			r.Report.Event = domain.SessionStopped
 		}
@@ -41,6 +42,10 @@ func TestSessionsAreDroppedWithTheMonthOfTheirEnd(t *testing.T) {
 	f.mustBeStored(time.August, time.September, time.October, time.November)
 	if got := left(); got != "cdeg" {
 		t.Errorf("when the months to July are dropped, %s are left", got)
+	}
+	var names int
+	if err := f.pool.Get(&names, `SELECT count(*) FROM session_names WHERE company_id = $1`, f.scope.Company); err != nil || names != len("cdeg") {
+		t.Errorf("%d names are left: %v", names, err)
 	}
 	f.mustAgree()
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"net/netip"
 
+	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
@@ -242,7 +243,8 @@ func (s *snapshot) AlertLog(ctx context.Context) iter.Seq2[domain.Firing, error]
 
 // exportSessions leaves out numbers that no subscriber has, as exportQuarantine does.
 const exportSessions = `
-SELECT ` + usage.SessionColumns + `, coalesce(s.physical_id, '') AS subscriber
+SELECT ` + usage.SessionColumns + `, coalesce(s.physical_id, '') AS subscriber,
+  ARRAY(SELECT k.name::text FROM session_names k WHERE k.company_id = $1 AND k.identity = n.identity ORDER BY k.name) AS names
 FROM sessions n
 LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = n.subscriber_key
 WHERE n.company_id = $1 AND (n.subscriber_key IS NOT NULL OR n.physical_id <> '')
@@ -253,9 +255,11 @@ func (s *snapshot) Sessions(ctx context.Context) iter.Seq2[*domain.SessionImport
 	type row struct {
 		usage.SessionRow
 		Subscriber string
+		Names      pq.StringArray
 	}
 	return turn(stream[row](ctx, s, exportSessions), func(r row) *domain.SessionImport {
-		return &domain.SessionImport{Session: *r.Read(), Subscriber: r.Subscriber}
+		names := pg.Pluck(r.Names, func(name string) domain.SessionIdentity { return domain.SessionIdentity(uuid.MustParse(name)) })
+		return &domain.SessionImport{Session: *r.Read(), Subscriber: r.Subscriber, Names: names}
 	})
 }
 

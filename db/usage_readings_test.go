@@ -163,7 +163,7 @@ func TestASubscriberIsFoundByIMSIAndThenByMSISDN(t *testing.T) {
 	f.pool.MustExec(`UPDATE subscribers SET imsi = '23415001' WHERE physical_id IN ('s0', 's1'); UPDATE subscribers SET is_active = false WHERE physical_id = 's1';
 UPDATE subscribers SET subscriber_id = '447700900001' WHERE physical_id IN ('s2', 's3'); UPDATE subscribers SET connection_date = '2026-02-01' WHERE physical_id = 's3'`)
 	reading := func(imsi, msisdn string) domain.UsageRecord {
-		r := readingOf("", "a", usageNow.Add(-time.Hour), 10, 5, 7)
+		r := readingOf("", "of "+imsi, usageNow.Add(-time.Hour), 10, 5, 7)
 		r.Report.IMSI, r.Report.MSISDN = imsi, msisdn
 		return r
 	}
@@ -277,5 +277,133 @@ func TestSessionsDecideWhetherASubscriberIsOnline(t *testing.T) {
 		if got := state(); got != step.state {
 			t.Errorf("after %d the state is %d, not %d", i, got, step.state)
 		}
+	}
+}
+
+// bearer is a session as it really is, of which reports state some attributes only.
+type bearer struct {
+	imsi, msisdn, gateway, address, id, charging string
+}
+
+// stated is a report with the attributes, as the listener of RADIUS reads them. Without
+// identifier the network element is named by its address.
+func (b *bearer) stated(r domain.UsageRecord, source string, imsi, gateway, charging bool) domain.UsageRecord {
+	r.Source, r.PhysicalID = source, ""
+	report := *r.Report
+	r.Report = &report
+	report.NAS, report.NASAddress, report.MSISDN = b.address, b.address, b.msisdn
+	ids := []string{b.address + "/" + b.id}
+	if gateway {
+		report.NAS = b.gateway
+		ids = []string{b.gateway + "/" + b.id, b.address + "/" + b.id}
+	}
+	if imsi {
+		report.IMSI = b.imsi
+	}
+	if charging {
+		report.ChargingID = b.charging
+		ids = append([]string{report.NAS + "/" + b.charging}, ids...)
+	}
+	r.SessionID, report.OtherIDs = ids[0], ids[1:]
+	return r
+}
+
+// nameSubscribers gives subscribers an IMSI and an MSISDN.
+func (f *usageFleet) nameSubscribers() {
+	f.pool.MustExec(`UPDATE subscribers SET imsi = '23415' || substr(physical_id, 2), subscriber_id = '4477' || substr(physical_id, 2) WHERE company_id = $1`, f.scope.Company)
+}
+
+func bearerOf(subscriber int, id string) *bearer {
+	return &bearer{fmt.Sprint("23415", subscriber), fmt.Sprint("4477", subscriber), "pgw1", "10.0.0.1", id, "192.0.2.1/" + id}
+}
+
+// Whatever attributes packets of a session have, and through however many clients they
+// come, in whichever order, it is one and booked once.
+func TestASessionIsOneWhateverItsReportsState(t *testing.T) {
+	t.Parallel()
+	for seed := range seeds(4) {
+		f := newUsageFleet(t, 6)
+		f.nameSubscribers()
+		random := rand.New(rand.NewPCG(seed, 31))
+		var records []domain.UsageRecord
+		sessions, shared, want := int64(0), int64(0), int64(0)
+		for session := range 40 {
+			began := usageNow.Add(-time.Duration(40+random.IntN(3000)) * time.Hour)
+			b, isShared, count := bearerOf(session%7, fmt.Sprint(session)), random.IntN(3) == 0, len(records)
+			for range 1 + random.IntN(2) {
+				originated, most := int64(0), int64(0)
+				for minute := 0; minute < 5*(1+random.IntN(12)); minute += 5 {
+					if random.IntN(10) > 0 {
+						r := readingOf("", "", began, minute, originated, 0)
+						for range 1 + random.IntN(3) {
+							records = append(records, b.stated(r, "pgw", random.IntN(2) == 0, random.IntN(2) == 0, isShared || random.IntN(2) == 0))
+						}
+						if isShared {
+							records = append(records, b.stated(r, "proxy", random.IntN(2) == 0, random.IntN(2) == 0, true))
+						}
+						most = originated
+					}
+					originated += random.Int64N(1 << 33)
+				}
+				want += most
+				began = began.Add(20 * time.Hour)
+			}
+			if len(records) > count {
+				sessions++
+				if isShared {
+					shared++
+				}
+			}
+		}
+		random.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
+		f.writeBeside(records, 3)
+		f.add("s6", 1) // sessions of it waited
+		f.nameSubscribers()
+		if _, err := f.usage.Replay(t.Context(), f.scope); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.int(`SELECT coalesce(sum(mobile_originated), 0)::bigint FROM usage_records WHERE company_id = $1`); got != want {
+			t.Errorf("seed %d: %d were booked, the highest are %d", seed, got, want)
+		}
+		if n := f.int(`SELECT count(DISTINCT identity) FROM sessions WHERE company_id = $1`); n != sessions {
+			t.Errorf("seed %d: there are %d sessions, not %d", seed, n, sessions)
+		}
+		if n := f.int(`SELECT count(DISTINCT identity) FROM sessions WHERE company_id = $1 AND other_sources <> '{}'`); n != shared {
+			t.Errorf("seed %d: %d sessions name another source, not %d", seed, n, shared)
+		}
+		if n := f.int(`SELECT count(*) FROM sessions WHERE company_id = $1 AND (subscriber_key IS NULL OR decreased)`); n != 0 {
+			t.Errorf("seed %d: %d sessions have no subscriber, or are flagged", seed, n)
+		}
+		f.mustAgree()
+	}
+}
+
+// A report that shares an id with a session, and states something else beside it, is of
+// another.
+func TestReportsOfOtherSessionsStaySo(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(b *bearer) string{
+		"another bearer":                      func(b *bearer) string { b.charging = "192.0.2.1/other"; return "pgw" },
+		"another gateway at the same address": func(b *bearer) string { b.gateway = "pgw2"; b.charging = ""; return "pgw" },
+		"another gateway":                     func(b *bearer) string { b.gateway, b.address, b.charging = "pgw2", "10.0.0.2", ""; return "pgw" },
+		"another IMSI of the number":          func(b *bearer) string { b.imsi = "234152"; return "pgw" },
+		"another subscriber":                  func(b *bearer) string { b.imsi, b.msisdn = "234152", "44772"; return "pgw" },
+		"another id":                          func(b *bearer) string { b.id, b.charging = "b", ""; return "pgw" },
+		"another client":                      func(b *bearer) string { b.charging = ""; return "proxy" },
+	} {
+		f := newUsageFleet(t, 3)
+		f.nameSubscribers()
+		one, other := bearerOf(1, "a"), bearerOf(1, "a")
+		source := change(other)
+		r, began := readingOf("", "", usageNow.Add(-time.Hour), 10, 5, 0), readingOf("", "", usageNow.Add(-50*time.Minute), 10, 7, 0)
+		f.record(one.stated(r, "pgw", true, true, other.charging != ""), other.stated(began, source, true, true, other.charging != ""))
+		f.record(one.stated(r, "pgw", true, true, other.charging != ""), other.stated(began, source, true, true, other.charging != ""))
+		if n := f.int(`SELECT count(DISTINCT identity) FROM sessions WHERE company_id = $1`); n != 2 {
+			t.Errorf("%s: %d sessions", name, n)
+		}
+		if got := f.int(bookedBytes); got != 12000 {
+			t.Errorf("%s: %d bytes are booked", name, got/1000)
+		}
+		f.mustAgree()
 	}
 }

@@ -338,6 +338,13 @@ func IdentifySession(source, subscriber, sessionID string) SessionIdentity {
 	return SessionIdentity(sum[:16])
 }
 
+// chargedSession is the name of a session that all sources give it which report what the
+// gateway charges by.
+func chargedSession(subscriber, chargingID string) SessionIdentity {
+	sum := sha256.Sum256([]byte("charged\x00" + subscriber + "\x00" + chargingID))
+	return SessionIdentity(sum[:16])
+}
+
 // generation names a later generation of the session in the ledger.
 func (s SessionIdentity) generation(n int) string {
 	return hex.EncodeToString(s[:]) + "-" + strconv.Itoa(n)

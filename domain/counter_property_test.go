@@ -79,10 +79,19 @@ func (g gateway) state(random *rand.Rand, at, elapsed time.Duration) arrival {
 	return a
 }
 
-// session returns the readings of a session in the order of their arrival, and how
-// many bytes they report. isPlain is false where a generation may be hidden by
+// beside is another way of its reports, such as by a proxy, with delays of its own.
+func (g gateway) beside(random *rand.Rand) gateway {
+	g.delayTime = random.IntN(2) == 0
+	if g.step.Abs() <= domain.ClockTolerance {
+		g.waits, g.shuffles = []int{0, 0, 5, 30}[random.IntN(4)], random.IntN(2) == 0
+	}
+	return g
+}
+
+// session returns the readings of a session in the order of their arrival, on all ways of
+// them, and how many bytes they report. isPlain is false where a generation may be hidden by
 // another: neither a Start nor a session time shows where it begins.
-func (g gateway) session(random *rand.Rand) (readings []arrival, bytes int64, isPlain bool) {
+func (g gateway) session(random *rand.Rand, beside ...gateway) (readings []arrival, bytes int64, isPlain bool) {
 	began, isPlain := time.Duration(0), true
 	generations := 1
 	if g.crashes {
@@ -95,11 +104,13 @@ func (g gateway) session(random *rand.Rand) (readings []arrival, bytes int64, is
 			elapsed := time.Duration(i) * 5 * time.Minute
 			if random.IntN(8) > 0 {
 				hasStart = hasStart || i == 0
-				a := g.state(random, began+elapsed, elapsed)
-				a.MobileOriginated, a.MobileTerminated = count, count/3
-				for range 1 + random.IntN(2) {
-					readings = append(readings, a)
-					a.at += time.Duration(random.IntN(30)) * time.Second
+				for _, way := range append([]gateway{g}, beside...) {
+					a := way.state(random, began+elapsed, elapsed)
+					a.MobileOriginated, a.MobileTerminated = count, count/3
+					for range 1 + random.IntN(2) {
+						readings = append(readings, a)
+						a.at += time.Duration(random.IntN(30)) * time.Second
+					}
 				}
 				most = count + count/3
 			}
@@ -121,11 +132,22 @@ func (g gateway) session(random *rand.Rand) (readings []arrival, bytes int64, is
 // the session is flagged.
 func TestNoSessionIsBookedTwice(t *testing.T) {
 	t.Parallel()
+	checkBookings(t, func(*rand.Rand, gateway) []gateway { return nil })
+}
+
+// Two clients that report the same session, each with its own delays, are one.
+func TestNoSessionOfTwoClientsIsBookedTwice(t *testing.T) {
+	t.Parallel()
+	checkBookings(t, func(random *rand.Rand, g gateway) []gateway { return []gateway{g.beside(random)} })
+}
+
+func checkBookings(t *testing.T, beside func(*rand.Rand, gateway) []gateway) {
+	t.Helper()
 	flagged, whole := 0, 0
 	for seed := range uint64(100_000) {
 		random := rand.New(rand.NewPCG(seed, 31))
 		g := randomGateway(random)
-		readings, want, isPlain := g.session(random)
+		readings, want, isPlain := g.session(random, beside(random, g)...)
 		var c counters
 		for _, r := range readings {
 			c.read(r.Reading)

@@ -186,6 +186,8 @@ type FeedState interface {
 	CountElements(ctx context.Context, scope Scope) (int, error)
 	// OpenSessions counts the open sessions of the subscribers that the scope shows.
 	OpenSessions(ctx context.Context, scope Scope, of []FeedKey) (map[FeedKey]int, error)
+	// IncompleteSessions counts those that may lack bytes.
+	IncompleteSessions(ctx context.Context, scope Scope, of []FeedKey) (map[FeedKey]int, error)
 	// Rejects returns why requests could not be used, the newest first.
 	Rejects(ctx context.Context, scope Scope, page Page) (Slice[*FeedReject], error)
 	FindRejects(ctx context.Context, scope Scope, ids []string) (map[string]*FeedReject, error)

@@ -1,8 +1,10 @@
 package domain
 
 import (
+	"cmp"
 	"math"
 	"net/netip"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -44,9 +46,16 @@ type SessionReport struct {
 	Cause string
 	// IMSI and MSISDN name the subscriber where there is no physicalId.
 	IMSI, MSISDN string
-	// NAS is the network element below the source, such as a gateway.
-	NAS string
-	APN string
+	// NAS is the network element below the source, such as a gateway. NASAddress is its
+	// address where that is stated, which NAS may be too.
+	NAS, NASAddress string
+	// OtherIDs are ids beside SessionID that the session has with the source: reports of
+	// a session need not have the same attributes.
+	OtherIDs []string
+	// ChargingID is what the gateway charges by, which all sources that report the
+	// session have in common.
+	ChargingID string
+	APN        string
 	// IPv6Prefix is the zero Prefix for none.
 	IPv6Prefix netip.Prefix
 	// IMEI is that of the device, with its software version where that is reported.
@@ -90,6 +99,36 @@ func (r *UsageRecord) Session() SessionIdentity {
 	return IdentifySession(r.Source, r.Subscriber(), r.SessionID)
 }
 
+// Names returns the identities that the session of a cumulative record may have been
+// given by reports with other attributes, the surest first; Session is one of them.
+func (r *UsageRecord) Names() []SessionIdentity {
+	var subscribers []string
+	if r.PhysicalID != "" {
+		subscribers = append(subscribers, r.PhysicalID)
+	}
+	if r.Report.IMSI != "" {
+		subscribers = append(subscribers, "imsi "+r.Report.IMSI)
+	}
+	if r.Report.MSISDN != "" {
+		subscribers = append(subscribers, "msisdn "+r.Report.MSISDN)
+	}
+	var names []SessionIdentity
+	if r.Report.ChargingID != "" {
+		for _, s := range subscribers {
+			names = append(names, chargedSession(s, r.Report.ChargingID))
+		}
+	}
+	names = append(names, r.Session())
+	for _, id := range append([]string{r.SessionID}, r.Report.OtherIDs...) {
+		for _, s := range subscribers {
+			if name := IdentifySession(r.Source, s, id); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
 // Reading returns the counter of a cumulative record.
 func (r *UsageRecord) Reading() Reading {
 	opens := r.Report.Event == "" && r.StartedAt.Equal(r.EndedAt) && r.MobileOriginated+r.MobileTerminated == 0
@@ -102,12 +141,13 @@ func (r *UsageRecord) Reading() Reading {
 // Booked returns the records of the ledger for a difference of a cumulative record: one
 // for each hour and billing period between the two reports, with the bytes that fall to
 // it by time. Their time begins no earlier than the ledger, and spans at most
-// MaxUsageSpan. Each generation after the first is a session of its own in the ledger.
-func (r UsageRecord) Booked(d Difference, generation int, highest *Counter, oldest time.Time, billing Billing) []UsageRecord {
-	identity := r.Session()
-	id := identity.RecordID(generation, highest)
-	if generation > 0 {
-		r.SessionID = identity.generation(generation)
+// MaxUsageSpan. They have the source and id of the session, whichever source reports it.
+// Each generation after the first is a session of its own in the ledger.
+func (r UsageRecord) Booked(d Difference, of *Session, oldest time.Time, billing Billing) []UsageRecord {
+	id := of.Identity.RecordID(of.Generation, &of.Counter)
+	r.Source, r.SessionID = of.Source, of.SessionID
+	if of.Generation > 0 {
+		r.SessionID = of.Identity.generation(of.Generation)
 	}
 	d.From = Later(Later(Later(d.From, r.StartedAt), d.To.Add(-MaxUsageSpan)), oldest)
 	var records []UsageRecord
@@ -119,7 +159,7 @@ func (r UsageRecord) Booked(d Difference, generation int, highest *Counter, olde
 		r.MobileOriginated, r.MobileTerminated = part.MobileOriginated, part.MobileTerminated
 		records = append(records, r)
 	}
-	highest.Booked += len(records) - 1
+	of.Booked += len(records) - 1
 	return records
 }
 
@@ -130,8 +170,12 @@ type Session struct {
 	Generation int
 	// SubscriberKey is nil as long as the subscriber is not known.
 	SubscriberKey *int64
-	// Source reported it, and NAS is the network element below it.
+	// Source reported it first, and NAS is the network element below it.
 	Source, NAS, SessionID string
+	// OtherSources report it, too.
+	OtherSources []string
+	// ChargingID is what the gateway charges by; "" as long as that is not reported.
+	ChargingID string
 	// PhysicalID, IMSI and MSISDN are how the source names the subscriber.
 	PhysicalID, IMSI, MSISDN string
 	Counter
@@ -165,6 +209,40 @@ func NewSession(r *UsageRecord, generation int) *Session {
 	}
 }
 
+// Next returns the generation that begins with a record. What identifies the session
+// stays as its first record stated it.
+func (s *Session) Next(r *UsageRecord) *Session {
+	next := NewSession(r, s.Generation+1)
+	next.Identity, next.Source, next.NAS, next.SessionID = s.Identity, s.Source, s.NAS, s.SessionID
+	next.PhysicalID, next.IMSI, next.MSISDN = s.PhysicalID, s.IMSI, s.MSISDN
+	next.OtherSources, next.ChargingID = s.OtherSources, s.ChargingID
+	return next
+}
+
+// IsNamedBy reports whether the record names the subscriber as the first of the session did.
+func (s *Session) IsNamedBy(r *UsageRecord) bool {
+	first := UsageRecord{PhysicalID: s.PhysicalID, Report: &SessionReport{IMSI: s.IMSI, MSISDN: s.MSISDN}}
+	return first.Subscriber() == r.Subscriber()
+}
+
+// maxOtherSources bounds the sources that a session names beside its first.
+const maxOtherSources = 8
+
+// IsOf reports whether a record that shares a name with the session can be of it: what
+// both state of the bearer and of the subscriber is the same, and network elements that
+// have the same address do not state different identifiers. Sources may name network
+// elements in different ways.
+func (s *Session) IsOf(r *UsageRecord) bool {
+	differ := func(x, y string) bool { return x != "" && y != "" && x != y }
+	switch {
+	case differ(s.ChargingID, r.Report.ChargingID), differ(s.IMSI, r.Report.IMSI), differ(s.PhysicalID, r.PhysicalID):
+		return false
+	case s.Source != r.Source, s.ChargingID != "" && s.ChargingID == r.Report.ChargingID:
+		return true
+	}
+	return s.NAS == r.Report.NAS || s.NAS == r.Report.NASAddress || r.Report.NAS == r.Report.NASAddress
+}
+
 // Report adds a cumulative record that arrived at a time. It returns what that adds
 // to the ledger, if anything; an error changes nothing.
 func (s *Session) Report(r *UsageRecord, arrived time.Time) (d Difference, raised bool, err error) {
@@ -181,6 +259,10 @@ func (s *Session) Report(r *UsageRecord, arrived time.Time) (d Difference, raise
 	s.Counter = next
 	s.Reports++
 	s.ClockOff = s.ClockOff || r.Report.ClockOff
+	s.ChargingID = cmp.Or(s.ChargingID, r.Report.ChargingID)
+	if r.Source != s.Source && !slices.Contains(s.OtherSources, r.Source) && len(s.OtherSources) < maxOtherSources {
+		s.OtherSources = append(slices.Clip(s.OtherSources), r.Source)
+	}
 	s.describe(r, newest)
 	s.follow(r, newest, raised && d.MobileOriginated+d.MobileTerminated > 0, arrived)
 	return d, raised, nil

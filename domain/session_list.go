@@ -66,6 +66,7 @@ func CountryOf(network string) *Country {
 var SessionFields = query.NewFields(
 	query.Field{Name: "isOpen", Type: query.Boolean},
 	query.Field{Name: "isTransferring", Type: query.Boolean},
+	query.Field{Name: "isIncomplete", Type: query.Boolean},
 	query.Field{Name: "physicalId", Type: query.Text},
 	query.Field{Name: "source", Type: query.Text},
 	query.Field{Name: "nas", Type: query.Text},
@@ -111,7 +112,12 @@ type SessionImport struct {
 	Session
 	// Subscriber is the physicalId of its subscriber; "" as long as that is not known.
 	Subscriber string
+	// Names are those beside its identity that reports know it by.
+	Names []SessionIdentity
 }
+
+// maxSessionNames bounds the names of a session of a bundle.
+const maxSessionNames = 256
 
 // Identify returns the identity of the session, which follows from its names.
 func (s *SessionImport) Identify() SessionIdentity {
@@ -136,9 +142,14 @@ func (s *SessionImport) Check() error {
 	}
 	for _, text := range []struct{ name, of string }{
 		{"nas", s.NAS}, {"imsi", s.IMSI}, {"msisdn", s.MSISDN}, {"cause", s.Cause}, {"apn", s.APN}, {"imei", s.IMEI}, {"ratType", s.RATType},
-		{"visitedNetwork", s.VisitedNetwork},
+		{"visitedNetwork", s.VisitedNetwork}, {"chargingId", s.ChargingID},
 	} {
 		if err := checkText(text.name, text.of, 0, maxUsageText); err != nil {
+			return err
+		}
+	}
+	for _, source := range s.OtherSources {
+		if err := checkText("otherSources", source, 1, maxUsageText); err != nil {
 			return err
 		}
 	}
@@ -160,6 +171,10 @@ func (s *SessionImport) checkCourse() error {
 		return Invalid("records", "records must be 0 to %d, not %d", most, s.Counter.Booked)
 	case s.IntervalSeconds < 0 || s.IntervalSeconds > most:
 		return Invalid("intervalSeconds", "intervalSeconds must be 0 to %d, not %d", most, s.IntervalSeconds)
+	case len(s.OtherSources) > maxOtherSources:
+		return Invalid("otherSources", "otherSources has at most %d sources, not %d", maxOtherSources, len(s.OtherSources))
+	case len(s.Names) > maxSessionNames:
+		return Invalid("names", "names has at most %d names, not %d", maxSessionNames, len(s.Names))
 	case s.SessionTime < 0:
 		return Invalid("sessionSeconds", "sessionSeconds must be 0 or more, not %d", s.SessionTime/time.Second)
 	case s.Counter.Dating < DatingConfirmed || s.Counter.Dating > DatingArrival:

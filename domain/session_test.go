@@ -1,6 +1,7 @@
 package domain_test
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -64,7 +65,7 @@ func TestACounterThatRisesByMoreThanARecordHoldsIsRejected(t *testing.T) {
 	if _, _, err := s.Report(&second, sessionBegan); err == nil {
 		t.Error("it is booked")
 	}
-	if *s != before {
+	if !reflect.DeepEqual(*s, before) {
 		t.Errorf("the session became %+v", s)
 	}
 }

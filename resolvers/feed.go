@@ -35,6 +35,10 @@ func (e feedElementResolver) OpenSessions(ctx context.Context, of *model.FeedEle
 	return number(openSessionsOfElement.of(ctx, of))
 }
 
+func (e feedElementResolver) IncompleteSessions(ctx context.Context, of *model.FeedElement) (*int32, error) {
+	return number(incompleteSessionsOfElement.of(ctx, of))
+}
+
 // companyPage is a page of a list of the company: one for all places of a response.
 func companyPage[T any](
 	ctx context.Context, of *domain.Company, pages *relation[*domain.Company, domain.Page, none, *model.Connection[T]],

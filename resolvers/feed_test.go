@@ -60,10 +60,10 @@ func TestTheGraphShowsHowSourcesFare(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := s.mustAsk(t, `{company {
-  feedElements(last: 100) {totalCount nodes {id source nas openSessions lastPacketAt packets {result packets}}}
+  feedElements(last: 100) {totalCount nodes {id source nas openSessions incompleteSessions lastPacketAt packets {result packets}}}
   feedRejects {totalCount nodes {id source nas reason requests}}
   waitingUsage {totalCount nodes {id source physicalId imsi msisdn records bytes}}}}`)
-	if a.Statements != 8 {
+	if a.Statements != 9 {
 		t.Errorf("%d statements", a.Statements)
 	}
 	var element map[string]any
@@ -72,7 +72,7 @@ func TestTheGraphShowsHowSourcesFare(t *testing.T) {
 			element = of
 		}
 	}
-	if element["openSessions"] != 2.0 || element["lastPacketAt"] == nil {
+	if element["openSessions"] != 2.0 || element["incompleteSessions"] != 0.0 || element["lastPacketAt"] == nil {
 		t.Errorf("the element is %v", element)
 	}
 	ids := []any{element["id"], a.at("company", "feedRejects", "nodes", 0, "id"), a.at("company", "waitingUsage", "nodes", 0, "id")}

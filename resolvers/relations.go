@@ -135,8 +135,13 @@ var (
 		func(u *domain.SubscriberUsage) (int64, bool) { return u.SubscriberKey, true })
 )
 
-var openSessionsOfElement = relate(field{"FeedElement", "openSessions", apart, ""}, openSessions,
-	func(e *model.FeedElement) (domain.FeedKey, bool) { return e.Key, true })
+// The numbers of sessions of sources and network elements.
+var (
+	openSessionsOfElement = relate(field{"FeedElement", "openSessions", apart, ""}, openSessions,
+		func(e *model.FeedElement) (domain.FeedKey, bool) { return e.Key, true })
+	incompleteSessionsOfElement = relate(field{"FeedElement", "incompleteSessions", apart, ""}, incompleteSessions,
+		func(e *model.FeedElement) (domain.FeedKey, bool) { return e.Key, true })
+)
 
 // The fields of operations.
 var (

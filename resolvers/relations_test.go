@@ -25,7 +25,7 @@ var notRelations = strings.Fields(`
 	AccessKey.scopes Company.currentPeriod Company.usage
 	Alert.id Alert.company AlertState.alert AlertState.period AlertState.lower AlertState.upper AlertFiring.period AlertPreview.firings
 	AlertExplanation.state AlertExplanation.lower AlertExplanation.upper BoundaryExplanation.state BoundaryExplanation.entry
-	Session.id Session.visitedNetwork FeedElement.packets FeedElement.id FeedReject.id WaitingUsage.id VisitedNetwork.country AlertLogEntry.id AlertLogEntry.period AlertLogEntry.isNotified Recipient.id Recipient.alertIds Recipient.groupIds Usage.period Usage.previous
+	Session.id Session.visitedNetwork Session.otherSources FeedElement.packets FeedElement.id FeedReject.id WaitingUsage.id VisitedNetwork.country AlertLogEntry.id AlertLogEntry.period AlertLogEntry.isNotified Recipient.id Recipient.alertIds Recipient.groupIds Usage.period Usage.previous
 	UsageRecorded.subscriber AuditEntry.changes ConditionAlert.id ConditionAlert.silentHours ConditionAlert.sessionsPerHour ConditionAlert.forecastBytes ConditionAlert.changesOf
 	ConditionLogEntry.id ConditionLogEntry.alertId ConditionLogEntry.trait ConditionExplanation.entry ConditionPreview.days ConditionPreview.firings Silence.id Delivery.id Silence.alertIds Silence.groupIds Silence.tagNames Silence.physicalIds Silence.weekly Silence.isActive Silence.occurrences Webhook.id Webhook.eventTypes Webhook.alertIds Webhook.groupIds Webhook.tagNames WebhookDelivery.id
 	Operation.id OperationResult.id OperationResult.changes Command.id`)

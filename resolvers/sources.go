@@ -40,6 +40,7 @@ var (
 		return g.Feed.Waiting
 	}, model.NewWaitingUsage, func(g *Graph) func(context.Context, domain.Scope) (int, error) { return g.Feed.CountWaiting })
 	openSessions         = loading(func(g *Graph) many[domain.FeedKey, int] { return g.Feed.OpenSessions })
+	incompleteSessions   = loading(func(g *Graph) many[domain.FeedKey, int] { return g.Feed.IncompleteSessions })
 	lastSeenBySubscriber = loading(func(g *Graph) many[int64, time.Time] { return g.Sessions.LastSeen })
 
 	groupsByID         = loading(func(g *Graph) many[int64, *domain.Group] { return g.Groups.FindMany })

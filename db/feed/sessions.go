@@ -38,6 +38,7 @@ var sessionColumns = map[string]keyset.Column{
 	sessionKey:       {SQL: `((n.identity::text || '-' || n.generation::text) COLLATE "C")`},
 	"isOpen":         {SQL: "(n.ended_at IS NULL)"},
 	"isTransferring": {SQL: "n.is_transferring"},
+	"isIncomplete":   {SQL: "n.decreased"},
 	"physicalId":     {SQL: "s.physical_id", Nullable: true},
 	"source":         {SQL: "n.source"},
 	"nas":            {SQL: "nullif(n.nas, '')", Nullable: true},

@@ -86,25 +86,38 @@ func (s *State) CountElements(ctx context.Context, scope domain.Scope) (int, err
 	return pg.Count(ctx, s.pool, countElements, scope.Company)
 }
 
-const openSessions = `
+const (
+	countSessions = `
 SELECT n.source, n.nas, count(*)` + fromSessions + `
 JOIN unnest($3::text[], $4::text[]) AS k(source, nas) ON k.source = n.source AND k.nas = n.nas
-WHERE ` + visibleSessions + ` AND n.ended_at IS NULL
-GROUP BY n.source, n.nas`
+WHERE ` + visibleSessions + ` AND `
+	byElement          = ` GROUP BY n.source, n.nas`
+	openSessions       = countSessions + `n.ended_at IS NULL` + byElement
+	incompleteSessions = countSessions + `n.decreased` + byElement
+)
 
 // OpenSessions implements domain.FeedState.
 func (s *State) OpenSessions(ctx context.Context, scope domain.Scope, of []domain.FeedKey) (map[domain.FeedKey]int, error) {
+	return s.countSessions(ctx, openSessions, scope, of)
+}
+
+// IncompleteSessions implements domain.FeedState.
+func (s *State) IncompleteSessions(ctx context.Context, scope domain.Scope, of []domain.FeedKey) (map[domain.FeedKey]int, error) {
+	return s.countSessions(ctx, incompleteSessions, scope, of)
+}
+
+func (s *State) countSessions(ctx context.Context, statement string, scope domain.Scope, of []domain.FeedKey) (map[domain.FeedKey]int, error) {
 	type row struct {
 		domain.FeedKey
 		Count int
 	}
 	sources, elements := namesOf(of)
-	rows, err := pg.SelectValues[row](ctx, s.pool, openSessions, scope.Company, pg.GroupsOf(scope), sources, elements)
-	open := make(map[domain.FeedKey]int, len(rows))
+	rows, err := pg.SelectValues[row](ctx, s.pool, statement, scope.Company, pg.GroupsOf(scope), sources, elements)
+	counts := make(map[domain.FeedKey]int, len(rows))
 	for _, r := range rows {
-		open[r.FeedKey] = r.Count
+		counts[r.FeedKey] = r.Count
 	}
-	return open, err
+	return counts, err
 }
 
 const (

@@ -52,7 +52,7 @@ func newUsageBatch(records []domain.UsageRecord, now, oldest time.Time) *usageBa
 			continue
 		}
 		if record.Report != nil {
-			b.readings = append(b.readings, &reading{UsageRecord: record, session: record.Session(), place: i})
+			b.readings = append(b.readings, &reading{UsageRecord: record, names: record.Names(), place: i})
 			continue
 		}
 		identity, digest := record.Identify()

@@ -99,8 +99,16 @@ WITH gone AS (
 )
 DELETE FROM usage_ids i USING gone g WHERE i.company_id = $1 AND i.identity = g.identity`
 	forgetSessions = `DELETE FROM usage_sessions WHERE company_id = $1 AND began_at < $2`
-	forgetReported = `DELETE FROM sessions WHERE company_id = $1 AND coalesce(ended_at, as_of) < $2`
-	forgetValues   = `DELETE FROM session_values WHERE company_id = $1 AND as_of < $2`
+	// The names of a session go with its last generation.
+	forgetReported = `
+WITH gone AS (
+  DELETE FROM sessions WHERE company_id = $1 AND coalesce(ended_at, as_of) < $2 RETURNING identity
+)
+DELETE FROM session_names k
+USING gone g
+WHERE k.company_id = $1 AND k.identity = g.identity AND NOT EXISTS (
+  SELECT FROM sessions n WHERE n.company_id = $1 AND n.identity = g.identity AND coalesce(n.ended_at, n.as_of) >= $2)`
+	forgetValues = `DELETE FROM session_values WHERE company_id = $1 AND as_of < $2`
 )
 
 // forgetOld ends the quarantine of records from before a time, removes the sessions that

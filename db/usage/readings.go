@@ -16,7 +16,8 @@ import (
 // reading is a cumulative record of a batch.
 type reading struct {
 	domain.UsageRecord
-	session domain.SessionIdentity
+	// names are those of its session.
+	names []domain.SessionIdentity
 	// place is that of its result.
 	place int
 }
@@ -54,10 +55,10 @@ func (u *Store) bookReadings(ctx context.Context, tx *sqlx.Tx, locked *domain.Co
 	}
 	var entries []*usageEntry
 	for i, r := range b.readings {
-		records, result := sessions.read(r, subscribers[i], u.now(), b.oldest, billing)
+		records, subscriber, result := sessions.read(r, subscribers[i], u.now(), b.oldest, billing)
 		b.results[r.place] = result
 		for _, record := range records {
-			entry := &usageEntry{UsageRecord: record, subscriber: subscribers[i]}
+			entry := &usageEntry{UsageRecord: record, subscriber: subscriber}
 			entry.identity, entry.digest = entry.Identify()
 			entries = append(entries, entry)
 		}
@@ -131,6 +132,10 @@ func networkName(r *domain.UsageRecord, of func(*domain.SessionReport) string) s
 // touchedSessions are the sessions of a batch, by identity and generation.
 type touchedSessions struct {
 	generations map[domain.SessionIdentity][]*touchedSession
+	// named are the identities by the names that reports know them by, and newNames those
+	// of these that are not stored.
+	named    map[domain.SessionIdentity]domain.SessionIdentity
+	newNames map[domain.SessionIdentity]bool
 	// order is that in which they were touched.
 	order []*touchedSession
 	gaps  map[gapKey]int64
@@ -145,29 +150,56 @@ type touchedSession struct {
 	wasOpen, wasTransferring bool
 }
 
-// nextGeneration is the one after the last: earlier ones may have gone with their
+// nextSession is the generation after the last: earlier ones may have gone with their
 // months, and numbers do not come again.
-func nextGeneration(of []*touchedSession) int {
+func nextSession(of []*touchedSession, r *reading) domain.Session {
 	if len(of) == 0 {
-		return 0
+		return *domain.NewSession(&r.UsageRecord, 0)
 	}
-	return of[len(of)-1].Generation + 1
+	return *of[len(of)-1].Next(&r.UsageRecord)
 }
 
-// read adds a reading to its session, and returns the records of the ledger that follow.
-func (t *touchedSessions) read(r *reading, subscriber int64, now, oldest time.Time, billing domain.Billing) ([]domain.UsageRecord, domain.Recorded) {
-	of := t.generations[r.session]
+// find returns the identity of the session that the reading is of; that of its first
+// name for none.
+func (t *touchedSessions) find(r *reading) domain.SessionIdentity {
+	for _, name := range r.names {
+		of := t.generations[t.named[name]]
+		if len(of) > 0 && of[len(of)-1].IsOf(&r.UsageRecord) {
+			return t.named[name]
+		}
+	}
+	return r.Session()
+}
+
+// name gives a session the names of a reading that no other has; a new one has all, since
+// those that had them before are over.
+func (t *touchedSessions) name(session domain.SessionIdentity, r *reading, isNew bool) {
+	for _, name := range r.names {
+		if of, known := t.named[name]; of != session && (isNew || !known) {
+			t.named[name] = session
+			if name != session || known {
+				t.newNames[name] = true
+			}
+		}
+	}
+}
+
+// read adds a reading to its session, and returns the records of the ledger that follow,
+// with their subscriber.
+func (t *touchedSessions) read(r *reading, subscriber int64, now, oldest time.Time, billing domain.Billing) ([]domain.UsageRecord, int64, domain.Recorded) {
+	identity := t.find(r)
+	of := t.generations[identity]
 	at := domain.GenerationOf(pg.Pluck(of, func(s *touchedSession) *domain.Counter { return &s.Counter }), r.Reading())
 	var session *touchedSession
 	if at >= 0 {
 		session = of[at]
 	} else {
-		session = &touchedSession{Session: *domain.NewSession(&r.UsageRecord, nextGeneration(of))}
+		session = &touchedSession{Session: nextSession(of, r)}
 	}
 	gap, values := session.Gap(&r.UsageRecord), session.NewValues(&r.UsageRecord)
 	d, raised, err := session.Report(&r.UsageRecord, now)
 	if err != nil {
-		return nil, domain.Rejected(err)
+		return nil, 0, domain.Rejected(err)
 	}
 	if gap > 0 {
 		t.gaps[gapKey{session.Source, session.NAS, int64(domain.IntervalStep(gap) / time.Second)}]++
@@ -176,8 +208,9 @@ func (t *touchedSessions) read(r *reading, subscriber int64, now, oldest time.Ti
 		t.values = append(t.values, sessionValues{session, v})
 	}
 	if at < 0 {
-		t.generations[r.session] = append(of, session)
+		t.generations[identity] = append(of, session)
 	}
+	t.name(identity, r, len(of) == 0)
 	if !session.touched {
 		session.touched = true
 		t.order = append(t.order, session)
@@ -185,14 +218,17 @@ func (t *touchedSessions) read(r *reading, subscriber int64, now, oldest time.Ti
 	if session.SubscriberKey == nil && subscriber != 0 {
 		session.SubscriberKey = &subscriber
 	}
+	if session.SubscriberKey != nil && !session.IsNamedBy(&r.UsageRecord) {
+		subscriber = *session.SubscriberKey
+	}
 	if !raised {
-		return nil, domain.Recorded{Status: domain.UsageDuplicate}
+		return nil, 0, domain.Recorded{Status: domain.UsageDuplicate}
 	}
-	records := r.Booked(d, session.Generation, &session.Counter, oldest, billing)
+	records := r.Booked(d, &session.Session, oldest, billing)
 	if subscriber == 0 {
-		return records, domain.Recorded{Status: domain.UsageQuarantined}
+		return records, 0, domain.Recorded{Status: domain.UsageQuarantined}
 	}
-	return records, domain.Recorded{Status: domain.UsageAccepted}
+	return records, subscriber, domain.Recorded{Status: domain.UsageAccepted}
 }
 
 const setNetworkState = `

@@ -55,7 +55,7 @@ func (u *Store) keepSessions(ctx context.Context, tx *sqlx.Tx, company domain.Co
 	if err != nil {
 		return nil, err
 	}
-	changed := &touchedSessions{}
+	changed := &touchedSessions{named: map[domain.SessionIdentity]domain.SessionIdentity{}, newNames: map[domain.SessionIdentity]bool{}}
 	kept, touched := make([]domain.Imported, len(sessions)), map[string]*touchedSession{}
 	for i, s := range sessions {
 		stored := known[s.ID()]
@@ -84,6 +84,9 @@ func (u *Store) keepSessions(ctx context.Context, tx *sqlx.Tx, company domain.Co
 		*touched[s.ID()] = touchedSession{Session: next, wasOpen: next.EndedAt != nil} // so that its subscriber gets the state
 		changed.values = append(changed.values, sessionValues{touched[s.ID()], next.Values()})
 		known[s.ID()] = &next
+		for _, name := range s.Names {
+			changed.named[name], changed.newNames[name] = s.Identity, true
+		}
 	}
 	if err := changed.store(ctx, tx, company); err != nil {
 		return nil, err

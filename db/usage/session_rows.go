@@ -3,7 +3,9 @@ package usage
 import (
 	"context"
 	"database/sql"
+	"maps"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,7 +22,7 @@ n.identity AS id, n.generation, n.subscriber_key, n.source, n.nas, n.session_id,
 n.began_at, n.as_of, n.reported_at, n.interval_seconds, n.ended_at, n.cause, n.mobile_originated, n.mobile_terminated,
 n.reports, n.booked, n.is_transferring, n.decreased, n.clock_off, n.apn, coalesce(host(n.ip_address), '') AS address,
 coalesce(text(n.ipv6_prefix), '') AS prefix, n.imei, n.rat_type, n.visited_network,
-n.latest_begin AS latest, n.session_seconds, n.has_start, n.dating`
+n.latest_begin AS latest, n.session_seconds, n.has_start, n.dating, n.charging_id, n.other_sources AS others`
 
 // SessionRow is a session as it is stored.
 type SessionRow struct {
@@ -28,6 +30,7 @@ type SessionRow struct {
 	Address, Prefix string
 	Latest          *time.Time
 	SessionSeconds  int64
+	Others          pq.StringArray
 	domain.Session
 }
 
@@ -37,6 +40,9 @@ func (r *SessionRow) Read() *domain.Session {
 	r.IPAddress, _ = netip.ParseAddr(r.Address)
 	r.IPv6Prefix, _ = netip.ParsePrefix(r.Prefix)
 	r.LatestBegin, r.SessionTime = timeOr(r.Latest), time.Duration(r.SessionSeconds)*time.Second
+	if len(r.Others) > 0 {
+		r.OtherSources = r.Others
+	}
 	return &r.Session
 }
 
@@ -46,29 +52,96 @@ FROM sessions n
 WHERE n.company_id = $1 AND n.identity = ANY($2::uuid[])
 ORDER BY n.identity, n.generation`
 
+// sessionsByName finds sessions by their names, of which the identity is one, and returns
+// the places of those too.
+const sessionsByName = `
+SELECT ` + SessionColumns + `, k.places
+FROM (
+  SELECT i.identity, array_agg(i.place) AS places
+  FROM (
+    SELECT s.identity, q.place
+    FROM unnest($2::uuid[]) WITH ORDINALITY AS q(name, place)
+    JOIN session_names s ON s.company_id = $1 AND s.name = q.name
+    UNION ALL
+    SELECT q.name, q.place FROM unnest($2::uuid[]) WITH ORDINALITY AS q(name, place)
+  ) i
+  GROUP BY i.identity
+) k
+JOIN sessions n ON n.company_id = $1 AND n.identity = k.identity
+ORDER BY n.identity, n.generation`
+
 // loadSessions reads the sessions of the readings, all their generations.
 func loadSessions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, readings []*reading) (*touchedSessions, error) {
-	t := &touchedSessions{generations: make(map[domain.SessionIdentity][]*touchedSession, len(readings)), gaps: map[gapKey]int64{}}
-	identities := identityArray(pg.Pluck(readings, func(r *reading) domain.UsageIdentity { return domain.UsageIdentity(r.session) }))
-	rows, err := pg.SelectAll[SessionRow](ctx, tx, sessionsByIdentity, company, identities)
+	t := &touchedSessions{
+		generations: make(map[domain.SessionIdentity][]*touchedSession, len(readings)),
+		named:       make(map[domain.SessionIdentity]domain.SessionIdentity, len(readings)), newNames: map[domain.SessionIdentity]bool{}, gaps: map[gapKey]int64{},
+	}
+	names := namesOf(readings)
+	type row struct {
+		Places pq.Int64Array
+		SessionRow
+	}
+	rows, err := pg.SelectAll[row](ctx, tx, sessionsByName, company, sessionArray(names))
 	for _, row := range rows {
 		s := &touchedSession{Session: *row.Read(), wasOpen: row.EndedAt == nil, wasTransferring: row.IsTransferring}
 		t.generations[s.Identity] = append(t.generations[s.Identity], s)
+		for _, place := range row.Places {
+			name := names[place-1]
+			if _, known := t.named[name]; !known || name != s.Identity { // its name may be another's since
+				t.named[name] = s.Identity
+			}
+		}
 	}
 	return t, err
 }
 
+// namesOf returns the names of the sessions of readings, each once.
+func namesOf(readings []*reading) []domain.SessionIdentity {
+	seen := make(map[domain.SessionIdentity]bool, len(readings))
+	names := make([]domain.SessionIdentity, 0, len(readings))
+	for _, r := range readings {
+		for _, name := range r.names {
+			if !seen[name] {
+				seen[name] = true
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+func sessionArray(of []domain.SessionIdentity) identityArray {
+	return pg.Pluck(of, func(s domain.SessionIdentity) domain.UsageIdentity { return domain.UsageIdentity(s) })
+}
+
+// storeSessions stores the names that sessions were given, too.
 const storeSessions = `
+WITH named AS (
+  INSERT INTO session_names (company_id, name, identity)
+  SELECT own.company_id, k.name, k.identity
+  FROM companies own
+  CROSS JOIN unnest($36::uuid[], $37::uuid[]) AS k(name, identity)
+  WHERE own.company_id = $1
+  ORDER BY k.name
+  ON CONFLICT (company_id, name) DO UPDATE SET identity = excluded.identity
+)
 INSERT INTO sessions (company_id, identity, generation, subscriber_key, source, nas, session_id, physical_id, imsi, msisdn,
   began_at, as_of, reported_at, interval_seconds, ended_at, cause, mobile_originated, mobile_terminated,
   reports, booked, is_transferring, decreased, clock_off, apn, ip_address, ipv6_prefix, imei, rat_type, visited_network,
-  latest_begin, session_seconds, has_start, dating)
-SELECT own.company_id, n.*
+  latest_begin, session_seconds, has_start, dating, charging_id, other_sources)
+SELECT own.company_id, n.identity, n.generation, n.subscriber_key, n.source, n.nas, n.session_id, n.physical_id, n.imsi, n.msisdn,
+  n.began_at, n.as_of, n.reported_at, n.interval_seconds, n.ended_at, n.cause, n.mobile_originated, n.mobile_terminated,
+  n.reports, n.booked, n.is_transferring, n.decreased, n.clock_off, n.apn, n.ip_address, n.ipv6_prefix, n.imei, n.rat_type, n.visited_network,
+  n.latest_begin, n.session_seconds, n.has_start, n.dating, n.charging_id, n.other_sources::text[]
 FROM companies own
 CROSS JOIN unnest($2::uuid[], $3::int[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
   $11::timestamptz[], $12::timestamptz[], $13::timestamptz[], $14::int[], $15::timestamptz[], $16::text[], $17::bigint[], $18::bigint[],
   $19::bigint[], $20::int[], $21::boolean[], $22::boolean[], $23::boolean[], $24::text[], $25::inet[], $26::cidr[],
-  $27::text[], $28::text[], $29::text[], $30::timestamptz[], $31::bigint[], $32::boolean[], $33::smallint[]) AS n
+  $27::text[], $28::text[], $29::text[], $30::timestamptz[], $31::bigint[], $32::boolean[], $33::smallint[], $34::text[], $35::text[])
+  AS n(identity, generation, subscriber_key, source, nas, session_id, physical_id, imsi, msisdn,
+    began_at, as_of, reported_at, interval_seconds, ended_at, cause, mobile_originated, mobile_terminated,
+    reports, booked, is_transferring, decreased, clock_off, apn, ip_address, ipv6_prefix, imei, rat_type, visited_network,
+    latest_begin, session_seconds, has_start, dating, charging_id, other_sources)
 WHERE own.company_id = $1
 ON CONFLICT (company_id, identity, generation) DO UPDATE
 SET subscriber_key = excluded.subscriber_key, began_at = excluded.began_at, as_of = excluded.as_of, reported_at = excluded.reported_at,
@@ -77,7 +150,8 @@ SET subscriber_key = excluded.subscriber_key, began_at = excluded.began_at, as_o
   booked = excluded.booked, is_transferring = excluded.is_transferring, decreased = excluded.decreased, clock_off = excluded.clock_off,
   apn = excluded.apn, ip_address = excluded.ip_address, ipv6_prefix = excluded.ipv6_prefix, imei = excluded.imei,
   rat_type = excluded.rat_type, visited_network = excluded.visited_network, latest_begin = excluded.latest_begin,
-  session_seconds = excluded.session_seconds, has_start = excluded.has_start, dating = excluded.dating`
+  session_seconds = excluded.session_seconds, has_start = excluded.has_start, dating = excluded.dating,
+  charging_id = excluded.charging_id, other_sources = excluded.other_sources`
 
 // store writes what was touched.
 func (t *touchedSessions) store(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) error {
@@ -87,6 +161,7 @@ func (t *touchedSessions) store(ctx context.Context, tx *sqlx.Tx, company domain
 	if err := t.storeValues(ctx, tx, company); err != nil {
 		return err
 	}
+	newNames := slices.Collect(maps.Keys(t.newNames))
 	texts := func(field func(*touchedSession) string) any { return textArray(t.order, field) }
 	numbers := func(field func(*touchedSession) int64) any { return intArray(t.order, field) }
 	flags := func(field func(*touchedSession) bool) any { return pq.BoolArray(pg.Pluck(t.order, field)) }
@@ -111,7 +186,9 @@ func (t *touchedSessions) store(ctx context.Context, tx *sqlx.Tx, company domain
 		texts(func(s *touchedSession) string { return s.RATType }), texts(func(s *touchedSession) string { return s.VisitedNetwork }),
 		pq.Array(pg.Pluck(t.order, func(s *touchedSession) sql.NullTime { return nullTime(s.LatestBegin) })),
 		numbers(func(s *touchedSession) int64 { return int64(s.SessionTime / time.Second) }),
-		flags(func(s *touchedSession) bool { return s.HasStart }), numbers(func(s *touchedSession) int64 { return int64(s.Dating) }))
+		flags(func(s *touchedSession) bool { return s.HasStart }), numbers(func(s *touchedSession) int64 { return int64(s.Dating) }),
+		texts(func(s *touchedSession) string { return s.ChargingID }), pq.Array(pg.Pluck(t.order, (*touchedSession).others)),
+		sessionArray(newNames), sessionArray(pg.Pluck(newNames, func(name domain.SessionIdentity) domain.SessionIdentity { return t.named[name] })))
 	return err
 }
 
@@ -163,6 +240,15 @@ func (s *touchedSession) ended() sql.NullTime {
 		return sql.NullTime{}
 	}
 	return nullTime(*s.EndedAt)
+}
+
+// others is an array as a text, since arrays of PostgreSQL hold none of several lengths.
+func (s *touchedSession) others() string {
+	text, _ := pq.StringArray(s.OtherSources).Value() // it does not fail
+	if text == nil {
+		return "{}"
+	}
+	return text.(string)
 }
 
 // nullTime is NULL for the zero time.

@@ -22,6 +22,7 @@ type FeedElementResolver interface {
 	ID(ctx context.Context, obj *model.FeedElement) (string, error)
 
 	OpenSessions(ctx context.Context, obj *model.FeedElement) (*int32, error)
+	IncompleteSessions(ctx context.Context, obj *model.FeedElement) (*int32, error)
 }
 type FeedRejectResolver interface {
 	ID(ctx context.Context, obj *model.FeedReject) (string, error)
@@ -223,6 +224,47 @@ func (ec *executionContext) _FeedElement_openSessions(ctx context.Context, field
 	)
 }
 func (ec *executionContext) fieldContext_FeedElement_openSessions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedElement", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _FeedElement_incompleteSessions(ctx context.Context, field graphql.CollectedField, obj *model.FeedElement) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedElement_incompleteSessions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.FeedElement().IncompleteSessions(ctx, obj)
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_STATISTICS_OVERVIEW", "VIEW_SUBSCRIBER"})
+				if err != nil {
+					var zeroVal *int32
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *int32
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *int32) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint32(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FeedElement_incompleteSessions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("FeedElement", field, true, true, errors.New("field of type Int does not have child fields"))
 }
 
@@ -1305,6 +1347,44 @@ func (ec *executionContext) _FeedElement(ctx context.Context, sel ast.SelectionS
 					}
 				}()
 				res = ec._FeedElement_openSessions(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "incompleteSessions":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._FeedElement_incompleteSessions(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

@@ -4641,6 +4641,9 @@ func (e *executableSchema) planFeedElement() *plan.Object {
 	openSessions0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
 		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW", "VIEW_SUBSCRIBER"})
 	})
+	incompleteSessions0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW", "VIEW_SUBSCRIBER"})
+	})
 	return &plan.Object{
 		Satisfies: feedElementImplementors,
 		Fields: map[string]*plan.Field{
@@ -4719,6 +4722,30 @@ func (e *executableSchema) planFeedElement() *plan.Object {
 					obj := of.(*model.FeedElement)
 					directive1 := func(ctx context.Context) (any, error) {
 						permissions, err := openSessions0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Leaf(false, appendOInt2ᚖint32),
+			},
+			"incompleteSessions": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedElement_incompleteSessions(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.FeedElement)
+					return e.Resolvers.FeedElement().IncompleteSessions(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*model.FeedElement)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := incompleteSessions0permissions()
 						if err != nil {
 							return nil, err
 						}
@@ -6813,6 +6840,17 @@ func (e *executableSchema) planSession() *plan.Object {
 					obj := of.(*model.Session)
 					return appendNString2string(b, obj.Source)
 				},
+			},
+			"otherSources": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_otherSources(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Session)
+					return obj.OtherSources, nil
+				},
+				Shape: plan.Leaves(true, true, appendNString2string),
 			},
 			"nas": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

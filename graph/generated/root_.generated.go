@@ -607,13 +607,14 @@ type ComplexityRoot struct {
 	}
 
 	FeedElement struct {
-		CompleteUntil func(childComplexity int) int
-		ID            func(childComplexity int) int
-		LastPacketAt  func(childComplexity int) int
-		NAS           func(childComplexity int) int
-		OpenSessions  func(childComplexity int) int
-		Packets       func(childComplexity int) int
-		Source        func(childComplexity int) int
+		CompleteUntil      func(childComplexity int) int
+		ID                 func(childComplexity int) int
+		IncompleteSessions func(childComplexity int) int
+		LastPacketAt       func(childComplexity int) int
+		NAS                func(childComplexity int) int
+		OpenSessions       func(childComplexity int) int
+		Packets            func(childComplexity int) int
+		Source             func(childComplexity int) int
 	}
 
 	FeedElementConnection struct {
@@ -1019,6 +1020,7 @@ type ComplexityRoot struct {
 		MobileOriginated func(childComplexity int) int
 		MobileTerminated func(childComplexity int) int
 		NAS              func(childComplexity int) int
+		OtherSources     func(childComplexity int) int
 		RATType          func(childComplexity int) int
 		ReportedAt       func(childComplexity int) int
 		Reports          func(childComplexity int) int
@@ -3329,6 +3331,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.FeedElement.ID(childComplexity), true
+	case "FeedElement.incompleteSessions":
+		if e.ComplexityRoot.FeedElement.IncompleteSessions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedElement.IncompleteSessions(childComplexity), true
 	case "FeedElement.lastPacketAt":
 		if e.ComplexityRoot.FeedElement.LastPacketAt == nil {
 			break
@@ -5501,6 +5509,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Session.NAS(childComplexity), true
+	case "Session.otherSources":
+		if e.ComplexityRoot.Session.OtherSources == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.OtherSources(childComplexity), true
 	case "Session.ratType":
 		if e.ComplexityRoot.Session.RATType == nil {
 			break
@@ -9068,6 +9082,8 @@ type FeedElement implements Node {
   packets: [FeedPackets!]!
   "How many of its sessions are open, of the subscribers that the caller sees."
   openSessions: Int @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
+  "How many of its sessions may lack bytes, of the subscribers that the caller sees: a counter has fallen, such as one of 32 bits without gigawords that passed its end. They are those with isIncomplete."
+  incompleteSessions: Int @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 "Packets of a network element that had the same result."
@@ -10181,8 +10197,10 @@ type Session implements Node {
   id: ID!
   "Its subscriber; null as long as that is not known."
   subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
-  "The source that reports it, such as a RADIUS client."
+  "The source that reports it, such as a RADIUS client; of several, the first."
   source: String!
+  "The other sources that report it: what the gateway charges by is the same. It is booked once."
+  otherSources: [String!]!
   "The network element below the source; null for none."
   nas: String
   "What the source calls it."
@@ -10269,6 +10287,8 @@ input SessionFilter {
   isOpen: BooleanFilter
   "Whether the last report had more bytes than the one before."
   isTransferring: BooleanFilter
+  "Whether bytes may be missing."
+  isIncomplete: BooleanFilter
   "The physicalId of the subscriber; null while that is not known."
   physicalId: StringFilter
   "The source that reports it."
@@ -10311,6 +10331,8 @@ enum SessionOrderField {
   IS_OPEN
   "Transferring or not."
   IS_TRANSFERRING
+  "Whether bytes may be missing."
+  IS_INCOMPLETE
   "The physicalId of the subscriber."
   PHYSICAL_ID
   "The source."
@@ -12933,6 +12955,8 @@ func (ec *executionContext) childFields_FeedElement(ctx context.Context, field g
 		return ec.fieldContext_FeedElement_packets(ctx, field)
 	case "openSessions":
 		return ec.fieldContext_FeedElement_openSessions(ctx, field)
+	case "incompleteSessions":
+		return ec.fieldContext_FeedElement_incompleteSessions(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type FeedElement", field.Name)
 }
@@ -13509,6 +13533,8 @@ func (ec *executionContext) childFields_Session(ctx context.Context, field graph
 		return ec.fieldContext_Session_subscriber(ctx, field)
 	case "source":
 		return ec.fieldContext_Session_source(ctx, field)
+	case "otherSources":
+		return ec.fieldContext_Session_otherSources(ctx, field)
 	case "nas":
 		return ec.fieldContext_Session_nas(ctx, field)
 	case "sessionId":

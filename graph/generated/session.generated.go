@@ -174,6 +174,29 @@ func (ec *executionContext) fieldContext_Session_source(_ context.Context, field
 	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Session_otherSources(ctx context.Context, field graphql.CollectedField, obj *model.Session) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Session_otherSources(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OtherSources, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Session_otherSources(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Session_nas(ctx context.Context, field graphql.CollectedField, obj *model.Session) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -841,7 +864,7 @@ func (ec *executionContext) unmarshalInputSessionFilter(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"and", "or", "not", "isOpen", "isTransferring", "physicalId", "source", "nas", "sessionId", "beganAt", "reportedAt", "endedAt", "cause", "apn", "ratType", "imei", "visitedNetwork", "total"}
+	fieldsInOrder := [...]string{"and", "or", "not", "isOpen", "isTransferring", "isIncomplete", "physicalId", "source", "nas", "sessionId", "beganAt", "reportedAt", "endedAt", "cause", "apn", "ratType", "imei", "visitedNetwork", "total"}
 	it = make(map[string]any, len(asMap))
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
@@ -884,6 +907,13 @@ func (ec *executionContext) unmarshalInputSessionFilter(ctx context.Context, obj
 				return it, err
 			}
 			it["isTransferring"] = data
+		case "isIncomplete":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isIncomplete"))
+			data, err := ec.unmarshalOBooleanFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["isIncomplete"] = data
 		case "physicalId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalId"))
 			data, err := ec.unmarshalOStringFilter2map(ctx, v)
@@ -1163,6 +1193,11 @@ func (ec *executionContext) _Session(ctx context.Context, sel ast.SelectionSet, 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "source":
 			out.Values[i] = ec._Session_source(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "otherSources":
+			out.Values[i] = ec._Session_otherSources(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

@@ -13,6 +13,7 @@ type Session struct {
 	// SubscriberKey is nil as long as the subscriber is not known.
 	SubscriberKey                                      *int64
 	Source, SessionID                                  string
+	OtherSources                                       []string
 	NAS, Cause, APN, IPAddress, IPv6Prefix             *string
 	RATType, IMEI                                      *string
 	VisitedNetwork                                     *VisitedNetwork
@@ -32,7 +33,7 @@ type VisitedNetwork struct {
 // NewSession returns what the graph shows of a session.
 func NewSession(s *domain.Session) *Session {
 	shown := &Session{
-		Identity: s.ID(), SubscriberKey: s.SubscriberKey, Source: s.Source, SessionID: s.SessionID, NAS: reported(s.NAS), Cause: reported(s.Cause), APN: reported(s.APN),
+		Identity: s.ID(), SubscriberKey: s.SubscriberKey, Source: s.Source, OtherSources: append([]string{}, s.OtherSources...), SessionID: s.SessionID, NAS: reported(s.NAS), Cause: reported(s.Cause), APN: reported(s.APN),
 		RATType: reported(s.RATType), IMEI: reported(s.IMEI),
 		BeganAt: s.BeganAt, ReportedAt: s.ReportedAt, EndedAt: s.EndedAt, IsTransferring: s.IsTransferring, IsIncomplete: s.Decreased,
 		MobileOriginated: s.MobileOriginated, MobileTerminated: s.MobileTerminated, Total: s.MobileOriginated + s.MobileTerminated, Reports: s.Reports,

@@ -27,7 +27,7 @@ const (
 		`"endedAt":"2026-11-01T10:20:00Z","cause":"User-Request","intervalSeconds":300,"mobileOriginated":1200,"mobileTerminated":88000,"reports":4,"records":3,` +
 		`"isTransferring":false,"isIncomplete":true,"clockOff":false,"apn":"iot.example","ipAddress":"10.20.0.7","ipv6Prefix":"2001:db8::/64","imei":"3512",` +
 		`"ratType":"EUTRAN","visitedNetwork":"23415",` +
-		`"latestBegin":"2026-11-01T10:05:00Z","sessionSeconds":900,"hasStart":true,"dating":1}`
+		`"latestBegin":"2026-11-01T10:05:00Z","sessionSeconds":900,"hasStart":true,"dating":1,"chargingId":"192.0.2.1/5f1a","otherSources":["proxy"],"names":["0123456789abcdef0123456789abcdef"]}`
 )
 
 // goodLines holds a line of every type, in the order of bundle.Types.

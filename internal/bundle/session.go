@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"encoding/hex"
 	"net/netip"
 	"time"
 
@@ -8,39 +9,42 @@ import (
 )
 
 type sessionRecord struct {
-	Type             Type    `json:"type"`
-	Company          *string `json:"company"`
-	Subscriber       *string `json:"subscriber"`
-	Source           *string `json:"source"`
-	NAS              *string `json:"nas"`
-	SessionID        *string `json:"sessionId"`
-	Generation       *int64  `json:"generation"`
-	PhysicalID       *string `json:"physicalId"`
-	IMSI             *string `json:"imsi"`
-	MSISDN           *string `json:"msisdn"`
-	BeganAt          *string `json:"beganAt"`
-	AsOf             *string `json:"asOf"`
-	ReportedAt       *string `json:"reportedAt"`
-	EndedAt          *string `json:"endedAt"`
-	Cause            *string `json:"cause"`
-	IntervalSeconds  *int64  `json:"intervalSeconds"`
-	MobileOriginated *int64  `json:"mobileOriginated"`
-	MobileTerminated *int64  `json:"mobileTerminated"`
-	Reports          *int64  `json:"reports"`
-	Records          *int64  `json:"records"`
-	IsTransferring   *bool   `json:"isTransferring"`
-	IsIncomplete     *bool   `json:"isIncomplete"`
-	ClockOff         *bool   `json:"clockOff"`
-	APN              *string `json:"apn"`
-	IPAddress        *string `json:"ipAddress"`
-	IPv6Prefix       *string `json:"ipv6Prefix"`
-	IMEI             *string `json:"imei"`
-	RATType          *string `json:"ratType"`
-	VisitedNetwork   *string `json:"visitedNetwork"`
-	LatestBegin      *string `json:"latestBegin"`
-	SessionSeconds   *int64  `json:"sessionSeconds"`
-	HasStart         *bool   `json:"hasStart"`
-	Dating           *int64  `json:"dating"`
+	Type             Type     `json:"type"`
+	Company          *string  `json:"company"`
+	Subscriber       *string  `json:"subscriber"`
+	Source           *string  `json:"source"`
+	NAS              *string  `json:"nas"`
+	SessionID        *string  `json:"sessionId"`
+	Generation       *int64   `json:"generation"`
+	PhysicalID       *string  `json:"physicalId"`
+	IMSI             *string  `json:"imsi"`
+	MSISDN           *string  `json:"msisdn"`
+	BeganAt          *string  `json:"beganAt"`
+	AsOf             *string  `json:"asOf"`
+	ReportedAt       *string  `json:"reportedAt"`
+	EndedAt          *string  `json:"endedAt"`
+	Cause            *string  `json:"cause"`
+	IntervalSeconds  *int64   `json:"intervalSeconds"`
+	MobileOriginated *int64   `json:"mobileOriginated"`
+	MobileTerminated *int64   `json:"mobileTerminated"`
+	Reports          *int64   `json:"reports"`
+	Records          *int64   `json:"records"`
+	IsTransferring   *bool    `json:"isTransferring"`
+	IsIncomplete     *bool    `json:"isIncomplete"`
+	ClockOff         *bool    `json:"clockOff"`
+	APN              *string  `json:"apn"`
+	IPAddress        *string  `json:"ipAddress"`
+	IPv6Prefix       *string  `json:"ipv6Prefix"`
+	IMEI             *string  `json:"imei"`
+	RATType          *string  `json:"ratType"`
+	VisitedNetwork   *string  `json:"visitedNetwork"`
+	LatestBegin      *string  `json:"latestBegin"`
+	SessionSeconds   *int64   `json:"sessionSeconds"`
+	HasStart         *bool    `json:"hasStart"`
+	Dating           *int64   `json:"dating"`
+	ChargingID       *string  `json:"chargingId"`
+	OtherSources     []string `json:"otherSources"`
+	Names            []string `json:"names"`
 }
 
 func newSessionRecord(company string, s *domain.SessionImport) *sessionRecord {
@@ -52,6 +56,10 @@ func newSessionRecord(company string, s *domain.SessionImport) *sessionRecord {
 		Reports: &s.Reports, Records: new(int64(s.Booked)), IsTransferring: &s.IsTransferring, IsIncomplete: &s.Decreased, ClockOff: &s.ClockOff,
 		APN: unlessEmpty(s.APN), IMEI: unlessEmpty(s.IMEI), RATType: unlessEmpty(s.RATType), VisitedNetwork: unlessEmpty(s.VisitedNetwork),
 		SessionSeconds: new(int64(s.SessionTime / time.Second)), HasStart: &s.HasStart, Dating: new(int64(s.Dating)),
+	}
+	r.ChargingID, r.OtherSources, r.Names = unlessEmpty(s.ChargingID), append([]string{}, s.OtherSources...), []string{}
+	for _, name := range s.Names {
+		r.Names = append(r.Names, hex.EncodeToString(name[:]))
 	}
 	if !s.LatestBegin.IsZero() {
 		r.LatestBegin = new(writeTime(s.LatestBegin))
@@ -74,6 +82,7 @@ func (r *sessionRecord) item() (Item, error) {
 	s := &domain.SessionImport{Subscriber: either(r.Subscriber, ""), Session: domain.Session{
 		Source: need(&f, "source", r.Source), NAS: either(r.NAS, ""), SessionID: need(&f, "sessionId", r.SessionID),
 		Generation: int(either(r.Generation, 0)), PhysicalID: either(r.PhysicalID, ""), IMSI: either(r.IMSI, ""), MSISDN: either(r.MSISDN, ""),
+		ChargingID: either(r.ChargingID, ""), OtherSources: r.OtherSources,
 		Cause: either(r.Cause, ""), IntervalSeconds: int(either(r.IntervalSeconds, 0)), Reports: need(&f, "reports", r.Reports),
 		IsTransferring: either(r.IsTransferring, false), ClockOff: either(r.ClockOff, false),
 		APN: either(r.APN, ""), IMEI: either(r.IMEI, ""), RATType: either(r.RATType, ""), VisitedNetwork: either(r.VisitedNetwork, ""),
@@ -96,8 +105,15 @@ func (r *sessionRecord) item() (Item, error) {
 	return Item{Company: company, Value: s}, err
 }
 
-// parse reads times and addresses.
+// parse reads times, addresses and names.
 func (r *sessionRecord) parse(s *domain.SessionImport) (err error) {
+	for _, text := range r.Names {
+		name, err := hex.DecodeString(text)
+		if err != nil || len(name) != len(domain.SessionIdentity{}) {
+			return domain.Invalid("names", "a name of a session has 32 hexadecimal digits, not %q", clip(text))
+		}
+		s.Names = append(s.Names, domain.SessionIdentity(name))
+	}
 	for _, at := range []struct {
 		name, text string
 		into       *time.Time

@@ -14,6 +14,12 @@ import (
 // that has the IMSI 2341.
 func (d *database) report(session string, minutes int, bytes int64, event domain.SessionEvent) domain.UsageStatus {
 	d.Helper()
+	return d.reportAs(session, minutes, bytes, domain.SessionReport{Event: event, IMSI: "2341", NAS: "pgw-london"})
+}
+
+func (d *database) reportAs(session string, minutes int, bytes int64, report domain.SessionReport) domain.UsageStatus {
+	d.Helper()
+	report.APN, report.VisitedNetwork, report.Cause = "iot.example", "23415", "User-Request"
 	company, err := companies.New(d.pool).FindExternal(d.Context(), "acme")
 	if err != nil {
 		d.Fatal(err)
@@ -21,7 +27,7 @@ func (d *database) report(session string, minutes int, bytes int64, event domain
 	began := now.Add(-3 * time.Hour).Truncate(time.Second)
 	results, err := stores(d.pool).Usage.Record(d.Context(), domain.Whole(company.CompanyID), []domain.UsageRecord{{
 		Source: "pgw-1", SessionID: session, StartedAt: began, EndedAt: began.Add(time.Duration(minutes) * time.Minute), MobileOriginated: bytes, Protocol: "IP",
-		Report: &domain.SessionReport{Event: event, IMSI: "2341", NAS: "pgw-london", APN: "iot.example", VisitedNetwork: "23415", Cause: "User-Request"},
+		Report: &report,
 	}})
 	if err != nil || results[0].Err != nil {
 		d.Fatal(results, err)
@@ -65,6 +71,30 @@ func TestSessionsAreRestoredWithTheirCounters(t *testing.T) {
 	// The subscriber is online by its session, and has what the import brings no more.
 	if online := to.get(`SELECT is_online || ' ' || has_feed FROM subscribers WHERE physical_id = '8944'`); online != "true true" {
 		t.Error(online)
+	}
+}
+
+// Reports that know a session by other attributes than its first go on where it was, and so
+// do those of another client.
+func TestSessionsAreRestoredWithTheirNames(t *testing.T) {
+	t.Parallel()
+	from, to := newDatabase(t), newDatabase(t)
+	from.load(acme...)
+	const first, second = "pgw-london/open", "10.0.0.1/open"
+	from.reportAs(first, 10, 700, domain.SessionReport{IMSI: "2341", MSISDN: "4477", NAS: "pgw-london", NASAddress: "10.0.0.1", ChargingID: "192.0.2.1/1", OtherIDs: []string{second}})
+	exported := from.export("acme")
+	to.load(strings.Split(strings.TrimSpace(exported), "\n")...)
+	if again := to.export("acme"); to.bad != nil || again != exported {
+		t.Errorf("exported\n%s\nrestored\n%s\n%v", exported, again, to.bad)
+	}
+	if status := to.reportAs(second, 20, 900, domain.SessionReport{MSISDN: "4477", NAS: "10.0.0.1", NASAddress: "10.0.0.1"}); status != domain.UsageAccepted {
+		t.Error(status)
+	}
+	if booked := to.get(ofCounters); booked != "900" {
+		t.Errorf("%s bytes are booked", booked)
+	}
+	if n := to.get(`SELECT count(*) FROM sessions`); n != "1" {
+		t.Errorf("%s sessions", n)
 	}
 }
 
@@ -115,18 +145,20 @@ func TestBadLinesOfSessionsAreReported(t *testing.T) {
 	d := newDatabase(t)
 	d.load(acme...)
 	for old, bad := range map[string][2]string{
-		`"sessionId":"s-9"`:                {`"sessionId":""`, "a session needs a sessionId"},
-		`"generation":1`:                   {`"generation":-1`, "generation must be 0 to 1000000, not -1"},
-		`"asOf":"2026-11-01T10:20:00Z"`:    {`"asOf":"2026-11-01T10:00:00Z"`, "asOf is before beganAt"},
-		`"reports":4`:                      {`"reports":0`, "a session has at least one report, not 0"},
-		`"records":3`:                      {`"records":-3`, "records must be 0 to"},
-		`"mobileTerminated":88000`:         {`"mobileTerminated":-1`, "mobileTerminated must be 0 to"},
-		`"ipAddress":"10.20.0.7"`:          {`"ipAddress":"10.20"`, "ipAddress must be an IPv4 or IPv6 address"},
-		`"ipv6Prefix":"2001:db8::/64"`:     {`"ipv6Prefix":"2001:db8::1/64"`, "ipv6Prefix must be a prefix"},
-		`"endedAt":"2026-11-01T10:20:00Z"`: {`"endedAt":"2026-11-01T10:00:00Z"`, "endedAt is before beganAt"},
-		`"apn":"iot.example"`:              {fmt.Sprintf(`"apn":%q`, strings.Repeat("x", 200)), "apn must have 0 to 128 characters"},
-		`"source":"pgw-1",`:                {``, "source is missing"},
-		`"intervalSeconds":300`:            {`"intervalSeconds":-1`, "intervalSeconds must be 0 to"},
+		`"sessionId":"s-9"`:                    {`"sessionId":""`, "a session needs a sessionId"},
+		`"generation":1`:                       {`"generation":-1`, "generation must be 0 to 1000000, not -1"},
+		`"asOf":"2026-11-01T10:20:00Z"`:        {`"asOf":"2026-11-01T10:00:00Z"`, "asOf is before beganAt"},
+		`"reports":4`:                          {`"reports":0`, "a session has at least one report, not 0"},
+		`"records":3`:                          {`"records":-3`, "records must be 0 to"},
+		`"mobileTerminated":88000`:             {`"mobileTerminated":-1`, "mobileTerminated must be 0 to"},
+		`"ipAddress":"10.20.0.7"`:              {`"ipAddress":"10.20"`, "ipAddress must be an IPv4 or IPv6 address"},
+		`"ipv6Prefix":"2001:db8::/64"`:         {`"ipv6Prefix":"2001:db8::1/64"`, "ipv6Prefix must be a prefix"},
+		`"endedAt":"2026-11-01T10:20:00Z"`:     {`"endedAt":"2026-11-01T10:00:00Z"`, "endedAt is before beganAt"},
+		`"apn":"iot.example"`:                  {fmt.Sprintf(`"apn":%q`, strings.Repeat("x", 200)), "apn must have 0 to 128 characters"},
+		`"source":"pgw-1",`:                    {``, "source is missing"},
+		`"intervalSeconds":300`:                {`"intervalSeconds":-1`, "intervalSeconds must be 0 to"},
+		`"otherSources":["proxy"]`:             {`"otherSources":[""]`, "otherSources must have 1 to 128 characters"},
+		`["0123456789abcdef0123456789abcdef"]`: {`["0123"]`, "a name of a session has 32 hexadecimal digits"},
 	} {
 		if got := d.load(replace(goodSession, old, bad[0])); got != "session !1" || len(d.bad) != 1 || !strings.Contains(d.bad[0], bad[1]) {
 			t.Errorf("%s: %s, %v", bad[0], got, d.bad)

@@ -62,14 +62,14 @@ func (r *request) record(event domain.SessionEvent, a domain.Accounting) (domain
 	g := r.threeGPP()
 	of, unknown := r.subscriber(g)
 	record := domain.UsageRecord{
-		PhysicalID: of.iccid, SessionID: r.session(g, a.NAS), EndedAt: a.At, Protocol: domain.RADIUSProtocol,
+		PhysicalID: of.iccid, EndedAt: a.At, Protocol: domain.RADIUSProtocol,
 		Report: &domain.SessionReport{
-			Event: event, IMSI: of.imsi, MSISDN: of.msisdn, NAS: a.NAS,
+			Event: event, IMSI: of.imsi, MSISDN: of.msisdn, NAS: a.NAS, NASAddress: r.nasAddress(),
 			APN: text(rfc2865.CalledStationID_GetString(r.Packet)), IMEI: digits(g.text(imeisvType)),
 			RATType: g.ratType(), VisitedNetwork: digits(g.text(sgsnNetworkType)),
 		},
 	}
-	if record.SessionID == "" {
+	if r.identify(g, &record); record.SessionID == "" {
 		return record, defect{reason: "Acct-Session-Id is missing"}
 	}
 	if unknown.reason != "" {
@@ -98,6 +98,12 @@ func (r *request) nas() string {
 	if id := text(rfc2865.NASIdentifier_GetString(r.Packet)); id != "" {
 		return id
 	}
+	return r.nasAddress()
+}
+
+// nasAddress is the address that the network element states, which need not be that of
+// the sender.
+func (r *request) nasAddress() string {
 	if ip := r.Get(rfc2865.NASIPAddress_Type); len(ip) == 4 {
 		return netip.AddrFrom4([4]byte(ip)).String()
 	}
@@ -107,17 +113,26 @@ func (r *request) nas() string {
 	return ""
 }
 
-// session is unique for a subscriber and a client: a charging id where there is
-// one, since Acct-Session-Id alone may come again.
-func (r *request) session(g vendorAttributes, nas string) string {
+// identify sets the ids of the session, which are unique for a subscriber and a client: a
+// charging id where there is one, since Acct-Session-Id alone may come again. The others
+// are those that requests with less attributes have: Acct-Session-Id with each name of
+// the network element.
+func (r *request) identify(g vendorAttributes, record *domain.UsageRecord) {
+	report := record.Report
+	var ids []string
 	if id, gateway := g[chargingIDType], g[ggsnAddressType]; len(id) == 4 && len(gateway) == 4 {
-		return fmt.Sprintf("%s/%s/%x", short(nas), netip.AddrFrom4([4]byte(gateway)), id)
+		report.ChargingID = fmt.Sprintf("%s/%x", netip.AddrFrom4([4]byte(gateway)), id)
+		ids = append(ids, short(report.NAS)+"/"+report.ChargingID)
 	}
-	id := text(rfc2866.AcctSessionID_GetString(r.Packet))
-	if id == "" {
-		return ""
+	if id := text(rfc2866.AcctSessionID_GetString(r.Packet)); id != "" {
+		ids = append(ids, short(report.NAS)+"/"+short(id))
+		if report.NASAddress != "" && report.NASAddress != report.NAS {
+			ids = append(ids, short(report.NASAddress)+"/"+short(id))
+		}
 	}
-	return short(nas) + "/" + short(id)
+	if len(ids) > 0 {
+		record.SessionID, report.OtherIDs = ids[0], ids[1:]
+	}
 }
 
 // time is when the request states that it was made. A clock that is ahead by more

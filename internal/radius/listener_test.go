@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -177,9 +178,9 @@ func TestARequestIsStoredAndAnsweredWithItsProxyState(t *testing.T) {
 	if a.Record != want || a.NAS != "pgw1" || a.Unusable != "" {
 		t.Errorf("stored %+v", a)
 	}
-	if details != (domain.SessionReport{
+	if !reflect.DeepEqual(details, domain.SessionReport{
 		Event: domain.SessionUpdated, IMSI: "234150000000001", MSISDN: "447700900001", NAS: "pgw1", APN: "iot.example",
-		IMEI: "3534560700000001", RATType: "EUTRAN", VisitedNetwork: "23415",
+		IMEI: "3534560700000001", RATType: "EUTRAN", VisitedNetwork: "23415", OtherIDs: []string{},
 	}) {
 		t.Errorf("with %+v", details)
 	}

@@ -20,6 +20,8 @@ type Report struct {
 	Event                              domain.SessionEvent
 	NAS, SessionID                     string
 	IMSI, MSISDN, IMEI, APN, Network   string
+	NASAddress, Gateway                netip.Addr
+	ChargingID                         uint32
 	RATType                            byte
 	Address                            netip.Addr
 	BeganAt, At                        time.Time
@@ -38,7 +40,12 @@ func (r *Report) Packet(secret []byte) *radius.Packet {
 	}
 	// The setters fail for texts of more than 253 bytes only, which no report has.
 	_ = rfc2866.AcctStatusType_Set(p, status)
-	_ = rfc2865.NASIdentifier_SetString(p, r.NAS)
+	if r.NAS != "" {
+		_ = rfc2865.NASIdentifier_SetString(p, r.NAS)
+	}
+	if r.NASAddress.Is4() {
+		_ = rfc2865.NASIPAddress_Set(p, net.IP(r.NASAddress.AsSlice()))
+	}
 	_ = rfc2866.AcctSessionID_SetString(p, r.SessionID)
 	_ = rfc2865.CallingStationID_SetString(p, r.MSISDN)
 	_ = rfc2865.CalledStationID_SetString(p, r.APN)
@@ -61,6 +68,10 @@ func (r *Report) Packet(secret []byte) *radius.Packet {
 		if value != "" && value != "\x00" {
 			addVendor(p, of, value)
 		}
+	}
+	if r.Gateway.Is4() {
+		addVendor(p, ggsnAddressType, string(r.Gateway.AsSlice()))
+		addVendor(p, chargingIDType, string(binary.BigEndian.AppendUint32(nil, r.ChargingID)))
 	}
 	return p
 }

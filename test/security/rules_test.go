@@ -174,7 +174,7 @@ var attributes = map[string]func(part, values) any{
 	"requestId":   func(p part, _ values) any { return p.mark + "-request" },
 
 	"source": func(p part, _ values) any { return p.source() }, "sessionId": func(p part, _ values) any { return p.counted() },
-	"isOpen": nil, "state": nil, "isTransferring": nil, "nas": nil, "beganAt": nil, "reportedAt": nil, "endedAt": nil, "cause": nil, "apn": nil, "ratType": nil,
+	"isOpen": nil, "state": nil, "isTransferring": nil, "isIncomplete": nil, "nas": nil, "beganAt": nil, "reportedAt": nil, "endedAt": nil, "cause": nil, "apn": nil, "ratType": nil,
 	"imei": nil, "visitedNetwork": nil, "total": nil,
 
 	"ruleType": nil, "dateCreated": nil, "limitBoundary": nil, "isLate": nil,

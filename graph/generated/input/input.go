@@ -933,6 +933,8 @@ const (
 	SessionOrderFieldIsOpen SessionOrderField = "IS_OPEN"
 	// Transferring or not.
 	SessionOrderFieldIsTransferring SessionOrderField = "IS_TRANSFERRING"
+	// Whether bytes may be missing.
+	SessionOrderFieldIsIncomplete SessionOrderField = "IS_INCOMPLETE"
 	// The physicalId of the subscriber.
 	SessionOrderFieldPhysicalID SessionOrderField = "PHYSICAL_ID"
 	// The source.
@@ -964,6 +966,7 @@ const (
 var AllSessionOrderField = []SessionOrderField{
 	SessionOrderFieldIsOpen,
 	SessionOrderFieldIsTransferring,
+	SessionOrderFieldIsIncomplete,
 	SessionOrderFieldPhysicalID,
 	SessionOrderFieldSource,
 	SessionOrderFieldNas,
@@ -981,7 +984,7 @@ var AllSessionOrderField = []SessionOrderField{
 
 func (e SessionOrderField) IsValid() bool {
 	switch e {
-	case SessionOrderFieldIsOpen, SessionOrderFieldIsTransferring, SessionOrderFieldPhysicalID, SessionOrderFieldSource, SessionOrderFieldNas, SessionOrderFieldSessionID, SessionOrderFieldBeganAt, SessionOrderFieldReportedAt, SessionOrderFieldEndedAt, SessionOrderFieldCause, SessionOrderFieldApn, SessionOrderFieldRatType, SessionOrderFieldImei, SessionOrderFieldVisitedNetwork, SessionOrderFieldTotal:
+	case SessionOrderFieldIsOpen, SessionOrderFieldIsTransferring, SessionOrderFieldIsIncomplete, SessionOrderFieldPhysicalID, SessionOrderFieldSource, SessionOrderFieldNas, SessionOrderFieldSessionID, SessionOrderFieldBeganAt, SessionOrderFieldReportedAt, SessionOrderFieldEndedAt, SessionOrderFieldCause, SessionOrderFieldApn, SessionOrderFieldRatType, SessionOrderFieldImei, SessionOrderFieldVisitedNetwork, SessionOrderFieldTotal:
 		return true
 	}
 	return false

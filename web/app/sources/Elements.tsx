@@ -13,11 +13,12 @@ interface Element {
   lastPacketAt: string | null;
   packets: { result: Result; packets: string }[];
   openSessions?: number | null;
+  incompleteSessions?: number | null;
 }
 
 const query = `query FeedElements(${pageVariables}, $sessions: Boolean!) {
   company { feedElements(${pageArguments}) {
-    nodes { id source nas completeUntil lastPacketAt packets { result packets } openSessions @include(if: $sessions) }
+    nodes { id source nas completeUntil lastPacketAt packets { result packets } openSessions @include(if: $sessions) incompleteSessions @include(if: $sessions) }
     ${pageFields}
   } }
 }`;
@@ -34,7 +35,7 @@ export function Elements() {
     <PagedPanel<{ company: { feedElements: Connection<Element> | null } | null }, Element>
       id="elements" title="Sources and network elements" query={query} variables={{ sessions }} refreshed={10} of={(data) => data.company?.feedElements}
       empty="No usage has come yet. Send records to POST /usage/records, or report sessions by RADIUS accounting."
-      columns={<><th scope="col">Source</th><th scope="col">Complete until</th><th scope="col">Last packet</th><th scope="col">Packets by result</th><th scope="col" className="number">Open sessions</th></>}
+      columns={<><th scope="col">Source</th><th scope="col">Complete until</th><th scope="col">Last packet</th><th scope="col">Packets by result</th><th scope="col" className="number">Open sessions</th><th scope="col" className="number">Incomplete sessions</th></>}
       row={(of) => (
         <tr key={of.id}>
           <td>{of.nas === null ? <strong>{of.source}</strong> : <span>{of.nas}</span>}{of.nas !== null && <span className="hint">of {of.source}</span>}</td>
@@ -42,6 +43,7 @@ export function Elements() {
           <td className="time"><Time at={of.lastPacketAt} timeZone={timeZone} /></td>
           <td><Packets of={of.packets} /></td>
           <td className="number">{of.openSessions == null ? '–' : count(of.openSessions)}</td>
+          <td className="number">{of.incompleteSessions == null ? '–' : count(of.incompleteSessions)}</td>
         </tr>
       )}
     />
