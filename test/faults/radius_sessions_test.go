@@ -7,6 +7,8 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"net/netip"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,6 +53,9 @@ type hostileGateway struct {
 	// waits is the share of reports that wait for hours, shuffles whether order is kept.
 	waits             int
 	shuffles, crashes bool
+	// varies is whether IMSI, NAS-Identifier and charging id are in some reports only, and
+	// isShared whether a proxy reports the same.
+	varies, isShared bool
 }
 
 func newHostileGateway(random *rand.Rand) hostileGateway {
@@ -59,6 +64,7 @@ func newHostileGateway(random *rand.Rand) hostileGateway {
 		eventTime:   random.IntN(3) > 0, delayTime: random.IntN(2) == 0,
 		waits: []int{0, 0, 5, 30}[random.IntN(4)], shuffles: random.IntN(2) == 0, crashes: random.IntN(2) == 0,
 	}
+	g.varies, g.isShared = random.IntN(2) == 0, random.IntN(4) == 0
 	if random.IntN(2) == 0 && !g.crashes {
 		g.step = []time.Duration{-8 * time.Minute, 8 * time.Minute, -3 * time.Hour, 3 * time.Hour, -30 * time.Second}[random.IntN(5)]
 		g.stepAt = time.Duration(random.IntN(40)) * time.Minute
@@ -75,12 +81,17 @@ type hostilePacket struct {
 	of            *hostileSession
 	report        radius.Report
 	hasTime       bool
+	ofProxy       bool
 }
+
+// gatewayAddress is that of the network element.
+var gatewayAddress = netip.MustParseAddr("192.0.2.1")
 
 // hostileSession is what was reported of a session.
 type hostileSession struct {
 	hostileGateway
-	id, imsi string
+	id, imsi, msisdn string
+	charging         uint32
 	// bytes are the highest of each generation. isPlain is false where one may be hidden
 	// by another: neither a Start nor a session time shows where it begins.
 	bytes   int64
@@ -104,9 +115,13 @@ func (s *hostileSession) packets(random *rand.Rand, first time.Time, begins time
 				p := s.packet(random, first, begins, began+elapsed, elapsed)
 				p.report.MobileOriginated, p.report.MobileTerminated = count, count/3
 				for range 1 + random.IntN(2) {
-					again := *p
-					packets = append(packets, &again)
+					packets = append(packets, s.varied(random, *p))
 					p.arrives += time.Duration(random.IntN(30)) * time.Second
+				}
+				if s.isShared {
+					again := s.varied(random, *p)
+					again.ofProxy = true
+					packets = append(packets, again)
 				}
 				most = count + count/3
 			}
@@ -122,6 +137,21 @@ func (s *hostileSession) packets(random *rand.Rand, first time.Time, begins time
 	return packets
 }
 
+// varied is the packet with the attributes that it happens to have. What is shared is
+// known by its charging id, and all is of an address and a number.
+func (s *hostileSession) varied(random *rand.Rand, p hostilePacket) *hostilePacket {
+	if s.varies && random.IntN(2) == 0 {
+		p.report.IMSI = ""
+	}
+	if s.varies && random.IntN(2) == 0 {
+		p.report.NAS = ""
+	}
+	if s.varies && !s.isShared && random.IntN(2) == 0 {
+		p.report.Gateway = netip.Addr{}
+	}
+	return &p
+}
+
 // packet is the report of a time, so long after the begin.
 func (s *hostileSession) packet(random *rand.Rand, first time.Time, begins, at, elapsed time.Duration) *hostilePacket {
 	p := &hostilePacket{of: s, made: at, arrives: at + time.Duration(random.IntN(3))*time.Second}
@@ -135,7 +165,8 @@ func (s *hostileSession) packet(random *rand.Rand, first time.Time, begins, at, 
 	if at-begins >= s.stepAt {
 		own += s.step
 	}
-	p.report = radius.Report{Event: domain.SessionUpdated, NAS: "pgw1", SessionID: s.id, IMSI: s.imsi, At: first.Add(own), BeganAt: first.Add(own)}
+	p.report = radius.Report{Event: domain.SessionUpdated, NAS: "pgw1", NASAddress: gatewayAddress, SessionID: s.id, IMSI: s.imsi, MSISDN: s.msisdn,
+		Gateway: gatewayAddress, ChargingID: s.charging, At: first.Add(own), BeganAt: first.Add(own)}
 	if elapsed == 0 {
 		p.report.Event = domain.SessionStarted
 	}
@@ -162,9 +193,10 @@ func (p *hostilePacket) encode(now time.Duration) *codec.Packet {
 }
 
 // hostileSessions makes up sessions of so many packets, in the order in which those arrive.
-func hostileSessions(random *rand.Rand, first time.Time, imsis []string, n int) (sessions []*hostileSession, packets []*hostilePacket) {
+func hostileSessions(random *rand.Rand, first time.Time, of []namedSubscriber, n int) (sessions []*hostileSession, packets []*hostilePacket) {
 	for len(packets) < n {
-		s := &hostileSession{hostileGateway: newHostileGateway(random), id: fmt.Sprint("s", len(sessions)), imsi: imsis[len(sessions)%len(imsis)]}
+		s := &hostileSession{hostileGateway: newHostileGateway(random), id: fmt.Sprint("s", len(sessions)), charging: uint32(len(sessions))}
+		s.imsi, s.msisdn = of[len(sessions)%len(of)].IMSI, of[len(sessions)%len(of)].MSISDN
 		sessions = append(sessions, s)
 		packets = append(packets, s.packets(random, first, time.Duration(random.IntN(180))*time.Minute)...)
 	}
@@ -172,18 +204,24 @@ func hostileSessions(random *rand.Rand, first time.Time, imsis []string, n int) 
 	return sessions, packets
 }
 
-// Gateways leave out times, have clocks that are set, crash, and repeat, delay and shuffle
+// namedSubscriber is one as gateways name it.
+type namedSubscriber struct {
+	IMSI   string `db:"imsi"`
+	MSISDN string `db:"msisdn"`
+}
+
+// Gateways leave out times and names, have clocks that are set, crash, and repeat, delay and shuffle
 // their reports, while simgraph is killed ten times: what is booked are the highest
 // readings. Where it is less, the session is flagged.
 func TestHostileSessionsAreExact(t *testing.T) {
 	url, port := dbtest.URL(t), freePort(t)
 	pool := open(t, url)
-	var imsis []string
-	if err := pool.Select(&imsis, `SELECT imsi FROM subscribers WHERE imsi <> '' ORDER BY key LIMIT 200`); err != nil || len(imsis) == 0 {
-		t.Fatal(imsis, err)
+	var subscribers []namedSubscriber
+	if err := pool.Select(&subscribers, `SELECT imsi, subscriber_id AS msisdn FROM subscribers WHERE imsi <> '' AND subscriber_id <> '' ORDER BY key LIMIT 200`); err != nil || len(subscribers) == 0 {
+		t.Fatal(subscribers, err)
 	}
 	first := time.Now().Add(-sessionsAgo).Truncate(time.Second)
-	sessions, packets := hostileSessions(rand.New(rand.NewPCG(*seedOfSessions, 31)), first, imsis, *packetsOfSessions)
+	sessions, packets := hostileSessions(rand.New(rand.NewPCG(*seedOfSessions, 31)), first, subscribers, *packetsOfSessions)
 	f := newSimulated(t, url, port, first)
 	began := time.Now()
 	f.send(packets)
@@ -204,6 +242,9 @@ type simulated struct {
 	to     string
 }
 
+// proxyAddress is that of a client that reports the same as the gateway.
+const proxyAddress = "127.0.0.2"
+
 func newSimulated(t *testing.T, url string, port int, first time.Time, edits ...func(path, text string) string) *simulated {
 	t.Helper()
 	f := &simulated{T: t, clock: filepath.Join(t.TempDir(), "clock"), first: first, to: fmt.Sprintf("127.0.0.1:%d", port)}
@@ -212,6 +253,7 @@ func newSimulated(t *testing.T, url string, port int, first time.Time, edits ...
 	}
 	f.reach(0)
 	addRadiusClient(t, f.launch, "pgw")
+	addRadiusClientAt(t, f.launch, "proxy", proxyAddress)
 	f.serving = serve(t, f.launch)
 	return f
 }
@@ -265,12 +307,17 @@ func (f *simulated) account(packets []*hostilePacket, now time.Duration, sent *a
 	}
 	close(due)
 	client := codec.Client{Retry: time.Second}
+	proxy := codec.Client{Retry: time.Second, Dialer: net.Dialer{LocalAddr: &net.UDPAddr{IP: net.ParseIP(proxyAddress)}}}
 	var sending sync.WaitGroup
 	for range min(sessionSenders, len(packets)) {
 		sending.Go(func() {
 			for p := range due {
 				ctx, cancel := context.WithTimeout(f.Context(), patience)
-				if _, err := client.Exchange(ctx, p.encode(now), f.to); err != nil {
+				from := &client
+				if p.ofProxy {
+					from = &proxy
+				}
+				if _, err := from.Exchange(ctx, p.encode(now), f.to); err != nil {
 					f.Error(err)
 				}
 				cancel()
@@ -291,8 +338,9 @@ func checkHostile(t *testing.T, pool *sqlx.DB, sessions []*hostileSession) {
 	}
 	var rows []row
 	if err := pool.Select(&rows, `
-SELECT split_part(session_id, '/', 2) AS id, sum(mobile_originated + mobile_terminated)::bigint AS bytes, bool_or(decreased) AS is_flagged
-FROM sessions WHERE source = 'pgw' GROUP BY 1`); err != nil {
+SELECT CASE WHEN charging_id = '' THEN split_part(session_id, '/', 2) ELSE 's' || ('x' || lpad(split_part(charging_id, '/', 2), 8, '0'))::bit(32)::int END AS id,
+  sum(mobile_originated + mobile_terminated)::bigint AS bytes, bool_or(decreased) AS is_flagged
+FROM sessions WHERE source IN ('pgw', 'proxy') GROUP BY 1`); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]row{}
@@ -320,7 +368,7 @@ FROM sessions WHERE source = 'pgw' GROUP BY 1`); err != nil {
 	if more > len(sessions)/1000 {
 		t.Errorf("of %d sessions too much is booked", more)
 	}
-	if err := pool.Get(&ledger, `SELECT sum(mobile_originated + mobile_terminated)::bigint FROM usage_records WHERE source = 'pgw'`); err != nil || ledger != sum {
+	if err := pool.Get(&ledger, `SELECT sum(mobile_originated + mobile_terminated)::bigint FROM usage_records WHERE source IN ('pgw', 'proxy')`); err != nil || ledger != sum {
 		t.Errorf("the ledger has %d bytes, the sessions %d: %v", ledger, sum, err)
 	}
 }

@@ -79,11 +79,16 @@ func startFreeRADIUS(t *testing.T, simgraph int) int {
 // addRadiusClient lets this host report, as a source of the name.
 func addRadiusClient(t *testing.T, l launch, name string) {
 	t.Helper()
+	addRadiusClientAt(t, l, name, "127.0.0.1")
+}
+
+func addRadiusClientAt(t *testing.T, l launch, name, network string) {
+	t.Helper()
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte(radiusSecret), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run(t, append([]string{"radius", "client", "add", name, "--network", "127.0.0.1", "--secret-file", secret}, l.database()...)...)
+	run(t, append([]string{"radius", "client", "add", name, "--network", network, "--secret-file", secret}, l.database()...)...)
 }
 
 // accountingReport is what a gateway states of a session after some minutes.
