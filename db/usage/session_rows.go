@@ -53,21 +53,14 @@ WHERE n.company_id = $1 AND n.identity = ANY($2::uuid[])
 ORDER BY n.identity, n.generation`
 
 // sessionsByName finds sessions by their names, of which the identity is one, and returns
-// the places of those too.
+// the others too. What is looked for are arrays, so that both tables are read by index
+// however many rows PostgreSQL expects.
 const sessionsByName = `
-SELECT ` + SessionColumns + `, k.places
-FROM (
-  SELECT i.identity, array_agg(i.place) AS places
-  FROM (
-    SELECT s.identity, q.place
-    FROM unnest($2::uuid[]) WITH ORDINALITY AS q(name, place)
-    JOIN session_names s ON s.company_id = $1 AND s.name = q.name
-    UNION ALL
-    SELECT q.name, q.place FROM unnest($2::uuid[]) WITH ORDINALITY AS q(name, place)
-  ) i
-  GROUP BY i.identity
-) k
-JOIN sessions n ON n.company_id = $1 AND n.identity = k.identity
+SELECT ` + SessionColumns + `,
+  ARRAY(SELECT k.name::text FROM session_names k WHERE k.company_id = $1 AND k.identity = n.identity) AS names
+FROM sessions n
+WHERE n.company_id = $1
+  AND n.identity = ANY($2::uuid[] || ARRAY(SELECT s.identity FROM session_names s WHERE s.company_id = $1 AND s.name = ANY($2::uuid[])))
 ORDER BY n.identity, n.generation`
 
 // loadSessions reads the sessions of the readings, all their generations.
@@ -76,20 +69,19 @@ func loadSessions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, re
 		generations: make(map[domain.SessionIdentity][]*touchedSession, len(readings)),
 		named:       make(map[domain.SessionIdentity]domain.SessionIdentity, len(readings)), newNames: map[domain.SessionIdentity]bool{}, gaps: map[gapKey]int64{},
 	}
-	names := namesOf(readings)
 	type row struct {
-		Places pq.Int64Array
 		SessionRow
+		Names pq.StringArray
 	}
-	rows, err := pg.SelectAll[row](ctx, tx, sessionsByName, company, sessionArray(names))
+	rows, err := pg.SelectAll[row](ctx, tx, sessionsByName, company, sessionArray(namesOf(readings)))
 	for _, row := range rows {
 		s := &touchedSession{Session: *row.Read(), wasOpen: row.EndedAt == nil, wasTransferring: row.IsTransferring}
 		t.generations[s.Identity] = append(t.generations[s.Identity], s)
-		for _, place := range row.Places {
-			name := names[place-1]
-			if _, known := t.named[name]; !known || name != s.Identity { // its name may be another's since
-				t.named[name] = s.Identity
-			}
+		if _, known := t.named[s.Identity]; !known { // its first name may be another's since
+			t.named[s.Identity] = s.Identity
+		}
+		for _, name := range row.Names {
+			t.named[domain.SessionIdentity(uuid.MustParse(name))] = s.Identity
 		}
 	}
 	return t, err

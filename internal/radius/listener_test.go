@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -545,4 +546,26 @@ func TestRequestsThatWaitAreBoundedInBytes(t *testing.T) {
 		t.Error(err)
 	}
 	t.Logf("%d requests waited in %d MB", len(l.accounted()), grown)
+}
+
+// A session has an id by each name of its network element, and one by what is charged.
+func TestASessionHasAnIDByEachOfItsAttributes(t *testing.T) {
+	t.Parallel()
+	address, gateway := netip.MustParseAddr("192.0.2.7"), netip.MustParseAddr("192.0.2.1")
+	for want, change := range map[string]func(*radius.Report){
+		"pgw1/s1 []":                                  func(*radius.Report) {},
+		"pgw1/s1 [192.0.2.7/s1]":                      func(r *radius.Report) { r.NASAddress = address },
+		"192.0.2.7/s1 []":                             func(r *radius.Report) { r.NAS, r.NASAddress = "", address },
+		"pgw1/192.0.2.1/0000002a [pgw1/s1]":           func(r *radius.Report) { r.Gateway, r.ChargingID = gateway, 42 },
+		"192.0.2.7/192.0.2.1/0000002a [192.0.2.7/s1]": func(r *radius.Report) { r.NAS, r.NASAddress, r.Gateway, r.ChargingID = "", address, gateway, 42 },
+	} {
+		var l ledger
+		r := report()
+		change(r)
+		answered(t, listening(t, &l), encoded(t, r.Packet(secret)))
+		record := l.accounted()[0].Record
+		if got := fmt.Sprint(record.SessionID, " ", record.Report.OtherIDs); got != want {
+			t.Errorf("got %s, not %s", got, want)
+		}
+	}
 }
