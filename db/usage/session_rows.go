@@ -106,7 +106,8 @@ func sessionArray(of []domain.SessionIdentity) identityArray {
 	return pg.Pluck(of, func(s domain.SessionIdentity) domain.UsageIdentity { return domain.UsageIdentity(s) })
 }
 
-// storeSessions stores the names that sessions were given, too.
+// storeSessions stores the names that sessions were given, too. Both are beside one another,
+// since Citus gives the rows that conflict a wrong name in an INSERT below an INSERT.
 const storeSessions = `
 WITH named AS (
   INSERT INTO session_names (company_id, name, identity)
@@ -116,7 +117,7 @@ WITH named AS (
   WHERE own.company_id = $1
   ORDER BY k.name
   ON CONFLICT (company_id, name) DO UPDATE SET identity = excluded.identity
-)
+), stored AS (
 INSERT INTO sessions (company_id, identity, generation, subscriber_key, source, nas, session_id, physical_id, imsi, msisdn,
   began_at, as_of, reported_at, interval_seconds, ended_at, cause, mobile_originated, mobile_terminated,
   reports, booked, is_transferring, decreased, clock_off, apn, ip_address, ipv6_prefix, imei, rat_type, visited_network,
@@ -143,7 +144,9 @@ SET subscriber_key = excluded.subscriber_key, began_at = excluded.began_at, as_o
   apn = excluded.apn, ip_address = excluded.ip_address, ipv6_prefix = excluded.ipv6_prefix, imei = excluded.imei,
   rat_type = excluded.rat_type, visited_network = excluded.visited_network, latest_begin = excluded.latest_begin,
   session_seconds = excluded.session_seconds, has_start = excluded.has_start, dating = excluded.dating,
-  charging_id = excluded.charging_id, other_sources = excluded.other_sources`
+  charging_id = excluded.charging_id, other_sources = excluded.other_sources
+)
+SELECT 1 FROM companies own WHERE own.company_id = $1`
 
 // store writes what was touched.
 func (t *touchedSessions) store(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) error {
