@@ -72,7 +72,8 @@ func (r *replayed) report(at time.Duration) {
 		sending.Go(func() {
 			ctx, cancel := context.WithTimeout(r.Context(), patience)
 			defer cancel()
-			client := codec.Client{Retry: 3 * time.Second}
+			// A repetition before the proxy's response_window ends begins that anew.
+			client := codec.Client{Retry: 10 * time.Second}
 			if _, err := client.Exchange(ctx, report.Packet([]byte(proxySecret)), r.proxy); err != nil {
 				r.Errorf("the proxy does not answer: %v", err)
 			}
@@ -136,6 +137,12 @@ func TestAReplayAlarmsNobodyElse(t *testing.T) {
 	}
 	r.reach(backAt)
 	r.serving = serve(t, r.launch)
+	// The proxy looks every few seconds whether simgraph is back: no time of its clock.
+	eventually(t, "the replay has begun", func() bool {
+		var has bool
+		err := r.pool.Get(&has, `SELECT EXISTS (SELECT FROM sessions WHERE as_of > $1)`, first.Add(stopsAt))
+		return err == nil && has
+	})
 	var want []string
 	for device := range fleet {
 		if r.isSilent(device) {
