@@ -149,7 +149,8 @@ func (r *changeReference) note(s *reportedSession, at time.Time, isNewest bool, 
 	r.stated = append(r.stated, news...)
 	for _, stated := range news {
 		for _, has := range before.of(before.asOf, before.apn, before.imei, before.shown(), before.network, before.rat) {
-			if !isNewest && has.trait == stated.trait {
+			// The network that follows has a country, whether or not the late one had.
+			if !isNewest && (has.trait == stated.trait || has.trait == condition.Country && stated.trait == condition.Network) {
 				r.stated = append(r.stated, has)
 			}
 		}
