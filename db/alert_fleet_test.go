@@ -47,6 +47,7 @@ func newFleet(t testing.TB, billingDay int, zone string, now time.Time) *fleet {
 	}
 	clock := func() time.Time { return f.now }
 	f.alerts, f.recipients, f.outbox = db.NewAlerts(pool, clock), db.NewRecipients(pool, clock), db.NewOutbox(pool, clock)
+	pool.MustExec(`INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('acme', 1)`)
 	pool.MustExec(`INSERT INTO companies VALUES (1, 'acme', 'Acme', $1, $2)`, billingDay, zone)
 	pool.MustExec(`INSERT INTO operators VALUES ('23415', 'Vodafone UK')`)
 	pool.MustExec(`INSERT INTO tariffs VALUES (1, 'IoT 50', 150, 'GBP')`)

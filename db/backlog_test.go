@@ -16,6 +16,7 @@ func TestTheBacklogIsWhatWaits(t *testing.T) {
 	if read, err := backlog.Read(t.Context()); err != nil || read != (domain.Backlog{}) {
 		t.Fatalf("%+v, %v", read, err)
 	}
+	pool.MustExec(`INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('acme', 1), ('rival', 2)`)
 	pool.MustExec(`INSERT INTO companies (company_id, external_id, name) VALUES (1, 'acme', 'Acme'), (2, 'rival', 'Rival')`)
 	pool.MustExec(`
 INSERT INTO mails (company_id, mail_id, recipient_id, email, kind, state, due_at, created_at) VALUES

@@ -14,6 +14,7 @@ import (
 func TestMailsAndMessagesAreOneList(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+	f.pool.MustExec(`INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('rival', 2)`)
 	f.pool.MustExec(`INSERT INTO companies VALUES (2, 'rival', 'Rival', 1, 'UTC')`)
 	f.pool.MustExec(`
 INSERT INTO mails (company_id, mail_id, recipient_id, email, kind, state, due_at, created_at)

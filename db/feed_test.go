@@ -154,7 +154,7 @@ func TestSilentSessionsEndAfterThreeIntervals(t *testing.T) {
 			t.Fatal(err)
 		}
 		var state string
-		if err := f.pool.Get(&state, `SELECT is_online || ' ' || is_transferring || ' ' || coalesce((SELECT cause FROM sessions), '') FROM subscribers WHERE physical_id = 's1'`); err != nil {
+		if err := f.pool.Get(&state, `SELECT is_online || ' ' || is_transferring || ' ' || coalesce((SELECT cause FROM sessions WHERE company_id = $1), '') FROM subscribers WHERE company_id = $1 AND physical_id = 's1'`, f.scope.Company); err != nil {
 			t.Fatal(err)
 		}
 		return state

@@ -17,11 +17,10 @@ import (
 )
 
 const (
+	// numberCompanies joins no row of the table, as numberUsers.
 	numberCompanies = `
 INSERT INTO company_lookup (external_id)
 SELECT l.external_id FROM unnest($1::text[]) AS l(external_id)
-LEFT JOIN company_lookup known ON known.external_id = l.external_id
-WHERE known.external_id IS NULL
 ORDER BY l.external_id
 ON CONFLICT DO NOTHING`
 	findNumbers = `SELECT company_id, external_id FROM company_lookup WHERE external_id = ANY($1)`

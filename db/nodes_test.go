@@ -58,6 +58,7 @@ func isUnavailable(err error) bool {
 }
 
 func TestOneServerIsAskedForAllCompaniesAtOnce(t *testing.T) {
+	dbtest.WithoutCitus(t, "a database of one server")
 	t.Parallel()
 	asked := 0
 	err := companies.EachNode(t.Context(), dbtest.New(t), func(of pq.Int64Array) error {

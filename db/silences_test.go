@@ -258,6 +258,7 @@ func TestARestoredRecipientGetsNothingThatWasSilenced(t *testing.T) {
 func TestSilencesAreChangedEndedAndKept(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "Europe/London", clockAt("2026-11-10 12:00"))
+	f.pool.MustExec(`INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('rival', 2)`)
 	f.pool.MustExec(`INSERT INTO companies VALUES (2, 'rival', 'Rival', 1, 'UTC')`)
 	store := silence.New(f.pool, func() time.Time { return f.now })
 	by := f.whole().By(&domain.Actor{Name: "ops@acme.example"})
