@@ -5,7 +5,7 @@ SHELL := /bin/bash
 GOLANGCI_LINT := bin/golangci-lint-v2.15.0
 GOVULNCHECK := bin/govulncheck-v1.8.0
 
-.PHONY: help postgres build release run test faults fuzz race lint vuln generate check-generated e2e bench soak web check-web ci
+.PHONY: help postgres build release run test citus faults fuzz race lint vuln generate check-generated e2e bench soak web check-web ci
 
 help: ## List the targets.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -29,6 +29,9 @@ RACED = $$(go list ./... | grep -vE '^simgraph$$|/test/faults$$')
 
 test: postgres ## Run the tests, but for faults; Go alone is needed.
 	go test -timeout 30m $(QUICK)
+
+citus: postgres ## Run the tests of the stores on Citus of one node: of their own where PostgreSQL has it, or at DATABASE_URL.
+	SIMGRAPH_TEST_CITUS="$${DATABASE_URL:-1}" go test -p 1 -count=1 -timeout 60m $${PACKAGES:-./db/...}
 
 faults: postgres ## Break the database, network, clock and disk of the built server under load; takes minutes.
 	go test -count=1 -timeout 30m ./test/faults

@@ -1,14 +1,19 @@
 package db_test
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
 
 	"simgraph/db/dbtest"
+	"simgraph/db/pg"
 	"simgraph/db/usage"
 )
 
@@ -20,26 +25,101 @@ func TestEveryStatementOfACompanyIsOneTask(t *testing.T) {
 		t.Skip("needs Citus; the rules of distribution are tested on the text")
 	}
 	t.Parallel()
-	pool := dbtest.New(t)
-	if err := usage.New(pool, nil, usage.Options{}).EnsurePartitions(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	conn, err := pool.Connx(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	if _, err := conn.ExecContext(t.Context(), `SET plan_cache_mode = force_custom_plan`); err != nil {
-		t.Fatal(err)
-	}
+	conn := newTasks(t)
 	for name, sql := range constantStatements(t) {
 		if _, listed := ofAllCompanies[name]; listed {
 			continue
 		}
-		if fault := severalTasks(t, conn, sql); fault != "" {
+		if fault := conn.fault(sql); fault != "" {
 			t.Errorf("%s: %s", name, fault)
 		}
 	}
+}
+
+// tasks is a session with Citus, which notices what is sent to shards.
+type tasks struct {
+	*testing.T
+	conn *sqlx.Conn
+	sent []string
+}
+
+func newTasks(t *testing.T) *tasks {
+	t.Helper()
+	address := dbtest.URL(t)
+	pool, err := pg.Open(t.Context(), address, pg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = usage.New(pool, nil, usage.Options{}).EnsurePartitions(t.Context())
+	if err := errors.Join(err, pool.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s := &tasks{T: t}
+	connector, err := pq.NewConnector(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noticing := sqlx.NewDb(sql.OpenDB(pq.ConnectorWithNoticeHandler(connector, func(notice *pq.Error) { s.sent = append(s.sent, notice.Message) })), "postgres")
+	t.Cleanup(func() { _ = noticing.Close() })
+	if s.conn, err = noticing.Connx(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.conn.Close() })
+	if _, err := s.conn.ExecContext(t.Context(), `SET plan_cache_mode = force_custom_plan; SET citus.log_local_commands = on; SET citus.log_remote_commands = on`); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// fault returns how a statement is more than one task, or why Citus refuses it: as it
+// is planned, and as it runs.
+func (s *tasks) fault(sql string) string {
+	s.Helper()
+	if fault := severalTasks(s.T, s.conn, sql); fault != "" {
+		return fault
+	}
+	return s.run(sql)
+}
+
+// run runs a statement in a transaction that is rolled back. What a constraint or the
+// sample of a value does not fit ran on its shard.
+func (s *tasks) run(sql string) string {
+	tx, err := s.conn.BeginTxx(s.Context(), nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer func() {
+		_ = tx.Rollback()
+		_, _ = s.conn.ExecContext(s.Context(), "DEALLOCATE ALL")
+	}()
+	execute, err := prepare(s.Context(), tx, sql)
+	if err != nil {
+		return err.Error()
+	}
+	s.sent = nil
+	_, err = tx.ExecContext(s.Context(), execute)
+	var refused *pq.Error
+	if errors.As(err, &refused) && refused.Code.Class() != "22" && refused.Code.Class() != "23" {
+		return err.Error()
+	}
+	return severalShards(s.sent)
+}
+
+var namesShard = regexp.MustCompile(`public\.(\w+?)_(\d{6,})\b`)
+
+// severalShards returns the table of which the commands name more than one shard. A
+// month of the ledger is a table.
+func severalShards(commands []string) string {
+	shards := map[string]string{}
+	for _, command := range commands {
+		for _, of := range namesShard.FindAllStringSubmatch(command, -1) {
+			if before, named := shards[of[1]]; named && before != of[2] {
+				return "it is sent to several shards of " + of[1]
+			}
+			shards[of[1]] = of[2]
+		}
+	}
+	return ""
 }
 
 var (
@@ -73,22 +153,11 @@ func readsParts(plan string) bool {
 // Citus refuses it.
 func severalTasks(t *testing.T, conn *sqlx.Conn, sql string) string {
 	t.Helper()
-	if _, err := conn.ExecContext(t.Context(), "PREPARE planned AS "+sql); err != nil {
+	execute, err := prepare(t.Context(), conn, sql)
+	if err != nil {
 		return err.Error()
 	}
 	defer func() { _, _ = conn.ExecContext(t.Context(), "DEALLOCATE planned") }()
-	var types []string
-	if err := conn.SelectContext(t.Context(), &types, `SELECT unnest(parameter_types)::text FROM pg_prepared_statements WHERE name = 'planned'`); err != nil {
-		t.Fatal(err)
-	}
-	execute := "EXECUTE planned"
-	if len(types) > 0 {
-		values := make([]string, len(types))
-		for i, of := range types {
-			values[i] = sampleOf(of)
-		}
-		execute += "(" + strings.Join(values, ", ") + ")"
-	}
 	var plan []string
 	if err := conn.SelectContext(t.Context(), &plan, "EXPLAIN "+execute); err != nil && strings.Contains(err.Error(), explains) {
 		return ""
@@ -101,6 +170,27 @@ func severalTasks(t *testing.T, conn *sqlx.Conn, sql string) string {
 		return "it is more than one task:\n" + text
 	}
 	return ""
+}
+
+// session is a connection or a transaction.
+type session interface {
+	sqlx.ExecerContext
+	sqlx.QueryerContext
+}
+
+// prepare prepares a statement, and returns what executes it with samples of values.
+func prepare(ctx context.Context, in session, sql string) (execute string, err error) {
+	if _, err := in.ExecContext(ctx, "PREPARE planned AS "+sql); err != nil {
+		return "", err
+	}
+	var types []string
+	if err := sqlx.SelectContext(ctx, in, &types, `SELECT unnest(parameter_types)::text FROM pg_prepared_statements WHERE name = 'planned'`); err != nil {
+		return "", err
+	}
+	if len(types) == 0 {
+		return "EXECUTE planned", nil
+	}
+	return "EXECUTE planned(" + strings.Join(pg.Pluck(types, sampleOf), ", ") + ")", nil
 }
 
 // samples are values of types that are no numbers.

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -62,21 +63,34 @@ func TestAReadOfNothingLocksTheLedger(t *testing.T) {
 // like whole statements.
 func constantStatements(t *testing.T) map[string]string {
 	t.Helper()
-	texts := constants{}
+	texts, own := constants{}, map[string]constants{}
 	pieces := map[string]bool{}
 	for _, path := range sourcesOfStores(t) {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
+		folder := filepath.Base(filepath.Dir(path))
+		if own[folder] == nil {
+			own[folder] = constants{}
+		}
+		own[folder].read(file)
 		texts.read(file)
 		ast.Inspect(file, func(node ast.Node) bool { return notePieces(node, pieces) })
 	}
 	statements := map[string]string{}
-	for name, expr := range texts {
-		// What has a gap to fill, or is put together with more, is no statement yet.
-		sql, ok := texts.value(expr)
-		if ok && beginsStatement.MatchString(sql) && !hasGap.MatchString(sql) && !pieces[name] {
+	for _, folder := range slices.Sorted(maps.Keys(own)) {
+		seen := maps.Clone(texts)
+		maps.Copy(seen, own[folder])
+		for name, expr := range own[folder] {
+			// What has a gap to fill, or is put together with more, is no statement yet.
+			sql, ok := seen.value(expr)
+			if !ok || !beginsStatement.MatchString(sql) || hasGap.MatchString(sql) || pieces[name] {
+				continue
+			}
+			if other, taken := statements[name]; taken && other != sql {
+				name += "_of_" + folder
+			}
 			statements[name] = sql
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"net/url"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
@@ -13,7 +15,8 @@ import (
 	"simgraph/db/pg"
 )
 
-// citusWanted is the variable that has tests run on Citus of one node.
+// citusWanted is the variable that has tests run on Citus of one node: on a server of
+// their own, or at the address of a superuser that it has.
 const citusWanted = "SIMGRAPH_TEST_CITUS"
 
 // onCitus are the settings of a server with the extension. Few shards make
@@ -39,6 +42,14 @@ func WithoutCitus(t testing.TB, reason string) {
 	if OnCitus() {
 		t.Skip("not on Citus: " + reason)
 	}
+}
+
+// given returns the address of the server of Citus that the tests were given, or nil.
+func given() (*url.URL, error) {
+	if address := os.Getenv(citusWanted); strings.Contains(address, "://") {
+		return url.Parse(address)
+	}
+	return nil, nil
 }
 
 // usualSettings are those of the server of a test binary.
@@ -69,13 +80,19 @@ func (s *server) distribute(ctx context.Context, database string) error {
 	return errors.Join(s.addCitus(ctx, pool), pool.Close())
 }
 
+// step is a statement with its arguments.
+type step struct {
+	sql  string
+	args []any
+}
+
 func (s *server) addCitus(ctx context.Context, pool *sqlx.DB) error {
-	password, _ := s.address.User.Password()
 	host := socketOf(s.address)
-	for _, step := range []struct {
-		sql  string
-		args []any
-	}{{addCitus, nil}, {letIn, []any{password}}, {nameItself, []any{host}}, {takeShards, []any{host}}} {
+	steps := []step{{addCitus, nil}, {nameItself, []any{host}}, {takeShards, []any{host}}}
+	if password, has := s.address.User.Password(); has {
+		steps = slices.Insert(steps, 1, step{letIn, []any{password}})
+	}
+	for _, step := range steps {
 		if _, err := pool.ExecContext(ctx, step.sql, step.args...); err != nil {
 			return err
 		}
@@ -83,4 +100,10 @@ func (s *server) addCitus(ctx context.Context, pool *sqlx.DB) error {
 	return nil
 }
 
-func socketOf(address *url.URL) string { return address.Query().Get("host") }
+// socketOf returns the folder of the socket, or the host of an address without one.
+func socketOf(address *url.URL) string {
+	if folder := address.Query().Get("host"); folder != "" {
+		return folder
+	}
+	return address.Hostname()
+}

@@ -59,7 +59,7 @@ func URL(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("dbtest: %v", err)
 	}
-	name := fmt.Sprintf("test_%d", suite.count.Add(1))
+	name := fmt.Sprintf("test_%d_%d", os.Getpid(), suite.count.Add(1))
 	if err := server.clone(t.Context(), name); err != nil {
 		t.Fatalf("dbtest: %v", err)
 	}

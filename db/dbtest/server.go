@@ -16,8 +16,10 @@ import (
 	"simgraph/db/pg"
 )
 
+// template has the number of the process: several may work on a server that is given.
+var template = fmt.Sprintf("template_simgraph_%d", os.Getpid())
+
 const (
-	template = "template_simgraph"
 	// roomNeeded in memory: below it, the tests run on disk.
 	roomNeeded = 1 << 30
 	// dropDelay lets the last connection's process end: PostgreSQL would wait
@@ -49,7 +51,25 @@ type server struct {
 }
 
 func start(ctx context.Context, migrate Migrate) (*server, error) {
+	if address, err := given(); err != nil || address != nil {
+		return join(ctx, address, err, migrate)
+	}
 	return startWith(ctx, usualSettings(), func(s *server) error { return s.makeTemplate(ctx, migrate) })
+}
+
+// join takes the server at the address, of which the tests make and drop databases.
+func join(ctx context.Context, address *url.URL, err error, migrate Migrate) (*server, error) {
+	if err != nil {
+		return nil, err
+	}
+	s := &server{address: address}
+	if s.admin, err = pg.Open(ctx, s.url("postgres"), pg.Options{}); err != nil {
+		return nil, err
+	}
+	if err := s.makeTemplate(ctx, migrate); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
 }
 
 // startWith starts a server with the settings; prepare may work on it before it
@@ -179,6 +199,10 @@ func (s *server) drop(name string) {
 func (s *server) close() error {
 	s.drops.Wait()
 	var errs []error
+	if s.admin != nil && s.embedded == nil {
+		_, err := s.admin.ExecContext(context.Background(), "DROP DATABASE IF EXISTS "+template+" WITH (FORCE)")
+		errs = append(errs, err)
+	}
 	if s.admin != nil {
 		errs = append(errs, s.admin.Close())
 	}
@@ -187,7 +211,7 @@ func (s *server) close() error {
 	}
 	if s.sweeper != nil {
 		errs = append(errs, s.sweeper.sweep())
-	} else {
+	} else if s.dir != "" {
 		errs = append(errs, os.RemoveAll(s.dir))
 	}
 	return errors.Join(errs...)
