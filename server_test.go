@@ -278,18 +278,28 @@ func TestDurationsAreInSecondsInJSON(t *testing.T) {
 	}
 }
 
-// The demo company reports its sessions by RADIUS, to the server itself.
+// The demo company reports its sessions by RADIUS, to the server itself, from all its
+// gateways, and has alerts on conditions and silences.
 func TestTheDemoFeedsItself(t *testing.T) {
 	t.Parallel()
 	s := start(t, dataDir(t), nil, "--demo-feed", "on")
-	query, _ := json.Marshal(map[string]string{"query": `{company {usageSources {source}}}`})
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
+	query, _ := json.Marshal(map[string]string{"query": `{
+	  company {feedElements(first: 20) {nodes {nas}} sessions(first: 100) {nodes {ratType}}}
+	  conditionAlerts(first: 5) {nodes {silentHours changesOf}} silences(first: 5) {nodes {reason}}
+	}`})
+	want := []string{"pgw-london-1", "pgw-london-2", "sat-gw-1", "silentHours:96", "COUNTRY", "Weekly maintenance"}
+	if minute := time.Now().Minute(); minute < 28 || minute > 42 {
+		want = append(want, "pgw-frankfurt-1", "ratType:NR") // it fails from half past on
+	}
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
 		_, answer := s.post("/graphql", "application/json", s.token, string(query))
-		if strings.Contains(fmt.Sprint(answer), "demo-gateway") {
+		text := fmt.Sprint(answer)
+		want = slices.DeleteFunc(want, func(part string) bool { return strings.Contains(text, part) })
+		if len(want) == 0 {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("no usage of the gateway after a minute: %v %s", answer, s.stderr)
+			t.Fatalf("no %q after two minutes: %v %s", want, answer, s.stderr)
 		}
 	}
 }

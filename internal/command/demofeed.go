@@ -3,35 +3,46 @@ package command
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"fmt"
 	"net/netip"
+	"strconv"
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
 
 	"simgraph/db"
 	"simgraph/db/companies"
+	"simgraph/db/condition"
 	"simgraph/db/feed"
+	"simgraph/db/silence"
+	"simgraph/db/usage"
 	"simgraph/domain"
+	rules "simgraph/domain/condition"
+	quiet "simgraph/domain/silence"
+	"simgraph/internal/demo"
 	"simgraph/internal/radius"
 )
 
 const (
-	// demoGateway is the client that reports the sessions of the demo company.
-	demoGateway = "demo-gateway"
-	// demoDevices bounds the devices of the demo gateway: some 3 requests a second.
+	// demoDevices bounds the devices with sessions: some 3 requests a second.
 	demoDevices = 250
-	// demoNetworks are what they visit.
-	demoNetworks = 3
+	// demoFails is how long a gateway fails in each hour.
+	demoFails = 12 * time.Minute
+	// demoRecordsEvery is how often LoRaWAN devices could send.
+	demoRecordsEvery = 30 * time.Second
 )
 
 // feedsDemo reports whether the demo company feeds itself.
 func (s *Serve) feedsDemo() bool { return s.Demo && s.DemoFeed == "on" }
 
-// demoFeed is a gateway that sends the accounting of the demo company to the own
-// listener.
+// demoFeed sends the accounting of the demo company to the own listener, as its gateways
+// do, and usage of its devices that have no sessions.
 type demoFeed struct {
 	pool    *sqlx.DB
 	clients *feed.Clients
+	usage   *usage.Store
 }
 
 // run reports until ctx ends.
@@ -42,17 +53,60 @@ func (d *demoFeed) run(ctx context.Context, address netip.AddrPort) error {
 	}
 	scope := domain.Whole(company.CompanyID).By(actor("serve"))
 	secret := []byte(rand.Text())
-	if err := d.admit(ctx, scope, address.Addr(), secret); err != nil {
+	if err := errors.Join(d.admit(ctx, scope, address.Addr(), secret), d.furnish(ctx, scope)); err != nil {
 		return err
 	}
-	devices, err := d.devices(ctx, scope)
+	gateways, sensors, err := d.devices(ctx, scope)
 	if err != nil {
 		return err
 	}
 	// The listener reads its clients from time to time.
 	wait(ctx, radius.RefreshClients+time.Second)
-	gateway := radius.Gateway{Address: address.String(), Secret: secret, NAS: demoGateway, Devices: devices, Seed: 1}
-	return gateway.Run(ctx)
+	running, ctx := errgroup.WithContext(ctx)
+	running.Go(func() error { return d.record(ctx, scope, sensors) })
+	for name, devices := range gateways {
+		gateway := radius.Gateway{Address: address.String(), Secret: secret, NAS: name, Devices: devices, Seed: 1}
+		if name == demo.Failing {
+			gateway.Fails = demoFails
+		}
+		running.Go(func() error { return gateway.Run(ctx) })
+	}
+	return running.Wait()
+}
+
+// furnish makes alerts on conditions and silences where there are none.
+func (d *demoFeed) furnish(ctx context.Context, scope domain.Scope) error {
+	conditions, silences := condition.New(d.pool, time.Now), silence.New(d.pool, time.Now)
+	n, err := conditions.Count(ctx, scope)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		for _, spec := range []rules.Spec{
+			{RuleType: domain.RuleGroupMember, Target: strconv.Itoa(demo.Meters), Condition: rules.Condition{Kind: rules.Silent, Bound: 96}},
+			{RuleType: domain.RuleGroupMember, Target: strconv.Itoa(demo.Vans), Condition: rules.Condition{Kind: rules.Change, Traits: []rules.Trait{rules.IMEI, rules.Country}}},
+		} {
+			if _, err := conditions.Create(ctx, scope, spec); err != nil {
+				return err
+			}
+		}
+	}
+	if n, err = silences.Count(ctx, scope, nil); err != nil || n > 0 {
+		return err
+	}
+	now := time.Now().UTC().Truncate(time.Second)
+	for _, spec := range []quiet.Spec{
+		{
+			Reason: "Weekly maintenance of the shops", Matcher: quiet.Matcher{GroupIDs: []int64{demo.Shops}}, StartsAt: now, EndsAt: now.AddDate(0, 6, 0),
+			Weekly: []quiet.Window{{Weekday: time.Sunday, FromMinute: 2 * 60, UntilMinute: 5 * 60}},
+		},
+		{Reason: "Pilot: the devices are being installed", Matcher: quiet.Matcher{TagNames: []string{"pilot"}}, StartsAt: now, EndsAt: now.AddDate(0, 0, 14)},
+	} {
+		if _, err := silences.Create(ctx, scope, spec); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // admit makes the gateway a client with a new secret.
@@ -62,32 +116,67 @@ func (d *demoFeed) admit(ctx context.Context, scope domain.Scope, from netip.Add
 		return err
 	}
 	for _, client := range known {
-		if client.Name == demoGateway {
-			if err := d.clients.Remove(ctx, scope, demoGateway); err != nil {
+		if client.Name == demo.Source {
+			if err := d.clients.Remove(ctx, scope, demo.Source); err != nil {
 				return err
 			}
 		}
 	}
-	return d.clients.Create(ctx, scope, domain.RADIUSClient{Name: demoGateway, Network: netip.PrefixFrom(from, from.BitLen()), Secret: secret})
+	return d.clients.Create(ctx, scope, domain.RADIUSClient{Name: demo.Source, Network: netip.PrefixFrom(from, from.BitLen()), Secret: secret})
 }
 
-// devices are the first subscribers of the company that have an IMSI.
-func (d *demoFeed) devices(ctx context.Context, scope domain.Scope) ([]radius.Device, error) {
-	fleet, err := db.NewSubscribers(d.pool).List(ctx, scope, domain.Listing{
-		Page: domain.Page{Limit: domain.MaxLimit}, Projection: domain.Projection{Fields: domain.AllFields},
-	})
-	if err != nil {
-		return nil, err
-	}
-	var devices []radius.Device
-	for _, s := range fleet.Items {
-		if s.IMSI == "" || !s.IsActive || len(devices) == demoDevices {
-			continue
+// devices are the first subscribers of the company that have sessions, by their gateways,
+// and the LoRaWAN devices.
+func (d *demoFeed) devices(ctx context.Context, scope domain.Scope) (gateways map[string][]radius.Device, sensors []sensor, err error) {
+	store, page := db.NewSubscribers(d.pool), domain.Page{Limit: domain.MaxLimit}
+	gateways = map[string][]radius.Device{}
+	for n := 0; n < demoDevices; {
+		fleet, err := store.List(ctx, scope, domain.Listing{Page: page, Projection: domain.Projection{Fields: domain.AllFields}})
+		if err != nil {
+			return nil, nil, err
 		}
-		network := []string{"26201", "23415", "20801"}[len(devices)%demoNetworks]
-		devices = append(devices, radius.Device{IMSI: s.IMSI, MSISDN: s.SubscriberID, APN: "iot.example", Network: network})
+		for _, s := range fleet.Items {
+			live, ok := demo.LiveOf(s)
+			switch {
+			case !ok || n == demoDevices:
+			case live.Gateway == "":
+				sensors = append(sensors, sensor{live, s.PhysicalID})
+			default:
+				gateways[live.Gateway] = append(gateways[live.Gateway], radius.Device{
+					IMSI: s.IMSI, MSISDN: s.SubscriberID, IMEI: live.IMEI, APN: "iot.example", Address: live.Address, Networks: live.Networks,
+					RATType: live.RATType, Hours: live.Hours, Lasts: live.Lasts, Up: live.Up, Down: live.Down,
+				})
+				n++
+			}
+		}
+		if !fleet.HasNext {
+			break
+		}
+		page.Cursor = fleet.Cursor(len(fleet.Items) - 1)
 	}
-	return devices, nil
+	return gateways, sensors, nil
+}
+
+// sensor is a LoRaWAN device.
+type sensor struct {
+	demo.Live
+	physicalID string
+}
+
+// record stores usage of one of the sensors from time to time.
+func (d *demoFeed) record(ctx context.Context, scope domain.Scope, sensors []sensor) error {
+	for n := 0; len(sensors) > 0 && ctx.Err() == nil; n++ {
+		s, now := sensors[n%len(sensors)], time.Now().UTC().Truncate(time.Second)
+		_, err := d.usage.Record(ctx, scope, []domain.UsageRecord{{
+			Source: demo.NetworkServer, RecordID: fmt.Sprintf("live-%d-%d", s.Device, now.Unix()), PhysicalID: s.physicalID,
+			StartedAt: now.Add(-time.Second), EndedAt: now, MobileOriginated: s.Up, MobileTerminated: s.Down, Protocol: "LoRaWAN",
+		}})
+		if err != nil {
+			return err
+		}
+		wait(ctx, demoRecordsEvery)
+	}
+	return nil
 }
 
 // feedDemo runs the gateway of the demo company, if it has one.

@@ -90,10 +90,11 @@ func (s *Serve) feed(ctx context.Context, env *Env, v *service, url string) erro
 		return err
 	}
 	clients := feed.NewClients(v.feedPool, key)
+	booked := newUsage(v.feedPool, env.Log)
 	if s.feedsDemo() {
-		v.demo = &demoFeed{v.feedPool, clients}
+		v.demo = &demoFeed{v.feedPool, clients, booked}
 	}
-	v.feed = feed.New(v.feedPool, newUsage(v.feedPool, env.Log), clients)
+	v.feed = feed.New(v.feedPool, booked, clients)
 	v.radius, err = radius.Listen(ctx, addresses, radius.Config{Feed: v.feed, Log: env.Log, MaxWaiting: s.RADIUSWaiting})
 	if err != nil {
 		return errors.Join(err, v.feedPool.Close())

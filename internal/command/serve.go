@@ -31,7 +31,7 @@ type Serve struct {
 
 	Compress bool `default:"true" negatable:"" help:"Compress answers from 1 kB on by gzip or zstd for clients that accept it; streams are never compressed."`
 
-	DemoFeed string `enum:"on,off" default:"on" help:"Whether a simulated gateway reports sessions of the demo company by RADIUS, with --demo: on or off."`
+	DemoFeed string `enum:"on,off" default:"on" help:"Whether simulated gateways report sessions of the demo company by RADIUS, with --demo, and it gets alerts on conditions and silences: on or off."`
 
 	NoRuntimeTuning bool `help:"Leave the garbage collector and the sampling of profiles as Go sets them."`
 

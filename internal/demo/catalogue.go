@@ -52,19 +52,19 @@ var tariffs = []domain.Tariff{
 
 // The groups by number; partners' users must not see what the devices cost.
 const (
-	vans     = 1
+	Vans     = 1
 	partners = 2
-	meters   = 3
-	shops    = 4
+	Meters   = 3
+	Shops    = 4
 	farms    = 5
 	atSea    = 6
 )
 
 var groups = []domain.Group{
-	{GroupID: vans, Name: "Delivery vans"},
+	{GroupID: Vans, Name: "Delivery vans"},
 	{GroupID: partners, Name: "Partner: Northline Logistics", HideTariffDetails: true},
-	{GroupID: meters, Name: "Smart meters"},
-	{GroupID: shops, Name: "Shops"},
+	{GroupID: Meters, Name: "Smart meters"},
+	{GroupID: Shops, Name: "Shops"},
 	{GroupID: farms, Name: "Farm sensors"},
 	{GroupID: atSea, Name: "Fleet at sea"},
 }

@@ -84,7 +84,7 @@ func (d *device) session(r *rand.Rand, date time.Time, id string, yield func(dom
 	for sequence := range d.class.records {
 		minutes := d.class.minutes/2 + r.IntN(d.class.minutes) + 1
 		u := domain.UsageRecord{
-			Source: d.class.source, RecordID: id + "-" + strconv.Itoa(sequence), PhysicalID: d.physicalID, SessionID: id,
+			Source: d.class.source(), RecordID: id + "-" + strconv.Itoa(sequence), PhysicalID: d.physicalID, SessionID: id,
 			Sequence: sequence, StartedAt: at, EndedAt: at.Add(time.Duration(minutes) * time.Minute),
 			MobileOriginated: about(r, d.class.up), MobileTerminated: about(r, d.class.down),
 			Protocol: protocol, IPAddress: address,
@@ -106,9 +106,13 @@ func (d *device) address(r *rand.Rand) netip.Addr {
 	if !d.class.hasIP {
 		return netip.Addr{}
 	}
-	n := d.number
-	if n%10 == 3 {
+	if d.number%10 == 3 {
 		return netip.AddrFrom4([4]byte{100, 64, byte(r.IntN(2)), byte(r.IntN(256))})
 	}
-	return netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)})
+	return private(d.number)
+}
+
+// private is the address that a device has of its own.
+func private(device int) netip.Addr {
+	return netip.AddrFrom4([4]byte{10, byte(device >> 16), byte(device >> 8), byte(device)})
 }

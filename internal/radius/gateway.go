@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"time"
 
 	"layeh.com/radius"
@@ -22,7 +23,21 @@ const (
 )
 
 // Device is a subscriber of a simulated gateway.
-type Device struct{ IMSI, MSISDN, IMEI, APN, Network string }
+type Device struct {
+	IMSI, MSISDN, IMEI, APN string
+	Address                 netip.Addr
+	// Networks are those that it visits, another one with each session.
+	Networks []string
+	// RATType is its radio access of 3GPP TS 29.061; 0 for none.
+	RATType byte
+	// Hours are the odds that it begins a session when it could, by the hour of the day
+	// in UTC; without them it always does.
+	Hours []int
+	// Lasts is how long its sessions last, about.
+	Lasts time.Duration
+	// Up and Down are the usual bytes of a minute.
+	Up, Down int64
+}
 
 // Gateway simulates a packet gateway: it opens and closes sessions of its devices
 // and reports them by RADIUS. What it does follows from its seed.
@@ -34,13 +49,16 @@ type Gateway struct {
 	NAS     string
 	Devices []Device
 	Seed    uint64
+	// Fails is how long it is down in each hour, from half past on; it starts anew then.
+	Fails time.Duration
 	// Now returns the time; default time.Now.
 	Now func() time.Time
 }
 
 // connection is what a device does.
 type connection struct {
-	Device
+	*Device
+	place  int
 	random *rand.Rand
 	report *Report // nil without a session
 	number int
@@ -48,66 +66,119 @@ type connection struct {
 	stops  time.Time
 }
 
-// Run reports until ctx ends. It begins with an Accounting-On.
+// Run reports until ctx ends. It begins with an Accounting-On, as it does after it failed.
 func (g *Gateway) Run(ctx context.Context) error {
 	if g.Now == nil {
 		g.Now = time.Now
 	}
-	began := g.Now()
-	if err := g.send(ctx, Restarted(g.NAS, began, g.Secret)); err != nil {
-		return err
-	}
-	connections := make([]*connection, len(g.Devices))
-	for i, d := range g.Devices {
-		random := rand.New(rand.NewPCG(g.Seed, uint64(i))) //nolint:gosec // a simulation
-		connections[i] = &connection{Device: d, random: random}
-		connections[i].due = began.Add(time.Duration(random.Int64N(int64(gatewayInterval))))
-	}
 	for ctx.Err() == nil {
-		for i, c := range connections {
-			if now := g.Now(); !now.Before(c.due) {
-				if err := g.send(ctx, c.next(g.NAS, began, i, now).Packet(g.Secret)); err != nil {
-					return err
-				}
+		if !g.isDown(g.Now()) {
+			if err := g.work(ctx); err != nil {
+				return err
 			}
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(gatewayRound):
-		}
+		g.rest(ctx)
 	}
 	return nil
 }
 
-// next returns the report of what the device does now.
-func (c *connection) next(nas string, began time.Time, place int, now time.Time) *Report {
-	if c.report == nil {
-		c.number++
-		c.stops = now.Add(time.Duration(2+c.random.IntN(30)) * gatewayInterval)
-		c.report = &Report{
-			Event: domain.SessionStarted, NAS: nas, SessionID: fmt.Sprintf("%x-%x-%x", began.Unix(), place, c.number),
-			IMSI: c.IMSI, MSISDN: c.MSISDN, IMEI: c.IMEI, APN: c.APN, Network: c.Network, RATType: 6,
-			Address: netip.AddrFrom4([4]byte{10, 64, byte(place >> 8), byte(place)}), BeganAt: now, At: now,
+// isDown reports whether the gateway has failed.
+func (g *Gateway) isDown(now time.Time) bool {
+	since := now.Sub(now.Truncate(time.Hour)) - time.Hour/2
+	return since >= 0 && since < g.Fails
+}
+
+// rest waits a moment.
+func (g *Gateway) rest(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(gatewayRound):
+	}
+}
+
+// work reports until the gateway fails or ctx ends.
+func (g *Gateway) work(ctx context.Context) error {
+	began := g.Now()
+	if err := g.send(ctx, Restarted(g.NAS, began, g.Secret)); err != nil {
+		return err
+	}
+	connections := g.connections(began)
+	for ctx.Err() == nil && !g.isDown(g.Now()) {
+		for _, c := range connections {
+			now := g.Now()
+			if now.Before(c.due) {
+				continue
+			}
+			if report := c.next(g.NAS, began, now); report != nil {
+				if err := g.send(ctx, report.Packet(g.Secret)); err != nil {
+					return err
+				}
+			}
 		}
+		g.rest(ctx)
+	}
+	return nil
+}
+
+// connections are those of a gateway that has begun: its devices come within a minute.
+func (g *Gateway) connections(began time.Time) []*connection {
+	connections := make([]*connection, len(g.Devices))
+	for i := range g.Devices {
+		random := rand.New(rand.NewPCG(g.Seed^uint64(began.Unix()), uint64(i))) //nolint:gosec // a simulation
+		connections[i] = &connection{Device: &g.Devices[i], place: i, random: random, due: began.Add(time.Duration(random.Int64N(int64(gatewayInterval))))}
+	}
+	return connections
+}
+
+// next returns the report of what the device does now; nil where that is nothing.
+func (c *connection) next(nas string, began, now time.Time) *Report {
+	if c.report == nil {
 		c.due = now.Add(gatewayInterval)
+		if !c.begins(now) {
+			c.due = now.Add(c.pause())
+			return nil
+		}
+		c.number++
+		c.stops = now.Add(c.Lasts/2 + time.Duration(c.random.Int64N(int64(c.Lasts)+1)))
+		c.report = &Report{
+			Event: domain.SessionStarted, NAS: nas, SessionID: fmt.Sprintf("%x-%x-%x", began.Unix(), c.place, c.number),
+			IMSI: c.IMSI, MSISDN: c.MSISDN, IMEI: c.IMEI, APN: c.APN, RATType: c.RATType, Address: c.Address, BeganAt: now, At: now,
+		}
+		if len(c.Networks) > 0 {
+			c.report.Network = c.Networks[c.random.IntN(len(c.Networks))]
+		}
 		return c.report
 	}
 	r := *c.report
-	r.Event, r.At, r.MobileOriginated, r.MobileTerminated = domain.SessionUpdated, now, r.MobileOriginated+c.bytes(40_000), r.MobileTerminated+c.bytes(400_000)
+	r.Event, r.At = domain.SessionUpdated, now
+	r.MobileOriginated, r.MobileTerminated = r.MobileOriginated+c.bytes(c.Up), r.MobileTerminated+c.bytes(c.Down)
 	c.report, c.due = &r, now.Add(gatewayInterval)
 	if now.After(c.stops) {
 		r.Event, c.report = domain.SessionStopped, nil
-		c.due = now.Add(time.Duration(1+c.random.IntN(20)) * gatewayInterval)
+		c.due = now.Add(c.pause())
 	}
 	return &r
 }
 
-// bytes is usage of an interval: in one of three a device is silent.
-func (c *connection) bytes(most int64) int64 {
+// begins reports whether the device begins a session that it could.
+func (c *connection) begins(now time.Time) bool {
+	if len(c.Hours) == 0 {
+		return true
+	}
+	return c.random.IntN(slices.Max(c.Hours)) < c.Hours[now.UTC().Hour()]
+}
+
+// pause is how long the device waits until it could begin a session.
+func (c *connection) pause() time.Duration {
+	return time.Duration(1+c.random.IntN(20)) * gatewayInterval
+}
+
+// bytes is usage of an interval, about as much as usual: in one of three a device is silent.
+func (c *connection) bytes(usual int64) int64 {
 	if c.random.IntN(3) == 0 {
 		return 0
 	}
-	return c.random.Int64N(most)
+	return usual/2 + c.random.Int64N(2*usual+1)
 }
 
 // send repeats the request until it is answered.

@@ -1,0 +1,77 @@
+package demo_test
+
+import (
+	"slices"
+	"testing"
+
+	"simgraph/domain"
+	"simgraph/internal/demo"
+)
+
+// What is seen live is each kind of device, on radio accesses that fit it, in three
+// countries; what sends nothing any more does not come back.
+func TestTheFleetIsAlive(t *testing.T) {
+	sent := map[string]bool{}
+	for _, r := range values[domain.UsageRecord](options(500, 7)) {
+		sent[r.PhysicalID] = true
+	}
+	byKind, rats, networks, gateways := map[domain.Kind]int{}, map[byte]domain.Kind{}, map[string]bool{}, map[string]int{}
+	devices := map[int]bool{}
+	for _, s := range values[*domain.Subscriber](options(500, 0)) {
+		live, ok := demo.LiveOf(s)
+		if !ok {
+			continue
+		}
+		if !sent[s.PhysicalID] {
+			t.Errorf("%s is live, and had no usage in a week", s.Nickname)
+		}
+		if devices[live.Device] {
+			t.Errorf("device %d is there twice", live.Device)
+		}
+		devices[live.Device] = true
+		byKind[s.Kind]++
+		gateways[live.Gateway]++
+		rats[live.RATType] = s.Kind
+		for _, network := range live.Networks {
+			networks[network[:3]] = true
+		}
+		if isIP := s.Kind != domain.NonIP; isIP != live.Address.IsValid() || isIP != (live.Gateway != "") || isIP != (live.Lasts > 0) {
+			t.Errorf("%s: %+v", s.Nickname, live)
+		}
+		if isCellular := s.Kind == domain.Cellular; isCellular != (live.IMEI != "") || isCellular != (len(live.Networks) > 0) || isCellular != (live.RATType != 0) {
+			t.Errorf("%s: %+v", s.Nickname, live)
+		}
+	}
+	for _, kind := range []domain.Kind{domain.Cellular, domain.NonIP, domain.Satellite} {
+		if byKind[kind] < 10 {
+			t.Errorf("%d of %s", byKind[kind], kind)
+		}
+	}
+	for _, rat := range []byte{1, 6, 8, 9, 10} {
+		if rats[rat] != domain.Cellular {
+			t.Errorf("radio access %d is of %q", rat, rats[rat])
+		}
+	}
+	for _, country := range []string{"262", "234", "208"} {
+		if !networks[country] {
+			t.Errorf("none in %s", country)
+		}
+	}
+	if len(gateways) != 5 || gateways[demo.Failing] < 20 {
+		t.Errorf("gateways are %v", gateways)
+	}
+}
+
+// Seeded usage has the sources that go on live: none falls silent for good.
+func TestSourcesGoOnLive(t *testing.T) {
+	var sources []string
+	for _, r := range values[domain.UsageRecord](options(300, 2)) {
+		if !slices.Contains(sources, r.Source) {
+			sources = append(sources, r.Source)
+		}
+	}
+	slices.Sort(sources)
+	if want := []string{demo.Source, demo.NetworkServer}; !slices.Equal(sources, want) {
+		t.Errorf("%v, want %v", sources, want)
+	}
+}
