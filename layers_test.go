@@ -27,6 +27,7 @@ var layers = map[string][]string{
 	"domain/webhook":         {"domain", "domain/ascii"},
 	"domain/condition":       {"domain", "domain/ascii", "domain/query"},
 	"domain/silence":         {"domain"},
+	"domain/gatewaytest":     {"domain"},
 	"graph/scalar":           {"domain", "domain/query"},
 	"graph/engine/guard":     {},
 	"graph/engine/input":     {"domain/query"},

@@ -7,38 +7,13 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/domain/gatewaytest"
 )
 
-// gateway is how a network element states what it counted, and what becomes of that
-// on its way.
-type gateway struct {
-	// sessionTime is whether Acct-Session-Time is there: always, never, as 0, or in some reports.
-	sessionTime string
-	// eventTime is whether Event-Timestamp is there, delayTime whether Acct-Delay-Time is.
-	eventTime, delayTime bool
-	// stepAt is when the clock is set by step.
-	stepAt, step time.Duration
-	// waits is the share of reports that wait for hours, shuffles whether order is kept.
-	waits    int
-	shuffles bool
-	crashes  bool
-}
+// gateway is one of a property test.
+type gateway struct{ gatewaytest.Gateway }
 
-func randomGateway(random *rand.Rand) gateway {
-	g := gateway{
-		sessionTime: []string{"always", "always", "never", "zero", "some"}[random.IntN(5)],
-		eventTime:   random.IntN(3) > 0, delayTime: random.IntN(2) == 0,
-		waits: []int{0, 0, 5, 30}[random.IntN(4)], shuffles: random.IntN(2) == 0, crashes: random.IntN(2) == 0,
-	}
-	if random.IntN(2) == 0 && !g.crashes {
-		g.step = []time.Duration{-8 * time.Minute, 8 * time.Minute, -3 * time.Hour, 3 * time.Hour, -30 * time.Second}[random.IntN(5)]
-		g.stepAt = time.Duration(random.IntN(40)) * time.Minute
-		if g.step.Abs() > domain.ClockTolerance {
-			g.waits, g.shuffles = 0, false // by hours, of reports that come late by hours, cannot be decided
-		}
-	}
-	return g
-}
+func randomGateway(random *rand.Rand) gateway { return gateway{gatewaytest.Random(random)} }
 
 // arrival is a reading with when it came.
 type arrival struct {
@@ -49,21 +24,21 @@ type arrival struct {
 // state is what is read of a report of a time, so many seconds after the begin.
 func (g gateway) state(random *rand.Rand, at, elapsed time.Duration) arrival {
 	a := arrival{at: at + time.Duration(random.IntN(3))*time.Second}
-	if random.IntN(100) < g.waits {
+	if random.IntN(100) < g.Waits {
 		a.at += time.Duration(random.IntN(180)) * time.Minute
 	}
-	if g.shuffles {
+	if g.Shuffles {
 		a.at += time.Duration(random.IntN(20)) * time.Minute
 	}
 	sent, own := a.at, at
-	if g.delayTime {
+	if g.DelayTime {
 		sent = at
 	}
-	if at >= g.stepAt {
-		own += g.step
+	if at >= g.StepAt {
+		own += g.Step
 	}
 	switch {
-	case !g.eventTime || own > a.at+domain.ClockTolerance:
+	case !g.EventTime || own > a.at+domain.ClockTolerance:
 		own, a.Dating = sent, domain.DatingArrival
 	case own < sent-domain.ClockTolerance:
 		a.Dating = domain.DatingStated
@@ -71,9 +46,9 @@ func (g gateway) state(random *rand.Rand, at, elapsed time.Duration) arrival {
 	a.AsOf = sessionBegan.Add(own)
 	a.IsStart = elapsed == 0
 	switch {
-	case a.IsStart, g.sessionTime == "zero":
+	case a.IsStart, g.SessionTime == "zero":
 		a.BeganAt = a.AsOf
-	case g.sessionTime == "always", g.sessionTime == "some" && random.IntN(2) == 0:
+	case g.SessionTime == "always", g.SessionTime == "some" && random.IntN(2) == 0:
 		a.BeganAt = a.AsOf.Add(-elapsed)
 	}
 	return a
@@ -81,9 +56,9 @@ func (g gateway) state(random *rand.Rand, at, elapsed time.Duration) arrival {
 
 // beside is another way of its reports, such as by a proxy, with delays of its own.
 func (g gateway) beside(random *rand.Rand) gateway {
-	g.delayTime = random.IntN(2) == 0
-	if g.step.Abs() <= domain.ClockTolerance {
-		g.waits, g.shuffles = []int{0, 0, 5, 30}[random.IntN(4)], random.IntN(2) == 0
+	g.DelayTime = random.IntN(2) == 0
+	if g.Step.Abs() <= domain.ClockTolerance {
+		g.Waits, g.Shuffles = []int{0, 0, 5, 30}[random.IntN(4)], random.IntN(2) == 0
 	}
 	return g
 }
@@ -94,7 +69,7 @@ func (g gateway) beside(random *rand.Rand) gateway {
 func (g gateway) session(random *rand.Rand, beside ...gateway) (readings []arrival, bytes int64, isPlain bool) {
 	began, isPlain := time.Duration(0), true
 	generations := 1
-	if g.crashes {
+	if g.Crashes {
 		generations += random.IntN(3)
 	}
 	for range generations {
@@ -119,7 +94,7 @@ func (g gateway) session(random *rand.Rand, beside ...gateway) (readings []arriv
 				count += 1 << 35
 			}
 		}
-		isPlain = isPlain && (hasStart || g.sessionTime == "always")
+		isPlain = isPlain && (hasStart || g.SessionTime == "always")
 		bytes += most
 		began += time.Duration(length)*5*time.Minute + time.Duration(random.IntN(1500))*time.Second
 	}
@@ -164,7 +139,7 @@ func checkBookings(t *testing.T, beside func(*rand.Rand, gateway) []gateway) {
 		case !isFlagged && isPlain:
 			t.Errorf("seed %d: booked %d, %d were reported, and nothing is flagged (%+v)", seed, got, want, g)
 		}
-		if !g.crashes && got != want {
+		if !g.Crashes && got != want {
 			t.Errorf("seed %d: booked %d, not %d, of a gateway that never crashed (%+v)", seed, got, want, g)
 		}
 	}

@@ -143,6 +143,15 @@ type touchedSessions struct {
 	values []sessionValues
 }
 
+// newTouchedSessions is for a batch of so many records.
+func newTouchedSessions(n int) *touchedSessions {
+	return &touchedSessions{
+		generations: make(map[domain.SessionIdentity][]*touchedSession, n),
+		named:       make(map[domain.SessionIdentity]domain.SessionIdentity, n),
+		newNames:    map[domain.SessionIdentity]bool{}, gaps: map[gapKey]int64{},
+	}
+}
+
 // touchedSession is a session with its state before the batch.
 type touchedSession struct {
 	domain.Session

@@ -55,7 +55,7 @@ func (u *Store) keepSessions(ctx context.Context, tx *sqlx.Tx, company domain.Co
 	if err != nil {
 		return nil, err
 	}
-	changed := &touchedSessions{named: map[domain.SessionIdentity]domain.SessionIdentity{}, newNames: map[domain.SessionIdentity]bool{}}
+	changed := newTouchedSessions(len(sessions))
 	kept, touched := make([]domain.Imported, len(sessions)), map[string]*touchedSession{}
 	for i, s := range sessions {
 		stored := known[s.ID()]

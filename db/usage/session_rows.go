@@ -65,10 +65,7 @@ ORDER BY n.identity, n.generation`
 
 // loadSessions reads the sessions of the readings, all their generations.
 func loadSessions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, readings []*reading) (*touchedSessions, error) {
-	t := &touchedSessions{
-		generations: make(map[domain.SessionIdentity][]*touchedSession, len(readings)),
-		named:       make(map[domain.SessionIdentity]domain.SessionIdentity, len(readings)), newNames: map[domain.SessionIdentity]bool{}, gaps: map[gapKey]int64{},
-	}
+	t := newTouchedSessions(len(readings))
 	type row struct {
 		SessionRow
 		Names pq.StringArray

@@ -140,7 +140,7 @@ type Past struct {
 	found      map[pastChange]bool
 }
 
-// pastChange is what tells the changes of a subscriber apart in the log.
+// pastChange identifies a change of a subscriber: the log has each once.
 type pastChange struct {
 	at    int64
 	trait Trait

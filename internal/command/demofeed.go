@@ -30,7 +30,7 @@ const (
 	demoDevices = 250
 	// demoFails is how long a gateway fails in each hour.
 	demoFails = 12 * time.Minute
-	// demoRecordsEvery is how often LoRaWAN devices could send.
+	// demoRecordsEvery is how often one of the LoRaWAN devices sends.
 	demoRecordsEvery = 30 * time.Second
 )
 
@@ -163,7 +163,7 @@ type sensor struct {
 	physicalID string
 }
 
-// record stores usage of one of the sensors from time to time.
+// record stores usage of the sensors, of one after the other.
 func (d *demoFeed) record(ctx context.Context, scope domain.Scope, sensors []sensor) error {
 	for n := 0; len(sensors) > 0 && ctx.Err() == nil; n++ {
 		s, now := sensors[n%len(sensors)], time.Now().UTC().Truncate(time.Second)

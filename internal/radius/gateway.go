@@ -133,11 +133,11 @@ func (g *Gateway) connections(began time.Time) []*connection {
 // next returns the report of what the device does now; nil where that is nothing.
 func (c *connection) next(nas string, began, now time.Time) *Report {
 	if c.report == nil {
-		c.due = now.Add(gatewayInterval)
 		if !c.begins(now) {
 			c.due = now.Add(c.pause())
 			return nil
 		}
+		c.due = now.Add(gatewayInterval)
 		c.number++
 		c.stops = now.Add(c.Lasts/2 + time.Duration(c.random.Int64N(int64(c.Lasts)+1)))
 		c.report = &Report{

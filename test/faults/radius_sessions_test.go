@@ -24,6 +24,7 @@ import (
 
 	"simgraph/db/dbtest"
 	"simgraph/domain"
+	"simgraph/domain/gatewaytest"
 	"simgraph/internal/radius"
 )
 
@@ -41,38 +42,16 @@ const (
 	sessionStep = 30 * time.Second
 )
 
-// hostileGateway is how a gateway states what it counted, and what becomes of that on its
-// way, as in the property test of domain/counter.go.
+// hostileGateway is a gateway that leaves more out of its reports.
 type hostileGateway struct {
-	// sessionTime is whether Acct-Session-Time is there: always, never, as 0, or in some reports.
-	sessionTime string
-	// eventTime is whether Event-Timestamp is there, delayTime whether Acct-Delay-Time is.
-	eventTime, delayTime bool
-	// stepAt is when the clock is set by step.
-	stepAt, step time.Duration
-	// waits is the share of reports that wait for hours, shuffles whether order is kept.
-	waits             int
-	shuffles, crashes bool
+	gatewaytest.Gateway
 	// varies is whether IMSI, NAS-Identifier and charging id are in some reports only, and
 	// isShared whether a proxy reports the same.
 	varies, isShared bool
 }
 
 func newHostileGateway(random *rand.Rand) hostileGateway {
-	g := hostileGateway{
-		sessionTime: []string{"always", "always", "never", "zero", "some"}[random.IntN(5)],
-		eventTime:   random.IntN(3) > 0, delayTime: random.IntN(2) == 0,
-		waits: []int{0, 0, 5, 30}[random.IntN(4)], shuffles: random.IntN(2) == 0, crashes: random.IntN(2) == 0,
-	}
-	g.varies, g.isShared = random.IntN(2) == 0, random.IntN(4) == 0
-	if random.IntN(2) == 0 && !g.crashes {
-		g.step = []time.Duration{-8 * time.Minute, 8 * time.Minute, -3 * time.Hour, 3 * time.Hour, -30 * time.Second}[random.IntN(5)]
-		g.stepAt = time.Duration(random.IntN(40)) * time.Minute
-		if g.step.Abs() > domain.ClockTolerance {
-			g.waits, g.shuffles = 0, false // by hours, of reports that come late by hours, cannot be decided
-		}
-	}
-	return g
+	return hostileGateway{gatewaytest.Random(random), random.IntN(2) == 0, random.IntN(4) == 0}
 }
 
 // hostilePacket is a report with when it arrives, beside the begin of the test.
@@ -101,7 +80,7 @@ type hostileSession struct {
 // packets are those of a session that begins then.
 func (s *hostileSession) packets(random *rand.Rand, first time.Time, begins time.Duration) (packets []*hostilePacket) {
 	generations, began := 1, begins
-	if s.crashes {
+	if s.Crashes {
 		generations += random.IntN(3)
 	}
 	s.isPlain = true
@@ -129,7 +108,7 @@ func (s *hostileSession) packets(random *rand.Rand, first time.Time, begins time
 				count += 1 << 35
 			}
 		}
-		s.isPlain = s.isPlain && (hasStart || s.sessionTime == "always")
+		s.isPlain = s.isPlain && (hasStart || s.SessionTime == "always")
 		s.bytes += most
 		began += time.Duration(length)*5*time.Minute + time.Duration(random.IntN(1500))*time.Second
 	}
@@ -155,23 +134,23 @@ func (s *hostileSession) varied(random *rand.Rand, p hostilePacket) *hostilePack
 // packet is the report of a time, so long after the begin.
 func (s *hostileSession) packet(random *rand.Rand, first time.Time, begins, at, elapsed time.Duration) *hostilePacket {
 	p := &hostilePacket{of: s, made: at, arrives: at + time.Duration(random.IntN(3))*time.Second}
-	if random.IntN(100) < s.waits {
+	if random.IntN(100) < s.Waits {
 		p.arrives += time.Duration(random.IntN(180)) * time.Minute
 	}
-	if s.shuffles {
+	if s.Shuffles {
 		p.arrives += time.Duration(random.IntN(20)) * time.Minute
 	}
 	own := at
-	if at-begins >= s.stepAt {
-		own += s.step
+	if at-begins >= s.StepAt {
+		own += s.Step
 	}
 	p.report = radius.Report{Event: domain.SessionUpdated, NAS: "pgw1", NASAddress: gatewayAddress, SessionID: s.id, IMSI: s.imsi, MSISDN: s.msisdn,
 		Gateway: gatewayAddress, ChargingID: s.charging, At: first.Add(own), BeganAt: first.Add(own)}
 	if elapsed == 0 {
 		p.report.Event = domain.SessionStarted
 	}
-	p.hasTime = s.sessionTime == "always" || s.sessionTime == "zero" || s.sessionTime == "some" && random.IntN(2) == 0
-	if s.sessionTime != "zero" {
+	p.hasTime = s.SessionTime == "always" || s.SessionTime == "zero" || s.SessionTime == "some" && random.IntN(2) == 0
+	if s.SessionTime != "zero" {
 		p.report.BeganAt = p.report.At.Add(-elapsed)
 	}
 	return p
@@ -183,7 +162,7 @@ func (p *hostilePacket) encode(now time.Duration) *codec.Packet {
 	report.Delay = max(0, now-p.made)
 	packet := report.Packet([]byte(radiusSecret))
 	for of, has := range map[codec.Type]bool{
-		rfc2869.EventTimestamp_Type: p.of.eventTime, rfc2866.AcctDelayTime_Type: p.of.delayTime, rfc2866.AcctSessionTime_Type: p.hasTime,
+		rfc2869.EventTimestamp_Type: p.of.EventTime, rfc2866.AcctDelayTime_Type: p.of.DelayTime, rfc2866.AcctSessionTime_Type: p.hasTime,
 	} {
 		if !has {
 			packet.Del(of)
@@ -354,7 +333,7 @@ FROM sessions WHERE source IN ('pgw', 'proxy') GROUP BY 1`); err != nil {
 		case !known && s.bytes == 0: // each report was lost
 		case r.Bytes == s.bytes:
 			exact++
-		case !s.crashes:
+		case !s.Crashes:
 			t.Errorf("booked %d, %d were reported, by a gateway that never crashed: %+v", r.Bytes, s.bytes, s)
 		case !r.IsFlagged && (s.isPlain || r.Bytes > s.bytes):
 			t.Errorf("booked %d, %d were reported, and nothing is flagged: %+v", r.Bytes, s.bytes, s)
