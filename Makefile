@@ -4,8 +4,9 @@ SHELL := /bin/bash
 
 GOLANGCI_LINT := bin/golangci-lint-v2.15.0
 GOVULNCHECK := bin/govulncheck-v1.8.0
+CYCLONEDX := bin/cyclonedx-gomod-v1.9.0
 
-.PHONY: help postgres build release run test citus faults fuzz race lint vuln generate check-generated e2e bench soak web check-web ci
+.PHONY: help postgres build release run test nightly citus faults fuzz race lint vuln generate check-generated e2e bench soak web check-web ci
 
 help: ## List the targets.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -16,8 +17,20 @@ postgres: ## Install PostgreSQL's programs where they are missing.
 build: ## Build ./simgraph.
 	go build -o simgraph .
 
-release: ## Build ./simgraph to deploy it: without paths and symbols.
+release: ## Build ./simgraph to deploy it, without paths and symbols; with VERSION=1.2.3 all files of that release into dist/.
+ifdef VERSION
+	@CYCLONEDX=$(CURDIR)/$(CYCLONEDX) bash scripts/release.sh "$(VERSION)"
+else
 	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o simgraph .
+endif
+
+ifdef VERSION
+release: $(CYCLONEDX)
+endif
+
+$(CYCLONEDX):
+	GOBIN=$(CURDIR)/bin go install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0
+	mv bin/cyclonedx-gomod $@
 
 run: postgres build ## Build and serve the demo company on http://127.0.0.1:8080.
 	./simgraph serve --demo
@@ -27,11 +40,17 @@ run: postgres build ## Build and serve the demo company on http://127.0.0.1:8080
 QUICK = $$(go list ./... | grep -v '/test/faults$$')
 RACED = $$(go list ./... | grep -vE '^simgraph$$|/test/faults$$')
 
+# SHARED runs a command whose test binaries share one PostgreSQL server.
+SHARED = go run ./db/dbtest/share
+
 test: postgres ## Run the tests, but for faults; Go alone is needed.
-	go test -timeout 30m $(QUICK)
+	$(SHARED) go test -timeout 30m $(QUICK)
+
+nightly: postgres ## Run the tests with all random cases, and more for two minutes each (BUDGET=10m).
+	SIMGRAPH_TEST_BUDGET="$${BUDGET:-2m}" $(SHARED) go test -count=1 -timeout 6h $(QUICK)
 
 citus: postgres ## Run the tests of the stores on Citus of one node: of their own where PostgreSQL has it, or at DATABASE_URL.
-	SIMGRAPH_TEST_CITUS="$${DATABASE_URL:-1}" go test -p 1 -count=1 -timeout 60m $${PACKAGES:-./db/...}
+	SIMGRAPH_TEST_CITUS="$${DATABASE_URL:-1}" go test -p 1 -count=1 -timeout 60m $${PACKAGES:-./db/... ./internal/bundle ./internal/mail ./internal/webhook}
 
 faults: postgres ## Break the database, network, clock and disk of the built server under load; takes minutes.
 	go test -count=1 -timeout 30m ./test/faults
@@ -40,7 +59,7 @@ fuzz: ## Run every fuzz target for a minute (FUZZTIME), for a nightly job; keep 
 	./scripts/fuzz.sh
 
 race: postgres ## Run the tests of make test, but those of the built server, with fewer random cases, under the race detector.
-	go test -race -short -count=1 -timeout 30m $(RACED)
+	$(SHARED) go test -race -short -count=1 -timeout 30m $(RACED)
 
 lint: $(GOLANGCI_LINT) ## Run the linters.
 	go vet ./...
@@ -69,7 +88,8 @@ web: ## Build the page for people anew into web/dist; Node is needed.
 	cd web && npm ci --no-audit --no-fund --ignore-scripts --silent && npm run --silent check && npm run --silent build
 	go run ./web/pack
 
-check-web: web ## Fail when web/dist is not what its sources build.
+check-web: web ## Test the parts of the page, and fail when web/dist is not what its sources build.
+	cd web && npm run --silent test
 	git diff --exit-code --stat -- web/dist
 	@test -z "$$(git status --porcelain -- web/dist)" || { git status --short -- web/dist; exit 1; }
 

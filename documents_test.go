@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,7 +27,7 @@ var written = regexp.MustCompile("(?s)--data-urlencode 'query=(.*?)'\n|```graphq
 func TestOperationsOfTheDocumentsAreValid(t *testing.T) {
 	t.Parallel()
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
-	for _, name := range []string{"README.md", "docs/graphql.md", "docs/webhooks.md", "docs/commands.md"} {
+	for _, name := range []string{"README.md", "docs/graphql.md", "docs/webhooks.md", "docs/commands.md", "docs/sources.md"} {
 		found := written.FindAllStringSubmatch(manual(t, name), -1)
 		if len(found) == 0 {
 			t.Errorf("%s has no operations", name)
@@ -188,6 +189,95 @@ func TestTheManualOfTheGraphListsTheNodes(t *testing.T) {
 	slices.Sort(want)
 	if slices.Sort(got); !slices.Equal(got, want) {
 		t.Errorf("docs/graphql.md lists %v, and the schema has %v", got, want)
+	}
+}
+
+const (
+	ordersBegin = "<!-- orders: written by go test -run TheManual -update . -->\n"
+	ordersEnd   = "<!-- end of orders -->\n"
+)
+
+// The manual has the order of every connection that has one.
+func TestTheManualOfTheGraphListsTheOrders(t *testing.T) {
+	t.Parallel()
+	const name = "docs/graphql.md"
+	before, rest, begins := strings.Cut(manual(t, name), ordersBegin)
+	listed, after, ends := strings.Cut(rest, ordersEnd)
+	if !begins || !ends {
+		t.Fatal("the manual has no table of orders")
+	}
+	want := orderTable()
+	if *update {
+		if err := os.WriteFile(name, []byte(before+ordersBegin+want+ordersEnd+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if listed != want {
+		t.Error("the orders in docs/graphql.md are not those of the schema: run go test -run TheManual -update .")
+	}
+}
+
+// orderTable has a line for each connection with an order, by its coordinate.
+func orderTable() string {
+	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
+	var lines []string
+	for _, object := range schema.Types {
+		for _, field := range object.Fields {
+			order := field.Arguments.ForName("orderBy")
+			if order == nil || !strings.HasSuffix(field.Type.Name(), "Connection") {
+				continue
+			}
+			var values []string
+			for _, value := range schema.Types[order.Type.Name()+"Field"].EnumValues {
+				values = append(values, value.Name)
+			}
+			lines = append(lines, fmt.Sprintf("| `%s.%s` | %s | %s |\n", object.Name, field.Name, order.Description, quoted(values)))
+		}
+	}
+	slices.Sort(lines)
+	return "| connection | order | by |\n|---|---|---|\n" + strings.Join(lines, "")
+}
+
+var (
+	// policies are the lists of an object, and their keys, in the cache of Apollo that docs/clients.md sets up.
+	policies  = regexp.MustCompile(`(?s)\b([A-Z]\w+): \{\s*fields: \{(.*?)\}`)
+	isPolicy  = regexp.MustCompile(`(\w+): list\b`)
+	listKeys  = regexp.MustCompile(`relayStylePagination\(\[(.*?)\]\)`)
+	isListKey = regexp.MustCompile(`'(\w+)'`)
+)
+
+func TestTheManualOfClientsListsTheConnections(t *testing.T) {
+	t.Parallel()
+	text := manual(t, "docs/clients.md")
+	got, keys := map[string]bool{}, map[string]bool{}
+	for _, object := range policies.FindAllStringSubmatch(text, -1) {
+		for _, field := range isPolicy.FindAllStringSubmatch(object[2], -1) {
+			got[object[1]+"."+field[1]] = true
+		}
+	}
+	for _, key := range isListKey.FindAllStringSubmatch(listKeys.FindStringSubmatch(text)[1], -1) {
+		keys[key[1]] = true
+	}
+	want, wantKeys := map[string]bool{}, map[string]bool{}
+	for _, object := range generated.NewExecutableSchema(generated.Config{}).Schema().Types {
+		for _, field := range object.Fields {
+			if !strings.HasSuffix(field.Type.Name(), "Connection") {
+				continue
+			}
+			want[object.Name+"."+field.Name] = true
+			for _, argument := range field.Arguments {
+				if !slices.Contains([]string{"first", "after", "last", "before"}, argument.Name) {
+					wantKeys[argument.Name] = true
+				}
+			}
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("docs/clients.md lists\n%q, and the schema has\n%q", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+	}
+	if !maps.Equal(keys, wantKeys) {
+		t.Errorf("docs/clients.md has the keys\n%q, and the schema\n%q", slices.Sorted(maps.Keys(keys)), slices.Sorted(maps.Keys(wantKeys)))
 	}
 }
 

@@ -66,7 +66,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = p.Parse(append(path, "--help")) // arguments may be missing
+		_, _ = p.Parse(append([]string{"--help"}, path...)) // arguments may be missing
 		if !strings.Contains(help.String(), "Usage: ") {
 			t.Errorf("%v: %q", path, help.String())
 		}

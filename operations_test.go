@@ -45,7 +45,7 @@ func flagTable(t *testing.T) string {
 		}
 		for _, flags := range child.AllFlags(true) {
 			for _, f := range flags {
-				if f.Name == "help" {
+				if f.Name == "help" || f.Name == "version" {
 					continue
 				}
 				title := "Server"
@@ -97,7 +97,7 @@ func TestTheManualHasEveryFlag(t *testing.T) {
 	}
 }
 
-var metricName = regexp.MustCompile(`\b(simgraph|go|process)_[a-z_]+`)
+var metricName = regexp.MustCompile(`\b(simgraph|go|process)_[a-z_0-9]+`)
 
 // TestDashboardsReadMetricsThatAreServed holds the files for operators against the
 // metrics of a server that has answered something.
@@ -113,7 +113,12 @@ func TestDashboardsReadMetricsThatAreServed(t *testing.T) {
 	s := start(t, dataDir(t), nil)
 	s.exercise()
 	metrics := s.fetch("http://"+admin+"/metrics", nil)
-	for _, name := range []string{"deploy/grafana-dashboard.json", "deploy/prometheus-rules.yaml"} {
+	// Conditions are evaluated for the first time some seconds after the start.
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(metrics, "\nsimgraph_conditions_evaluated") && time.Now().Before(deadline); {
+		time.Sleep(time.Second)
+		metrics = s.fetch("http://"+admin+"/metrics", nil)
+	}
+	for _, name := range []string{dashboardFile, rulesFile} {
 		content, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -127,6 +132,7 @@ func TestDashboardsReadMetricsThatAreServed(t *testing.T) {
 			}
 		}
 	}
+	checkWatched(t, metrics)
 	promtool(t, strings.NewReader(metrics), "check", "metrics")
 	if strings.Contains(metrics, s.token) || strings.Contains(s.stderr.String(), s.token) {
 		t.Error("the token is in the metrics")
@@ -137,21 +143,28 @@ func TestDashboardsReadMetricsThatAreServed(t *testing.T) {
 func TestTheFilesOfPrometheusAreValid(t *testing.T) {
 	promtool(t, nil, "check", "rules", "deploy/prometheus-rules.yaml")
 	promtool(t, nil, "check", "config", "--syntax-only", "deploy/prometheus.yaml")
+	checkWith(t, nil, "amtool", "check-config", "deploy/alertmanager.yaml")
 }
 
 // promtool fails the test when promtool finds fault; where it is not installed,
 // nothing is checked.
 func promtool(t *testing.T, in io.Reader, args ...string) {
 	t.Helper()
-	program, err := exec.LookPath("promtool")
+	checkWith(t, in, "promtool", args...)
+}
+
+// checkWith runs a program of Debian's packages prometheus and prometheus-alertmanager.
+func checkWith(t *testing.T, in io.Reader, name string, args ...string) {
+	t.Helper()
+	program, err := exec.LookPath(name)
 	if err != nil {
-		t.Log("promtool (Debian's package prometheus) is not installed: unchecked are", args)
+		t.Log(name, "is not installed: unchecked are", args)
 		return
 	}
 	check := exec.CommandContext(t.Context(), program, args...)
 	check.Stdin = in
 	if out, err := check.CombinedOutput(); err != nil {
-		t.Errorf("promtool %v: %v\n%s", args, err, out)
+		t.Errorf("%s %v: %v\n%s", name, args, err, out)
 	}
 }
 

@@ -22,8 +22,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/db/pg"
+	"simgraph/internal/doctor"
 )
 
 // program is the built simgraph; these tests run it as a user would.
@@ -227,11 +231,17 @@ func (s *instance) send(r *http.Request) (status int, body map[string]any) {
 // simgraph runs a command on the data directory.
 func simgraph(t *testing.T, dir string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
+	return simgraphWith(t, dir, nil, args...)
+}
+
+// simgraphWith is simgraph with more in the environment.
+func simgraphWith(t *testing.T, dir string, environ []string, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, program, append(args, "--data-dir", dir)...)
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd := exec.CommandContext(ctx, program, append([]string{"--data-dir", dir}, args...)...)
+	cmd.Stdout, cmd.Stderr, cmd.Env = &out, &errs, append(os.Environ(), environ...)
 	err := cmd.Run()
 	if cmd.ProcessState == nil {
 		t.Fatal(err)
@@ -300,6 +310,55 @@ func TestTheDemoFeedsItself(t *testing.T) {
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("no %q after two minutes: %v %s", want, answer, s.stderr)
+		}
+	}
+}
+
+// emptyInTheDemo are connections that the demo company has nothing for, with the reason.
+var emptyInTheDemo = map[string]string{
+	"Query.commands":      "no provider of commands is set up: what it would call is nobody's",
+	"Query.sources":       "no carrier posts records to the demo",
+	"Query.sourceRejects": "no carrier posts records to the demo",
+}
+
+// A newcomer finds something in every list: what the schema has of connections at its
+// root and of the company, without arguments that are needed.
+func TestTheDemoFillsEveryList(t *testing.T) {
+	t.Parallel()
+	s := start(t, dataDir(t), nil, "--demo-feed", "on")
+	ask := func(query string) map[string]any {
+		text, _ := json.Marshal(map[string]string{"query": query})
+		_, answer := s.post("/graphql", "application/json", s.token, string(text))
+		data, _ := answer["data"].(map[string]any)
+		if answer["errors"] != nil || data == nil {
+			t.Fatalf("%s: %v", query, answer)
+		}
+		return data
+	}
+	empty := map[string]string{}
+	for parent, question := range map[string]string{"Query": "{of: %s(first: 1) {nodes {__typename}}}", "Company": "{company {of: %s(first: 1) {nodes {__typename}}}}"} {
+		of := ask(`{__type(name: "` + parent + `") {fields {name type {name ofType {name}} args {type {kind}}}}}`)["__type"].(map[string]any)
+		for _, field := range of["fields"].([]any) {
+			f := field.(map[string]any)
+			needed := strings.Contains(fmt.Sprint(f["args"]), "NON_NULL")
+			if strings.Contains(fmt.Sprint(f["type"]), "Connection]") || strings.HasSuffix(fmt.Sprint(f["type"].(map[string]any)["name"]), "Connection") {
+				if name := f["name"].(string); !needed && emptyInTheDemo[parent+"."+name] == "" {
+					empty[parent+"."+name] = fmt.Sprintf(question, name)
+				}
+			}
+		}
+	}
+	if len(empty) < 15 {
+		t.Fatalf("the schema has %d connections", len(empty))
+	}
+	for deadline := time.Now().Add(4 * time.Minute); len(empty) > 0; time.Sleep(time.Second) {
+		for name, question := range empty {
+			if strings.Contains(fmt.Sprint(ask(question)), "__typename") {
+				delete(empty, name)
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("empty after four minutes: %v %s", empty, s.stderr)
 		}
 	}
 }
@@ -540,6 +599,119 @@ func TestAServerRefusesAnotherRetentionThanItsDatabaseHas(t *testing.T) {
 	if status != 1 || !strings.Contains(stderr, "this database keeps 24 months of usage records, --retention says 13") {
 		t.Errorf("%d %q", status, stderr)
 	}
+	for name, of := range map[string]struct{ kept, flag, want string }{
+		"audit":    {"0", "--audit-retention", "this database keeps entries of the audit log for ever, --audit-retention says 9"},
+		"mails":    {"90", "--mail-retention", "this database keeps mails that were sent or given up 90 days, --mail-retention says 9"},
+		"messages": {"30", "--webhook-retention", "this database keeps messages to webhooks, and commands to carriers 30 days, --webhook-retention says 9"},
+	} {
+		if status, stdout, stderr := simgraph(t, dir, "retention", "set", name, of.kept, "--yes"); status != 0 {
+			t.Fatalf("%d %s %s", status, stdout, stderr)
+		}
+		status, _, stderr := simgraph(t, dir, "serve", "--addr", "127.0.0.1:0", of.flag, "9")
+		if status != 1 || !strings.Contains(stderr, of.want+": leave "+of.flag+" out, or change the database with simgraph retention set "+name+" 9") {
+			t.Errorf("%s: %d %q", of.flag, status, stderr)
+		}
+	}
+}
+
+// One line that says what is wrong, also of serve, and the status of wrong usage or of a
+// failure; no password.
+func TestWhatPeopleGetWrongIsOneClearLine(t *testing.T) {
+	t.Parallel()
+	admin, err := url.Parse(dbtest.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := openDatabase(t, admin.String())
+	ascii := fmt.Sprintf("ascii_%d", os.Getpid())
+	pool.MustExecContext(t.Context(), "CREATE DATABASE "+ascii+" ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+	t.Cleanup(func() { _, _ = pool.ExecContext(context.Background(), "DROP DATABASE "+ascii+" WITH (FORCE)") })
+	admin.Path = "/" + ascii
+	for _, c := range []struct {
+		environ string
+		status  int
+		say     string
+	}{
+		{"SIMGRAPH_DATABASE_URL=mysql://root:s3cret@db:3306/x", 1, "the database address: mysql:// is not PostgreSQL: it is to be postgres://"},
+		{"SIMGRAPH_DATABASE_URL=" + admin.String(), 1, "is SQL_ASCII, and simgraph needs UTF8"},
+		{"SIMGRAPH_DATABSE_URL=postgres://s3cret@db/x", 2, "the variable SIMGRAPH_DATABSE_URL is no setting of simgraph: is SIMGRAPH_DATABASE_URL meant?"},
+	} {
+		for _, args := range [][]string{{"serve", "--addr", "127.0.0.1:0"}, {"company", "list"}} {
+			status, _, stderr := simgraphWith(t, dataDir(t), []string{c.environ}, args...)
+			if status != c.status || !strings.Contains(stderr, c.say) || strings.Count(stderr, "\n") != 1 || strings.Contains(stderr, "s3cret") {
+				t.Errorf("%v with %s: %d %q", args, c.environ, status, stderr)
+			}
+		}
+		status, stdout, stderr := simgraphWith(t, dataDir(t), []string{c.environ}, "doctor", "--json")
+		var found struct {
+			OK       bool
+			Findings []doctor.Finding
+		}
+		if err := json.Unmarshal([]byte(stdout), &found); err != nil {
+			t.Fatal(err, stdout)
+		}
+		wrong := slices.ContainsFunc(found.Findings, func(of doctor.Finding) bool {
+			return of.State == doctor.Wrong && strings.Contains(of.Found, c.say) && of.Do != ""
+		})
+		if status != 1 || found.OK || !wrong || strings.Contains(stdout+stderr, "s3cret") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("doctor with %s: %d %s %s", c.environ, status, stdout, stderr)
+		}
+	}
+}
+
+func TestTheDoctorReadsTheSettingsOfTheServer(t *testing.T) {
+	t.Parallel()
+	address := dbtest.URL(t)
+	environ := []string{"SIMGRAPH_DATABASE_URL=" + address, "SIMGRAPH_QUEUE=many", "SIMGRAPH_LATER=1", "SIMGRAPH_SERVICE_HOST=10.0.0.1"}
+	status, stdout, _ := simgraphWith(t, dataDir(t), environ, "doctor")
+	for _, line := range []string{"wrong    settings     --queue:", "warning  variables    the variable SIMGRAPH_LATER is no setting of simgraph\n", "→ remove it", "ok       database     it answers"} {
+		if !strings.Contains(stdout, line) {
+			t.Errorf("%q is not in\n%s", line, stdout)
+		}
+	}
+	if status != 1 || strings.Contains(stdout, "SERVICE_HOST") {
+		t.Errorf("%d\n%s", status, stdout)
+	}
+}
+
+func openDatabase(t *testing.T, address string) *sqlx.DB {
+	t.Helper()
+	pool, err := pg.Open(t.Context(), address, pg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	return pool
+}
+
+func TestPsqlGetsItsArgumentsAndGivesItsExitStatus(t *testing.T) {
+	t.Parallel()
+	on := []string{"--database-url", dbtest.URL(t)}
+	for _, c := range []struct {
+		args   []string
+		status int
+		out    string
+	}{
+		{[]string{"-At", "-c", "SELECT 1"}, 0, "1\n"},
+		{[]string{"-At", "-v", "x=--log-level", "-c", `\echo :x`}, 0, "--log-level\n"},
+		{[]string{"-At", "-c", `\! exit 7`, "--no-psqlrc", "--", "-x"}, 0, ""},
+		{[]string{"--version"}, 0, "psql (PostgreSQL)"},
+		{[]string{"--help"}, 0, "psql is the PostgreSQL interactive terminal."},
+		{[]string{"--data-dir", "x"}, 1, ""},
+		{[]string{"-c", "SELECT nothing"}, 1, ""},
+	} {
+		status, stdout, stderr := simgraph(t, "", append(append(slices.Clone(on), "psql"), c.args...)...)
+		if status != c.status || !strings.HasPrefix(stdout, c.out) || strings.Contains(stderr, "simgraph:") {
+			t.Errorf("%q: %d, %q, %q", c.args, status, stdout, stderr)
+		}
+	}
+	script := filepath.Join(t.TempDir(), "fails.sql")
+	if err := os.WriteFile(script, []byte("SELECT nothing;\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, stderr := simgraph(t, "", append(on, "psql", "-v", "ON_ERROR_STOP=1", "-f", script)...); status != 3 || strings.Contains(stderr, "simgraph:") {
+		t.Errorf("a script that fails: %d, %q", status, stderr)
+	}
 }
 
 func TestExitStatusOfWrongUsage(t *testing.T) {
@@ -554,7 +726,10 @@ func TestExitStatusOfWrongUsage(t *testing.T) {
 			t.Errorf("%v: %d %q %q", args, status, stdout, stderr)
 		}
 	}
-	if status, _, stderr := simgraph(t, dataDir(t), "token", "--user", "nobody@nowhere.example"); status != 1 || strings.Count(stderr, "\n") != 1 {
+	// A database that takes long to start is reported before.
+	status, _, stderr := simgraph(t, dataDir(t), "token", "--user", "nobody@nowhere.example")
+	reports := regexp.MustCompile(`(?m)^time=\S+ level=INFO .*\n`).ReplaceAllString(stderr, "")
+	if status != 1 || strings.Count(reports, "\n") != 1 {
 		t.Errorf("%d %q", status, stderr)
 	}
 }

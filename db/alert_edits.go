@@ -8,8 +8,9 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/audit"
+	"simgraph/db/companies"
+	"simgraph/db/imported"
 	"simgraph/db/pg"
-	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -18,11 +19,11 @@ import (
 // sees the change.
 func (a *Alerts) changing(ctx context.Context, scope domain.Scope, do func(*alertChange) error) error {
 	return pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
-		company, err := usage.Lock(ctx, tx, scope.Company)
+		company, err := companies.Lock(ctx, tx, scope.Company)
 		if err != nil {
 			return err
 		}
-		return do(&alertChange{tx: tx, scope: scope, company: company, at: a.now().UTC().Truncate(time.Microsecond)})
+		return do(&alertChange{tx: tx, scope: scope, company: company, at: pg.Moment(a.now())})
 	})
 }
 
@@ -125,7 +126,7 @@ func (a *Alerts) Keep(ctx context.Context, scope domain.Scope, alerts []domain.A
 		if err != nil {
 			return err
 		}
-		return audit.RecordImport(ctx, change.tx, scope, "alerts", tallyImported(kept))
+		return audit.RecordImport(ctx, change.tx, scope, "alerts", imported.TallyAnswers(kept))
 	})
 	return kept, err
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/announce"
+	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/db/silence"
 	"simgraph/db/usage"
@@ -31,7 +33,7 @@ func (e AlertEvaluator) UsageBooked(ctx context.Context, tx *sqlx.Tx, company *d
 		return nil
 	}
 	run := newFiring(tx, company, e.now())
-	for _, start := range periodsOf(subscribers, groups) {
+	for _, start := range usage.PeriodsOf(subscribers, groups) {
 		if err := run.booked(ctx, start, changesIn(start, subscribers), changesIn(start, groups)); err != nil {
 			return err
 		}
@@ -39,27 +41,12 @@ func (e AlertEvaluator) UsageBooked(ctx context.Context, tx *sqlx.Tx, company *d
 	if err := run.notify(ctx); err != nil || !run.followed {
 		return err
 	}
-	return announceUsage(ctx, tx, company.CompanyID, subscribers)
+	return announce.Usage(ctx, tx, company.CompanyID, subscribers)
 }
 
 // StateChanged implements usage.Observer.
 func (AlertEvaluator) StateChanged(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, subscribers []int64) error {
-	return announceState(ctx, tx, company, subscribers)
-}
-
-// periodsOf returns the billing periods of the changes: seldom more than one.
-func periodsOf(subscribers, groups []usage.TotalChange) []time.Time {
-	var starts []time.Time
-	seen := map[int64]bool{}
-	for _, changes := range [][]usage.TotalChange{subscribers, groups} {
-		for i := range changes {
-			if at := changes[i].PeriodStart; !seen[at.Unix()] {
-				seen[at.Unix()] = true
-				starts = append(starts, at)
-			}
-		}
-	}
-	return starts
+	return announce.State(ctx, tx, company, subscribers)
 }
 
 // changesIn returns the changes in one billing period, as columns.
@@ -90,7 +77,7 @@ type firing struct {
 }
 
 func newFiring(tx *sqlx.Tx, company *domain.Company, at time.Time) *firing {
-	return &firing{tx: tx, company: company, at: at.UTC().Truncate(time.Microsecond), notification: uuid.Must(uuid.NewV7())}
+	return &firing{tx: tx, company: company, at: pg.Moment(at), notification: uuid.Must(uuid.NewV7())}
 }
 
 // logCrossed writes the log from the rows of crossed, and returns how many entries
@@ -228,7 +215,7 @@ func fireMoved(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physi
 	if len(physicalIDs) == 0 {
 		return nil
 	}
-	locked, err := usage.Lock(ctx, tx, company)
+	locked, err := companies.Lock(ctx, tx, company)
 	if err != nil {
 		return err
 	}
@@ -332,5 +319,33 @@ func (f *firing) notify(ctx context.Context) error {
 	if err := webhook.AlertsFired(ctx, f.tx, f.company.CompanyID, f.notification, f.at); err != nil {
 		return err
 	}
-	return announceAlerts(ctx, f.tx, f.company.CompanyID, f.notification)
+	return announce.Alerts(ctx, f.tx, f.company.CompanyID, f.notification)
+}
+
+// logMoved logs what fireMoved fires, and leaves the notification to NotifyFired.
+func logMoved(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physicalIDs []string, at time.Time, notification uuid.UUID) error {
+	if len(physicalIDs) == 0 {
+		return nil
+	}
+	locked, err := companies.Lock(ctx, tx, company)
+	if err != nil {
+		return err
+	}
+	f := newFiring(tx, locked, at)
+	f.notification = notification
+	starts, ends := f.openPeriods()
+	return f.log(ctx, true, fireMembers, starts, ends, pq.StringArray(physicalIDs))
+}
+
+const firedBy = `SELECT count(*) FROM alert_log WHERE company_id = $1 AND notification_id = $2`
+
+// NotifyFired queues the mail about the alerts that fired under the notification, if
+// any, and announces them. Call it once for each notification.
+func NotifyFired(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, at time.Time) error {
+	fired, err := pg.Count(ctx, tx, firedBy, company, notification)
+	if err != nil {
+		return err
+	}
+	f := &firing{tx: tx, company: &domain.Company{CompanyID: company}, at: pg.Moment(at), notification: notification, fired: fired}
+	return f.notify(ctx)
 }

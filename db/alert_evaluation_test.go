@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"simgraph/db"
+	"simgraph/db/fleettest"
 	"simgraph/domain"
 )
 
@@ -33,7 +34,7 @@ func TestEachRuleFiresForItsSubjects(t *testing.T) {
 func TestBothBoundariesAtOnceAreTwoEntriesAndOneNotification(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
-	_, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example")
+	_, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example", domain.Choice{})
 	try(t, err)
 	f.create(domain.RuleSIM, "s1", 0, 10)
 	f.use(1, 11, f.now)
@@ -85,7 +86,7 @@ func TestAnotherValueArmsAThresholdAgain(t *testing.T) {
 func TestAFiredAlertThatIsEditedMakesNoDelivery(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
-	must[*domain.Recipient](t)(f.recipients.Create(t.Context(), f.whole(), "ops@acme.example"))
+	fleettest.Must[*domain.Recipient](t)(f.recipients.Create(t.Context(), f.whole(), "ops@acme.example", domain.Choice{}))
 	alert := f.create(domain.RuleSIM, "s1", 100, 1000)
 	f.use(1, 150, f.now)
 	deliveries := func() (n int) {
@@ -96,7 +97,7 @@ func TestAFiredAlertThatIsEditedMakesNoDelivery(t *testing.T) {
 		t.Fatalf("%d deliveries before the edit, want 1", n)
 	}
 	lower, upper := int64(100), int64(2000)
-	must[*domain.Alert](t)(f.alerts.Edit(t.Context(), f.whole(), alert.AlertID, domain.AlertEdit{LowerThreshold: &lower, UpperThreshold: &upper}))
+	fleettest.Must[*domain.Alert](t)(f.alerts.Edit(t.Context(), f.whole(), alert.AlertID, domain.AlertEdit{LowerThreshold: &lower, UpperThreshold: &upper}))
 	if n := deliveries(); n != 1 {
 		t.Errorf("%d deliveries after the edit, want 1", n)
 	}

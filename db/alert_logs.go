@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/delivery"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -77,18 +78,13 @@ func newAlertLogList(scope domain.Scope) *keyset.List {
 
 type alertLogRow struct {
 	domain.AlertLogEntry
-	CursorKeys pg.NullableTexts
+	keyset.Keyed
 }
-
-func (r *alertLogRow) Keys() pg.NullableTexts { return r.CursorKeys }
 
 // List implements domain.AlertLog.
 func (a *AlertLog) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.AlertLogEntry], error) {
-	if len(listing.Order) == 0 {
-		listing.Order = domain.AlertLogOrder()
-	}
 	sql := `SELECT ` + alertLogSelect + `, {cursor} AS cursor_keys` + fromAlertLog + ` WHERE ` + visibleLog
-	return keyset.Rows(ctx, a.pool, newAlertLogList(scope), sql, listing, func(row *alertLogRow) *domain.AlertLogEntry { return &row.AlertLogEntry })
+	return keyset.Rows(ctx, a.pool, newAlertLogList(scope), sql, listing.InOrder(domain.AlertLogOrder()), func(row *alertLogRow) *domain.AlertLogEntry { return &row.AlertLogEntry })
 }
 
 // Count implements domain.AlertLog.
@@ -100,8 +96,8 @@ func (a *AlertLog) Count(ctx context.Context, scope domain.Scope, listing domain
 
 const deliveriesOfNotifications = `
 SELECT d.notification_id, d.recipient_id, d.email, d.mail_id, d.entries AS chosen,
-  CASE WHEN d.mail_id IS NOT NULL THEN m.state WHEN d.suppressed THEN 'suppressed' ELSE 'waiting' END AS state,
-  COALESCE(m.attempts, 0) AS attempts, m.finished_at, COALESCE(m.last_error, '') AS last_error
+  CASE WHEN d.mail_id IS NOT NULL THEN ` + delivery.MailState + ` WHEN d.suppressed THEN 'suppressed' ELSE 'waiting' END AS state,
+  COALESCE(m.attempts, 0) AS attempts, d.created_at, CASE WHEN m.state = 'queued' THEN m.due_at END AS next_attempt_at, m.finished_at, COALESCE(m.last_error, '') AS last_error
 FROM alert_deliveries d
 LEFT JOIN mails m ON m.company_id = $1 AND m.mail_id = d.mail_id
 WHERE d.company_id = $1 AND d.notification_id = ANY($2::uuid[])
@@ -109,8 +105,8 @@ ORDER BY d.email, d.recipient_id`
 
 // Deliveries implements domain.AlertLog.
 func (a *AlertLog) Deliveries(ctx context.Context, scope domain.Scope, entries []domain.Notified) (map[domain.Notified][]*domain.AlertDelivery, error) {
-	if scope.Restricted() {
-		return nil, pg.WholeCompanyOnly("recipients")
+	if err := pg.WholeCompanyOnly(scope, "recipients"); err != nil {
+		return nil, err
 	}
 	type row struct {
 		domain.AlertDelivery

@@ -7,10 +7,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/fleettest"
 	"simgraph/db/usage"
 	"simgraph/domain"
 )
@@ -80,14 +82,16 @@ type burst struct {
 	// old are the alerts that were there when the last period ended.
 	old     map[int64]bool
 	records []domain.UsageRecord
+	// booked counts batches.
+	booked atomic.Int64
 }
 
 func newBurst(t *testing.T, seed uint64) *burst {
 	// The period began an hour ago in summer time: 31 March in London.
 	f := newFleet(t, 31, "Europe/London", clockAt("2026-03-01 12:00"))
 	random := rand.New(rand.NewPCG(seed, 1))
-	execEach(f.pool, auditTables)
-	_, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example")
+	fleettest.ExecEach(f.pool, auditTables)
+	_, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example", domain.Choice{})
 	try(t, err)
 	s := &burst{fleet: f, old: map[int64]bool{}}
 	for range 12 {
@@ -180,6 +184,7 @@ func (s *burst) book(batch []domain.UsageRecord) {
 				s.t.Errorf("%s: %v", r.Status, r.Err)
 			}
 		}
+		s.booked.Add(1)
 		return
 	}
 }
@@ -210,13 +215,17 @@ func (s *burst) edit(ctx context.Context) {
 	}
 }
 
-// cut ends connections of the database, whatever they are at.
+// cut ends connections of the database, whatever they are at, but not so many that no
+// batch is booked between them.
 func (s *burst) cut(ctx context.Context) {
-	for ctx.Err() == nil {
+	for cuts := int64(0); ctx.Err() == nil; time.Sleep(15 * time.Millisecond) {
+		if cuts >= 5*(1+s.booked.Load()) {
+			continue
+		}
+		cuts++
 		_, _ = s.pool.ExecContext(ctx, `
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle' ORDER BY random() LIMIT 1`)
-		time.Sleep(15 * time.Millisecond)
 	}
 }
 
@@ -252,7 +261,8 @@ SELECT concat_ws(' ', alert_id, limit_boundary, revision, subject_id, extract(ep
 	s.checkTotals(totals)
 	var silent int
 	try(t, s.pool.Get(&silent, `
-SELECT count(*) FROM alert_log l WHERE NOT EXISTS (SELECT FROM alert_deliveries d WHERE d.notification_id = l.notification_id)`))
+SELECT count(*) FROM alert_log l WHERE NOT EXISTS (
+  SELECT FROM alert_deliveries d WHERE d.company_id = l.company_id AND d.notification_id = l.notification_id)`))
 	same(t, silent, 0)
 }
 

@@ -98,10 +98,8 @@ func (a *Alerts) List(ctx context.Context, scope domain.Scope, listing domain.Li
 
 type alertRow struct {
 	domain.Alert
-	CursorKeys pg.NullableTexts
+	keyset.Keyed
 }
-
-func (r *alertRow) Keys() pg.NullableTexts { return r.CursorKeys }
 
 // Count implements domain.Alerts.
 func (a *Alerts) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {

@@ -41,6 +41,8 @@ type tasks struct {
 	*testing.T
 	conn *sqlx.Conn
 	sent []string
+	// rows are those of the statement that ran last.
+	rows int64
 }
 
 func newTasks(t *testing.T) *tasks {
@@ -96,14 +98,21 @@ func (s *tasks) run(sql string) string {
 	if err != nil {
 		return err.Error()
 	}
-	s.sent = nil
-	_, err = tx.ExecContext(s.Context(), execute)
+	s.sent, s.rows = nil, 0
+	result, err := tx.ExecContext(s.Context(), execute)
 	var refused *pq.Error
-	if errors.As(err, &refused) && refused.Code.Class() != "22" && refused.Code.Class() != "23" {
+	if errors.As(err, &refused) && !slices.Contains(misfits, string(refused.Code.Class())) {
 		return err.Error()
+	}
+	if err == nil {
+		s.rows, _ = result.RowsAffected()
 	}
 	return severalShards(s.sent)
 }
+
+// misfits are the classes of errors of values: their bounds, constraints, and two samples
+// of one key.
+var misfits = []string{"21", "22", "23"}
 
 var namesShard = regexp.MustCompile(`public\.(\w+?)_(\d{6,})\b`)
 

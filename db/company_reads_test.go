@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/access"
 	"simgraph/db/audit"
 	"simgraph/db/feed"
+	"simgraph/db/fleettest"
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/domain/query"
@@ -69,10 +71,10 @@ func (w *twins) listing(filter, order string, fields query.Fields) domain.Listin
 	w.Helper()
 	l := domain.Listing{Page: domain.Page{Limit: 5}, Projection: domain.Projection{PeriodStart: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}}
 	if filter != "" {
-		l.Filter = must[query.Expr](w)(query.ParseFilter(filter, fields))
+		l.Filter = fleettest.Must[query.Expr](w)(query.ParseFilter(filter, fields))
 	}
 	if order != "" {
-		l.Order = must[[]query.Order](w)(query.ParseOrder(order, fields))
+		l.Order = fleettest.Must[[]query.Order](w)(query.ParseOrder(order, fields))
 	}
 	return l
 }
@@ -82,16 +84,16 @@ func (w *twins) aboutSubscribers() map[string]read {
 	tags, groups := []domain.TagName{"fleet"}, []int64{12, 13}
 	all := map[string]read{
 		"a subscriber": func(ctx context.Context, s domain.Scope) (any, error) {
-			return found(store.Find(ctx, s, "p0", everyField))
+			return found(store.Find(ctx, s, "p0", fleettest.EveryField))
 		},
 		"subscribers": func(ctx context.Context, s domain.Scope) (any, error) {
-			return pairs(store.FindMany(ctx, s, []string{"p0", "p2"}, everyField))
+			return pairs(store.FindMany(ctx, s, []string{"p0", "p2"}, fleettest.EveryField))
 		},
 		"those of keys": func(ctx context.Context, s domain.Scope) (any, error) {
-			return pairs(store.OfKeys(ctx, s, keys, everyField))
+			return pairs(store.OfKeys(ctx, s, keys, fleettest.EveryField))
 		},
 		"profiles": func(ctx context.Context, s domain.Scope) (any, error) {
-			return pairs(store.ProfilesOf(ctx, s, keys[:1], everyField))
+			return pairs(store.ProfilesOf(ctx, s, keys[:1], fleettest.EveryField))
 		},
 		"the fleet": func(ctx context.Context, s domain.Scope) (any, error) { return found(store.Fleet(ctx, s)) },
 	}
@@ -139,18 +141,19 @@ func (w *twins) aboutSubscribers() map[string]read {
 func (w *twins) aboutGroupsAndTags() map[string]read {
 	groups, tags, catalogue, keys := db.NewGroups(w.pool), db.NewTags(w.pool), db.NewCatalogue(w.pool), w.keys()
 	page := domain.Page{Limit: 5}
+	part := domain.Listing{Page: page}
 	return map[string]read{
 		"a group": func(ctx context.Context, s domain.Scope) (any, error) { return found(groups.Find(ctx, s, 12)) },
 		"groups by id": func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(groups.FindMany(ctx, s, []int64{12, 13}))
 		},
-		"groups":          func(ctx context.Context, s domain.Scope) (any, error) { return items(groups.List(ctx, s, page)) },
-		"groups, counted": func(ctx context.Context, s domain.Scope) (any, error) { return found(groups.Count(ctx, s)) },
+		"groups":          func(ctx context.Context, s domain.Scope) (any, error) { return items(groups.List(ctx, s, part)) },
+		"groups, counted": func(ctx context.Context, s domain.Scope) (any, error) { return found(groups.Count(ctx, s, part)) },
 		"counts of groups": func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(groups.CountsOf(ctx, s, []int64{12, 13}))
 		},
-		"tags":          func(ctx context.Context, s domain.Scope) (any, error) { return items(tags.List(ctx, s, page)) },
-		"tags, counted": func(ctx context.Context, s domain.Scope) (any, error) { return found(tags.Count(ctx, s)) },
+		"tags":          func(ctx context.Context, s domain.Scope) (any, error) { return items(tags.List(ctx, s, part)) },
+		"tags, counted": func(ctx context.Context, s domain.Scope) (any, error) { return found(tags.Count(ctx, s, part)) },
 		"counts of tags": func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(tags.CountsOf(ctx, s, []domain.TagName{"fleet"}))
 		},
@@ -159,10 +162,10 @@ func (w *twins) aboutGroupsAndTags() map[string]read {
 		},
 		"numbers of tags": func(ctx context.Context, s domain.Scope) (any, error) { return pairs(tags.NumberOf(ctx, s, keys)) },
 		"operators": func(ctx context.Context, s domain.Scope) (any, error) {
-			return items(catalogue.Operators(ctx, s, page))
+			return items(catalogue.Operators(ctx, s, part))
 		},
 		"tariffs": func(ctx context.Context, s domain.Scope) (any, error) {
-			return items(catalogue.Tariffs(ctx, s, page))
+			return items(catalogue.Tariffs(ctx, s, part))
 		},
 		"tariffs by name": func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(catalogue.TariffsOf(ctx, s, []string{"IoT 50"}))
@@ -171,6 +174,7 @@ func (w *twins) aboutGroupsAndTags() map[string]read {
 }
 
 func (w *twins) aboutAlerts() map[string]read {
+	few := domain.Listing{Page: domain.Page{Limit: 5}}
 	alerts, log, recipients, keys := db.NewAlerts(w.pool, twinClock), db.NewAlertLog(w.pool), db.NewRecipients(w.pool, twinClock), w.keys()
 	ids := w.ids(`SELECT alert_id FROM alerts WHERE company_id = $1 ORDER BY rule_type`)
 	entries := w.ids(`SELECT entry_id FROM alert_log WHERE company_id = $1 ORDER BY entry_id`)
@@ -179,7 +183,7 @@ func (w *twins) aboutAlerts() map[string]read {
 	if err := w.pool.Select(&notified, `SELECT DISTINCT ON (notification_id) notification_id, entry_id, false AS is_silenced FROM alert_log WHERE company_id = $1 ORDER BY 1`, w.company.CompanyID); err != nil {
 		w.Fatal(err)
 	}
-	span := must[domain.Range](w)(domain.NewRange(twinClock().AddDate(0, 0, -12), twinClock()))
+	span := fleettest.Must[domain.Range](w)(domain.NewRange(twinClock().AddDate(0, 0, -12), twinClock()))
 	page, spec := domain.Page{Limit: 5}, func(of domain.RuleType, target string) domain.AlertSpec {
 		return domain.AlertSpec{RuleType: of, Target: target, LowerThreshold: 10, UpperThreshold: 50}
 	}
@@ -230,15 +234,15 @@ func (w *twins) aboutAlerts() map[string]read {
 		"recipients by id": func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(recipients.FindMany(ctx, s, whom))
 		},
-		"recipients":          func(ctx context.Context, s domain.Scope) (any, error) { return items(recipients.List(ctx, s, page)) },
-		"recipients, counted": func(ctx context.Context, s domain.Scope) (any, error) { return found(recipients.Count(ctx, s)) },
+		"recipients":          func(ctx context.Context, s domain.Scope) (any, error) { return items(recipients.List(ctx, s, few)) },
+		"recipients, counted": func(ctx context.Context, s domain.Scope) (any, error) { return found(recipients.Count(ctx, s, few)) },
 	}
 }
 
 func (w *twins) aboutUsage() map[string]read {
 	store := w.usage()
 	analytics, keys := usage.NewAnalytics(store), w.keys()
-	span := must[domain.Range](w)(domain.NewRange(twinClock().AddDate(0, 0, -12), twinClock()))
+	span := fleettest.Must[domain.Range](w)(domain.NewRange(twinClock().AddDate(0, 0, -12), twinClock()))
 	state := feed.NewState(w.pool)
 	sessions, listing := feed.NewSessions(w.pool), w.listing("total ge 0", "physicalId", domain.SessionFields)
 	all := map[string]read{
@@ -253,13 +257,13 @@ func (w *twins) aboutUsage() map[string]read {
 			return pairs(sessions.CountOfSubscribers(ctx, s, keys, listing))
 		},
 		"feed elements": func(ctx context.Context, s domain.Scope) (any, error) {
-			return items(state.Elements(ctx, s, domain.Page{Limit: 5}))
+			return items(state.Elements(ctx, s, domain.Listing{Page: domain.Page{Limit: 5}}))
 		},
 		"feed rejects": func(ctx context.Context, s domain.Scope) (any, error) {
-			return items(state.Rejects(ctx, s, domain.Page{Limit: 5}))
+			return items(state.Rejects(ctx, s, domain.Listing{Page: domain.Page{Limit: 5}}))
 		},
 		"waiting usage": func(ctx context.Context, s domain.Scope) (any, error) {
-			return items(state.Waiting(ctx, s, domain.Page{Limit: 5}))
+			return items(state.Waiting(ctx, s, domain.Listing{Page: domain.Page{Limit: 5}}))
 		},
 		"open sessions": func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(state.OpenSessions(ctx, s, []domain.FeedKey{{Source: "pgw"}}))
@@ -287,7 +291,7 @@ func (w *twins) aboutUsage() map[string]read {
 				return pairs(analytics.Series(ctx, s, of, span, domain.Interval{Unit: unit, Zone: time.UTC}, domain.AllMeasures))
 			}
 		}
-		for _, by := range []domain.Dimension{domain.ByProtocol, domain.ByIPAddress, domain.ByOperator, domain.ByTariff, domain.ByGroup, domain.ByTag} {
+		for _, by := range []domain.Dimension{domain.ByProtocol, domain.ByIPAddress, domain.ByOperator, domain.ByTariff, domain.ByGroup, domain.ByTag, domain.BySource} {
 			all[fmt.Sprint(name, " by ", by)] = func(ctx context.Context, s domain.Scope) (any, error) {
 				return pairs(analytics.Breakdown(ctx, s, of, span, by, 10))
 			}
@@ -318,13 +322,13 @@ func gather[T any](read func(context.Context, domain.Scope, func(domain.Subject,
 }
 
 func (w *twins) aboutAccess() map[string]read {
-	access, log, snapshots := db.NewAccess(w.pool), audit.NewLog(w.pool), db.NewSnapshots(w.pool)
-	page := domain.Page{Limit: 5}
+	access, log, snapshots := access.New(w.pool), audit.NewLog(w.pool), db.NewSnapshots(w.pool)
+	part := domain.Listing{Page: domain.Page{Limit: 5}}
 	return map[string]read{
-		"users": func(ctx context.Context, s domain.Scope) (any, error) { return items(access.Users(ctx, s, page)) },
-		"keys":  func(ctx context.Context, s domain.Scope) (any, error) { return items(access.Keys(ctx, s, page)) },
+		"users": func(ctx context.Context, s domain.Scope) (any, error) { return items(access.Users(ctx, s, part)) },
+		"keys":  func(ctx context.Context, s domain.Scope) (any, error) { return items(access.Keys(ctx, s, part)) },
 		"the audit": func(ctx context.Context, s domain.Scope) (any, error) {
-			return items(log.List(ctx, s, w.listing("", "at DESC", domain.AuditFields)))
+			return items(log.List(ctx, s, w.listing("", "sequence DESC", domain.AuditFields)))
 		},
 		"the audit, counted": func(ctx context.Context, s domain.Scope) (any, error) {
 			return found(log.Count(ctx, s, domain.Listing{}))

@@ -13,8 +13,10 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	"simgraph/db/access"
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
+	"simgraph/db/fleettest"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
@@ -27,10 +29,10 @@ func TestACompanyWithTheSameIdentifiersChangesNoAnswer(t *testing.T) {
 	t.Parallel()
 	w := newTwins(t)
 	w.load("acme", 1)
-	w.company = must[*domain.Company](t)(companies.New(w.pool).FindExternal(t.Context(), "acme"))
+	w.company = fleettest.Must[*domain.Company](t)(companies.New(w.pool).FindExternal(t.Context(), "acme"))
 	whole := domain.Whole(w.company.CompanyID)
 	some := domain.Scope{Company: w.company.CompanyID, Groups: []int64{12}, Masked: []int64{12}}
-	if _, _, err := db.NewAccess(w.pool).CreateKey(t.Context(), whole, "ops@acme.example", nil, time.Hour); err != nil {
+	if _, _, err := access.New(w.pool).CreateKey(t.Context(), whole, domain.KeySpec{Email: "ops@acme.example", Lifetime: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
 	before := map[string]string{}

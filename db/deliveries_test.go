@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"simgraph/db/delivery"
 	"simgraph/domain"
+	"simgraph/domain/webhook"
 )
 
 // Mails and messages to webhooks are one list, of which every page goes on where the one
@@ -28,16 +30,16 @@ INSERT INTO webhook_messages (company_id, message_id, webhook_id, event_type, ev
 SELECT 1, gen_random_uuid(), 1 + n % 2, 'alert.fired', '{}', (ARRAY['queued', 'delivered', 'failed'])[1 + n / 2 % 3], '-infinity', $1::timestamptz - make_interval(mins => n / 3)
 FROM generate_series(0, 59) AS n`, f.now)
 	deliveries := delivery.New(f.pool)
-	ids := func(slice domain.Slice[*domain.Delivery]) (ids []string) {
+	ids := func(slice domain.Slice[domain.Delivery]) (ids []string) {
 		for _, one := range slice.Items {
-			ids = append(ids, one.DeliveryID)
+			ids = append(ids, sentOf(one).id)
 		}
 		return ids
 	}
 	whole, err := deliveries.List(t.Context(), f.whole(), domain.DeliveryFilter{}, domain.Page{Limit: 100})
 	try(t, err)
 	same(t, len(whole.Items), 70) // 40 mails, and 30 messages that are no commands
-	if !slices.IsSortedFunc(whole.Items, func(a, b *domain.Delivery) int { return b.CreatedAt.Compare(a.CreatedAt) }) {
+	if !slices.IsSortedFunc(whole.Items, func(a, b domain.Delivery) int { return sentOf(b).at.Compare(sentOf(a).at) }) {
 		t.Error("the list is in another order")
 	}
 	var forward, backward []string
@@ -73,22 +75,53 @@ FROM generate_series(0, 59) AS n`, f.now)
 			t.Errorf("%+v: %d and %d, want %d", of, n, len(list.Items), want)
 		}
 		for _, one := range list.Items {
-			if of.Channel != "" && one.Channel != of.Channel || of.State != "" && one.State != of.State {
+			if of.Channel != "" && one.Channel() != of.Channel || of.State != "" && sentOf(one).state != of.State {
 				t.Errorf("%+v has %+v", of, one)
 			}
 		}
 	}
-	found, err := deliveries.FindMany(t.Context(), f.whole(), []string{forward[0], forward[1], "none", "01900000-0000-7000-8000-000000000001"})
+	var mails []string
+	for _, one := range whole.Items {
+		if mail, is := one.(*domain.Mail); is {
+			mails = append(mails, mail.MailID)
+		}
+	}
+	found, err := deliveries.FindMails(t.Context(), f.whole(), append([]string{"none", "01900000-0000-7000-8000-000000000001"}, forward...))
 	try(t, err)
-	same(t, len(found), 2)
-	found, err = deliveries.FindMany(t.Context(), domain.Whole(2), forward)
+	same(t, len(found), 40)
+	found, err = deliveries.FindMails(t.Context(), domain.Whole(2), mails)
 	try(t, err)
 	same(t, len(found), 0)
 	_, err = deliveries.List(t.Context(), only(boats), domain.DeliveryFilter{}, domain.Page{Limit: 1})
 	same(t, kindOf(err), domain.KindForbidden)
 	for _, one := range whole.Items {
-		if one.Channel == domain.ByMail && one.State == domain.DeliveryQueued && (one.NextAttemptAt == nil || !one.NextAttemptAt.Equal(f.now)) || one.Channel == domain.ByWebhook && one.NextAttemptAt != nil {
+		sent := sentOf(one)
+		if one.Channel() == domain.ByMail && sent.state == domain.DeliveryQueued && (sent.next == nil || !sent.next.Equal(f.now)) || one.Channel() == domain.ByWebhook && sent.next != nil {
 			t.Errorf("%+v is tried at another time", one)
 		}
+		if message, is := one.(*webhook.Delivery); is && (message.WebhookName != "ops" || message.EventType != webhook.AlertFired) {
+			t.Errorf("%+v is of another webhook", message)
+		}
+		if mail, is := one.(*domain.Mail); is && (mail.Email != "ops@acme.example" || mail.RecipientID != 1 || mail.Kind != domain.MailAlerts) {
+			t.Errorf("%+v is another mail", mail)
+		}
 	}
+}
+
+// common is what mails and messages have.
+type common struct {
+	id    string
+	state domain.DeliveryState
+	at    time.Time
+	next  *time.Time
+}
+
+func sentOf(of domain.Delivery) common {
+	switch of := of.(type) {
+	case *domain.Mail:
+		return common{of.MailID, of.State, of.CreatedAt, of.NextAttemptAt()}
+	case *webhook.Delivery:
+		return common{of.DeliveryID, of.State, of.CreatedAt, of.NextAttemptAt}
+	}
+	return common{}
 }

@@ -108,7 +108,7 @@ func readsTwice(sql string) bool {
 }
 
 var (
-	joinsShared       = regexp.MustCompile(`\bJOIN (?:company_lookup|user_lookup|operators|usage_ledger|usage_ledger_months)\b`)
+	joinsShared       = regexp.MustCompile(`\bJOIN (?:company_lookup|user_lookup|operators|usage_ledger|usage_ledger_months|retentions)\b`)
 	insertedColumns   = regexp.MustCompile(`\([^)]*\)`)
 	namesParts        = regexp.MustCompile(`(?:WITH|\),) (\w+) AS (?:MATERIALIZED )?\(`)
 	setsColumns       = regexp.MustCompile(`(?s)\bUPDATE \w+(?: \w+)? SET (.*?)\b(?:FROM|WHERE)\b`)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
@@ -46,8 +47,8 @@ var planted = map[string]string{
 INSERT INTO user_lookup (email, company_id) SELECT l.email, 1 FROM unnest($1::text[]) AS l(email)
 WHERE NOT EXISTS (SELECT FROM user_lookup known WHERE known.email = l.email)`,
 	"unnest of several arrays beside OR EXISTS": `
-INSERT INTO subscriber_tags (company_id, subscriber_key, tag_name)
-SELECT own.company_id, n.k, n.t FROM companies own CROSS JOIN unnest($2::bigint[], $3::text[]) AS n(k, t)
+INSERT INTO alert_recipients (company_id, email, email_key)
+SELECT own.company_id, n.e, n.k FROM companies own CROSS JOIN unnest($2::text[], $3::text[]) AS n(e, k)
 WHERE own.company_id = $1 AND ($4::bigint = 0 OR EXISTS (SELECT FROM condition_alerts a WHERE a.company_id = $1 AND a.alert_id = $4))
 ON CONFLICT DO NOTHING`,
 	"an INSERT joins what a function returns to a table": `
@@ -76,7 +77,8 @@ func TestTheRulesOfShapesFindPlantedViolations(t *testing.T) {
 	}
 }
 
-// Citus refuses each planted statement, or plans no task for it.
+// Citus refuses each planted statement, plans no task for it, or stores nothing where
+// PostgreSQL stores what it is given.
 func TestCitusRefusesWhatTheRulesOfShapesSay(t *testing.T) {
 	if !dbtest.OnCitus() {
 		t.Skip("needs Citus")
@@ -84,7 +86,7 @@ func TestCitusRefusesWhatTheRulesOfShapesSay(t *testing.T) {
 	t.Parallel()
 	conn := newTasks(t)
 	for rule, sql := range planted {
-		if fault := conn.fault(sql); fault == "" {
+		if fault := conn.fault(sql); fault == "" && (!strings.Contains(rule, "what a function returns") || conn.rows != 0) {
 			t.Errorf("Citus runs the statement of the rule %q", rule)
 		}
 	}

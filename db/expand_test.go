@@ -14,6 +14,8 @@ import (
 // contracted are what migrations take away that the version before them may use,
 // each with the reason why none does that can still run beside it.
 var contracted = map[string]string{
+	"00094_source_silence.sql: CHECK ((kind = ANY (ARRAY['silent'::text, 'storm'::text, 'forecast'::text, 'change'::text, 'source'::text]))) on condition_alerts refuses more than before":                                                      "it stands for a check that allowed fewer kinds",
+	"00093_fixed_addresses.sql: CREATE UNIQUE INDEX subscribers_fixed_ip_address ON public.subscribers USING btree (company_id, fixed_ip_address) WHERE (fixed_ip_address IS NOT NULL) on subscribers refuses more than before":                 "the version before writes no fixed addresses",
 	"00058_user_addresses.sql: CREATE UNIQUE INDEX user_lookup_pkey ON public.user_lookup USING btree (email, company_id) on user_lookup refuses more than before":                                                                              "it stands for a key of the address alone, which refused more",
 	"00058_user_addresses.sql: PRIMARY KEY (email, company_id) on user_lookup refuses more than before":                                                                                                                                         "it stands for a key of the address alone, which refused more",
 	"00071_changes_of_a_moment.sql: CREATE UNIQUE INDEX condition_log_once ON public.condition_log USING btree (company_id, alert_id, revision, subject_id, source, nas, trait, since, state, after) on condition_log refuses more than before": "it stands for one without after, which refused more",

@@ -9,6 +9,3 @@ func (m *Migrations) Impatient(wait, pause time.Duration, attempts int) *Migrati
 	m.patience = lockPatience{lock: wait, pause: pause, attempts: attempts, turns: 1}
 	return m
 }
-
-// RefusalsCounted is how many counts the store remembers.
-func RefusalsCounted(a *Access) int { return len(a.refused.counted) }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"simgraph/db/feed"
+	"simgraph/db/fleettest"
 	"simgraph/domain"
 )
 
@@ -15,7 +16,7 @@ func (f *feedFixture) refusals() (found []string) {
 	if err := f.feed.Flush(f.Context()); err != nil {
 		f.Fatal(err)
 	}
-	page := must[domain.Slice[*domain.FeedReject]](f.T)(feed.NewState(f.pool).Rejects(f.Context(), f.scope, domain.Page{Limit: 100}))
+	page := fleettest.Must[domain.Slice[*domain.FeedReject]](f.T)(feed.NewState(f.pool).Rejects(f.Context(), f.scope, domain.Listing{Page: domain.Page{Limit: 100}}))
 	for _, r := range page.Items {
 		found = append(found, fmt.Sprintf("%s %s %s %d: %s", r.Source, r.NAS, r.Reason, r.Requests, r.Example))
 	}
@@ -27,7 +28,7 @@ func (f *feedFixture) refusals() (found []string) {
 func TestRefusedPacketsAreListedWithTheCommandThatAdmitsThem(t *testing.T) {
 	t.Parallel()
 	f := newFeed(t, 1)
-	clients := must[[]*domain.RADIUSClient](t)(f.feed.Clients(t.Context()))
+	clients := fleettest.Must[[]*domain.RADIUSClient](t)(f.feed.Clients(t.Context()))
 	address := netip.MustParseAddr("10.1.0.9")
 	for range 3 {
 		f.feed.Refuse(domain.FeedRefusal{Address: address, NAS: "pgw1"})
@@ -59,7 +60,7 @@ func TestAnUnknownAddressIsShownToNoneOfSeveralCompanies(t *testing.T) {
 	t.Parallel()
 	f := newFeed(t, 1)
 	other := newUsageFleetOn(t, f.pool, "zenith", 1)
-	clients := must[[]*domain.RADIUSClient](t)(f.feed.Clients(t.Context()))
+	clients := fleettest.Must[[]*domain.RADIUSClient](t)(f.feed.Clients(t.Context()))
 	f.feed.Refuse(domain.FeedRefusal{Address: netip.MustParseAddr("10.1.0.9")})
 	f.feed.Refuse(domain.FeedRefusal{Address: netip.MustParseAddr("10.1.0.9"), Clients: clients})
 	if got := f.refusals(); len(got) != 1 || !strings.Contains(got[0], domain.WrongSecret) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"simgraph/db/feed"
+	"simgraph/db/fleettest"
 	"simgraph/domain"
 )
 
@@ -32,7 +33,7 @@ func plainUsage(physicalID, source string) domain.UsageRecord {
 
 func elementsText(t *testing.T, s *feed.State, scope domain.Scope, page domain.Page) (string, domain.Slice[*domain.FeedElement]) {
 	t.Helper()
-	slice := must[domain.Slice[*domain.FeedElement]](t)(s.Elements(t.Context(), scope, page))
+	slice := fleettest.Must[domain.Slice[*domain.FeedElement]](t)(s.Elements(t.Context(), scope, domain.Listing{Page: page}))
 	var b strings.Builder
 	for _, e := range slice.Items {
 		fmt.Fprintf(&b, "%s/%s %t", e.Source, e.NAS, e.CompleteUntil != nil)
@@ -47,7 +48,7 @@ func elementsText(t *testing.T, s *feed.State, scope domain.Scope, page domain.P
 func TestSourcesShowTheirNetworkElementsAndPackets(t *testing.T) {
 	t.Parallel()
 	f, state := newFedFeed(t)
-	const before = "pgw/ true\nplain/ true\n"
+	const before = "pgw/ true\npgw/nas true\nplain/ true\n" // those with watermarks
 	if got, _ := elementsText(t, state, f.scope, domain.Page{Limit: 10}); got != before {
 		t.Errorf("before the counts are stored:\n%s", got)
 	}
@@ -74,19 +75,19 @@ func TestSourcesShowTheirNetworkElementsAndPackets(t *testing.T) {
 	if got, _ := elementsText(t, state, f.scope, domain.Page{Limit: 1, Cursor: slice.Cursor(0)}); !strings.Contains(got, "quarantined=4") {
 		t.Errorf("the second page after another packet: %s", got)
 	}
-	if n := must[int](t)(state.CountElements(t.Context(), f.scope)); n != 4 {
+	if n := fleettest.Must[int](t)(state.CountElements(t.Context(), f.scope, domain.Listing{})); n != 4 {
 		t.Errorf("%d elements", n)
 	}
 	keys := []domain.FeedKey{{Source: "pgw", NAS: "nas"}, {Source: "pgw"}}
 	f.account(f.of("3", 30, 2)) // a counter without gigawords has passed its end
-	if of := must[map[domain.FeedKey]int](t)(state.IncompleteSessions(t.Context(), f.scope, keys)); len(of) != 1 || of[keys[0]] != 1 {
+	if of := fleettest.Must[map[domain.FeedKey]int](t)(state.IncompleteSessions(t.Context(), f.scope, keys)); len(of) != 1 || of[keys[0]] != 1 {
 		t.Errorf("incomplete are %v", of)
 	}
-	if open := must[map[domain.FeedKey]int](t)(state.OpenSessions(t.Context(), f.scope, keys)); len(open) != 1 || open[keys[0]] != 3 {
+	if open := fleettest.Must[map[domain.FeedKey]int](t)(state.OpenSessions(t.Context(), f.scope, keys)); len(open) != 1 || open[keys[0]] != 3 {
 		t.Errorf("open are %v", open)
 	}
 	group := domain.Scope{Company: f.scope.Company, Groups: []int64{1}}
-	if open := must[map[domain.FeedKey]int](t)(state.OpenSessions(t.Context(), group, keys)); open[keys[0]] != 1 {
+	if open := fleettest.Must[map[domain.FeedKey]int](t)(state.OpenSessions(t.Context(), group, keys)); open[keys[0]] != 1 {
 		t.Errorf("the group sees %v open", open)
 	}
 	if got, _ := elementsText(t, state, domain.Whole(f.scope.Company+1), domain.Page{Limit: 10}); got != "" {
@@ -138,7 +139,7 @@ func TestRejectsAndWaitingUsageAreListedForTheWholeCompany(t *testing.T) {
 	page := domain.Page{Limit: 1}
 	var reasons []string
 	for range 2 {
-		slice := must[domain.Slice[*domain.FeedReject]](t)(state.Rejects(t.Context(), f.scope, page))
+		slice := fleettest.Must[domain.Slice[*domain.FeedReject]](t)(state.Rejects(t.Context(), f.scope, domain.Listing{Page: page}))
 		reasons = append(reasons, fmt.Sprintf("%s %d", slice.Items[0].Reason, slice.Items[0].Requests))
 		page.Cursor = slice.Cursor(0)
 	}
@@ -149,7 +150,7 @@ func TestRejectsAndWaitingUsageAreListedForTheWholeCompany(t *testing.T) {
 	page = domain.Page{Limit: 3}
 	var waiting []string
 	for more := true; more; {
-		slice := must[domain.Slice[*domain.WaitingUsage]](t)(state.Waiting(t.Context(), f.scope, page))
+		slice := fleettest.Must[domain.Slice[*domain.WaitingUsage]](t)(state.Waiting(t.Context(), f.scope, domain.Listing{Page: page}))
 		for _, w := range slice.Items {
 			waiting = append(waiting, fmt.Sprintf("%s%s%s %s %d %d", w.PhysicalID, w.IMSI, w.MSISDN, w.Source, w.Records, w.Bytes))
 		}
@@ -160,16 +161,16 @@ func TestRejectsAndWaitingUsageAreListedForTheWholeCompany(t *testing.T) {
 	if got, want := strings.Join(waiting, ", "), "2 pgw 2 9, 3 pgw 1 1, nobody pgw 1 1, nobody plain 1 1"; got != want {
 		t.Errorf("what waits is %s, not %s", got, want)
 	}
-	rejects, waits := must[int](t)(state.CountRejects(t.Context(), f.scope)), must[int](t)(state.CountWaiting(t.Context(), f.scope))
+	rejects, waits := fleettest.Must[int](t)(state.CountRejects(t.Context(), f.scope, domain.Listing{})), fleettest.Must[int](t)(state.CountWaiting(t.Context(), f.scope, domain.Listing{}))
 	if rejects != 2 || waits != 4 {
 		t.Errorf("%d rejects and %d that wait are counted", rejects, waits)
 	}
 	group := domain.Scope{Company: f.scope.Company, Groups: []int64{1}}
 	for name, read := range map[string]func() error{
-		"rejects":   func() error { _, err := state.Rejects(t.Context(), group, page); return err },
-		"waiting":   func() error { _, err := state.Waiting(t.Context(), group, page); return err },
-		"rejects n": func() error { _, err := state.CountRejects(t.Context(), group); return err },
-		"waiting n": func() error { _, err := state.CountWaiting(t.Context(), group); return err },
+		"rejects":   func() error { _, err := state.Rejects(t.Context(), group, domain.Listing{Page: page}); return err },
+		"waiting":   func() error { _, err := state.Waiting(t.Context(), group, domain.Listing{Page: page}); return err },
+		"rejects n": func() error { _, err := state.CountRejects(t.Context(), group, domain.Listing{}); return err },
+		"waiting n": func() error { _, err := state.CountWaiting(t.Context(), group, domain.Listing{}); return err },
 	} {
 		if fault, is := domain.AsError(read()); !is || fault.Kind != domain.KindForbidden {
 			t.Errorf("%s for a user of a group: %v", name, fault)

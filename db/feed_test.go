@@ -56,7 +56,7 @@ func (f *feedFixture) account(a domain.Accounting) domain.AccountingResult {
 // of is a report of the session of a subscriber that is named by its IMSI.
 func (f *feedFixture) of(imsi string, minutes int, bytes int64) domain.Accounting {
 	r := readingOf("", "nas/"+imsi, usageNow.Add(-2*time.Hour), minutes, bytes, 0)
-	r.Source, r.Report.IMSI, r.Report.NAS = "", imsi, "nas"
+	r.Source, r.IMSI, r.Report.NAS = "", imsi, "nas"
 	return domain.Accounting{NAS: "nas", At: r.EndedAt, Record: r}
 }
 
@@ -79,7 +79,7 @@ func TestAccountingIsStoredByWhatBecomesOfIt(t *testing.T) {
 			t.Errorf("%d is %s, not %s", i, got, step.want)
 		}
 	}
-	page, err := feed.NewState(f.pool).Rejects(t.Context(), f.scope, domain.Page{Limit: 5})
+	page, err := feed.NewState(f.pool).Rejects(t.Context(), f.scope, domain.Listing{Page: domain.Page{Limit: 5}})
 	if rejects := page.Items; err != nil || len(rejects) != 2 || rejects[0].Reason != "no reason" || rejects[0].Requests != 2 || rejects[1].Reason != "the ledger rejects mobileOriginated" {
 		t.Errorf("rejects: %+v, %v", rejects, err)
 	}
@@ -110,6 +110,88 @@ func TestACardIsFoundByItsICCID(t *testing.T) {
 	f.mustAgree()
 }
 
+// A request that names its subscriber by its address alone is that of the subscriber with
+// this fixed address, and belongs to the session that others report by its IMSI.
+func TestASubscriberIsFoundByItsFixedAddress(t *testing.T) {
+	t.Parallel()
+	f := newFeed(t, 3)
+	f.nameSubscribers()
+	f.pool.MustExec(`UPDATE subscribers SET fixed_ip_address = v.address FROM (VALUES ('s1', '10.1.2.3'), ('s2', '2001:db8:0:1::/64')) AS v(id, address) WHERE physical_id = v.id`)
+	at := func(minutes int, bytes int64, addresses ...string) domain.Accounting {
+		a := f.of("", minutes, bytes)
+		a.Record.SessionID, a.FixedAddresses, a.Found = "nas/s", addresses, "Framed-IP-Address "+addresses[0]
+		return a
+	}
+	named := f.of("234151", 10, 5)
+	named.Record.SessionID = "nas/s"
+	for i, step := range []struct {
+		a    domain.Accounting
+		want domain.AccountingResult
+	}{
+		{at(5, 2, "10.1.2.3"), domain.AccountingBooked}, {named, domain.AccountingBooked}, {at(20, 9, "10.1.2.3"), domain.AccountingBooked},
+		{at(20, 9, "10.1.2.3"), domain.AccountingNothingNew}, {at(20, 4, "2001:db8:0:1::7", "2001:db8:0:1::/64"), domain.AccountingBooked},
+		{at(20, 9, "10.1.2.4"), domain.AccountingUnusable},
+	} {
+		if got := f.account(step.a); got != step.want {
+			t.Errorf("%d is %s, not %s", i, got, step.want)
+		}
+	}
+	if n, sessions := f.int(bookedBytes), f.int(`SELECT count(*) FROM sessions WHERE company_id = $1`); n != 13_000 || sessions != 2 {
+		t.Errorf("%d bytes of %d sessions are booked", n, sessions)
+	}
+	page, err := feed.NewState(f.pool).Rejects(t.Context(), f.scope, domain.Listing{Page: domain.Page{Limit: 5}})
+	if r := page.Items; err != nil || len(r) != 1 || r[0].Reason != domain.NoFixedAddress || !strings.HasSuffix(r[0].Example, ": Framed-IP-Address 10.1.2.4") {
+		t.Errorf("rejects: %+v, %v", r, err)
+	}
+	f.mustAgree()
+}
+
+// Companies may have the same addresses, as private ones.
+func TestAnAddressBelongsToTheFirstCompanyThatHasIt(t *testing.T) {
+	t.Parallel()
+	f := newFeed(t, 1)
+	other := newUsageFleetOn(t, f.pool, "zenith", 1)
+	f.addClient(other.scope, "pgw")
+	f.pool.MustExec(`UPDATE subscribers SET fixed_ip_address = '10.1.2.3' WHERE company_id = $1`, other.scope.Company)
+	for minutes := 10; minutes <= 20; minutes += 10 {
+		a := f.of("", minutes, int64(minutes))
+		a.Record.SessionID, a.FixedAddresses = fmt.Sprint("nas/", minutes), []string{"10.1.2.3"}
+		if got := f.account(a); got != domain.AccountingBooked {
+			t.Errorf("it is %s", got)
+		}
+		f.pool.MustExec(`UPDATE subscribers SET fixed_ip_address = '10.1.2.3' WHERE company_id = $1`, f.scope.Company)
+	}
+	if ours, theirs := f.int(bookedBytes), other.int(bookedBytes); ours != 20_000 || theirs != 10_000 {
+		t.Errorf("%d and %d were booked", ours, theirs)
+	}
+}
+
+// Fifteen digits that may be an IMSI or a number are the IMSI where somebody has it, and
+// else the number; what waits is booked by either.
+func TestFifteenDigitsAreAnIMSIOrANumber(t *testing.T) {
+	t.Parallel()
+	f := newFeed(t, 3)
+	f.pool.MustExec(`UPDATE subscribers SET imsi = '234150000000001' WHERE physical_id = 's0'`)
+	f.pool.MustExec(`UPDATE subscribers SET subscriber_id = '234150000000002' WHERE physical_id = 's1'`)
+	of := func(id string) domain.Accounting {
+		a := f.of(id, 10, 7)
+		a.Record.MSISDN, a.Record.IMSIDecides, a.DialledNumber = id, true, id
+		return a
+	}
+	for id, want := range map[string]domain.AccountingResult{
+		"234150000000001": domain.AccountingBooked, "234150000000002": domain.AccountingBooked, "234150000000003": domain.AccountingQuarantined,
+	} {
+		if got := f.account(of(id)); got != want {
+			t.Errorf("%s is %s, not %s", id, got, want)
+		}
+	}
+	f.pool.MustExec(`UPDATE subscribers SET subscriber_id = '234150000000003' WHERE physical_id = 's2'`)
+	if n, err := f.usage.Replay(t.Context(), f.scope); n != 1 || err != nil {
+		t.Errorf("%d are replayed, %v", n, err)
+	}
+	f.mustAgree()
+}
+
 // The example of a reason is the last request, with what was found in it.
 func TestTheExampleOfARejectQuotesWhatWasFound(t *testing.T) {
 	t.Parallel()
@@ -117,7 +199,7 @@ func TestTheExampleOfARejectQuotesWhatWasFound(t *testing.T) {
 	for _, found := range []string{"", `User-Name "van"`, `User-Name "\x00"`} {
 		f.account(domain.Accounting{NAS: "nas", At: f.now, Unusable: "nobody", Found: found})
 	}
-	page, err := feed.NewState(f.pool).Rejects(t.Context(), f.scope, domain.Page{Limit: 5})
+	page, err := feed.NewState(f.pool).Rejects(t.Context(), f.scope, domain.Listing{Page: domain.Page{Limit: 5}})
 	want := "at " + f.now.UTC().Format(time.RFC3339) + `: User-Name "\x00"`
 	if r := page.Items; err != nil || len(r) != 1 || r[0].Requests != 3 || r[0].Example != want {
 		t.Errorf("rejects: %+v, %v", r, err)
@@ -141,6 +223,36 @@ func TestARequestBelongsToTheCompanyThatHasTheSubscriber(t *testing.T) {
 	f.account(f.of("7", 20, 9))
 	if ours, theirs := f.int(bookedBytes), other.int(bookedBytes); ours != 9000 || theirs != 5000 {
 		t.Errorf("%d and %d were booked: the first client's company comes first", ours, theirs)
+	}
+}
+
+// A number without a calling code is that of a subscriber in the country of the company:
+// of two companies with the same client, each reads it as its own.
+func TestNationalNumbersAreThoseOfTheCountryOfTheCompany(t *testing.T) {
+	t.Parallel()
+	f := newFeed(t, 1)
+	other := newUsageFleetOn(t, f.pool, "zenith", 1)
+	f.addClient(other.scope, "pgw")
+	f.pool.MustExec(`UPDATE subscribers SET subscriber_id = '447700900001' WHERE company_id = $1`, f.scope.Company)
+	f.pool.MustExec(`UPDATE subscribers SET subscriber_id = '497700900001' WHERE company_id = $1`, other.scope.Company)
+	report := func(minutes int) domain.Accounting {
+		a := f.of("", minutes, int64(minutes))
+		a.Record.MSISDN, a.DialledNumber = "07700900001", "07700900001"
+		return a
+	}
+	if got := f.account(report(1)); got != domain.AccountingQuarantined {
+		t.Errorf("without a country it is %s", got)
+	}
+	f.pool.MustExec(`UPDATE companies SET country_code = 'DE' WHERE company_id = $1`, other.scope.Company)
+	if got := f.account(report(5)); got != domain.AccountingBooked {
+		t.Errorf("in Germany it is %s", got)
+	}
+	f.pool.MustExec(`UPDATE companies SET country_code = 'GB' WHERE company_id = $1`, f.scope.Company)
+	if got := f.account(report(9)); got != domain.AccountingBooked {
+		t.Errorf("in Britain it is %s", got)
+	}
+	if ours, theirs := f.int(bookedBytes), other.int(bookedBytes); ours != 9000 || theirs != 5000 {
+		t.Errorf("%d and %d were booked", ours, theirs)
 	}
 }
 

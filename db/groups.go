@@ -55,19 +55,25 @@ func (g *Groups) FindMany(ctx context.Context, scope domain.Scope, ids []int64) 
 	return pg.Keyed(rows, func(of *domain.Group) int64 { return of.GroupID }), nil
 }
 
-// List implements domain.Groups.
-func (g *Groups) List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*domain.Group], error) {
-	byID := query.Field{Name: "groupId", Type: query.Integer}
-	sql := `SELECT g.group_id, g.name, g.hide_tariff_details FROM groups g WHERE ` + visibleGroups
-	return keyset.ByKey(ctx, g.pool, sql, byID, "g.group_id", page,
-		func(of *domain.Group) string { return pg.FormatInt(of.GroupID) }, scope.Company, pg.GroupsOf(scope))
+// groupsTable is the list of domain.GroupFields.
+var groupsTable = keyset.Table{
+	Key: query.Field{Name: "groupId", Type: query.Integer}, Select: `g.group_id, g.name, g.hide_tariff_details`, From: ` FROM groups g WHERE ` + visibleGroups,
+	Columns: map[string]keyset.Column{"groupId": {SQL: "g.group_id"}, "name": {SQL: "g.name"}, "isTariffHidden": {SQL: "g.hide_tariff_details"}},
 }
 
-const countGroups = `SELECT count(*) FROM groups g WHERE ` + visibleGroups
+type listedGroup struct {
+	domain.Group
+	keyset.Keyed
+}
+
+// List implements domain.Groups.
+func (g *Groups) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Group], error) {
+	return keyset.Page(ctx, g.pool, groupsTable, listing, func(r *listedGroup) *domain.Group { return &r.Group }, scope.Company, pg.GroupsOf(scope))
+}
 
 // Count implements domain.Groups.
-func (g *Groups) Count(ctx context.Context, scope domain.Scope) (int, error) {
-	return pg.Count(ctx, g.pool, countGroups, scope.Company, pg.GroupsOf(scope))
+func (g *Groups) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	return groupsTable.Count(ctx, g.pool, listing, scope.Company, pg.GroupsOf(scope))
 }
 
 const countsOfGroups = `

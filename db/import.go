@@ -2,13 +2,13 @@ package db
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db/audit"
+	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -53,19 +53,13 @@ func (i *Importer) grown(ctx context.Context, table string, answers []domain.Imp
 	i.analyzed[table] = i.created[table]
 }
 
-const lockCompany = `
-SELECT company_id
-FROM companies
-WHERE company_id = $1
-FOR NO KEY UPDATE`
-
 // inCompany runs do in a transaction in which no other import of the company
 // runs, so that what a statement reads is what it changes. do may be run again;
 // it returns what became of how many, for the audit log.
 func (i *Importer) inCompany(ctx context.Context, scope domain.Scope, what string, do func(tx *sqlx.Tx) (map[domain.Outcome]int, error)) error {
 	return pg.Retry(ctx, func() error {
 		return pg.InTx(ctx, i.pool, func(tx *sqlx.Tx) error {
-			if _, err := tx.ExecContext(ctx, lockCompany, scope.Company); err != nil {
+			if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
 				return err
 			}
 			counts, err := do(tx)
@@ -75,79 +69,4 @@ func (i *Importer) inCompany(ctx context.Context, scope domain.Scope, what strin
 			return audit.RecordImport(ctx, tx, scope, what, counts)
 		})
 	})
-}
-
-// verdict is what a statement says of the item with that identity.
-type verdict struct {
-	Item    string
-	Outcome string
-}
-
-// outcomes are the verdicts that are no refusals. "moved" is an update that
-// moves usage to other groups or billing periods.
-var outcomes = map[string]domain.Outcome{
-	"created": domain.Created, "updated": domain.Updated, "moved": domain.Updated, "unchanged": domain.Unchanged,
-}
-
-// movedBy returns the identities of the items that moved.
-func movedBy(verdicts map[string]string) []string {
-	var moved []string
-	for item, verdict := range verdicts {
-		if verdict == "moved" {
-			moved = append(moved, item)
-		}
-	}
-	slices.Sort(moved)
-	return moved
-}
-
-// judge runs a statement that returns a verdict on each item.
-func judge(ctx context.Context, tx sqlx.QueryerContext, into map[string]string, sql string, args ...any) error {
-	rows, err := tx.QueryxContext(ctx, sql, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }() // Err reports it
-	for rows.Next() {
-		var v verdict
-		if err := rows.Scan(&v.Item, &v.Outcome); err != nil {
-			return err
-		}
-		into[v.Item] = v.Outcome
-	}
-	return rows.Err()
-}
-
-// answer puts the verdicts in the order of the items; refuse words those that
-// are no outcome.
-func answer[T any](items []T, verdicts map[string]string, identity func(T) string, refuse func(item T, verdict string) *domain.Error) []domain.Imported {
-	answers := make([]domain.Imported, len(items))
-	for i, item := range items {
-		verdict := verdicts[identity(item)]
-		if outcome, ok := outcomes[verdict]; ok {
-			answers[i].Outcome = outcome
-		} else {
-			answers[i].Err = refuse(item, verdict)
-		}
-	}
-	return answers
-}
-
-// tally counts verdicts by their outcomes, but for those that others counted.
-func tally(verdicts map[string]string, others map[string]string) map[domain.Outcome]int {
-	counts := map[domain.Outcome]int{}
-	for item, verdict := range verdicts {
-		if outcomes[others[item]] == 0 {
-			counts[outcomes[verdict]]++
-		}
-	}
-	return counts
-}
-
-func tallyImported(answers []domain.Imported) map[domain.Outcome]int {
-	counts := map[domain.Outcome]int{}
-	for _, a := range answers {
-		counts[a.Outcome]++
-	}
-	return counts
 }

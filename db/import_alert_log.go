@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
 	"simgraph/db/audit"
+	"simgraph/db/imported"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
@@ -77,7 +77,7 @@ func (a *Alerts) KeepLog(ctx context.Context, scope domain.Scope, firings []doma
 		if err != nil {
 			return err
 		}
-		return audit.RecordImport(ctx, change.tx, scope, "alert-log", tallyImported(kept))
+		return audit.RecordImport(ctx, change.tx, scope, "alert-log", imported.TallyAnswers(kept))
 	})
 	return kept, err
 }
@@ -104,13 +104,13 @@ func (c *alertChange) keepLog(ctx context.Context, firings []domain.Firing, targ
 		return nil, err
 	}
 	args := slices.Concat([]any{c.scope.Company}, targetArrays(targets), firingArrays(firings), []any{ids})
-	if err := judge(ctx, c.tx, verdicts, importAlertLog, args...); err != nil {
+	if err := imported.Judge(ctx, c.tx, verdicts, importAlertLog, args...); err != nil {
 		return nil, err
 	}
 	kept := make([]domain.Imported, len(firings))
 	for i, f := range firings {
 		verdict := verdicts[strconv.Itoa(i+1)]
-		switch outcome, stored := outcomes[verdict]; {
+		switch outcome, stored := imported.Outcomes[verdict]; {
 		case stored:
 			kept[i].Outcome = outcome
 		case verdict == "subscriber":
@@ -145,110 +145,4 @@ func firingArrays(firings []domain.Firing) []any {
 		times(func(f domain.Firing) time.Time { return f.DateCreated }),
 		numbers(copyOfFiring),
 	}
-}
-
-// exportAlertLog names the alert where it still is as it was when it fired.
-const exportAlertLog = `
-WITH copies AS (
-  SELECT a.alert_id, ` + alertCopy + ` AS copy` + fromAlerts + `
-  WHERE a.company_id = $1
-)
-SELECT ` + alertLogSelect + `, abs(l.alert_id) AS former_id, l.revision, COALESCE(subject.physical_id, '') AS physical_id,
-  t.alert_id IS NOT NULL AS stands, COALESCE(` + alertTarget + `, '') AS alert_target, COALESCE(copies.copy, 0) AS copy,
-  COALESCE(lower.threshold, 0) AS lower_threshold, COALESCE(upper.threshold, 0) AS upper_threshold
-FROM alert_log l
-LEFT JOIN subscribers subject ON subject.company_id = $1 AND subject.key = l.subscriber_key
-LEFT JOIN alert_thresholds t ON t.company_id = $1 AND t.alert_id = l.alert_id AND t.boundary = l.limit_boundary AND t.revision = l.revision
-LEFT JOIN alerts a ON a.company_id = $1 AND a.alert_id = t.alert_id
-LEFT JOIN alert_thresholds lower ON lower.company_id = $1 AND lower.alert_id = t.alert_id AND lower.boundary = 'lower'
-LEFT JOIN alert_thresholds upper ON upper.company_id = $1 AND upper.alert_id = t.alert_id AND upper.boundary = 'upper'
-LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = a.subscriber_key
-LEFT JOIN copies ON copies.alert_id = t.alert_id
-WHERE l.company_id = $1
-ORDER BY l.date_created, l.entry_id`
-
-type exportedFiring struct {
-	domain.AlertLogEntry
-	FormerID       int64
-	Revision       int
-	PhysicalID     string
-	Stands         bool
-	AlertTarget    string
-	Copy           int
-	LowerThreshold int64
-	UpperThreshold int64
-}
-
-func (e exportedFiring) firing() domain.Firing {
-	f := domain.Firing{AlertLogEntry: e.AlertLogEntry, PhysicalID: e.PhysicalID}
-	if !e.Stands {
-		f.AlertID, f.Revision = e.FormerID, e.Revision
-		return f
-	}
-	f.AlertID = 0
-	spec := domain.AlertSpec{RuleType: e.RuleType, Target: e.AlertTarget, LowerThreshold: e.LowerThreshold, UpperThreshold: e.UpperThreshold}
-	f.Alert = &domain.AlertImport{AlertSpec: spec, Copy: e.Copy}
-	return f
-}
-
-const importSuppressions = `
-WITH line AS (
-  SELECT l.*, r.recipient_id, CASE
-    WHEN r.recipient_id IS NULL THEN 'recipient'
-    WHEN r.suppressed_since IS NOT NULL THEN 'unchanged'
-    ELSE 'updated' END AS outcome
-  FROM companies own
-  CROSS JOIN unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[]) AS l(email_key, since, reason, detail)
-  LEFT JOIN alert_recipients r ON r.company_id = own.company_id AND r.email_key = l.email_key
-  WHERE own.company_id = $1
-), written AS (
-  UPDATE alert_recipients r SET suppressed_since = l.since, suppressed_reason = l.reason, suppressed_detail = l.detail
-  FROM line l
-  WHERE r.company_id = $1 AND r.recipient_id = l.recipient_id AND l.outcome = 'updated'
-)
-SELECT email_key, outcome FROM line`
-
-// Suppress stops mail to recipients, also what waits. One that gets none already
-// stays as it is.
-func (r *Recipients) Suppress(ctx context.Context, scope domain.Scope, suppressions []domain.Suppression) (kept []domain.Imported, err error) {
-	key := func(s domain.Suppression) string { return emailKey(s.Email) }
-	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
-		verdicts := map[string]string{}
-		err := judge(ctx, tx, verdicts, importSuppressions, scope.Company, pq.StringArray(pg.Pluck(suppressions, key)),
-			usage.TimeArray(pg.Pluck(suppressions, func(s domain.Suppression) time.Time { return s.Since })),
-			pq.StringArray(pg.Pluck(suppressions, func(s domain.Suppression) string { return string(s.Reason) })),
-			pq.StringArray(pg.Pluck(suppressions, func(s domain.Suppression) string { return s.Detail })))
-		if err != nil {
-			return err
-		}
-		kept = answer(suppressions, verdicts, key, func(s domain.Suppression, _ string) *domain.Error {
-			return domain.NotFound("email", "recipient", s.Email)
-		})
-		if err := r.silenceSuppressed(ctx, tx, scope.Company); err != nil {
-			return err
-		}
-		return audit.RecordImport(ctx, tx, scope, "suppressions", tallyImported(kept))
-	})
-	return kept, err
-}
-
-const suppressedWithMail = `
-SELECT DISTINCT r.recipient_id
-FROM alert_recipients r
-LEFT JOIN alert_deliveries d ON d.company_id = $1 AND d.recipient_id = r.recipient_id AND d.mail_id IS NULL AND NOT d.suppressed
-LEFT JOIN mails m ON m.company_id = $1 AND m.recipient_id = r.recipient_id AND m.state = 'queued'
-WHERE r.company_id = $1 AND r.suppressed_since IS NOT NULL AND (d.recipient_id IS NOT NULL OR m.recipient_id IS NOT NULL)`
-
-// silenceSuppressed cancels the mail that waits for suppressed recipients.
-func (r *Recipients) silenceSuppressed(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) error {
-	var ids []int64
-	if err := tx.SelectContext(ctx, &ids, suppressedWithMail, company); err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if err := dropWaiting(ctx, tx, company, id, r.now()); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/audit"
+	"simgraph/db/imported"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -28,30 +29,30 @@ SELECT code, outcome FROM line`
 // the operators, so nothing is written where nothing changes.
 func (i *Importer) Operators(ctx context.Context, by *domain.Actor, items []*domain.Operator) ([]domain.Imported, error) {
 	code := func(o *domain.Operator) string { return o.Code }
-	found, err := pg.SelectAll[domain.Operator](ctx, i.pool, findOperators, pq.Array(pg.Pluck(items, code)))
+	known, err := NewCatalogue(i.pool).OperatorsOf(ctx, domain.Whole(domain.Installation), pg.Pluck(items, code))
 	if err != nil {
 		return nil, err
 	}
-	known, verdicts := pg.Keyed(found, code), map[string]string{}
+	verdicts := map[string]string{}
 	changed := slices.ContainsFunc(items, func(o *domain.Operator) bool {
 		verdicts[o.Code] = "unchanged"
 		return known[o.Code] == nil || known[o.Code].Name != o.Name
 	})
 	if !changed {
-		return answer(items, verdicts, code, unexpected), nil
+		return imported.Answer(items, verdicts, code, imported.Unexpected), nil
 	}
 	err = pg.InTx(ctx, i.pool, func(tx *sqlx.Tx) error {
-		err := judge(ctx, tx, verdicts, importOperators, pq.Array(pg.Pluck(items, code)),
+		err := imported.Judge(ctx, tx, verdicts, importOperators, pq.Array(pg.Pluck(items, code)),
 			pq.Array(pg.Pluck(items, func(o *domain.Operator) string { return o.Name })))
 		if err != nil {
 			return err
 		}
-		return audit.RecordImport(ctx, tx, domain.Whole(domain.Installation).By(by), "operators", tally(verdicts, nil))
+		return audit.RecordImport(ctx, tx, domain.Whole(domain.Installation).By(by), "operators", imported.Tally(verdicts, nil))
 	})
 	if err != nil {
 		return nil, err
 	}
-	answers := answer(items, verdicts, code, unexpected)
+	answers := imported.Answer(items, verdicts, code, imported.Unexpected)
 	i.grown(ctx, "operators", answers)
 	return answers, nil
 }
@@ -82,15 +83,15 @@ func (i *Importer) Tariffs(ctx context.Context, scope domain.Scope, items []*dom
 	name := func(t *domain.Tariff) string { return t.Name }
 	verdicts := map[string]string{}
 	err := i.inCompany(ctx, scope, "tariffs", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
-		err := judge(ctx, tx, verdicts, importTariffs, scope.Company, pq.Array(pg.Pluck(items, name)),
+		err := imported.Judge(ctx, tx, verdicts, importTariffs, scope.Company, pq.Array(pg.Pluck(items, name)),
 			pq.Array(pg.Pluck(items, func(t *domain.Tariff) int64 { return int64(t.LineRental) })),
 			pq.Array(pg.Pluck(items, func(t *domain.Tariff) string { return t.Currency })))
-		return tally(verdicts, nil), err
+		return imported.Tally(verdicts, nil), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	answers := answer(items, verdicts, name, unexpected)
+	answers := imported.Answer(items, verdicts, name, imported.Unexpected)
 	i.grown(ctx, "tariffs", answers)
 	return answers, nil
 }
@@ -122,20 +123,15 @@ func (i *Importer) Groups(ctx context.Context, scope domain.Scope, items []*doma
 	id := func(g *domain.Group) int64 { return g.GroupID }
 	verdicts := map[string]string{}
 	err := i.inCompany(ctx, scope, "groups", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
-		err := judge(ctx, tx, verdicts, importGroups, scope.Company, pq.Array(pg.Pluck(items, id)),
+		err := imported.Judge(ctx, tx, verdicts, importGroups, scope.Company, pq.Array(pg.Pluck(items, id)),
 			pq.Array(pg.Pluck(items, func(g *domain.Group) string { return g.Name })),
 			pq.Array(pg.Pluck(items, func(g *domain.Group) bool { return g.HideTariffDetails })))
-		return tally(verdicts, nil), err
+		return imported.Tally(verdicts, nil), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	answers := answer(items, verdicts, func(g *domain.Group) string { return pg.FormatInt(g.GroupID) }, unexpected)
+	answers := imported.Answer(items, verdicts, func(g *domain.Group) string { return pg.FormatInt(g.GroupID) }, imported.Unexpected)
 	i.grown(ctx, "groups", answers)
 	return answers, nil
-}
-
-// unexpected is for statements that refuse nothing.
-func unexpected[T any](T, string) *domain.Error {
-	return domain.Invalid("", "the database did not answer for this line")
 }

@@ -63,36 +63,35 @@ func (i *Importer) numbers(ctx context.Context, ids pq.StringArray) (map[string]
 		for _, company := range found {
 			numbers[company.ExternalID] = company.CompanyID
 		}
-		unknown := slices.ContainsFunc(ids, func(id string) bool { return numbers[id] == 0 })
-		if !unknown || numbered {
+		unknown := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return numbers[id] != 0 })
+		if len(unknown) == 0 || numbered {
 			return numbers, nil
 		}
-		if _, err := i.pool.ExecContext(ctx, numberCompanies, ids); err != nil {
+		if _, err := i.pool.ExecContext(ctx, numberCompanies, unknown); err != nil {
 			return nil, pg.Translate(err)
 		}
 	}
 }
 
 const (
-	lockOldCompany = companies.FindByID + `
-FOR NO KEY UPDATE`
 	writeCompany = `
-INSERT INTO companies (company_id, external_id, name, billing_day, time_zone)
-VALUES ($1, $2, $3, $4, $5)
+INSERT INTO companies (company_id, external_id, name, billing_day, time_zone, country_code)
+VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (company_id) DO UPDATE
-SET name = excluded.name, billing_day = excluded.billing_day, time_zone = excluded.time_zone`
+SET name = excluded.name, billing_day = excluded.billing_day, time_zone = excluded.time_zone,
+  country_code = excluded.country_code`
 )
 
 func (i *Importer) company(ctx context.Context, by *domain.Actor, c *domain.Company) (outcome domain.Outcome, err error) {
 	err = pg.InTx(ctx, i.pool, func(tx *sqlx.Tx) error {
-		old, err := pg.SelectAll[domain.Company](ctx, tx, lockOldCompany, c.CompanyID)
+		old, err := pg.SelectAll[domain.Company](ctx, tx, companies.LockByID, c.CompanyID)
 		if err != nil {
 			return err
 		}
 		if outcome = companyOutcome(old, c); outcome == domain.Unchanged {
 			return nil
 		}
-		if _, err := pg.Affected(ctx, tx, writeCompany, c.CompanyID, c.ExternalID, c.Name, c.BillingDay, c.TimeZone); err != nil {
+		if _, err := pg.Affected(ctx, tx, writeCompany, c.CompanyID, c.ExternalID, c.Name, c.BillingDay, c.TimeZone, c.CountryCode); err != nil {
 			return err
 		}
 		if len(old) == 1 && (old[0].BillingDay != c.BillingDay || old[0].TimeZone != c.TimeZone) {
@@ -104,6 +103,7 @@ func (i *Importer) company(ctx context.Context, by *domain.Actor, c *domain.Comp
 			Action: domain.AuditImport + "companies", SubjectType: "Company", SubjectID: c.ExternalID,
 			Changes: []domain.AuditChange{
 				domain.Became("name", c.Name), domain.Became("billingDay", pg.FormatInt(int64(c.BillingDay))), domain.Became("timeZone", c.TimeZone),
+				domain.Became("country", c.CountryCode),
 			},
 		})
 	})

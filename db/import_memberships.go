@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/imported"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
@@ -44,7 +45,7 @@ func (i *Importer) Memberships(ctx context.Context, scope domain.Scope, items []
 	var answers []domain.Imported
 	err := i.inCompany(ctx, scope, "memberships", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
 		verdicts := make(map[string]string, len(items))
-		err := judge(ctx, tx, verdicts, importMemberships, scope.Company,
+		err := imported.Judge(ctx, tx, verdicts, importMemberships, scope.Company,
 			pq.Array(pg.Pluck(items, func(m domain.Membership) string { return m.PhysicalID })),
 			pq.Array(pg.Pluck(items, func(m domain.Membership) string { return m.Since.Format(time.RFC3339Nano) })),
 			pq.Array(pg.Pluck(items, func(m domain.Membership) int64 { return orZero(m.GroupID) })),
@@ -53,8 +54,8 @@ func (i *Importer) Memberships(ctx context.Context, scope domain.Scope, items []
 			return nil, err
 		}
 		pair := func(m domain.Membership) string { return m.PhysicalID + "\x1f" + pg.FormatInt(m.Since.UnixMicro()) }
-		answers = answer(items, verdicts, pair, refuseMembership)
-		return tallyImported(answers), noteMemberships(ctx, tx, scope, items, answers)
+		answers = imported.Answer(items, verdicts, pair, refuseMembership)
+		return imported.TallyAnswers(answers), noteMemberships(ctx, tx, scope, items, answers)
 	})
 	return answers, err
 }
@@ -80,5 +81,5 @@ func refuseMembership(m domain.Membership, verdict string) *domain.Error {
 	case "future":
 		return domain.Invalid("since", "since is in the future")
 	}
-	return unexpected(m, verdict)
+	return imported.Unexpected(m, verdict)
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/announce"
+	"simgraph/db/imported"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -36,20 +38,20 @@ SELECT physical_id || chr(31) || tag_name, outcome FROM line`
 func (i *Importer) Tags(ctx context.Context, scope domain.Scope, items []domain.TagImport) ([]domain.Imported, error) {
 	verdicts := make(map[string]string, len(items))
 	err := i.inCompany(ctx, scope, "tags", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
-		err := judge(ctx, tx, verdicts, importTags, scope.Company,
+		err := imported.Judge(ctx, tx, verdicts, importTags, scope.Company,
 			pq.Array(pg.Pluck(items, func(t domain.TagImport) string { return t.PhysicalID })),
 			pq.Array(pg.Pluck(items, func(t domain.TagImport) string { return string(t.TagName) })))
 		if err != nil {
 			return nil, err
 		}
-		return tally(verdicts, nil), announceImported(ctx, tx, scope.Company, verdicts)
+		return imported.Tally(verdicts, nil), announce.Changed(ctx, tx, scope.Company, imported.Changed(verdicts))
 	})
 	if err != nil {
 		return nil, err
 	}
 	// Neither part can hold the control character.
 	pair := func(t domain.TagImport) string { return t.PhysicalID + "\x1f" + string(t.TagName) }
-	answers := answer(items, verdicts, pair, func(t domain.TagImport, _ string) *domain.Error {
+	answers := imported.Answer(items, verdicts, pair, func(t domain.TagImport, _ string) *domain.Error {
 		return domain.NotFound("physicalId", "subscriber", t.PhysicalID)
 	})
 	i.grown(ctx, "subscriber_tags", answers)

@@ -8,6 +8,7 @@ import (
 	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/domain/retention"
 )
 
 // pruneMails and pruneSuppressed take the oldest first: their ids begin with the
@@ -44,11 +45,11 @@ WHERE d.company_id = $1 AND d.notification_id = old.notification_id AND d.recipi
 	prunedAtOnce = 1000
 )
 
-// Prune removes the mails of all companies that were made before a time, with
-// which notifications they contained, and returns how many. The log of alerts
+// Prune removes the mails of all companies that have expired, with which
+// notifications they contained, and returns how many. The log of alerts
 // stays, and so does who unsubscribed; so does mail that waits.
-func (o *Outbox) Prune(ctx context.Context, before time.Time) (int, error) {
-	pruned := 0
+func (o *Outbox) Prune(ctx context.Context, expired retention.Expired) (int, error) {
+	pruned, before := 0, expired.Before(retention.Mails)
 	prunable, lost := companies.With(ctx, o.pool, prunableMails, before)
 	err := domain.TryCompanies(ctx, prunable, func(company domain.CompanyID) error {
 		mails, err := o.prune(ctx, pruneMails, company, before)

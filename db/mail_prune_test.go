@@ -6,6 +6,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/domain/retention"
 )
 
 func TestOldMailsGoAndTheLogAndWhatWaitsStay(t *testing.T) {
@@ -24,7 +25,7 @@ SELECT 7, ('0192' || lpad(n::text, 28, $3))::uuid, 1, 'a@b.example', 'alerts', $
 	pool.MustExec(`INSERT INTO alert_deliveries SELECT 7, mail_id, 1, 'a@b.example', created_at, false, mail_id FROM mails`)
 	pool.MustExec(`INSERT INTO alert_deliveries VALUES (7, gen_random_uuid(), 2, 'c@b.example', $1, true), (7, gen_random_uuid(), 2, 'c@b.example', $2, true),
   (7, gen_random_uuid(), 3, 'd@b.example', $1, false)`, old, fresh)
-	n, err := db.NewOutbox(pool, time.Now).Prune(t.Context(), now.AddDate(0, 0, -90))
+	n, err := db.NewOutbox(pool, time.Now).Prune(t.Context(), expired(t, retention.Mails, 90, now))
 	if err != nil || n != 3600 {
 		t.Errorf("%d mails went, %v", n, err)
 	}
@@ -41,4 +42,14 @@ SELECT 7, ('0192' || lpad(n::text, 28, $3))::uuid, 1, 'a@b.example', 'alerts', $
 			t.Errorf("%s: %d, %v", query, got, err)
 		}
 	}
+}
+
+// expired is the moment before which a kind of data is deleted by a retention.
+func expired(t *testing.T, name retention.Name, kept int, now time.Time) retention.Expired {
+	t.Helper()
+	moment, expires := retention.InForce{Kind: retention.Of(name), Kept: kept}.Expired(now)
+	if !expires {
+		t.Fatalf("%s are kept for ever", name)
+	}
+	return moment
 }

@@ -163,7 +163,7 @@ func Current(ctx context.Context, pool *sqlx.DB) error {
 	if err := Fit(ctx, pool); errors.Is(err, errUnfit) {
 		return err
 	} else if err != nil {
-		return errors.New("the database cannot be reached")
+		return unreached(err)
 	}
 	migrator, err := Migrator(pool)
 	if err != nil {
@@ -171,12 +171,30 @@ func Current(ctx context.Context, pool *sqlx.DB) error {
 	}
 	pending, err := migrator.HasPending(ctx)
 	if err != nil {
-		return errors.New("the database cannot be reached")
+		return unreached(err)
 	}
 	if pending {
 		return errors.New("the schema of the database is not up to date: run simgraph migrate up")
 	}
 	return nil
+}
+
+// Errors of Current. They name no address, since /readyz answers them without sign-in.
+var (
+	errNoPrimary = errors.New("the database has no primary: those of its hosts that answer are standbys, or read-only")
+	errUnreached = errors.New("the database cannot be reached")
+)
+
+func unreached(err error) error {
+	if pg.NoPrimary(err) {
+		return errNoPrimary
+	}
+	return errUnreached
+}
+
+// IsUnreached reports whether err of Current says that the database could not be asked.
+func IsUnreached(err error) bool {
+	return errors.Is(err, errNoPrimary) || errors.Is(err, errUnreached)
 }
 
 // MigrationLoss is what undoing migrations deletes of one table.
@@ -363,4 +381,30 @@ func (l MigrationLoss) count(ctx context.Context, pool *sqlx.DB) (int, error) {
 		where = "true"
 	}
 	return pg.Count(ctx, pool, pg.Fill(countLoss, "table", l.Table, "where", where, "most", strconv.Itoa(CountedRows+1)))
+}
+
+// Pending returns how many migrations the database lacks, and which of its own this
+// version does not know. It writes nothing.
+func Pending(ctx context.Context, pool *sqlx.DB) (pending int, unknown []int64, err error) {
+	known, err := migrationFiles()
+	if err != nil {
+		return 0, nil, err
+	}
+	var made bool
+	if err := pool.GetContext(ctx, &made, `SELECT to_regclass('goose_db_version') IS NOT NULL`); err != nil {
+		return 0, nil, pg.Translate(err)
+	}
+	pending = len(known)
+	if !made {
+		return pending, nil, nil
+	}
+	applied, err := pg.SelectValues[int64](ctx, pool, appliedMigrations)
+	for _, version := range applied {
+		if known[version] != "" {
+			pending--
+		} else {
+			unknown = append(unknown, version)
+		}
+	}
+	return pending, unknown, err
 }

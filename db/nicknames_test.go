@@ -39,7 +39,7 @@ FROM unnest($1::text[]) WITH ORDINALITY AS x (nickname, n)`, `{"van","Cafe`+"\u0
 			t.Fatal(err)
 		}
 	}
-	if !slices.Equal(nicknames, []string{"van", "Caf\u00e9", "ab", ""}) || !slices.Equal(groups, []string{"Vans", "Vans", "\u200b"}) {
+	if !slices.Equal(nicknames, []string{"van", "Caf\u00e9", "a\u200bb\u202e", ""}) || !slices.Equal(groups, []string{"Vans", "Va\u2066ns", "\u200b"}) {
 		t.Errorf("%q %q", nicknames, groups)
 	}
 }

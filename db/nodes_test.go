@@ -16,6 +16,7 @@ import (
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/domain/retention"
 	"simgraph/internal/seal"
 )
 
@@ -82,7 +83,7 @@ func TestANodeThatFailsDoesNotStopTheWorkOfOthers(t *testing.T) {
 	if !slices.Equal(pending, []domain.CompanyID{1, 2}) || !isUnavailable(err) {
 		t.Errorf("mail waits in %v, %v", pending, err)
 	}
-	pruned, err := outbox.Prune(t.Context(), time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))
+	pruned, err := outbox.Prune(t.Context(), expired(t, retention.Mails, 1, time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)))
 	if pruned != 2 || !isUnavailable(err) {
 		t.Errorf("%d mails are pruned, %v", pruned, err)
 	}

@@ -25,22 +25,33 @@ func NewCatalogue(pool *sqlx.DB) *Catalogue { return &Catalogue{pool} }
 const visibleOperators = `EXISTS (SELECT FROM subscribers s
   WHERE s.company_id = $1 AND ($2::bigint[] IS NULL OR s.group_id = ANY($2)) AND s.operator_code = o.code)`
 
-const listOperators = `SELECT o.code, o.name FROM operators o WHERE ` + visibleOperators
+const (
+	operatorColumns = `o.code, o.name`
+	fromOperators   = ` FROM operators o WHERE ` + visibleOperators
+)
+
+// operatorsTable is the list of domain.OperatorFields.
+var operatorsTable = keyset.Table{
+	Key: query.Field{Name: "code"}, Select: operatorColumns, From: fromOperators,
+	Columns: map[string]keyset.Column{"code": {SQL: "o.code"}, "name": {SQL: "o.name"}},
+}
+
+type listedOperator struct {
+	domain.Operator
+	keyset.Keyed
+}
 
 // Operators implements domain.Catalogue.
-func (c *Catalogue) Operators(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*domain.Operator], error) {
-	return keyset.ByKey(ctx, c.pool, listOperators, query.Field{Name: "code"}, "o.code", page,
-		func(of *domain.Operator) string { return of.Code }, scope.Company, pg.GroupsOf(scope))
+func (c *Catalogue) Operators(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Operator], error) {
+	return keyset.Page(ctx, c.pool, operatorsTable, listing, func(r *listedOperator) *domain.Operator { return &r.Operator }, scope.Company, pg.GroupsOf(scope))
 }
-
-const countOperators = `SELECT count(*) FROM operators o WHERE ` + visibleOperators
 
 // CountOperators implements domain.Catalogue.
-func (c *Catalogue) CountOperators(ctx context.Context, scope domain.Scope) (int, error) {
-	return pg.Count(ctx, c.pool, countOperators, scope.Company, pg.GroupsOf(scope))
+func (c *Catalogue) CountOperators(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	return operatorsTable.Count(ctx, c.pool, listing, scope.Company, pg.GroupsOf(scope))
 }
 
-const findVisibleOperators = listOperators + ` AND o.code = ANY($3)`
+const findVisibleOperators = `SELECT ` + operatorColumns + fromOperators + ` AND o.code = ANY($3)`
 
 // FindOperators implements domain.Catalogue.
 func (c *Catalogue) FindOperators(ctx context.Context, scope domain.Scope, codes []string) (map[string]*domain.Operator, error) {
@@ -69,22 +80,34 @@ func (c *Catalogue) OperatorsOf(ctx context.Context, _ domain.Scope, codes []str
 const visibleTariffs = `t.company_id = $1 AND ($2::bigint[] IS NULL OR EXISTS (SELECT FROM subscribers s
   WHERE s.company_id = $1 AND s.group_id = ANY($2) AND s.group_id <> ALL(COALESCE($3::bigint[], '{}')) AND s.tariff_name = t.name))`
 
-const listTariffs = `SELECT t.name, t.line_rental, t.currency FROM tariffs t WHERE ` + visibleTariffs
+const (
+	tariffColumns = `t.name, t.line_rental, t.currency`
+	fromTariffs   = ` FROM tariffs t WHERE ` + visibleTariffs
+)
+
+// tariffsTable is the list of domain.TariffFields.
+var tariffsTable = keyset.Table{
+	Key: query.Field{Name: "name"}, Select: tariffColumns, From: fromTariffs,
+	Columns: map[string]keyset.Column{"name": {SQL: "t.name"}, "lineRental": {SQL: "t.line_rental"}, "currency": {SQL: "t.currency"}},
+}
+
+type listedTariff struct {
+	domain.Tariff
+	keyset.Keyed
+}
 
 // Tariffs implements domain.Catalogue.
-func (c *Catalogue) Tariffs(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*domain.Tariff], error) {
-	return keyset.ByKey(ctx, c.pool, listTariffs, query.Field{Name: "name"}, "t.name", page,
-		func(of *domain.Tariff) string { return of.Name }, scope.Company, pg.GroupsOf(scope), pq.Int64Array(scope.Masked))
+func (c *Catalogue) Tariffs(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Tariff], error) {
+	return keyset.Page(ctx, c.pool, tariffsTable, listing, func(r *listedTariff) *domain.Tariff { return &r.Tariff },
+		scope.Company, pg.GroupsOf(scope), pq.Int64Array(scope.Masked))
 }
-
-const countTariffs = `SELECT count(*) FROM tariffs t WHERE ` + visibleTariffs
 
 // CountTariffs implements domain.Catalogue.
-func (c *Catalogue) CountTariffs(ctx context.Context, scope domain.Scope) (int, error) {
-	return pg.Count(ctx, c.pool, countTariffs, scope.Company, pg.GroupsOf(scope), pq.Int64Array(scope.Masked))
+func (c *Catalogue) CountTariffs(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	return tariffsTable.Count(ctx, c.pool, listing, scope.Company, pg.GroupsOf(scope), pq.Int64Array(scope.Masked))
 }
 
-const findVisibleTariffs = listTariffs + ` AND t.name = ANY($4)`
+const findVisibleTariffs = `SELECT ` + tariffColumns + fromTariffs + ` AND t.name = ANY($4)`
 
 // FindTariffs implements domain.Catalogue.
 func (c *Catalogue) FindTariffs(ctx context.Context, scope domain.Scope, names []string) (map[string]*domain.Tariff, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/companies"
+	"simgraph/db/delivery"
 	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/condition"
@@ -112,7 +113,7 @@ WHERE m.company_id = $1 AND m.state = 'queued' AND (m.due_at <= $2 OR m.due_at >
   ORDER BY q.due_at
   LIMIT $4
   FOR UPDATE SKIP LOCKED)
-RETURNING ` + mailSelect
+RETURNING ` + delivery.MailColumns
 
 // Claim implements domain.Outbox.
 func (o *Outbox) Claim(ctx context.Context, company domain.CompanyID, digest domain.Digest, limit int, lease time.Duration) ([]*domain.MailContent, error) {

@@ -7,6 +7,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/db/fleettest"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
@@ -17,34 +18,34 @@ import (
 func TestLookUpsByOneKeyKeepTheirPlan(t *testing.T) {
 	dbtest.WithoutCitus(t, "plans of PostgreSQL")
 	t.Parallel()
-	pool := newInventory(t)
+	pool := fleettest.NewInventory(t)
 	pool.SetMaxOpenConns(1)
 	pool.MustExecContext(t.Context(), "ANALYZE")
 	subscribers, groups, tags, records := db.NewSubscribers(pool), db.NewGroups(pool), db.NewTags(pool), usage.New(pool, nil, usage.Options{})
 	everything := domain.Projection{Fields: ^domain.FieldSet(0), PeriodStart: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}
 	lookUps := []func(context.Context, int64) error{
 		func(ctx context.Context, _ int64) error {
-			_, err := subscribers.Find(ctx, all, "p01", everything)
+			_, err := subscribers.Find(ctx, fleettest.All, "p01", everything)
 			return err
 		},
 		func(ctx context.Context, key int64) error {
-			_, err := subscribers.OfKeys(ctx, all, []int64{key}, everything)
+			_, err := subscribers.OfKeys(ctx, fleettest.All, []int64{key}, everything)
 			return err
 		},
 		func(ctx context.Context, id int64) error {
-			_, err := groups.FindMany(ctx, all, []int64{id})
+			_, err := groups.FindMany(ctx, fleettest.All, []int64{id})
 			return err
 		},
 		func(ctx context.Context, key int64) error {
-			_, err := tags.OfMany(ctx, all, []int64{key}, domain.Page{Limit: 10})
+			_, err := tags.OfMany(ctx, fleettest.All, []int64{key}, domain.Page{Limit: 10})
 			return err
 		},
 		func(ctx context.Context, key int64) error {
-			_, err := tags.NumberOf(ctx, all, []int64{key})
+			_, err := tags.NumberOf(ctx, fleettest.All, []int64{key})
 			return err
 		},
 		func(ctx context.Context, key int64) error {
-			_, err := records.CurrentOf(ctx, all, everything.PeriodStart, []int64{key})
+			_, err := records.CurrentOf(ctx, fleettest.All, everything.PeriodStart, []int64{key})
 			return err
 		},
 	}
@@ -59,7 +60,7 @@ func TestLookUpsByOneKeyKeepTheirPlan(t *testing.T) {
 		Statement     string
 		Generic, Made int
 	}
-	kept := must[[]*plans](t)(pg.SelectAll[plans](t.Context(), pool, `SELECT statement, generic_plans AS generic, custom_plans AS made
+	kept := fleettest.Must[[]*plans](t)(pg.SelectAll[plans](t.Context(), pool, `SELECT statement, generic_plans AS generic, custom_plans AS made
 FROM pg_prepared_statements WHERE generic_plans + custom_plans >= 8`))
 	if len(kept) != len(lookUps) {
 		t.Errorf("%d statements ran often, want %d", len(kept), len(lookUps))

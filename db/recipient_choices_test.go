@@ -28,9 +28,9 @@ func TestRecipientsGetWhatTheyChose(t *testing.T) {
 		"condition": {AlertIDs: []int64{onVan.AlertID + 1}},
 	}
 	for name, choice := range recipients {
-		created, err := f.recipients.Create(t.Context(), f.whole(), name+"@acme.example")
+		created, err := f.recipients.Create(t.Context(), f.whole(), name+"@acme.example", domain.Choice{})
 		try(t, err)
-		chosen, err := f.recipients.Choose(t.Context(), f.whole(), created.RecipientID, choice)
+		chosen, err := f.recipients.Edit(t.Context(), f.whole(), created.RecipientID, domain.RecipientEdit{Choice: &choice})
 		try(t, err)
 		if !slices.Equal(chosen.AlertIDs, choice.AlertIDs) || !slices.Equal(chosen.GroupIDs, choice.GroupIDs) {
 			t.Errorf("%s: %+v", name, chosen)
@@ -100,18 +100,18 @@ func (f *fleet) mailed() map[string]string {
 func TestAChoiceIsBoundedAndTheCompanys(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
-	created, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example")
+	created, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example", domain.Choice{})
 	try(t, err)
-	_, err = f.recipients.Choose(t.Context(), f.whole(), created.RecipientID, domain.Choice{AlertIDs: make([]int64, 101)})
+	_, err = f.recipients.Edit(t.Context(), f.whole(), created.RecipientID, domain.RecipientEdit{Choice: &domain.Choice{AlertIDs: make([]int64, 101)}})
 	same(t, kindOf(err), domain.KindInvalid)
-	_, err = f.recipients.Choose(t.Context(), f.whole(), created.RecipientID, domain.Choice{GroupIDs: []int64{1, 1}})
+	_, err = f.recipients.Edit(t.Context(), f.whole(), created.RecipientID, domain.RecipientEdit{Choice: &domain.Choice{GroupIDs: []int64{1, 1}}})
 	same(t, kindOf(err), domain.KindInvalid)
-	_, err = f.recipients.Choose(t.Context(), only(boats), created.RecipientID, domain.Choice{})
+	_, err = f.recipients.Edit(t.Context(), only(boats), created.RecipientID, domain.RecipientEdit{Choice: &domain.Choice{}})
 	same(t, kindOf(err), domain.KindForbidden)
-	_, err = f.recipients.Choose(t.Context(), domain.Whole(2), created.RecipientID, domain.Choice{})
+	_, err = f.recipients.Edit(t.Context(), domain.Whole(2), created.RecipientID, domain.RecipientEdit{Choice: &domain.Choice{}})
 	same(t, kindOf(err), domain.KindNotFound)
 	for range 2 { // the second changes nothing
-		_, err = f.recipients.Choose(t.Context(), f.whole(), created.RecipientID, domain.Choice{GroupIDs: []int64{12}})
+		_, err = f.recipients.Edit(t.Context(), f.whole(), created.RecipientID, domain.RecipientEdit{Choice: &domain.Choice{GroupIDs: []int64{12}}})
 		try(t, err)
 	}
 	var noted int

@@ -6,7 +6,11 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/lib/pq"
+	"simgraph/db/audit"
+	"simgraph/db/imported"
 	"simgraph/db/pg"
+	"simgraph/db/usage"
 	"simgraph/domain"
 )
 
@@ -65,4 +69,66 @@ func restoreRecipient(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID
 	}
 	now, err := findRecipient(ctx, tx, company, of.RecipientID)
 	return &domain.Restored{Recipient: now, Mails: mails, Alerts: alerts}, err
+}
+
+const importSuppressions = `
+WITH line AS (
+  SELECT l.*, r.recipient_id, CASE
+    WHEN r.recipient_id IS NULL THEN 'recipient'
+    WHEN r.suppressed_since IS NOT NULL THEN 'unchanged'
+    ELSE 'updated' END AS outcome
+  FROM companies own
+  CROSS JOIN unnest($2::text[], $3::timestamptz[], $4::text[], $5::text[]) AS l(email_key, since, reason, detail)
+  LEFT JOIN alert_recipients r ON r.company_id = own.company_id AND r.email_key = l.email_key
+  WHERE own.company_id = $1
+), written AS (
+  UPDATE alert_recipients r SET suppressed_since = l.since, suppressed_reason = l.reason, suppressed_detail = l.detail
+  FROM line l
+  WHERE r.company_id = $1 AND r.recipient_id = l.recipient_id AND l.outcome = 'updated'
+)
+SELECT email_key, outcome FROM line`
+
+// Suppress stops mail to recipients, also what waits. One that gets none already
+// stays as it is.
+func (r *Recipients) Suppress(ctx context.Context, scope domain.Scope, suppressions []domain.Suppression) (kept []domain.Imported, err error) {
+	key := func(s domain.Suppression) string { return emailKey(s.Email) }
+	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
+		verdicts := map[string]string{}
+		err := imported.Judge(ctx, tx, verdicts, importSuppressions, scope.Company, pq.StringArray(pg.Pluck(suppressions, key)),
+			usage.TimeArray(pg.Pluck(suppressions, func(s domain.Suppression) time.Time { return s.Since })),
+			pq.StringArray(pg.Pluck(suppressions, func(s domain.Suppression) string { return string(s.Reason) })),
+			pq.StringArray(pg.Pluck(suppressions, func(s domain.Suppression) string { return s.Detail })))
+		if err != nil {
+			return err
+		}
+		kept = imported.Answer(suppressions, verdicts, key, func(s domain.Suppression, _ string) *domain.Error {
+			return domain.NotFound("email", "recipient", s.Email)
+		})
+		if err := r.silenceSuppressed(ctx, tx, scope.Company); err != nil {
+			return err
+		}
+		return audit.RecordImport(ctx, tx, scope, "suppressions", imported.TallyAnswers(kept))
+	})
+	return kept, err
+}
+
+const suppressedWithMail = `
+SELECT DISTINCT r.recipient_id
+FROM alert_recipients r
+LEFT JOIN alert_deliveries d ON d.company_id = $1 AND d.recipient_id = r.recipient_id AND d.mail_id IS NULL AND NOT d.suppressed
+LEFT JOIN mails m ON m.company_id = $1 AND m.recipient_id = r.recipient_id AND m.state = 'queued'
+WHERE r.company_id = $1 AND r.suppressed_since IS NOT NULL AND (d.recipient_id IS NOT NULL OR m.recipient_id IS NOT NULL)`
+
+// silenceSuppressed cancels the mail that waits for suppressed recipients.
+func (r *Recipients) silenceSuppressed(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) error {
+	var ids []int64
+	if err := tx.SelectContext(ctx, &ids, suppressedWithMail, company); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := dropWaiting(ctx, tx, company, id, r.now()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,6 +11,9 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/audit"
+	"simgraph/db/companies"
+	"simgraph/db/delivery"
+	"simgraph/db/imported"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -30,10 +34,7 @@ func NewRecipients(pool *sqlx.DB, now func() time.Time) *Recipients { return &Re
 
 // wholeOnly refuses scopes that show only some groups.
 func (r *Recipients) wholeOnly(scope domain.Scope) error {
-	if scope.Restricted() {
-		return pg.WholeCompanyOnly("recipients")
-	}
-	return nil
+	return pg.WholeCompanyOnly(scope, "recipients")
 }
 
 func noRecipient(id int64) error {
@@ -93,25 +94,36 @@ func (r *Recipients) FindMany(ctx context.Context, scope domain.Scope, ids []int
 	return pg.Keyed(rows, func(of *domain.Recipient) int64 { return of.RecipientID }), nil
 }
 
+const countRecipients = `SELECT count(*) FROM alert_recipients WHERE company_id = $1`
+
+// recipientsTable is the list of domain.RecipientFields.
+var recipientsTable = keyset.Table{
+	Key: query.Field{Name: "recipientId", Type: query.Integer}, Select: recipientSelect, From: ` FROM alert_recipients r WHERE r.company_id = $1`,
+	Columns: map[string]keyset.Column{
+		"recipientId": {SQL: "r.recipient_id"}, "email": {SQL: "r.email"}, "suppressedSince": {SQL: "r.suppressed_since", Nullable: true},
+		"suppressedReason": {SQL: `(r.suppressed_reason COLLATE "C")`, Nullable: true},
+	},
+}
+
+type listedRecipient struct {
+	recipientRow
+	keyset.Keyed
+}
+
 // List implements domain.Recipients.
-func (r *Recipients) List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*domain.Recipient], error) {
+func (r *Recipients) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Recipient], error) {
 	if err := r.wholeOnly(scope); err != nil {
 		return domain.Slice[*domain.Recipient]{}, err
 	}
-	sql := `SELECT ` + recipientSelect + ` FROM alert_recipients r WHERE r.company_id = $1`
-	rows, err := keyset.ByKey(ctx, r.pool, sql, query.Field{Name: "id", Type: query.Integer}, "r.recipient_id", page,
-		func(of *recipientRow) string { return pg.FormatInt(of.RecipientID) }, scope.Company)
-	return pg.MapSlice(rows, (*recipientRow).recipient), err
+	return keyset.Page(ctx, r.pool, recipientsTable, listing, func(row *listedRecipient) *domain.Recipient { return row.recipient() }, scope.Company)
 }
 
-const countRecipients = `SELECT count(*) FROM alert_recipients WHERE company_id = $1`
-
 // Count implements domain.Recipients.
-func (r *Recipients) Count(ctx context.Context, scope domain.Scope) (int, error) {
+func (r *Recipients) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
 	if err := r.wholeOnly(scope); err != nil {
 		return 0, err
 	}
-	return pg.Count(ctx, r.pool, countRecipients, scope.Company)
+	return recipientsTable.Count(ctx, r.pool, listing, scope.Company)
 }
 
 // changing runs do in a transaction in which no other change of the company's
@@ -121,7 +133,7 @@ func (r *Recipients) changing(ctx context.Context, scope domain.Scope, do func(*
 		return err
 	}
 	return pg.InTx(ctx, r.pool, func(tx *sqlx.Tx) error {
-		if _, err := tx.ExecContext(ctx, lockCompany, scope.Company); err != nil {
+		if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
 			return err
 		}
 		return do(tx)
@@ -133,7 +145,10 @@ FROM alert_recipients r
 WHERE r.company_id = $1 AND r.email_key = ANY($2)`
 
 // Create implements domain.Recipients.
-func (r *Recipients) Create(ctx context.Context, scope domain.Scope, email string) (created *domain.Recipient, err error) {
+func (r *Recipients) Create(ctx context.Context, scope domain.Scope, email string, choice domain.Choice) (created *domain.Recipient, err error) {
+	if err := choice.Check(); err != nil {
+		return nil, err
+	}
 	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
 		kept, err := keepRecipients(ctx, tx, scope.Company, []string{email})
 		if err != nil {
@@ -146,7 +161,14 @@ func (r *Recipients) Create(ctx context.Context, scope domain.Scope, email strin
 		if err != nil || kept[0].Outcome != domain.Created {
 			return err
 		}
-		return auditRecipient(ctx, tx, scope, domain.AuditRecipientCreate, created.RecipientID, domain.Became("email", created.Email))
+		if err := choose(ctx, tx, scope.Company, created.RecipientID, choice); err != nil {
+			return err
+		}
+		created.Choice = choice
+		return auditRecipient(ctx, tx, scope, domain.AuditRecipientCreate, created.RecipientID, slices.Concat(
+			[]domain.AuditChange{domain.Became("email", created.Email)},
+			domain.Changed("alertIds", "", listed(choice.AlertIDs)), domain.Changed("groupIds", "", listed(choice.GroupIDs)),
+		)...)
 	})
 	return created, err
 }
@@ -158,7 +180,7 @@ func (r *Recipients) Keep(ctx context.Context, scope domain.Scope, emails []stri
 		if err != nil {
 			return err
 		}
-		return audit.RecordImport(ctx, tx, scope, "recipients", tallyImported(kept))
+		return audit.RecordImport(ctx, tx, scope, "recipients", imported.TallyAnswers(kept))
 	})
 	return kept, err
 }
@@ -216,62 +238,69 @@ SET email = $3, email_key = $4, suppressed_since = NULL, suppressed_reason = NUL
 WHERE company_id = $1 AND recipient_id = $2 AND email <> $3`
 
 // Edit implements domain.Recipients.
-func (r *Recipients) Edit(ctx context.Context, scope domain.Scope, id int64, email string) (edited *domain.Recipient, err error) {
-	if err := domain.CheckEmail("email", email); err != nil {
-		return nil, err
+func (r *Recipients) Edit(ctx context.Context, scope domain.Scope, id int64, edit domain.RecipientEdit) (edited *domain.Recipient, err error) {
+	if edit.Email != nil {
+		if err := domain.CheckEmail("email", *edit.Email); err != nil {
+			return nil, err
+		}
+	}
+	if edit.Choice != nil {
+		if err := edit.Choice.Check(); err != nil {
+			return nil, err
+		}
 	}
 	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
 		before, err := findRecipient(ctx, tx, scope.Company, id)
 		if err != nil {
 			return err
 		}
-		same, err := selectRecipients(ctx, tx, findRecipientsByEmail, scope.Company, pq.StringArray{emailKey(email)})
-		if err != nil {
+		if edit.Email != nil {
+			if err := readdress(ctx, tx, scope.Company, id, *edit.Email); err != nil {
+				return err
+			}
+		}
+		if edit.Choice != nil {
+			if err := choose(ctx, tx, scope.Company, id, *edit.Choice); err != nil {
+				return err
+			}
+		}
+		if edited, err = findRecipient(ctx, tx, scope.Company, id); err != nil {
 			return err
 		}
-		if len(same) > 0 && same[0].RecipientID != id {
-			return domain.Invalid("email", "%q is a recipient already", email)
+		changes := slices.Concat(
+			domain.Changed("email", before.Email, edited.Email),
+			domain.Changed("alertIds", listed(before.AlertIDs), listed(edited.AlertIDs)),
+			domain.Changed("groupIds", listed(before.GroupIDs), listed(edited.GroupIDs)),
+		)
+		if len(changes) == 0 {
+			return nil
 		}
-		n, err := pg.Affected(ctx, tx, editRecipient, scope.Company, id, email, emailKey(email))
-		if err != nil {
-			return err
-		}
-		edited, err = findRecipient(ctx, tx, scope.Company, id)
-		if err != nil || n == 0 {
-			return err
-		}
-		return auditRecipient(ctx, tx, scope, domain.AuditRecipientEdit, id, domain.Changed("email", before.Email, email)...)
+		return auditRecipient(ctx, tx, scope, domain.AuditRecipientEdit, id, changes...)
 	})
 	return edited, err
+}
+
+// readdress gives a recipient another address, which no other recipient of the company has.
+func readdress(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, id int64, email string) error {
+	same, err := selectRecipients(ctx, tx, findRecipientsByEmail, company, pq.StringArray{emailKey(email)})
+	if err != nil {
+		return err
+	}
+	if len(same) > 0 && same[0].RecipientID != id {
+		return domain.Invalid("email", "%q is a recipient already", email)
+	}
+	_, err = pg.Affected(ctx, tx, editRecipient, company, id, email, emailKey(email))
+	return err
 }
 
 const chooseAlerts = `
 UPDATE alert_recipients SET alert_ids = $3, group_ids = $4
 WHERE company_id = $1 AND recipient_id = $2 AND (alert_ids <> $3 OR group_ids <> $4)`
 
-// Choose implements domain.Recipients.
-func (r *Recipients) Choose(ctx context.Context, scope domain.Scope, id int64, choice domain.Choice) (chosen *domain.Recipient, err error) {
-	if err := choice.Check(); err != nil {
-		return nil, err
-	}
-	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
-		before, err := findRecipient(ctx, tx, scope.Company, id)
-		if err != nil {
-			return err
-		}
-		alerts, groups := append(pq.Int64Array{}, choice.AlertIDs...), append(pq.Int64Array{}, choice.GroupIDs...)
-		n, err := pg.Affected(ctx, tx, chooseAlerts, scope.Company, id, alerts, groups)
-		if err != nil {
-			return err
-		}
-		chosen, err = findRecipient(ctx, tx, scope.Company, id)
-		if err != nil || n == 0 {
-			return err
-		}
-		changes := domain.Changed("alertIds", listed(before.AlertIDs), listed(alerts))
-		return auditRecipient(ctx, tx, scope, domain.AuditRecipientEdit, id, append(changes, domain.Changed("groupIds", listed(before.GroupIDs), listed(groups))...)...)
-	})
-	return chosen, err
+// choose restricts a recipient to some alerts.
+func choose(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, id int64, choice domain.Choice) error {
+	_, err := pg.Affected(ctx, tx, chooseAlerts, company, id, append(pq.Int64Array{}, choice.AlertIDs...), append(pq.Int64Array{}, choice.GroupIDs...))
+	return err
 }
 
 // listed writes numbers for the audit log.
@@ -325,7 +354,7 @@ SELECT r.company_id, t.mail_id, r.recipient_id, r.email, 'test', $4, $4
 FROM alert_recipients r
 JOIN unnest($2::bigint[], $3::uuid[]) AS t(recipient_id, mail_id) ON t.recipient_id = r.recipient_id
 WHERE r.company_id = $1
-RETURNING ` + mailSelect
+RETURNING ` + delivery.MailColumns
 
 // testsPerHour bounds the test mails of a recipient: an address that was typed
 // wrong is somebody else's.
@@ -386,13 +415,11 @@ func testable(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, id *in
 	return pq.Int64Array{*id}, nil
 }
 
-const mailSelect = `m.mail_id, m.recipient_id, m.email, m.kind, m.state, m.attempts, m.due_at, m.created_at, m.finished_at, m.last_error, m.note`
-
 const mailsOfRecipients = `
 SELECT m.*
 FROM unnest($2::bigint[]) AS wanted(id)
 CROSS JOIN LATERAL (
-  SELECT ` + mailSelect + `
+  SELECT ` + delivery.MailColumns + `
   FROM mails m
   WHERE m.company_id = $1 AND m.recipient_id = wanted.id
   ORDER BY m.created_at DESC, m.mail_id

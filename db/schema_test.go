@@ -9,7 +9,7 @@ import (
 
 // Tables that no company owns: look-ups of what is unique over all companies,
 // and what all companies share.
-const sharedTables = `('company_lookup', 'user_lookup', 'operators', 'usage_ledger', 'usage_ledger_months', 'goose_db_version')`
+const sharedTables = `('company_lookup', 'user_lookup', 'operators', 'usage_ledger', 'usage_ledger_months', 'retentions', 'goose_db_version')`
 
 // The schema must run unchanged on Citus, distributed by company: these queries
 // list what would not.

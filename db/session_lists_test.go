@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"simgraph/db/feed"
+	"simgraph/db/fleettest"
 	"simgraph/domain"
 	"simgraph/domain/query"
 )
@@ -28,11 +29,14 @@ func newSessions(t *testing.T) (*usageFleet, *feed.Sessions) {
 	} {
 		r := readingOf(of.subscriber, string(rune('a'+i)), began.Add(time.Duration(i)*time.Minute), 10, int64(100-i), 0)
 		r.Report.APN, r.Report.RATType, r.Report.VisitedNetwork = of.apn, of.rat, of.network
+		if of.network != "" {
+			r.Report.Cell = "TAI " + of.network + " 7"
+		}
 		if of.ended {
 			r.Report.Event, r.Report.Cause = domain.SessionStopped, "User-Request"
 		}
 		if of.subscriber == "" {
-			r.Report.IMSI = "999"
+			r.IMSI = "999"
 		}
 		records = append(records, r)
 	}
@@ -52,10 +56,10 @@ func sessionsLike(t *testing.T, filter, order string) domain.Listing {
 	t.Helper()
 	l := domain.Listing{Page: domain.Page{Limit: 10}}
 	if filter != "" {
-		l.Filter = must[query.Expr](t)(query.ParseFilter(filter, domain.SessionFields))
+		l.Filter = fleettest.Must[query.Expr](t)(query.ParseFilter(filter, domain.SessionFields))
 	}
 	if order != "" {
-		l.Order = must[[]query.Order](t)(query.ParseOrder(order, domain.SessionFields))
+		l.Order = fleettest.Must[[]query.Order](t)(query.ParseOrder(order, domain.SessionFields))
 	}
 	return l
 }
@@ -71,6 +75,7 @@ func TestSessionsOfACompanyAreFilteredAndOrdered(t *testing.T) {
 		{`ratType ne "EUTRAN"`, "", "db"}, {`visitedNetwork ge "234" and visitedNetwork lt "235"`, "", "ca"}, {`cause eq "User-Request"`, "", "eb"},
 		{between, "beganAt", "cd"}, {"total gt 97", "total DESC", "abc"},
 		{"", "apn, beganAt", "cdeab"}, {"", "physicalId DESC, beganAt DESC", "cdbae"}, {`nas eq "pgw1" and source eq "pgw" and sessionId eq "b"`, "", "b"},
+		{`cell ge "TAI 234" and cell lt "TAI 235"`, "cell", "ca"}, {"cell eq null", "", "e"},
 		{"isTransferring eq true", "visitedNetwork", "cad"}, {"imei eq null", "reportedAt, sessionId", "abcde"},
 	} {
 		l := sessionsLike(t, test.filter, test.order)
@@ -91,12 +96,12 @@ func TestPagesOfSessionsAreTheWholeListByEachField(t *testing.T) {
 	for _, field := range domain.SessionFields.All() {
 		for _, direction := range []string{"ASC", "DESC"} {
 			l := sessionsLike(t, "", field.Name+" "+direction)
-			whole := must[domain.Slice[*domain.Session]](t)(sessions.List(t.Context(), f.scope, l))
+			whole := fleettest.Must[domain.Slice[*domain.Session]](t)(sessions.List(t.Context(), f.scope, l))
 			for _, backward := range []bool{false, true} {
 				l.Page = domain.Page{Limit: 2, Backward: backward}
 				var pages []string
 				for more := true; more; {
-					page := must[domain.Slice[*domain.Session]](t)(sessions.List(t.Context(), f.scope, l))
+					page := fleettest.Must[domain.Slice[*domain.Session]](t)(sessions.List(t.Context(), f.scope, l))
 					pages = append(pages, sessionIDs(page.Items))
 					if more = page.HasNext; backward {
 						more = page.HasPrevious
@@ -129,7 +134,7 @@ func TestPagesOfSubscribersAreTheirPartsOfTheList(t *testing.T) {
 			l.Page.Limit = 1
 			var got string
 			for more := true; more; {
-				slice := must[map[int64]domain.Slice[*domain.Session]](t)(sessions.OfSubscribers(t.Context(), f.scope, keys, l))[keys[i]]
+				slice := fleettest.Must[map[int64]domain.Slice[*domain.Session]](t)(sessions.OfSubscribers(t.Context(), f.scope, keys, l))[keys[i]]
 				got += sessionIDs(slice.Items)
 				if slice.HasPrevious != (l.Page.Cursor != "") || len(slice.Items) != 1 || len(got) > len(want) {
 					t.Fatalf("%s: %s, and before it %t", name, got, slice.HasPrevious)
@@ -169,7 +174,7 @@ func TestSessionsOfOtherGroupsAreNotShown(t *testing.T) {
 	t.Parallel()
 	f, sessions := newSessions(t)
 	group := domain.Scope{Company: f.scope.Company, Groups: []int64{1}}
-	all := must[domain.Slice[*domain.Session]](t)(sessions.List(t.Context(), f.scope, sessionsLike(t, "", "")))
+	all := fleettest.Must[domain.Slice[*domain.Session]](t)(sessions.List(t.Context(), f.scope, sessionsLike(t, "", "")))
 	var ids []string
 	for _, s := range all.Items {
 		ids = append(ids, s.ID())

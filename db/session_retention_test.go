@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -109,4 +110,26 @@ func TestValuesOfSessionsAreDroppedWithTheirMonth(t *testing.T) {
 	if got := left(); got != "2@2 4@4" {
 		t.Errorf("%s are there then", got)
 	}
+}
+
+// A session has a bounded number of names, however many its reports state, and is booked
+// once by the one that they have in common.
+func TestTheNamesOfASessionAreBounded(t *testing.T) {
+	t.Parallel()
+	f := newLedgerFleet(t)
+	began, before := time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC), f.int(bookedBytes)
+	for n := range 40 {
+		r := readingOf("s1", fmt.Sprint("report ", n), began, n+1, int64(n+1), 0)
+		r.Report.ChargingID, r.Report.OtherIDs = "192.0.2.1/7", []string{fmt.Sprint("other ", n), fmt.Sprint("third ", n)}
+		f.record(r)
+	}
+	var names, sessions int
+	err := f.pool.QueryRow(`SELECT (SELECT count(*) FROM session_names WHERE company_id = $1), (SELECT count(*) FROM sessions WHERE company_id = $1)`, f.scope.Company).Scan(&names, &sessions)
+	if err != nil || sessions != 1 || names > 64 || names < 60 {
+		t.Errorf("%d sessions have %d names: %v", sessions, names, err)
+	}
+	if n := f.int(bookedBytes) - before; n != 40_000 {
+		t.Errorf("%d bytes are booked", n)
+	}
+	f.mustAgree()
 }

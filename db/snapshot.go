@@ -150,7 +150,7 @@ func (s *snapshot) Users(ctx context.Context) iter.Seq2[*domain.UserImport, erro
 const exportSubscribers = `
 SELECT s.kind, s.physical_id, s.subscriber_id, s.data_number, s.imsi, s.nickname, s.operator_code, s.tariff_name,
   s.connection_date, s.expiry_date, s.contract_length, s.is_barred, s.is_active, s.terminate_date, s.group_id, s.subscriber_type,
-  s.is_transferring, s.is_online, s.eid, s.smdp_provider, p.physical_id AS parent_physical_id, s.is_enabled_on_parent
+  s.is_transferring, s.is_online, s.eid, s.smdp_provider, s.fixed_ip_address, p.physical_id AS parent_physical_id, s.is_enabled_on_parent
 FROM subscribers s
 LEFT JOIN subscribers p ON p.company_id = $1 AND p.key = s.parent_key
 WHERE s.company_id = $1
@@ -196,17 +196,6 @@ ORDER BY s.physical_id, t.tag_name`
 func (s *snapshot) Tags(ctx context.Context) iter.Seq2[domain.TagImport, error] {
 	return stream[domain.TagImport](ctx, s, exportTags)
 }
-
-// exportAlerts numbers equal alerts. Those of subscribers that share their
-// subscriberId are no such ones, though their lines would be.
-const exportAlerts = `
-SELECT DISTINCT a.rule_type, ` + alertTarget + ` COLLATE "C" AS target,
-  lower.threshold AS lower_threshold, upper.threshold AS upper_threshold, ` + alertCopy + ` AS copy` + fromAlerts + `
-WHERE a.company_id = $1
-ORDER BY a.rule_type, target, lower_threshold, upper_threshold, copy`
-
-// alertCopy counts the equal alerts before an alert.
-const alertCopy = `row_number() OVER (PARTITION BY a.rule_type, a.target_id, lower.threshold, upper.threshold ORDER BY a.alert_id) - 1`
 
 // Alerts implements domain.Snapshot.
 func (s *snapshot) Alerts(ctx context.Context) iter.Seq2[domain.AlertSpec, error] {
@@ -272,10 +261,10 @@ WHERE u.company_id = $1
 ORDER BY u.started_at, u.identity`
 
 const exportQuarantine = `
-SELECT record_id, source, physical_id, session_id, sequence, started_at, ended_at,
+SELECT record_id, source, physical_id, imsi, msisdn, session_id, sequence, started_at, ended_at,
   mobile_originated, mobile_terminated, protocol, coalesce(host(ip_address), '') AS ip_address
 FROM usage_quarantine
-WHERE company_id = $1 AND physical_id <> '' AND started_at >= (SELECT l.first_month FROM usage_ledger l)
+WHERE company_id = $1 AND started_at >= (SELECT l.first_month FROM usage_ledger l)
 ORDER BY started_at, identity`
 
 // Usage implements domain.Snapshot.

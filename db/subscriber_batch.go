@@ -11,6 +11,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/announce"
+	"simgraph/db/imported"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
@@ -58,46 +60,18 @@ func StoreSubscribers(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, item
 	}
 	refused := map[string]*domain.Error{}
 	for _, s := range items {
-		if verdict := found[s.PhysicalID]; outcomes[verdict] == 0 {
+		if verdict := found[s.PhysicalID]; imported.Outcomes[verdict] == 0 {
 			refused[s.PhysicalID] = refuseSubscriber(s, verdict)
 		}
 	}
-	moved := movedBy(found)
+	moved := imported.Moved(found)
 	if err := usage.NoteMoves(ctx, tx, scope.Company, moved, slices.Repeat([]time.Time{now}, len(moved))); err != nil {
 		return nil, err
 	}
 	if err := logMoved(ctx, tx, scope.Company, moved, now, notification); err != nil {
 		return nil, err
 	}
-	return refused, announceImported(ctx, tx, scope.Company, found)
-}
-
-// logMoved logs what fireMoved fires, and leaves the notification to NotifyFired.
-func logMoved(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physicalIDs []string, at time.Time, notification uuid.UUID) error {
-	if len(physicalIDs) == 0 {
-		return nil
-	}
-	locked, err := usage.Lock(ctx, tx, company)
-	if err != nil {
-		return err
-	}
-	f := newFiring(tx, locked, at)
-	f.notification = notification
-	starts, ends := f.openPeriods()
-	return f.log(ctx, true, fireMembers, starts, ends, pq.StringArray(physicalIDs))
-}
-
-const firedBy = `SELECT count(*) FROM alert_log WHERE company_id = $1 AND notification_id = $2`
-
-// NotifyFired queues the mail about the alerts that fired under the notification, if
-// any, and announces them. Call it once for each notification.
-func NotifyFired(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, at time.Time) error {
-	fired, err := pg.Count(ctx, tx, firedBy, company, notification)
-	if err != nil {
-		return err
-	}
-	f := &firing{tx: tx, company: &domain.Company{CompanyID: company}, at: at.UTC().Truncate(time.Microsecond), notification: notification, fired: fired}
-	return f.notify(ctx)
+	return refused, announce.Changed(ctx, tx, scope.Company, imported.Changed(found))
 }
 
 const carriedTags = `
@@ -170,7 +144,7 @@ func StoreTags(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, chang
 	if len(changed) == 0 {
 		return nil
 	}
-	return announceChanged(ctx, tx, company, slices.Sorted(maps.Keys(changed)))
+	return announce.Changed(ctx, tx, company, slices.Sorted(maps.Keys(changed)))
 }
 
 // FreezeSubscribers writes the subscribers that the filter leaves as the rows of an
@@ -186,12 +160,4 @@ WHERE %s AND %s
 ORDER BY s.physical_id
 LIMIT %d`, l.from(), l.visible, where, most+1)
 	return pg.Affected(ctx, tx, sql, l.Args...)
-}
-
-const announceOperationOf = `SELECT pg_notify('` + LiveChannel + `', $1)`
-
-// AnnounceOperation announces, when the transaction commits, that an operation changed.
-func AnnounceOperation(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, operation uuid.UUID) error {
-	_, err := tx.ExecContext(ctx, announceOperationOf, fmt.Sprintf("operation %d %s", company, operation))
-	return err
 }

@@ -50,6 +50,7 @@ var subscriberColumns = complete([]subscriberColumn{
 	{name: "subscriber_id", field: "subscriberId"},
 	{name: "data_number", field: "dataNumber", nullable: true},
 	{name: "imsi", field: "imsi"},
+	{name: "fixed_ip_address", field: "fixedIpAddress", nullable: true},
 	{name: "nickname", field: "nickname"},
 	{name: "operator_code", field: "operatorCode"},
 	{name: "operator_name", field: "operatorName", sql: "o.name", join: "operator"},
@@ -78,7 +79,7 @@ var subscriberColumns = complete([]subscriberColumn{
 	{name: "period_bytes", sql: usageOfSubscriber, set: domain.FieldDataUsage, lookup: true},
 	{field: "related.profiles.physicalId", sql: withProfile},
 	{field: "tags", sql: "EXISTS (SELECT FROM subscriber_tags st WHERE st.company_id = $1 AND st.subscriber_key = s.key AND st.tag_name = ANY({values}))"},
-	{field: "dataUsage", sql: "COALESCE(p.mobile_originated + p.mobile_terminated, 0)", join: "period"},
+	{field: "dataUsage", sql: "COALESCE(" + usageOfPeriod + ", 0)", join: "period"},
 })
 
 // The relations of a row s. They stand in the select list and not in joins, so
@@ -148,6 +149,11 @@ type subscriberList struct {
 	masked    string
 	// groups is the parameter of the visible groups, "" where all are visible.
 	groups string
+	// usage are those that are listed, with and without usage.
+	usage usagePart
+	// usageOrder, unless "", is the order of usage in which the first usageMost make
+	// the page: no other condition drops a row.
+	usageOrder, usageMost string
 }
 
 func newSubscriberList(scope domain.Scope, periodStart time.Time, args ...any) *subscriberList {
@@ -198,6 +204,9 @@ func (l *subscriberList) gap(name string) (string, bool) {
 }
 
 func (l *subscriberList) columnOf(field string) keyset.Column {
+	if field == "dataUsage" {
+		return l.usageColumn()
+	}
 	c := listedColumns[field]
 	column := keyset.Column{SQL: pg.FillBy(c.sql, l.gap), Nullable: c.nullable, Join: c.join}
 	if c.tariff {
@@ -210,6 +219,9 @@ func (l *subscriberList) columnOf(field string) keyset.Column {
 // after the pieces of the statement that may need some.
 func (l *subscriberList) from() string {
 	parts := []string{"FROM subscribers s"}
+	if l.usage == withUsage {
+		parts = append(parts, l.joinUsage())
+	}
 	if l.Joins["operator"] {
 		parts = append(parts, joinOperator)
 	}

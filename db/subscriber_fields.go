@@ -42,7 +42,7 @@ func (r *subscriberRow) subscriber(fields domain.FieldSet) *domain.Subscriber {
 func (l *subscriberList) sel(fields domain.FieldSet, offset int) string {
 	var b strings.Builder
 	for _, c := range subscriberColumns {
-		if c.name == "" || !c.always && !fields.Has(c.set) || c.lookup && offset > 0 {
+		if !c.isSelected(fields, offset) {
 			continue
 		}
 		if b.Len() > 0 {
@@ -53,6 +53,21 @@ func (l *subscriberList) sel(fields domain.FieldSet, offset int) string {
 		b.WriteString(c.name)
 	}
 	return b.String()
+}
+
+func (c subscriberColumn) isSelected(fields domain.FieldSet, offset int) bool {
+	return c.name != "" && (c.always || fields.Has(c.set)) && (!c.lookup || offset == 0)
+}
+
+// selected are the names of the columns in the select list.
+func selected(fields domain.FieldSet, offset int) string {
+	var names []string
+	for _, c := range subscriberColumns {
+		if c.isSelected(fields, offset) {
+			names = append(names, c.name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 func (l *subscriberList) valueOf(c subscriberColumn) string {

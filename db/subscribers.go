@@ -6,6 +6,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/announce"
 	"simgraph/db/audit"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
@@ -86,7 +87,11 @@ func (s *Subscribers) selectWhere(ctx context.Context, l *subscriberList, fields
 // List implements domain.Subscribers.
 func (s *Subscribers) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Subscriber], error) {
 	l := newSubscriberList(scope, listing.PeriodStart)
-	sql, order, err := l.page(listing, "TRUE")
+	page := l.page
+	if byUsage(listing.Order) {
+		page = l.pageByUsage
+	}
+	sql, order, err := page(listing, "TRUE")
 	if err != nil {
 		return domain.Slice[*domain.Subscriber]{}, err
 	}
@@ -105,12 +110,14 @@ func (l *subscriberList) page(listing domain.Listing, also string) (sql, order s
 		return "", "", err
 	}
 	sel := l.sel(listing.Fields, listing.Page.Offset)
-	if len(listing.Order) > 0 && !listing.NoCursors {
+	if hasCursorKeys(listing) {
 		sel += ", " + p.Cursor + " AS cursor_keys"
 	}
 	return "SELECT " + sel + "\n" + l.from() + "\nWHERE " + l.visible + " AND " + also + " AND " + p.Where +
 		"\nORDER BY " + p.OrderBy + "\n" + p.Limit, p.Order, nil
 }
+
+func hasCursorKeys(listing domain.Listing) bool { return len(listing.Order) > 0 && !listing.NoCursors }
 
 func subscriberSlice(listing domain.Listing, rows []*subscriberRow, order string) domain.Slice[*domain.Subscriber] {
 	fields := listing.Fields
@@ -233,7 +240,7 @@ func (s *Subscribers) EditNickname(ctx context.Context, scope domain.Scope, phys
 		if _, err := pg.Affected(ctx, tx, setNickname, scope.Company, before.Key, nickname); err != nil {
 			return err
 		}
-		if err := announceChanged(ctx, tx, scope.Company, []string{physicalID}); err != nil {
+		if err := announce.Changed(ctx, tx, scope.Company, []string{physicalID}); err != nil {
 			return err
 		}
 		return audit.Record(ctx, tx, scope, domain.AuditEntry{

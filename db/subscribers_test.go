@@ -9,17 +9,15 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/fleettest"
 	"simgraph/domain"
 	"simgraph/domain/query"
 )
 
-// everyField reads subscribers without their relations.
-var everyField = domain.Projection{Fields: domain.AllFields}
-
 func TestASubscriberIsFoundWithAllItsFields(t *testing.T) {
 	t.Parallel()
 	store := newSubscribers(t)
-	got := must[*domain.Subscriber](t)(store.Find(t.Context(), all, "p02", everyField))
+	got := fleettest.Must[*domain.Subscriber](t)(store.Find(t.Context(), fleettest.All, "p02", fleettest.EveryField))
 	if got.OperatorName != "O2 UK" || *got.TariffName != "IoT 50" || *got.LineRental != 50 || *got.ContractLength != 36 ||
 		*got.GroupID != 12 || got.SubscriberType != domain.Virtual || *got.ParentPhysicalID != "p01" || !*got.IsEnabledOnParent {
 		t.Fatalf("got %+v", got)
@@ -31,33 +29,33 @@ func TestAScopeHidesWhatItDoesNotShow(t *testing.T) {
 	store := newSubscribers(t)
 	ctx := t.Context()
 	for _, id := range []string{"p07", "p09", "unknown"} {
-		_, err := store.Find(ctx, vansOnly, id, everyField)
-		wantKind(t, err, domain.KindNotFound)
-		_, err = store.EditNickname(ctx, vansOnly, id, "mine")
-		wantKind(t, err, domain.KindNotFound)
+		_, err := store.Find(ctx, fleettest.VansOnly, id, fleettest.EveryField)
+		fleettest.WantKind(t, err, domain.KindNotFound)
+		_, err = store.EditNickname(ctx, fleettest.VansOnly, id, "mine")
+		fleettest.WantKind(t, err, domain.KindNotFound)
 	}
-	slice := must[domain.Slice[*domain.Subscriber]](t)(store.List(ctx, vansOnly, listing(t, "", "", 100)))
-	wantIDs(t, slice.Items, "p01", "p02", "p03", "p04", "p05", "p06")
-	if n := must[int](t)(store.Count(ctx, vansOnly, listing(t, "", "", 1))); n != 6 {
+	slice := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(store.List(ctx, fleettest.VansOnly, fleettest.Listing(t, "", "", 100)))
+	fleettest.WantIDs(t, slice.Items, "p01", "p02", "p03", "p04", "p05", "p06")
+	if n := fleettest.Must[int](t)(store.Count(ctx, fleettest.VansOnly, fleettest.Listing(t, "", "", 1))); n != 6 {
 		t.Fatalf("counted %d", n)
 	}
-	fleet := must[domain.FleetCounts](t)(store.Fleet(ctx, vansOnly))
+	fleet := fleettest.Must[domain.FleetCounts](t)(store.Fleet(ctx, fleettest.VansOnly))
 	if fleet != (domain.FleetCounts{Total: 6, Active: 5, Barred: 1, Online: 3}) {
 		t.Fatalf("got %+v", fleet)
 	}
-	byGroup := must[map[int64]domain.Slice[*domain.Subscriber]](t)(store.OfGroups(ctx, vansOnly, []int64{12, 13}, listing(t, "", "", 2)))
-	wantIDs(t, byGroup[12].Items, "p01", "p02")
-	wantIDs(t, byGroup[13].Items)
-	byTag := must[map[domain.TagName]domain.Slice[*domain.Subscriber]](t)(store.OfTags(ctx, vansOnly, []domain.TagName{"fleet", "z"}, listing(t, "", "", 9)))
-	wantIDs(t, byTag["fleet"].Items, "p01", "p02", "p03", "p04")
-	wantIDs(t, byTag["z"].Items)
+	byGroup := fleettest.Must[map[int64]domain.Slice[*domain.Subscriber]](t)(store.OfGroups(ctx, fleettest.VansOnly, []int64{12, 13}, fleettest.Listing(t, "", "", 2)))
+	fleettest.WantIDs(t, byGroup[12].Items, "p01", "p02")
+	fleettest.WantIDs(t, byGroup[13].Items)
+	byTag := fleettest.Must[map[domain.TagName]domain.Slice[*domain.Subscriber]](t)(store.OfTags(ctx, fleettest.VansOnly, []domain.TagName{"fleet", "z"}, fleettest.Listing(t, "", "", 9)))
+	fleettest.WantIDs(t, byTag["fleet"].Items, "p01", "p02", "p03", "p04")
+	fleettest.WantIDs(t, byTag["z"].Items)
 }
 
 func TestAnEditOfOneCompanyLeavesTheOtherAlone(t *testing.T) {
 	t.Parallel()
 	store := newSubscribers(t)
-	edited := must[*domain.Subscriber](t)(store.EditNickname(t.Context(), all, "p01", "lorry"))
-	other := must[*domain.Subscriber](t)(store.Find(t.Context(), domain.Whole(rival), "p01", everyField))
+	edited := fleettest.Must[*domain.Subscriber](t)(store.EditNickname(t.Context(), fleettest.All, "p01", "lorry"))
+	other := fleettest.Must[*domain.Subscriber](t)(store.Find(t.Context(), domain.Whole(fleettest.Rival), "p01", fleettest.EveryField))
 	if edited.Nickname != "lorry" || other.Nickname != "van 1" {
 		t.Fatalf("got %q and %q", edited.Nickname, other.Nickname)
 	}
@@ -66,7 +64,7 @@ func TestAnEditOfOneCompanyLeavesTheOtherAlone(t *testing.T) {
 func TestAHiddenTariffIsNull(t *testing.T) {
 	t.Parallel()
 	store := newSubscribers(t)
-	got := must[*domain.Subscriber](t)(store.Find(t.Context(), vansOnly, "p01", everyField))
+	got := fleettest.Must[*domain.Subscriber](t)(store.Find(t.Context(), fleettest.VansOnly, "p01", fleettest.EveryField))
 	if got.TariffName != nil || got.LineRental != nil || got.ContractLength != nil {
 		t.Fatalf("got %v %v %v", got.TariffName, got.LineRental, got.ContractLength)
 	}
@@ -78,21 +76,21 @@ func TestAHiddenTariffIsNull(t *testing.T) {
 		`not (contractLength eq 36 and physicalId eq "p03")`:         {"p01", "p02", "p04", "p05", "p06"},
 		`isBarred eq true and (lineRental gt 1 or isActive eq true)`: {"p05"},
 	} {
-		slice := must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), vansOnly, listing(t, filter, "", 100)))
-		if got := physicalIDs(slice.Items); !slices.Equal(got, want) {
+		slice := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), fleettest.VansOnly, fleettest.Listing(t, filter, "", 100)))
+		if got := fleettest.PhysicalIDs(slice.Items); !slices.Equal(got, want) {
 			t.Errorf("%s: got %v, want %v", filter, got, want)
 		}
 	}
 	// Ordering treats what is hidden as null, so the identity decides.
-	slice := must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), vansOnly, listing(t, "", "lineRental DESC", 100)))
-	wantIDs(t, slice.Items, "p01", "p02", "p03", "p04", "p05", "p06")
+	slice := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), fleettest.VansOnly, fleettest.Listing(t, "", "lineRental DESC", 100)))
+	fleettest.WantIDs(t, slice.Items, "p01", "p02", "p03", "p04", "p05", "p06")
 }
 
 func TestAParentOutsideTheScopeIsNotShown(t *testing.T) {
 	t.Parallel()
-	pool := newInventory(t)
+	pool := fleettest.NewInventory(t)
 	pool.MustExec(`UPDATE subscribers SET group_id = 13 WHERE physical_id = 'p01'`)
-	got := must[*domain.Subscriber](t)(db.NewSubscribers(pool).Find(t.Context(), vansOnly, "p02", everyField))
+	got := fleettest.Must[*domain.Subscriber](t)(db.NewSubscribers(pool).Find(t.Context(), fleettest.VansOnly, "p02", fleettest.EveryField))
 	if got.ParentKey != nil || got.ParentPhysicalID != nil || got.IsEnabledOnParent != nil {
 		t.Fatalf("got %+v", got)
 	}
@@ -100,14 +98,14 @@ func TestAParentOutsideTheScopeIsNotShown(t *testing.T) {
 
 func TestAProfileOutsideTheScopeIsNotFiltered(t *testing.T) {
 	t.Parallel()
-	pool := newInventory(t)
+	pool := fleettest.NewInventory(t)
 	pool.MustExec(`UPDATE subscribers SET group_id = 13 WHERE physical_id = 'p02'`)
 	for filter, want := range map[string][]string{
 		"related.profiles.physicalId eq p02": nil,
 		"related.profiles.physicalId eq p03": {"p01"},
 	} {
-		slice := must[domain.Slice[*domain.Subscriber]](t)(db.NewSubscribers(pool).List(t.Context(), vansOnly, listing(t, filter, "", 100)))
-		wantIDs(t, slice.Items, want...)
+		slice := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(db.NewSubscribers(pool).List(t.Context(), fleettest.VansOnly, fleettest.Listing(t, filter, "", 100)))
+		fleettest.WantIDs(t, slice.Items, want...)
 	}
 }
 
@@ -133,11 +131,11 @@ func TestFiltersReachEveryField(t *testing.T) {
 		`subscriberType eq "virtual" and not networkState.isOnline eq true`: {"p02"},
 		`physicalId in ("p01", "p09", "p99") or imsi eq "2341505"`:          {"p01", "p05", "p09"},
 	} {
-		got := must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), all, listing(t, filter, "", 100)))
-		if ids := physicalIDs(got.Items); !slices.Equal(ids, want) {
+		got := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), fleettest.All, fleettest.Listing(t, filter, "", 100)))
+		if ids := fleettest.PhysicalIDs(got.Items); !slices.Equal(ids, want) {
 			t.Errorf("%s: got %v, want %v", filter, ids, want)
 		}
-		if n := must[int](t)(store.Count(t.Context(), all, listing(t, filter, "", 100))); n != len(want) {
+		if n := fleettest.Must[int](t)(store.Count(t.Context(), fleettest.All, fleettest.Listing(t, filter, "", 100))); n != len(want) {
 			t.Errorf("%s: counted %d, want %d", filter, n, len(want))
 		}
 	}
@@ -160,11 +158,11 @@ func TestWalkingAnyOrderShowsEachSubscriberOnce(t *testing.T) {
 			continue // a field is named once
 		}
 		t.Run(order, func(t *testing.T) {
-			for _, scope := range []domain.Scope{all, vansOnly} {
-				whole := must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), scope, listing(t, "", order, 100)))
-				want := physicalIDs(whole.Items)
+			for _, scope := range []domain.Scope{fleettest.All, fleettest.VansOnly} {
+				whole := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), scope, fleettest.Listing(t, "", order, 100)))
+				want := fleettest.PhysicalIDs(whole.Items)
 				for _, backward := range []bool{false, true} {
-					if got := walk(t, store, scope, listing(t, "", order, 2), backward); !slices.Equal(got, want) {
+					if got := walk(t, store, scope, fleettest.Listing(t, "", order, 2), backward); !slices.Equal(got, want) {
 						t.Errorf("backward %v: got %v, want %v", backward, got, want)
 					}
 				}
@@ -178,16 +176,16 @@ func walk(t *testing.T, store domain.Subscribers, scope domain.Scope, part domai
 	part.Page.Backward = backward
 	var walked []string
 	for range 20 {
-		slice := must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), scope, part))
+		slice := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), scope, part))
 		if backward {
-			walked = append(physicalIDs(slice.Items), walked...)
+			walked = append(fleettest.PhysicalIDs(slice.Items), walked...)
 			if !slice.HasPrevious {
 				return walked
 			}
 			part.Page.Cursor = slice.Cursor(0)
 			continue
 		}
-		walked = append(walked, physicalIDs(slice.Items)...)
+		walked = append(walked, fleettest.PhysicalIDs(slice.Items)...)
 		if !slice.HasNext {
 			return walked
 		}
@@ -200,7 +198,7 @@ func walk(t *testing.T, store domain.Subscribers, scope domain.Scope, part domai
 func TestAForgedCursorIsRefused(t *testing.T) {
 	t.Parallel()
 	store := newSubscribers(t)
-	first := must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), all, listing(t, "", "connectionDate", 2)))
+	first := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), fleettest.All, fleettest.Listing(t, "", "connectionDate", 2)))
 	for name, forged := range map[string]string{
 		"no base64":          "%%%",
 		"no JSON":            "eyJv",
@@ -209,54 +207,54 @@ func TestAForgedCursorIsRefused(t *testing.T) {
 		"with NUL":           "eyJ2IjpbIlx1MDAwMCJdfQ",
 		"null of a not null": "eyJ2IjpbbnVsbF19",
 	} {
-		bad := listing(t, "", "", 2)
+		bad := fleettest.Listing(t, "", "", 2)
 		bad.Page.Cursor = forged
-		_, err := store.List(t.Context(), all, bad)
+		_, err := store.List(t.Context(), fleettest.All, bad)
 		if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindInvalid {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	bad := listing(t, "", "connectionDate", 2)
+	bad := fleettest.Listing(t, "", "connectionDate", 2)
 	bad.Page.Cursor = "eyJvIjoiY29ubmVjdGlvbkRhdGUgQVNDIiwidiI6WyJ5ZXN0ZXJkYXkiLCJwMDEiXX0"
-	_, err := store.List(t.Context(), all, bad)
-	wantKind(t, err, domain.KindInvalid)
+	_, err := store.List(t.Context(), fleettest.All, bad)
+	fleettest.WantKind(t, err, domain.KindInvalid)
 }
 
 func TestPartsOfManyParentsAreThoseOfEach(t *testing.T) {
 	t.Parallel()
 	store := newSubscribers(t)
-	part := listing(t, "isActive eq true", "operatorCode DESC", 2)
+	part := fleettest.Listing(t, "isActive eq true", "operatorCode DESC", 2)
 	ctx := t.Context()
-	byGroup := must[map[int64]domain.Slice[*domain.Subscriber]](t)(store.OfGroups(ctx, all, []int64{12, 13, 99}, part))
-	wantIDs(t, byGroup[12].Items, "p01", "p03")
-	wantIDs(t, byGroup[13].Items, "p07", "p08")
-	wantIDs(t, byGroup[99].Items)
+	byGroup := fleettest.Must[map[int64]domain.Slice[*domain.Subscriber]](t)(store.OfGroups(ctx, fleettest.All, []int64{12, 13, 99}, part))
+	fleettest.WantIDs(t, byGroup[12].Items, "p01", "p03")
+	fleettest.WantIDs(t, byGroup[13].Items, "p07", "p08")
+	fleettest.WantIDs(t, byGroup[99].Items)
 	if !byGroup[12].HasNext || byGroup[13].HasNext {
 		t.Fatal("HasNext is wrong")
 	}
 	part.Page.Cursor = byGroup[12].Cursor(1)
-	more := must[map[int64]domain.Slice[*domain.Subscriber]](t)(store.OfGroups(ctx, all, []int64{12}, part))
-	wantIDs(t, more[12].Items, "p05", "p02")
-	counts := must[map[int64]int](t)(store.CountOfGroups(ctx, all, []int64{12, 13}, part))
+	more := fleettest.Must[map[int64]domain.Slice[*domain.Subscriber]](t)(store.OfGroups(ctx, fleettest.All, []int64{12}, part))
+	fleettest.WantIDs(t, more[12].Items, "p05", "p02")
+	counts := fleettest.Must[map[int64]int](t)(store.CountOfGroups(ctx, fleettest.All, []int64{12, 13}, part))
 	if fmt.Sprint(counts) != "map[12:5 13:2]" {
 		t.Fatalf("counted %v", counts)
 	}
-	tagged := must[map[domain.TagName]int](t)(store.CountOfTags(ctx, all, []domain.TagName{"fleet", "z", "none"}, part))
+	tagged := fleettest.Must[map[domain.TagName]int](t)(store.CountOfTags(ctx, fleettest.All, []domain.TagName{"fleet", "z", "none"}, part))
 	if fmt.Sprint(tagged) != "map[fleet:4 z:1]" {
 		t.Fatalf("counted %v", tagged)
 	}
-	profiles := must[map[int64][]*domain.Subscriber](t)(store.ProfilesOf(ctx, all, []int64{1, 2}, everyField))
-	wantIDs(t, profiles[1], "p02", "p03")
+	profiles := fleettest.Must[map[int64][]*domain.Subscriber](t)(store.ProfilesOf(ctx, fleettest.All, []int64{1, 2}, fleettest.EveryField))
+	fleettest.WantIDs(t, profiles[1], "p02", "p03")
 }
 
 // TestOnlyTheGivenFieldsAreSelected reads each field of a subscriber alone.
 func TestOnlyTheGivenFieldsAreSelected(t *testing.T) {
 	t.Parallel()
-	pool := newInventory(t)
-	pool.MustExec(`UPDATE subscribers SET data_number = '44', eid = '89', smdp_provider = 'SM', terminate_date = '2025-01-01Z',
+	pool := fleettest.NewInventory(t)
+	pool.MustExec(`UPDATE subscribers SET data_number = '44', fixed_ip_address = '10.0.0.7', eid = '89', smdp_provider = 'SM', terminate_date = '2025-01-01Z',
   is_barred = true, is_transferring = true, is_online = true WHERE physical_id = 'p02'`)
 	store := db.NewSubscribers(pool)
-	whole := *must[*domain.Subscriber](t)(store.Find(t.Context(), all, "p02", everyField))
+	whole := *fleettest.Must[*domain.Subscriber](t)(store.Find(t.Context(), fleettest.All, "p02", fleettest.EveryField))
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[domain.Subscriber]()) {
 		if field.Name == "Relations" {
 			continue // see the test below
@@ -268,7 +266,7 @@ func TestOnlyTheGivenFieldsAreSelected(t *testing.T) {
 		}
 		want := domain.Subscriber{Key: whole.Key, PhysicalID: whole.PhysicalID}
 		reflect.ValueOf(&want).Elem().FieldByIndex(field.Index).Set(value)
-		if got := must[*domain.Subscriber](t)(store.Find(t.Context(), all, "p02", domain.Projection{Fields: one})); !reflect.DeepEqual(*got, want) {
+		if got := fleettest.Must[*domain.Subscriber](t)(store.Find(t.Context(), fleettest.All, "p02", domain.Projection{Fields: one})); !reflect.DeepEqual(*got, want) {
 			t.Errorf("%s: got %+v, want %+v", field.Name, *got, want)
 		}
 	}
@@ -276,7 +274,7 @@ func TestOnlyTheGivenFieldsAreSelected(t *testing.T) {
 
 func TestRelationsAreReadWithTheSubscriber(t *testing.T) {
 	t.Parallel()
-	pool := newInventory(t)
+	pool := fleettest.NewInventory(t)
 	pool.MustExec(`INSERT INTO subscriber_periods (company_id, period_start, subscriber_key, mobile_originated, mobile_terminated, last_seen)
 SELECT company_id, '2026-11-01Z', key, 5, 7, '2026-11-02Z' FROM subscribers WHERE physical_id = 'p02'`)
 	store := db.NewSubscribers(pool)
@@ -290,20 +288,20 @@ SELECT company_id, '2026-11-01Z', key, 5, 7, '2026-11-02Z' FROM subscribers WHER
 		read  domain.Projection
 		want  domain.Relations
 	}{
-		"all of them":         {all, "p02", november, domain.Relations{Group: vans, Tariff: tariff, Tags: []domain.TagName{"fleet"}, DataUsage: 12, WithoutProfiles: true}},
-		"a hidden tariff":     {vansOnly, "p02", november, domain.Relations{Group: vans, Tags: []domain.TagName{"fleet"}, DataUsage: 12, WithoutProfiles: true}},
-		"none":                {all, "p09", november, domain.Relations{Tariff: &domain.Tariff{Name: "IoT 900", LineRental: 900, Currency: "GBP"}, WithoutProfiles: true}},
-		"the usage of no one": {all, "p02", domain.Projection{Fields: domain.FieldDataUsage}, domain.Relations{}},
-		"not asked for":       {all, "p02", everyField, domain.Relations{}},
+		"all of them":         {fleettest.All, "p02", november, domain.Relations{Group: vans, Tariff: tariff, Tags: []domain.TagName{"fleet"}, DataUsage: 12, WithoutProfiles: true}},
+		"a hidden tariff":     {fleettest.VansOnly, "p02", november, domain.Relations{Group: vans, Tags: []domain.TagName{"fleet"}, DataUsage: 12, WithoutProfiles: true}},
+		"none":                {fleettest.All, "p09", november, domain.Relations{Tariff: &domain.Tariff{Name: "IoT 900", LineRental: 900, Currency: "GBP"}, WithoutProfiles: true}},
+		"the usage of no one": {fleettest.All, "p02", domain.Projection{Fields: domain.FieldDataUsage}, domain.Relations{}},
+		"not asked for":       {fleettest.All, "p02", fleettest.EveryField, domain.Relations{}},
 	} {
 		c.want.Loaded = c.read.Fields & november.Fields
-		got := must[*domain.Subscriber](t)(store.Find(t.Context(), c.scope, c.id, c.read)).Relations
+		got := fleettest.Must[*domain.Subscriber](t)(store.Find(t.Context(), c.scope, c.id, c.read)).Relations
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
 		}
 	}
 	page := domain.Listing{Page: domain.Page{Limit: 3, Offset: 1}, Projection: november}
-	for _, s := range must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), all, page)).Items {
+	for _, s := range fleettest.Must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), fleettest.All, page)).Items {
 		if s.Relations.Loaded != domain.FieldTariff || s.Relations.Tariff == nil {
 			t.Errorf("a page with an offset has %+v", s.Relations)
 		}
@@ -312,10 +310,10 @@ SELECT company_id, '2026-11-01Z', key, 5, 7, '2026-11-02Z' FROM subscribers WHER
 
 func TestACursorAndTheRowBeyondAPageAreReadWhereTheyAreUsed(t *testing.T) {
 	t.Parallel()
-	store := db.NewSubscribers(newInventory(t))
-	order := must[[]query.Order](t)(query.ParseOrder("nickname", domain.SubscriberFields))
+	store := db.NewSubscribers(fleettest.NewInventory(t))
+	order := fleettest.Must[[]query.Order](t)(query.ParseOrder("nickname", domain.SubscriberFields))
 	for _, bare := range []bool{false, true} {
-		page := must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), all,
+		page := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), fleettest.All,
 			domain.Listing{Page: domain.Page{Limit: 3}, Order: order, NoCursors: bare, NoLookahead: bare}))
 		if len(page.Items) != 3 || page.HasNext == bare || (page.Cursor(2) == "") != bare {
 			t.Errorf("without: %t: %d items, more: %t, cursor %q", bare, len(page.Items), page.HasNext, page.Cursor(2))
@@ -325,16 +323,16 @@ func TestACursorAndTheRowBeyondAPageAreReadWhereTheyAreUsed(t *testing.T) {
 
 func TestACrowdCountsByFewStatements(t *testing.T) {
 	t.Parallel()
-	pool := newInventory(t)
+	pool := fleettest.NewInventory(t)
 	pool.SetMaxOpenConns(20)
 	store := db.NewSubscribers(pool)
 	tx := pool.MustBegin()
 	tx.MustExec("LOCK TABLE subscribers IN ACCESS EXCLUSIVE MODE")
 	var openSockets sync.WaitGroup
 	for range 30 {
-		for number, scope := range map[int]domain.Scope{9: all, 6: vansOnly} {
+		for number, scope := range map[int]domain.Scope{9: fleettest.All, 6: fleettest.VansOnly} {
 			openSockets.Go(func() {
-				if got, err := store.Count(t.Context(), scope, listing(t, "", "", 1)); err != nil || got != number {
+				if got, err := store.Count(t.Context(), scope, fleettest.Listing(t, "", "", 1)); err != nil || got != number {
 					t.Errorf("got %d, %v instead of %d", got, err, number)
 				}
 			})
@@ -360,4 +358,48 @@ func TestACrowdCountsByFewStatements(t *testing.T) {
 		t.Error(err)
 	}
 	openSockets.Wait()
+}
+
+func newSubscribers(t testing.TB) *db.Subscribers {
+	t.Helper()
+	return db.NewSubscribers(fleettest.NewInventory(t))
+}
+
+// A fixed address is that of one subscriber of its company: in one import, in several, and
+// where an import is so large that two connections write it.
+func TestAFixedAddressIsUniqueInItsCompany(t *testing.T) {
+	t.Parallel()
+	f := newUsageFleet(t, 1)
+	importer, store := db.NewImporter(f.pool), db.NewSubscribers(f.pool)
+	like := fleettest.Must[*domain.Subscriber](t)(store.Find(t.Context(), f.scope, "s0", domain.Projection{Fields: domain.AllFields}))
+	with := func(id, address string) *domain.Subscriber {
+		s := *like
+		if s.PhysicalID, s.FixedIPAddress = id, &address; address == "" {
+			s.FixedIPAddress = nil
+		}
+		return &s
+	}
+	stored := func(refused string, items ...*domain.Subscriber) {
+		t.Helper()
+		for i, a := range fleettest.Must[[]domain.Imported](t)(importer.Subscribers(t.Context(), f.scope, items)) {
+			if e, _ := domain.AsError(a.Err); (items[i].PhysicalID == refused) != (a.Err != nil) || a.Err != nil && e.Field != "fixedIpAddress" {
+				t.Errorf("%s: %v", items[i].PhysicalID, a.Err)
+			}
+		}
+	}
+	stored("b", with("a", "10.1.2.3"), with("b", "10.1.2.3"), with("c", "10.1.2.4"))
+	stored("b", with("b", "10.1.2.4"), with("c", "10.1.2.4"))
+	stored("", with("c", ""))
+	stored("", with("b", "10.1.2.4"), with("c", "2001:db8:0:1::/64"))
+	var many []*domain.Subscriber
+	for n := range 2_000 {
+		many = append(many, with(fmt.Sprintf("m%04d", n), fmt.Sprintf("10.9.%d.%d", n/200, n%200)))
+	}
+	many[1_999] = with("m1999", "10.9.0.7")
+	stored("m1999", many...)
+	if n := f.int(`SELECT count(*) FROM subscribers WHERE company_id = $1 AND fixed_ip_address IS NOT NULL`); n != 2_002 {
+		t.Errorf("%d have an address", n)
+	}
+	found := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), f.scope, fleettest.Listing(t, "fixedIpAddress eq 2001:db8:0:1::/64", "", 9)))
+	fleettest.WantIDs(t, found.Items, "c")
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/announce"
 	"simgraph/db/audit"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
@@ -34,19 +35,28 @@ JOIN subscribers s ON s.company_id = st.company_id AND s.key = st.subscriber_key
 WHERE st.company_id = $1 AND s.group_id = ANY($2)`
 }
 
+// tagsTable is the list of domain.TagFields.
+func tagsTable(scope domain.Scope) keyset.Table {
+	return keyset.Table{
+		Key: query.Field{Name: "name", Type: query.Text}, Select: `tag.name, tag.subscribers`,
+		From:    ` FROM (` + tagCounts(scope) + ` GROUP BY st.tag_name) tag WHERE TRUE`,
+		Columns: map[string]keyset.Column{"name": {SQL: "tag.name"}},
+	}
+}
+
+type listedTag struct {
+	domain.TagCount
+	keyset.Keyed
+}
+
 // List implements domain.Tags.
-func (t *Tags) List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[domain.TagCount], error) {
-	sql := "SELECT * FROM (" + tagCounts(scope) + " GROUP BY st.tag_name) tag WHERE TRUE"
-	byName := query.Field{Name: "name", Type: query.Text}
-	tags, err := keyset.ByKey(ctx, t.pool, sql, byName, "tag.name", page,
-		func(tag *domain.TagCount) string { return string(tag.Name) }, scope.Company, pg.GroupsOf(scope))
-	return pg.MapSlice(tags, func(tag *domain.TagCount) domain.TagCount { return *tag }), err
+func (t *Tags) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[domain.TagCount], error) {
+	return keyset.Page(ctx, t.pool, tagsTable(scope), listing, func(r *listedTag) domain.TagCount { return r.TagCount }, scope.Company, pg.GroupsOf(scope))
 }
 
 // Count implements domain.Tags.
-func (t *Tags) Count(ctx context.Context, scope domain.Scope) (int, error) {
-	sql := "SELECT count(*) FROM (" + tagCounts(scope) + " GROUP BY st.tag_name) tag"
-	return pg.Count(ctx, t.pool, sql, scope.Company, pg.GroupsOf(scope))
+func (t *Tags) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	return tagsTable(scope).Count(ctx, t.pool, listing, scope.Company, pg.GroupsOf(scope))
 }
 
 // CountsOf implements domain.Tags.
@@ -127,7 +137,7 @@ func (t *Tags) Attach(ctx context.Context, scope domain.Scope, tag domain.TagNam
 		if err != nil || attached == 0 {
 			return err
 		}
-		if err := announceChanged(ctx, tx, scope.Company, physicalIDs); err != nil {
+		if err := announce.Changed(ctx, tx, scope.Company, physicalIDs); err != nil {
 			return err
 		}
 		return auditTag(ctx, tx, scope, domain.AuditTagAttach, tag, physicalIDs)
@@ -153,7 +163,7 @@ func (t *Tags) Detach(ctx context.Context, scope domain.Scope, tag domain.TagNam
 		if err != nil {
 			return err
 		}
-		if err := announceChanged(ctx, tx, scope.Company, physicalIDs); err != nil {
+		if err := announce.Changed(ctx, tx, scope.Company, physicalIDs); err != nil {
 			return err
 		}
 		return auditTag(ctx, tx, scope, domain.AuditTagDetach, tag, physicalIDs)
@@ -178,9 +188,9 @@ func lockSubscribers(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, physi
 		return nil, err
 	}
 	found := pg.Keyed(rows, func(r *row) string { return r.PhysicalID })
-	for _, id := range physicalIDs {
+	for i, id := range physicalIDs {
 		if found[id] == nil {
-			return nil, domain.NotFound("physicalIds", "subscriber", id)
+			return nil, domain.At(domain.Item("physicalIds", i), domain.NotFound("", "subscriber", id))
 		}
 	}
 	keys := make([]int64, len(rows))

@@ -164,7 +164,7 @@ func TestASubscriberIsFoundByIMSIAndThenByMSISDN(t *testing.T) {
 UPDATE subscribers SET subscriber_id = '447700900001' WHERE physical_id IN ('s2', 's3'); UPDATE subscribers SET connection_date = '2026-02-01' WHERE physical_id = 's3'`)
 	reading := func(imsi, msisdn string) domain.UsageRecord {
 		r := readingOf("", "of "+imsi, usageNow.Add(-time.Hour), 10, 5, 7)
-		r.Report.IMSI, r.Report.MSISDN = imsi, msisdn
+		r.IMSI, r.MSISDN, r.IMSIDecides = imsi, msisdn, true
 		return r
 	}
 	if got := f.statuses(reading("23415001", "447700900001"), reading("999", "447700900001"), reading("", "447700900001"), reading("998", "")); got != "accepted accepted accepted quarantined" {
@@ -291,14 +291,14 @@ func (b *bearer) stated(r domain.UsageRecord, source string, imsi, gateway, char
 	r.Source, r.PhysicalID = source, ""
 	report := *r.Report
 	r.Report = &report
-	report.NAS, report.NASAddress, report.MSISDN = b.address, b.address, b.msisdn
+	report.NAS, report.NASAddress, r.MSISDN, r.IMSIDecides = b.address, b.address, b.msisdn, true
 	ids := []string{b.address + "/" + b.id}
 	if gateway {
 		report.NAS = b.gateway
 		ids = []string{b.gateway + "/" + b.id, b.address + "/" + b.id}
 	}
 	if imsi {
-		report.IMSI = b.imsi
+		r.IMSI = b.imsi
 	}
 	if charging {
 		report.ChargingID = b.charging

@@ -12,6 +12,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/companies"
+	"simgraph/db/fleettest"
 	"simgraph/db/usage"
 	"simgraph/domain"
 )
@@ -170,7 +171,7 @@ CREATE TRIGGER count_part AFTER UPDATE ON company_moves FOR EACH ROW WHEN (OLD.g
 func TestAnImportAndTheWorkerMoveUsageOnce(t *testing.T) {
 	t.Parallel()
 	f := newUsageFleet(t, 5)
-	execEach(f.pool, countParts)
+	fleettest.ExecEach(f.pool, countParts)
 	f.record(usageOf("s1", "a", usageNow.Add(-time.Hour)), usageOf("s4", "b", usageNow.Add(-50*time.Hour)))
 	f.importMemberships(
 		domain.Membership{PhysicalID: "s1", Since: usageNow.AddDate(0, 0, -20), GroupID: new(int64(2))},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/companies"
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
@@ -102,7 +103,7 @@ func TestARecordIsBookedByWhatChangedWhileItWaited(t *testing.T) {
 	f.record(usageOf("s1", "first", started))
 	change := f.pool.MustBegin()
 	defer func() { _ = change.Rollback() }()
-	if _, err := usage.Lock(t.Context(), change, f.scope.Company); err != nil {
+	if _, err := companies.Lock(t.Context(), change, f.scope.Company); err != nil {
 		t.Fatal(err)
 	}
 	change.MustExec(`UPDATE companies SET billing_day = 17, time_zone = 'Asia/Tokyo' WHERE company_id = $1`, f.scope.Company)

@@ -12,6 +12,7 @@ import (
 	"simgraph/db"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
+	"simgraph/domain/retention"
 	"simgraph/domain/webhook"
 	"simgraph/internal/seal"
 )
@@ -144,7 +145,7 @@ func TestWebhooksOfUsersOfGroupsAreTheirs(t *testing.T) {
 	sameLines(t, sent(t, store, mine.WebhookID), "fired p1 in 12 at 101", "changed p1")
 	for scope, want := range map[string]int{"vans": 1, "boats": 0, "both": 1, "whole": 2} {
 		of := map[string]domain.Scope{"vans": only(vans), "boats": only(boats), "both": only(vans, boats), "whole": f.whole()}[scope]
-		n, err := store.Count(t.Context(), of)
+		n, err := store.Count(t.Context(), of, domain.Listing{})
 		try(t, err)
 		if n != want {
 			t.Errorf("%s see %d webhooks, want %d", scope, n, want)
@@ -188,7 +189,7 @@ func TestAReplayKeepsTheID(t *testing.T) {
 	try(t, err)
 	replayed, err := store.Replay(t.Context(), f.whole(), test.DeliveryID)
 	try(t, err)
-	if replayed.State != webhook.Queued || replayed.Attempts != 0 {
+	if replayed.State != domain.DeliveryQueued || replayed.Attempts != 0 {
 		t.Errorf("%+v", replayed)
 	}
 	attempts = claim(1)
@@ -311,7 +312,7 @@ func TestWorkersThatClaimTogetherKeepTheBoundOfAnEndpoint(t *testing.T) {
 func TestAnEndpointThatFailsForFiveDaysIsDisabled(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
-	_, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example")
+	_, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example", domain.Choice{})
 	try(t, err)
 	store := hooksOf(f, "k")
 	hook := addHook(t, store, f.whole(), webhook.Filter{})
@@ -335,7 +336,7 @@ func TestAnEndpointThatFailsForFiveDaysIsDisabled(t *testing.T) {
 		}
 		f.now = f.now.Add([]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 17 * time.Hour, 24 * time.Hour, 29 * time.Hour, 0}[attempt-1])
 	}
-	dead, err := store.CountDeliveries(t.Context(), f.whole(), webhook.Deliveries{State: webhook.Failed})
+	dead, err := store.CountDeliveries(t.Context(), f.whole(), webhook.Deliveries{State: domain.DeliveryFailed})
 	try(t, err)
 	same(t, dead, 1)
 	f.now = f.now.Add(webhook.FailingSpan)
@@ -393,7 +394,7 @@ func TestOldMessagesArePruned(t *testing.T) {
 		try(t, err)
 		f.now = f.now.Add(24 * time.Hour)
 	}
-	n, err := store.Prune(t.Context(), f.now.Add(-36*time.Hour))
+	n, err := store.Prune(t.Context(), expired(t, retention.Messages, 30, f.now.Add(-36*time.Hour).AddDate(0, 0, 30)))
 	try(t, err)
 	same(t, n, 1)
 }

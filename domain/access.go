@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"simgraph/domain/query"
 )
 
 const (
@@ -14,6 +16,9 @@ const (
 	// MaxKeyLifetime is the longest lifetime of a key.
 	MaxKeyLifetime = 10 * 365 * 24 * time.Hour
 )
+
+// UserGroupsField is how errors name the groups that a user is attached to.
+const UserGroupsField = "groupIds"
 
 // User is an account of a company that acts through access keys and tokens.
 type User struct {
@@ -29,6 +34,9 @@ type User struct {
 // AccessKey is a credential of a user that is exchanged for access tokens.
 type AccessKey struct {
 	AccessKeyID string
+	KeyLabel
+	// RotatedFrom is the key that this one took over from; nil for one made anew.
+	RotatedFrom *string
 	UserEmail   string
 	// Scopes are the permissions that the key passes on, at most the user's.
 	Scopes     []Permission
@@ -36,6 +44,65 @@ type AccessKey struct {
 	ExpiresAt  time.Time
 	RevokedAt  *time.Time
 	LastUsedAt *time.Time
+}
+
+// KeyLabel is what a key is called, and what uses it for what. Both may be empty.
+type KeyLabel struct{ Name, Purpose string }
+
+// Check refuses texts over 256 characters, and those with characters that are not seen.
+func (l KeyLabel) Check() error {
+	if err := checkText("name", l.Name, 0, MaxName); err != nil {
+		return err
+	}
+	return checkText("purpose", l.Purpose, 0, MaxName)
+}
+
+// KeySpec is a key to be made.
+type KeySpec struct {
+	KeyLabel
+	// Email is that of the user that the key acts for.
+	Email string
+	// Scopes are the permissions that the key passes on; none for all of the user's.
+	Scopes   []Permission
+	Lifetime time.Duration
+}
+
+// KeyEdit is what changes on the label of a key; nil stays as it is.
+type KeyEdit struct{ Name, Purpose *string }
+
+// Apply returns the label as it is after the edit.
+func (e KeyEdit) Apply(l KeyLabel) KeyLabel {
+	if e.Name != nil {
+		l.Name = *e.Name
+	}
+	if e.Purpose != nil {
+		l.Purpose = *e.Purpose
+	}
+	return l
+}
+
+// KeyRotation is how a key hands over to a new one.
+type KeyRotation struct {
+	// OldEndsAt is when the old key ends, unless it ends before that anyway.
+	OldEndsAt time.Time
+	// Lifetime is that of the new key.
+	Lifetime time.Duration
+}
+
+// Check refuses a rotation that no key can take at that time.
+func (r KeyRotation) Check(now time.Time) error {
+	if !r.OldEndsAt.After(now) {
+		return Invalid("oldEndsAt", "the old key must end in the future: revoke it to end it now")
+	}
+	return CheckKeyLifetime(r.Lifetime)
+}
+
+// CheckKeyLifetime refuses what no key can live.
+func CheckKeyLifetime(lifetime time.Duration) error {
+	if lifetime <= 0 || lifetime > MaxKeyLifetime {
+		return Invalid("lifetime", "a key lives at least a second and at most ten years")
+	}
+	return nil
 }
 
 // Secret is a credential in clear, shown once to who made it and kept nowhere.
@@ -94,9 +161,9 @@ func (c *Caller) missing(all []Permission) Permission {
 // Access keeps users, access keys and access tokens. Secrets and tokens are
 // stored as hashes only.
 type Access interface {
-	// Users lists the users of the company, ordered by e-mail.
-	Users(ctx context.Context, scope Scope, page Page) (Slice[*User], error)
-	CountUsers(ctx context.Context, scope Scope) (int, error)
+	// Users lists the users of the company, ordered by e-mail unless the listing has another order.
+	Users(ctx context.Context, scope Scope, listing Listing) (Slice[*User], error)
+	CountUsers(ctx context.Context, scope Scope, listing Listing) (int, error)
 	// FindUsers returns the users of the company with those e-mail addresses, as
 	// they are stored, by address.
 	FindUsers(ctx context.Context, scope Scope, emails []string) (map[string]*User, error)
@@ -105,14 +172,19 @@ type Access interface {
 	// companies have one.
 	FindUser(ctx context.Context, email string) (CompanyID, *User, error)
 
-	// Keys lists the access keys of the company, newest first.
-	Keys(ctx context.Context, scope Scope, page Page) (Slice[*AccessKey], error)
-	CountKeys(ctx context.Context, scope Scope) (int, error)
+	// Keys lists the access keys of the company, newest first unless the listing has another order.
+	Keys(ctx context.Context, scope Scope, listing Listing) (Slice[*AccessKey], error)
+	CountKeys(ctx context.Context, scope Scope, listing Listing) (int, error)
 	// FindKeys returns the access keys of the company with those ids, by id.
 	FindKeys(ctx context.Context, scope Scope, ids []string) (map[string]*AccessKey, error)
-	// CreateKey makes a key for the user with those scopes (none: all of the
-	// user's permissions). The secret cannot be read again.
-	CreateKey(ctx context.Context, scope Scope, email string, scopes []Permission, lifetime time.Duration) (*AccessKey, Secret, error)
+	// CreateKey makes a key. The secret cannot be read again.
+	CreateKey(ctx context.Context, scope Scope, spec KeySpec) (*AccessKey, Secret, error)
+	// EditKey changes what a key is called.
+	EditKey(ctx context.Context, scope Scope, accessKeyID string, edit KeyEdit) (*AccessKey, error)
+	// RotateKey makes a key of the same user, label and scopes, and sets when the old one
+	// ends: both work until then. Invalid for a key that has ended. The secret is that of
+	// the new key, and cannot be read again.
+	RotateKey(ctx context.Context, scope Scope, accessKeyID string, rotation KeyRotation) (old, made *AccessKey, secret Secret, err error)
 	// RevokeKey ends a key and every token made with it.
 	RevokeKey(ctx context.Context, scope Scope, accessKeyID string) (*AccessKey, error)
 	// FindKey finds a key of any company; for the operator's commands.
@@ -187,3 +259,22 @@ const (
 var Refusals = []Refusal{
 	RefusedUnknownKey, RefusedWrongSecret, RefusedRevoked, RefusedDisabledUser, RefusedExpired, RefusedScope, RefusedThrottled,
 }
+
+// UserFields are what users can be filtered and ordered by.
+var UserFields = query.NewFields(
+	query.Field{Name: "email", Type: query.Text},
+	query.Field{Name: "isDisabled", Type: query.Boolean},
+)
+
+// KeyFields are what access keys can be filtered and ordered by.
+var KeyFields = query.NewFields(
+	query.Field{Name: "accessKeyId", Type: query.Text},
+	query.Field{Name: "name", Type: query.Text},
+	query.Field{Name: "purpose", Type: query.Text},
+	query.Field{Name: "rotatedFrom", Type: query.Text},
+	query.Field{Name: "userEmail", Type: query.Text},
+	query.Field{Name: "createdAt", Type: query.Time},
+	query.Field{Name: "expiresAt", Type: query.Time},
+	query.Field{Name: "revokedAt", Type: query.Time},
+	query.Field{Name: "lastUsedAt", Type: query.Time},
+)

@@ -118,7 +118,21 @@ const (
 	ByTariff    Dimension = "TARIFF"
 	ByGroup     Dimension = "GROUP"
 	ByTag       Dimension = "TAG"
+	BySource    Dimension = "SOURCE"
 )
+
+// MaxSourceSpan bounds the span of usage by source, which is read record by record: no total
+// has the source, since each record would cost more for a question that is asked rarely. It is
+// a month with an hour that clocks are set back by.
+const MaxSourceSpan = 31*24*time.Hour + time.Hour
+
+// CheckSpan refuses a span that is too long for the dimension.
+func (d Dimension) CheckSpan(span Range) error {
+	if d == BySource && span.End.Sub(span.Start) > MaxSourceSpan {
+		return Invalid("by", "usage by source is read record by record: the span must not be longer than 31 days")
+	}
+	return nil
+}
 
 // UsageShare is the part of usage that falls to one value of a dimension.
 type UsageShare struct {

@@ -36,6 +36,8 @@ const (
 	AuditRecipientRestore = "recipient.restore"
 	AuditUnsubscribe      = "recipient.unsubscribe"
 	AuditKeyCreate        = "accessKey.create"
+	AuditKeyEdit          = "accessKey.edit"
+	AuditKeyRotate        = "accessKey.rotate"
 	AuditKeyRevoke        = "accessKey.revoke"
 	AuditKeyExchange      = "accessKey.exchange"
 	AuditKeyRefuse        = "accessKey.refuse"
@@ -58,6 +60,15 @@ const (
 	AuditCommandReport    = "command.report"
 	AuditCommandRetry     = "command.retry"
 	AuditCommandCancel    = "command.cancel"
+	AuditSourceCreate     = "source.create"
+	AuditSourceEdit       = "source.edit"
+	AuditSourceRotate     = "source.rotate"
+	AuditSourcePause      = "source.pause"
+	AuditSourceResume     = "source.resume"
+	AuditSourceRemove     = "source.remove"
+	AuditSourceReplay     = "source.replay"
+	AuditProfileSave      = "sourceProfile.save"
+	AuditProfileRemove    = "sourceProfile.remove"
 	AuditTokenIssue       = "token.issue"
 	AuditTokenRevoke      = "token.revoke"
 	AuditLinkIssue        = "loginLink.issue"
@@ -75,6 +86,10 @@ const (
 	AuditUsageRestore     = "usage.restore"
 	AuditUsageLost        = "usage.lost"
 	AuditLedgerRetention  = "usage.retention"
+	AuditRetentionSet     = "retention.set"
+	AuditRetentionNotice  = "retention.announce"
+	AuditRetentionEffect  = "retention.effect"
+	AuditRetentionBack    = "retention.withdraw"
 	AuditMigrate          = "schema.migrate"
 	AuditBackup           = "database.backup"
 	AuditPrune            = "audit.prune"
@@ -179,25 +194,26 @@ func auditText(text string) *string {
 	return &text
 }
 
-// AuditFields are what the audit log can be filtered by.
+// AuditFields are what the audit log can be filtered and ordered by. Of its orders the
+// number is that of the moments, and the only one that an index has.
 var AuditFields = query.NewFields(
 	query.Field{Name: "sequence", Type: query.Integer},
-	query.Field{Name: "at", Type: query.Time},
-	query.Field{Name: "action", Type: query.Text},
-	query.Field{Name: "subjectType", Type: query.Text},
-	query.Field{Name: "subjectId", Type: query.Text},
-	query.Field{Name: "actor", Type: query.Text},
-	query.Field{Name: "accessKeyId", Type: query.Text},
-	query.Field{Name: "door", Type: query.Text},
-	query.Field{Name: "address", Type: query.Text},
-	query.Field{Name: "requestId", Type: query.Text},
+	query.Field{Name: "at", Type: query.Time}.Unordered(),
+	query.Field{Name: "action", Type: query.Text}.Unordered(),
+	query.Field{Name: "subjectType", Type: query.Text}.Unordered(),
+	query.Field{Name: "subjectId", Type: query.Text}.Unordered(),
+	query.Field{Name: "actor", Type: query.Text}.Unordered(),
+	query.Field{Name: "accessKeyId", Type: query.Text}.Unordered(),
+	query.Field{Name: "door", Type: query.Text}.Unordered(),
+	query.Field{Name: "address", Type: query.Text}.Unordered(),
+	query.Field{Name: "requestId", Type: query.Text}.Unordered(),
 )
 
 // AuditLog reads who did what in a company. The stores write it, each entry in
 // the transaction of the change it records. It is the whole company's: a restricted
 // scope is Forbidden.
 type AuditLog interface {
-	// List lists entries, the newest first.
+	// List lists entries, the newest first unless the listing has another order.
 	List(ctx context.Context, scope Scope, listing Listing) (Slice[*AuditEntry], error)
 	Count(ctx context.Context, scope Scope, listing Listing) (int, error)
 	// All yields every entry after the one of that number, the oldest first,

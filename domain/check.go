@@ -2,6 +2,7 @@ package domain
 
 import (
 	"math"
+	"net/netip"
 	"slices"
 	"strings"
 )
@@ -17,6 +18,9 @@ func (c *Company) Check() error {
 	}
 	if err := CheckName("name", c.Name); err != nil {
 		return err
+	}
+	if c.CountryCode != "" && c.Country() == nil {
+		return Invalid("country", "country must be a code of ISO 3166-1 such as GB, or empty, not %.40q", c.CountryCode)
 	}
 	_, err := NewBilling(c.BillingDay, c.TimeZone)
 	return err
@@ -99,6 +103,9 @@ func (s *Subscriber) checkIdentity() error {
 	if err := checkText("imsi", s.IMSI, 0, maxIdentifier); err != nil {
 		return err
 	}
+	if err := checkFixedIPAddress(s.FixedIPAddress); err != nil {
+		return err
+	}
 	if err := CheckNickname(s.Nickname); err != nil {
 		return err
 	}
@@ -160,4 +167,59 @@ func checkOptional(field string, s *string) error {
 		return Invalid(field, "%s must not be blank; null means that there is none", field)
 	}
 	return checkText(field, *s, 1, MaxName)
+}
+
+const fixedAddressForm = "a fixed IP address is written as 10.1.2.3, 2001:db8::1 or, for a prefix of IPv6, 2001:db8:0:1::/64, not %q"
+
+// NewFixedIPAddress returns the fixed address of a subscriber in the one way that it is
+// written: an IPv4 address, an IPv6 address, or a prefix of IPv6 addresses, since devices
+// choose their own within the prefix that a gateway gives them. Addresses that no single
+// device can have are Invalid.
+func NewFixedIPAddress(s string) (string, error) {
+	prefix, err := netip.ParsePrefix(s)
+	if err != nil {
+		address, err := netip.ParseAddr(s)
+		if err != nil || address.Zone() != "" {
+			return "", Invalid("fixedIpAddress", fixedAddressForm, s)
+		}
+		address = address.Unmap()
+		prefix = netip.PrefixFrom(address, address.BitLen())
+	}
+	switch address := prefix.Addr(); {
+	case address.Is4() && !prefix.IsSingleIP(), address.Is4In6(), prefix.Bits() == 0, prefix != prefix.Masked():
+		return "", Invalid("fixedIpAddress", fixedAddressForm, s)
+	case address.IsUnspecified(), address.IsMulticast(), address.IsLoopback(), address.IsLinkLocalUnicast(), address.Is4() && address.As4()[0] >= 240:
+		return "", Invalid("fixedIpAddress", "%q cannot be the address of one subscriber", s)
+	case prefix.IsSingleIP():
+		return address.String(), nil
+	}
+	return prefix.String(), nil
+}
+
+// FixedIPAddresses returns the fixed addresses by which the subscriber may be known that
+// has an address: of IPv6 also the prefix of 64 bits, which a gateway gives to a device.
+func FixedIPAddresses(address netip.Addr) []string {
+	texts := []string{address.String()}
+	if address.Is6() {
+		prefix := netip.PrefixFrom(address, 64).Masked()
+		texts = append(texts, prefix.String())
+	}
+	fixed := []string{}
+	for _, text := range texts {
+		if one, err := NewFixedIPAddress(text); err == nil {
+			fixed = append(fixed, one)
+		}
+	}
+	return fixed
+}
+
+func checkFixedIPAddress(s *string) error {
+	if s == nil {
+		return nil
+	}
+	written, err := NewFixedIPAddress(*s)
+	if err == nil && written != *s {
+		err = Invalid("fixedIpAddress", fixedAddressForm, *s)
+	}
+	return err
 }

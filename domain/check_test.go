@@ -2,6 +2,8 @@ package domain_test
 
 import (
 	"math"
+	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -49,6 +51,36 @@ func TestARecordOfASubscriberMayReachItsBounds(t *testing.T) {
 		fault, _ := domain.AsError(err)
 		if (err == nil) != (c.field == "") || fault != nil && fault.Field != c.field {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A fixed address is written in one way, so that it is unique and found by its text.
+func TestAFixedIPAddressIsWrittenInOneWay(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"10.1.2.3": "10.1.2.3", "10.1.2.3/32": "10.1.2.3", "::ffff:10.1.2.3": "10.1.2.3",
+		"2001:DB8:0::1": "2001:db8::1", "2001:db8::1/128": "2001:db8::1", "2001:db8:0:1::/64": "2001:db8:0:1::/64", "2001:0db8:1::/56": "2001:db8:1::/56",
+		"": "", "van": "", "10.1.2": "", "010.1.2.3": "", "10.1.2.0/24": "", "2001:db8::1/64": "", "::/0": "", "::ffff:10.1.2.0/120": "", "fe80::1%eth0": "",
+		"0.0.0.0": "", "127.0.0.1": "", "224.0.0.1": "", "255.255.255.254": "", "255.255.255.255": "", "169.254.1.1": "", "::": "", "::1": "", "ff02::1": "", "fe80::1": "",
+	} {
+		got, err := domain.NewFixedIPAddress(text)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q is %q (%v), want %q", text, got, err, want)
+		}
+		if again, _ := domain.NewFixedIPAddress(got); again != got {
+			t.Errorf("%q is written as %q again", got, again)
+		}
+	}
+}
+
+func TestAnIPv6AddressIsFoundByItsPrefix(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"10.1.2.3": {"10.1.2.3"}, "2001:db8:0:1::7": {"2001:db8:0:1::7", "2001:db8:0:1::/64"}, "0.0.0.0": {},
+	} {
+		if got := domain.FixedIPAddresses(netip.MustParseAddr(text)); !slices.Equal(got, want) {
+			t.Errorf("%s may be %q, want %q", text, got, want)
 		}
 	}
 }

@@ -15,7 +15,13 @@ type Company struct {
 	// BillingDay (1 to 31) and TimeZone (IANA) anchor the billing period.
 	BillingDay int
 	TimeZone   string
+	// CountryCode is that of ISO 3166-1, such as GB, whose national numbers are read as
+	// MSISDNs; "" for none.
+	CountryCode string
 }
+
+// Country is the country of CountryCode; nil for none.
+func (c *Company) Country() *Country { return countriesByCode()[c.CountryCode] }
 
 // Billing returns the company's billing calendar. The store holds checked
 // values only, so what cannot be read means the default: calendar months, UTC.

@@ -3,6 +3,8 @@ package domain
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -41,6 +43,9 @@ type Error struct {
 	// Field names the argument at fault, as the caller wrote it; "" when the
 	// fault lies with no single one.
 	Field string
+	// Path is the place of the fault in that argument, as scope.groupIds[1]; "" where
+	// Field is the whole of it.
+	Path string
 	// RetryAfter is when to try again after KindRateLimited or KindUnavailable;
 	// 0 means "soon".
 	RetryAfter time.Duration
@@ -65,6 +70,45 @@ func Invalid(field, format string, args ...any) *Error {
 // NotFound returns an error of KindNotFound: no noun has that identifier.
 func NotFound(field, noun, id string) *Error {
 	return &Error{Kind: KindNotFound, Field: field, Message: fmt.Sprintf("no %s %q on this account", noun, id)}
+}
+
+// At returns err as an error about a place in an argument, such as rows[2].nickname,
+// which is as exact as a place can be. Its Field is the argument.
+func At(place string, err error) error {
+	fault, is := AsError(err)
+	if !is {
+		return err
+	}
+	placed := *fault
+	placed.Path = place
+	placed.Field = place
+	if end := strings.IndexAny(place, ".["); end >= 0 {
+		placed.Field = place[:end]
+	}
+	return &placed
+}
+
+// Within is At of the place that err names within the given one.
+func Within(place string, err error) error {
+	fault, is := AsError(err)
+	if !is {
+		return err
+	}
+	if inner := fault.Place(); inner != "" {
+		place += "." + inner
+	}
+	return At(place, err)
+}
+
+// Item is the place of an element of a list.
+func Item(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
+
+// Place is Path, or Field where there is no Path.
+func (e *Error) Place() string {
+	if e.Path != "" {
+		return e.Path
+	}
+	return e.Field
 }
 
 // Forbidden returns an error of KindForbidden with the given message.

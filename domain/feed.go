@@ -5,6 +5,9 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"simgraph/domain/numbering"
+	"simgraph/domain/query"
 )
 
 const (
@@ -14,9 +17,9 @@ const (
 	MaxRADIUSSecret = 128
 	// MaxRADIUSClients bounds the clients of a company.
 	MaxRADIUSClients = 1000
-	// RADIUSProtocol stands for the network protocol of usage that is reported by
-	// RADIUS, which has none.
-	RADIUSProtocol = "IP"
+	// DefaultProtocol stands for the network protocol of usage that is reported without
+	// one, as by RADIUS.
+	DefaultProtocol = "IP"
 )
 
 // RADIUSClient is a network element, or a proxy before several, that sends the
@@ -33,6 +36,8 @@ type RADIUSClient struct {
 	// Secret is what packets are authenticated with. It is never shown.
 	Secret    []byte
 	CreatedAt time.Time
+	// CountryCode is that of the company, as of last reading; "" for none.
+	CountryCode string
 }
 
 // Check rejects a client without a name or with a secret that is easy to guess.
@@ -66,6 +71,12 @@ type Accounting struct {
 	At  time.Time
 	// Record is a cumulative record of a session, without its Source.
 	Record UsageRecord
+	// DialledNumber is the MSISDN of the record as it was written, in digits, where it
+	// may be a national number; "" where it cannot.
+	DialledNumber string
+	// FixedAddresses are addresses of the subscriber where the record does not name it: it
+	// is the one that has the first of them that somebody has as its fixed address.
+	FixedAddresses []string
 	// Restarted is set when the network element went up or down: its sessions ended.
 	Restarted bool
 	// Unusable is why the request cannot be booked; "" when it can. Such requests
@@ -74,6 +85,19 @@ type Accounting struct {
 	// Found quotes what could not be used; "" where nothing was there.
 	Found string
 }
+
+// In returns the request as a company in a country reads it, by its code: national numbers
+// are those of the country. "" is none.
+func (a Accounting) In(country string) Accounting {
+	if a.DialledNumber != "" && country != "" {
+		a.Record.MSISDN = numbering.MSISDN(country, a.DialledNumber)
+	}
+	return a
+}
+
+// NoFixedAddress is why a request that names its subscriber by its address alone cannot be
+// used. It does not wait for a subscriber: others may get the address before.
+const NoFixedAddress = "the framed address is the fixed address of no subscriber, and no other attribute names one"
 
 // AccountingResult is what became of an accounting request.
 type AccountingResult string
@@ -110,6 +134,9 @@ type FeedElement struct {
 	Source, NAS string
 	// CompleteUntil is the newest time that its reports speak of; nil before the first.
 	CompleteUntil *time.Time
+	// LagSeconds is how far its reports lag behind what they speak of: the least of the
+	// last hour or two. nil for the source itself, and before the first report.
+	LagSeconds *int64
 	// Packets are those of the network element, by what became of them.
 	Packets []FeedPackets
 }
@@ -178,24 +205,25 @@ func (w *WaitingUsage) ID() string {
 // FeedState shows how the sources of a company fare. Restricted scopes see no
 // rejects and no usage that waits: Forbidden.
 type FeedState interface {
-	// Elements returns the sources with their network elements, by their names.
-	Elements(ctx context.Context, scope Scope, page Page) (Slice[*FeedElement], error)
+	// Elements returns the sources with their network elements, by their names unless the
+	// listing has another order, as do Rejects and Waiting theirs.
+	Elements(ctx context.Context, scope Scope, listing Listing) (Slice[*FeedElement], error)
 	// FindElements returns the elements by their IDs, as do FindRejects and FindWaiting
 	// theirs.
 	FindElements(ctx context.Context, scope Scope, ids []string) (map[string]*FeedElement, error)
-	CountElements(ctx context.Context, scope Scope) (int, error)
+	CountElements(ctx context.Context, scope Scope, listing Listing) (int, error)
 	// OpenSessions counts the open sessions of the subscribers that the scope shows.
 	OpenSessions(ctx context.Context, scope Scope, of []FeedKey) (map[FeedKey]int, error)
 	// IncompleteSessions counts those that may lack bytes.
 	IncompleteSessions(ctx context.Context, scope Scope, of []FeedKey) (map[FeedKey]int, error)
 	// Rejects returns why requests could not be used, the newest first.
-	Rejects(ctx context.Context, scope Scope, page Page) (Slice[*FeedReject], error)
+	Rejects(ctx context.Context, scope Scope, listing Listing) (Slice[*FeedReject], error)
 	FindRejects(ctx context.Context, scope Scope, ids []string) (map[string]*FeedReject, error)
-	CountRejects(ctx context.Context, scope Scope) (int, error)
+	CountRejects(ctx context.Context, scope Scope, listing Listing) (int, error)
 	// Waiting returns usage of subscribers that are not known, by their names.
-	Waiting(ctx context.Context, scope Scope, page Page) (Slice[*WaitingUsage], error)
+	Waiting(ctx context.Context, scope Scope, listing Listing) (Slice[*WaitingUsage], error)
 	FindWaiting(ctx context.Context, scope Scope, ids []string) (map[string]*WaitingUsage, error)
-	CountWaiting(ctx context.Context, scope Scope) (int, error)
+	CountWaiting(ctx context.Context, scope Scope, listing Listing) (int, error)
 }
 
 // FeedReject is a reason for which requests of a network element were unusable.
@@ -209,3 +237,89 @@ type FeedReject struct {
 
 // ID identifies the reason in its company.
 func (r *FeedReject) ID() string { return strings.Join([]string{r.Source, r.NAS, r.Reason}, between) }
+
+// FeedRefusal is a packet that was not answered, since nothing proves who sent it. What
+// it states may be made up.
+type FeedRefusal struct {
+	// Address sent it.
+	Address netip.Addr
+	// NAS is the network element that it names; "" for none.
+	NAS string
+	// Clients are those of the address, all with another secret; none for an address
+	// that no client has.
+	Clients []*RADIUSClient
+}
+
+// The reasons of refusals among those of rejects.
+const (
+	UnknownAddress = "no client has this address"
+	WrongSecret    = "the secret is not that of the client"
+)
+
+// MaxFeedRefusals bounds the refusals that are kept of a company: the newest.
+const MaxFeedRefusals = 20
+
+// AdmittingAddress is the command that makes an address a client. The name of the
+// network element is a stranger's: what a shell would read is left out.
+func AdmittingAddress(address netip.Addr, nas, company string) string {
+	name := strings.Trim(strings.Map(func(r rune) rune {
+		if isPlain(r) {
+			return r
+		}
+		return '-'
+	}, nas), "-.")
+	if name == "" {
+		name = "gateway"
+	}
+	return "simgraph radius client add " + name + " --network " + address.WithZone("").String() + " --company " + quoted(company)
+}
+
+// AdmittingSecret is the command that gives a client the secret of its sender.
+func AdmittingSecret(client *RADIUSClient) string {
+	of := quoted(client.Name)
+	company := " --company " + quoted(client.Company)
+	return "simgraph radius client remove " + of + company + " && simgraph radius client add " + of +
+		" --network " + client.Network.String() + company + " --secret-file SECRET"
+}
+
+func isPlain(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.'
+}
+
+// quoted is a word of a shell.
+func quoted(word string) string {
+	if word != "" && !strings.HasPrefix(word, "-") && strings.IndexFunc(word, func(r rune) bool { return !isPlain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// FeedElementFields are what elements can be filtered and ordered by.
+var FeedElementFields = query.NewFields(
+	query.Field{Name: "source", Type: query.Text},
+	query.Field{Name: "nas", Type: query.Text},
+	query.Field{Name: "completeUntil", Type: query.Time},
+	query.Field{Name: "lagSeconds", Type: query.Integer},
+)
+
+// FeedRejectFields are what rejects can be filtered and ordered by.
+var FeedRejectFields = query.NewFields(
+	query.Field{Name: "source", Type: query.Text},
+	query.Field{Name: "nas", Type: query.Text},
+	query.Field{Name: "reason", Type: query.Text},
+	query.Field{Name: "requests", Type: query.Integer},
+	query.Field{Name: "firstAt", Type: query.Time},
+	query.Field{Name: "lastAt", Type: query.Time},
+)
+
+// WaitingFields are what usage that waits can be filtered and ordered by.
+var WaitingFields = query.NewFields(
+	query.Field{Name: "source", Type: query.Text},
+	query.Field{Name: "physicalId", Type: query.Text},
+	query.Field{Name: "imsi", Type: query.Text},
+	query.Field{Name: "msisdn", Type: query.Text},
+	query.Field{Name: "records", Type: query.Integer},
+	query.Field{Name: "bytes", Type: query.Integer},
+	query.Field{Name: "firstAt", Type: query.Time},
+	query.Field{Name: "lastAt", Type: query.Time},
+)

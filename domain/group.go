@@ -1,6 +1,10 @@
 package domain
 
-import "context"
+import (
+	"context"
+
+	"simgraph/domain/query"
+)
 
 // Group is a set of subscribers that users can be restricted to (spec §2.7).
 type Group struct {
@@ -28,11 +32,18 @@ type Groups interface {
 	Find(ctx context.Context, scope Scope, id int64) (*Group, error)
 	// FindMany answers for a batch at once, keyed by group id.
 	FindMany(ctx context.Context, scope Scope, ids []int64) (map[int64]*Group, error)
-	// List returns the visible groups, ordered by id.
-	List(ctx context.Context, scope Scope, page Page) (Slice[*Group], error)
-	Count(ctx context.Context, scope Scope) (int, error)
+	// List returns the visible groups, ordered by id unless the listing has another order.
+	List(ctx context.Context, scope Scope, listing Listing) (Slice[*Group], error)
+	Count(ctx context.Context, scope Scope, listing Listing) (int, error)
 	// CountsOf counts users and subscribers of each group, keyed by group id.
 	CountsOf(ctx context.Context, scope Scope, ids []int64) (map[int64]GroupCounts, error)
 	// Rename changes the name and returns the group as it is then.
 	Rename(ctx context.Context, scope Scope, id int64, name string) (*Group, error)
 }
+
+// GroupFields are what groups can be filtered and ordered by.
+var GroupFields = query.NewFields(
+	query.Field{Name: "groupId", Type: query.Integer},
+	query.Field{Name: "name", Type: query.Text},
+	query.Field{Name: "isTariffHidden", Type: query.Boolean},
+)

@@ -26,23 +26,6 @@ const (
 	MailWebhook MailKind = "webhook"
 )
 
-// MailState is how far a mail has come.
-type MailState string
-
-// The states of a mail. A delivery can also wait for its mail, be suppressed, or be silenced.
-const (
-	MailQueued    MailState = "queued"
-	MailSent      MailState = "sent"
-	MailFailed    MailState = "failed"
-	MailCancelled MailState = "cancelled"
-	// MailWaiting: the notification is not part of a mail yet.
-	MailWaiting MailState = "waiting"
-	// MailSuppressed: no mail will be, since none goes to the address any more.
-	MailSuppressed MailState = "suppressed"
-	// MailSilenced: nobody is notified of the entry, since a silence covered it.
-	MailSilenced MailState = "silenced"
-)
-
 // Mail is an e-mail to one recipient. Its content never changes, so every
 // attempt goes under the same Message-ID.
 type Mail struct {
@@ -51,7 +34,7 @@ type Mail struct {
 	RecipientID int64
 	Email       string
 	Kind        MailKind
-	State       MailState
+	State       DeliveryState
 	Attempts    int
 	// DueAt is when the next attempt is made, while the mail is queued.
 	DueAt      time.Time
@@ -63,20 +46,37 @@ type Mail struct {
 	Note string
 }
 
-// AlertDelivery is the state of a notification to one recipient.
+// NextAttemptAt is when it is sent, or sent again; nil when it is finished.
+func (m *Mail) NextAttemptAt() *time.Time {
+	if m.State != DeliveryQueued || m.DueAt.IsZero() {
+		return nil
+	}
+	return &m.DueAt
+}
+
+// Channel implements Delivery.
+func (m *Mail) Channel() Channel { return ByMail }
+
+// AlertDelivery is the notification of one entry of a log of alerts to one recipient.
 type AlertDelivery struct {
 	NotificationID string
+	EntryID        int64
 	RecipientID    int64
 	// Email is the address that the recipient had when the alert fired.
 	Email string
-	State MailState
+	State DeliveryState
 	// MailID is the mail that contains it; nil while it waits for one. Attempts,
-	// FinishedAt and LastError are the mail's.
-	MailID     *string
-	Attempts   int
-	FinishedAt *time.Time
-	LastError  string
+	// NextAttemptAt, FinishedAt and LastError are the mail's.
+	MailID        *string
+	Attempts      int
+	CreatedAt     time.Time
+	NextAttemptAt *time.Time
+	FinishedAt    *time.Time
+	LastError     string
 }
+
+// Channel implements Delivery.
+func (d *AlertDelivery) Channel() Channel { return ByMail }
 
 // Notified is an entry of a log of alerts with the notification that it is part of.
 type Notified struct {
@@ -97,10 +97,12 @@ func NewNotified(notification *string, entry int64, silence *int64) (Notified, b
 // Delivery returns how the entry fares where its notification fares so: what is silenced is
 // part of no mail.
 func (n Notified) Delivery(of *AlertDelivery) *AlertDelivery {
-	if !n.IsSilenced {
-		return of
+	fares := *of
+	if n.IsSilenced {
+		fares = AlertDelivery{NotificationID: of.NotificationID, RecipientID: of.RecipientID, Email: of.Email, CreatedAt: of.CreatedAt, State: DeliverySilenced}
 	}
-	return &AlertDelivery{NotificationID: of.NotificationID, RecipientID: of.RecipientID, Email: of.Email, State: MailSilenced}
+	fares.EntryID = n.EntryID
+	return &fares
 }
 
 // MailContent is what a mail is written from.
@@ -187,35 +189,27 @@ const (
 	ByWebhook Channel = "webhook"
 )
 
-// DeliveryState is how far a mail, or a message to a webhook, has come.
+// DeliveryState is how far a delivery has come.
 type DeliveryState string
 
 // The states.
 const (
-	DeliveryQueued    DeliveryState = "queued"
-	Delivered         DeliveryState = "delivered"
+	// DeliveryWaiting: the notification is not part of a mail yet.
+	DeliveryWaiting DeliveryState = "waiting"
+	DeliveryQueued  DeliveryState = "queued"
+	Delivered       DeliveryState = "delivered"
+	// DeliveryFailed: it was given up. A message to a webhook is then a dead letter, which
+	// is kept, and sent again only by a replay.
 	DeliveryFailed    DeliveryState = "failed"
 	DeliveryCancelled DeliveryState = "cancelled"
+	// DeliverySuppressed: no mail will be, since none goes to the address any more.
+	DeliverySuppressed DeliveryState = "suppressed"
+	// DeliverySilenced: nobody is notified of the entry, since a silence covered it.
+	DeliverySilenced DeliveryState = "silenced"
 )
 
-// Delivery is a mail or a message to a webhook.
-type Delivery struct {
-	// DeliveryID is that of the mail or of the message.
-	DeliveryID string
-	Channel    Channel
-	// Recipient is the address of a mail, or the name of the webhook.
-	Recipient string
-	// About is the kind of the mail, or the type of the event.
-	About     string
-	State     DeliveryState
-	Attempts  int
-	CreatedAt time.Time
-	// NextAttemptAt is nil where that is at once, or never.
-	NextAttemptAt *time.Time
-	FinishedAt    *time.Time
-	// LastError is why the last attempt failed; "" where it did not.
-	LastError string
-}
+// Delivery is what is sent: a *Mail, an *AlertDelivery, or a message to a webhook.
+type Delivery interface{ Channel() Channel }
 
 // DeliveryFilter selects deliveries; "" selects all.
 type DeliveryFilter struct {
@@ -226,9 +220,9 @@ type DeliveryFilter struct {
 // Deliveries lists what was sent, whichever way. Every method is Forbidden to a restricted
 // scope: mails are the company's.
 type Deliveries interface {
-	// List returns the deliveries, the newest first.
-	List(ctx context.Context, scope Scope, of DeliveryFilter, page Page) (Slice[*Delivery], error)
+	// List returns the mails and the messages to webhooks, the newest first.
+	List(ctx context.Context, scope Scope, of DeliveryFilter, page Page) (Slice[Delivery], error)
 	Count(ctx context.Context, scope Scope, of DeliveryFilter) (int, error)
-	// FindMany answers for a batch at once, keyed by id; what is no id is left out.
-	FindMany(ctx context.Context, scope Scope, ids []string) (map[string]*Delivery, error)
+	// FindMails answers for a batch at once, keyed by id; what is no id is left out.
+	FindMails(ctx context.Context, scope Scope, ids []string) (map[string]*Mail, error)
 }

@@ -1,6 +1,10 @@
 package domain
 
-import "context"
+import (
+	"context"
+
+	"simgraph/domain/query"
+)
 
 // Operator is a mobile network operator; all companies share the list.
 type Operator struct {
@@ -21,19 +25,33 @@ type Tariff struct {
 // Catalogue keeps operators and tariffs. Tariffs of groups that hide their
 // details are not shown to the users of those groups.
 type Catalogue interface {
-	// Operators returns the operators that the visible subscribers use, ordered by code.
-	Operators(ctx context.Context, scope Scope, page Page) (Slice[*Operator], error)
-	CountOperators(ctx context.Context, scope Scope) (int, error)
+	// Operators returns the operators that the visible subscribers use, ordered
+	// by code unless the listing has another order.
+	Operators(ctx context.Context, scope Scope, listing Listing) (Slice[*Operator], error)
+	CountOperators(ctx context.Context, scope Scope, listing Listing) (int, error)
 	// FindOperators returns those of the codes that Operators lists, by code.
 	FindOperators(ctx context.Context, scope Scope, codes []string) (map[string]*Operator, error)
 	// OperatorsOf answers for a batch of codes, keyed by code.
 	OperatorsOf(ctx context.Context, scope Scope, codes []string) (map[string]*Operator, error)
-	// Tariffs returns the tariffs of the company, ordered by name; for a
+	// Tariffs returns the tariffs of the company, ordered by name unless the listing has another order; for a
 	// restricted scope those that its subscribers show.
-	Tariffs(ctx context.Context, scope Scope, page Page) (Slice[*Tariff], error)
-	CountTariffs(ctx context.Context, scope Scope) (int, error)
+	Tariffs(ctx context.Context, scope Scope, listing Listing) (Slice[*Tariff], error)
+	CountTariffs(ctx context.Context, scope Scope, listing Listing) (int, error)
 	// FindTariffs returns those of the names that Tariffs lists, by name.
 	FindTariffs(ctx context.Context, scope Scope, names []string) (map[string]*Tariff, error)
 	// TariffsOf answers for a batch of names, keyed by name.
 	TariffsOf(ctx context.Context, scope Scope, names []string) (map[string]*Tariff, error)
 }
+
+// OperatorFields are what operators can be filtered and ordered by.
+var OperatorFields = query.NewFields(
+	query.Field{Name: "code", Type: query.Text},
+	query.Field{Name: "name", Type: query.Text},
+)
+
+// TariffFields are what tariffs can be filtered and ordered by.
+var TariffFields = query.NewFields(
+	query.Field{Name: "name", Type: query.Text},
+	query.Field{Name: "lineRental", Type: query.Integer},
+	query.Field{Name: "currency", Type: query.Text},
+)

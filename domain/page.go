@@ -35,6 +35,9 @@ type Slice[T any] struct {
 	Cursor func(i int) string
 	// HasNext and HasPrevious report whether the list goes on beyond the Items.
 	HasNext, HasPrevious bool
+	// Whole reports that the Items are known to be the whole list, so that nobody needs
+	// to count it.
+	Whole bool
 }
 
 // Listing selects items of a list, and their order. A unique
@@ -49,6 +52,14 @@ type Listing struct {
 	// NoCursors and NoLookahead spare the work for cursors and for HasNext, which
 	// are then not to be used.
 	NoCursors, NoLookahead bool
+}
+
+// InOrder returns the listing, in the usual order where it has none.
+func (l Listing) InOrder(usual []query.Order) Listing {
+	if len(l.Order) == 0 {
+		l.Order = usual
+	}
+	return l
 }
 
 // Equal reports whether both select the same.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"simgraph/domain/ascii"
+	"simgraph/domain/query"
 )
 
 // MaxRecipients bounds the recipients of a company: each gets every alert.
@@ -32,6 +33,12 @@ type Recipient struct {
 // list restricts nothing.
 type Choice struct{ AlertIDs, GroupIDs []int64 }
 
+// RecipientEdit is what changes on a recipient; nil stays as it is.
+type RecipientEdit struct {
+	Email  *string
+	Choice *Choice
+}
+
 // MaxChoices bounds how many alerts or groups a recipient chooses.
 const MaxChoices = 100
 
@@ -43,7 +50,7 @@ func (c *Choice) Check() error {
 		}
 		for i, id := range ids {
 			if slices.Contains(ids[:i], id) {
-				return Invalid(field, "%d is named twice", id)
+				return At(Item(field, i), Invalid("", "%d is named twice", id))
 			}
 		}
 	}
@@ -75,16 +82,15 @@ type Restored struct {
 type Recipients interface {
 	Find(ctx context.Context, scope Scope, id int64) (*Recipient, error)
 	FindMany(ctx context.Context, scope Scope, ids []int64) (map[int64]*Recipient, error)
-	// List returns the recipients, ordered by id.
-	List(ctx context.Context, scope Scope, page Page) (Slice[*Recipient], error)
-	Count(ctx context.Context, scope Scope) (int, error)
+	// List returns the recipients, ordered by id unless the listing has another order.
+	List(ctx context.Context, scope Scope, listing Listing) (Slice[*Recipient], error)
+	Count(ctx context.Context, scope Scope, listing Listing) (int, error)
 	// Create adds an address. One that is there already, in upper or lower
-	// case, is returned as it is.
-	Create(ctx context.Context, scope Scope, email string) (*Recipient, error)
-	// Edit gives a recipient another address, which starts unsuppressed.
-	Edit(ctx context.Context, scope Scope, id int64, email string) (*Recipient, error)
-	// Choose restricts a recipient to some alerts. Whether they exist is for the caller to find.
-	Choose(ctx context.Context, scope Scope, id int64, choice Choice) (*Recipient, error)
+	// case, is returned as it is. Whether what it chooses exists is for the caller to find.
+	Create(ctx context.Context, scope Scope, email string, choice Choice) (*Recipient, error)
+	// Edit changes a recipient; another address starts unsuppressed. Whether what it
+	// chooses exists is for the caller to find.
+	Edit(ctx context.Context, scope Scope, id int64, edit RecipientEdit) (*Recipient, error)
 	// Restore lifts a suppression that came from a refusal, and sends what was held back since, within MailAge.
 	// Nothing changes for a recipient that is not suppressed. For one that unsubscribed it is Invalid.
 	Restore(ctx context.Context, scope Scope, id int64) (*Restored, error)
@@ -181,3 +187,11 @@ func spells(s, address string) bool {
 func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
+
+// RecipientFields are what recipients can be filtered and ordered by.
+var RecipientFields = query.NewFields(
+	query.Field{Name: "recipientId", Type: query.Integer},
+	query.Field{Name: "email", Type: query.Text},
+	query.Field{Name: "suppressedSince", Type: query.Time},
+	query.Enumerated("suppressedReason", []SuppressionReason{Refused, Unsubscribed}),
+)

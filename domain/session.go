@@ -38,14 +38,14 @@ const (
 	MinInterval = 10 * time.Second
 )
 
-// SessionReport is what a cumulative report states of its session beside the
-// bytes. Texts are "" for what is not reported.
+// SessionReport is what a record states of its session beside the bytes. Texts are ""
+// for what is not reported.
 type SessionReport struct {
-	Event SessionEvent
+	// IsDelta is set where the bytes count since the report before.
+	IsDelta bool
+	Event   SessionEvent
 	// Cause is why the session ended.
 	Cause string
-	// IMSI and MSISDN name the subscriber where there is no physicalId.
-	IMSI, MSISDN string
 	// NAS is the network element below the source, such as a gateway. NASAddress is its
 	// address where that is stated, which NAS may be too.
 	NAS, NASAddress string
@@ -64,6 +64,8 @@ type SessionReport struct {
 	RATType string
 	// VisitedNetwork is MCC and MNC, such as 23415.
 	VisitedNetwork string
+	// Cell is where the device is, as a RadioCell is written.
+	Cell string
 	// SentAt is when the report was sent, by the clock of the receiver; zero for now.
 	SentAt time.Time
 	// Dating is how far the time can be believed.
@@ -78,39 +80,39 @@ func (r *UsageRecord) Subscriber() string {
 	switch {
 	case r.PhysicalID != "":
 		return r.PhysicalID
-	case r.Report == nil:
-		return ""
-	case r.Report.IMSI != "":
-		return "imsi " + r.Report.IMSI
+	case r.IMSI != "":
+		return "imsi " + r.IMSI
+	case r.MSISDN != "":
+		return "msisdn " + r.MSISDN
 	}
-	return "msisdn " + r.Report.MSISDN
+	return ""
 }
 
 // From is the time that has to lie within the ledger.
 func (r *UsageRecord) From() time.Time {
-	if r.Report != nil {
+	if r.IsCumulative() {
 		return r.EndedAt
 	}
 	return r.StartedAt
 }
 
-// Session returns the identity of the session of a cumulative record.
+// Session returns the identity of the session of a record with a Report.
 func (r *UsageRecord) Session() SessionIdentity {
 	return IdentifySession(r.Source, r.Subscriber(), r.SessionID)
 }
 
-// Names returns the identities that the session of a cumulative record may have been
+// Names returns the identities that the session of a record with a Report may have been
 // given by reports with other attributes, the surest first; Session is one of them.
 func (r *UsageRecord) Names() []SessionIdentity {
 	var subscribers []string
 	if r.PhysicalID != "" {
 		subscribers = append(subscribers, r.PhysicalID)
 	}
-	if r.Report.IMSI != "" {
-		subscribers = append(subscribers, "imsi "+r.Report.IMSI)
+	if r.IMSI != "" {
+		subscribers = append(subscribers, "imsi "+r.IMSI)
 	}
-	if r.Report.MSISDN != "" {
-		subscribers = append(subscribers, "msisdn "+r.Report.MSISDN)
+	if r.MSISDN != "" {
+		subscribers = append(subscribers, "msisdn "+r.MSISDN)
 	}
 	var names []SessionIdentity
 	if r.Report.ChargingID != "" {
@@ -199,13 +201,15 @@ type Session struct {
 	RATType    string
 	// VisitedNetwork is MCC and MNC.
 	VisitedNetwork string
+	// Cell is where the device was last, as a RadioCell is written.
+	Cell string
 }
 
 // NewSession returns the session of a record before it is reported.
 func NewSession(r *UsageRecord, generation int) *Session {
 	return &Session{
 		Identity: r.Session(), Generation: generation, Source: r.Source, NAS: r.Report.NAS, SessionID: r.SessionID,
-		PhysicalID: r.PhysicalID, IMSI: r.Report.IMSI, MSISDN: r.Report.MSISDN, Counter: *NewCounter(r.Reading()),
+		PhysicalID: r.PhysicalID, IMSI: r.IMSI, MSISDN: r.MSISDN, Counter: *NewCounter(r.Reading()),
 	}
 }
 
@@ -221,7 +225,7 @@ func (s *Session) Next(r *UsageRecord) *Session {
 
 // IsNamedBy reports whether the record names the subscriber as the first of the session did.
 func (s *Session) IsNamedBy(r *UsageRecord) bool {
-	first := UsageRecord{PhysicalID: s.PhysicalID, Report: &SessionReport{IMSI: s.IMSI, MSISDN: s.MSISDN}}
+	first := UsageRecord{PhysicalID: s.PhysicalID, IMSI: s.IMSI, MSISDN: s.MSISDN}
 	return first.Subscriber() == r.Subscriber()
 }
 
@@ -235,7 +239,7 @@ const maxOtherSources = 8
 func (s *Session) IsOf(r *UsageRecord) bool {
 	differ := func(x, y string) bool { return x != "" && y != "" && x != y }
 	switch {
-	case differ(s.ChargingID, r.Report.ChargingID), differ(s.IMSI, r.Report.IMSI), differ(s.PhysicalID, r.PhysicalID):
+	case differ(s.ChargingID, r.Report.ChargingID), differ(s.IMSI, r.IMSI), differ(s.PhysicalID, r.PhysicalID):
 		return false
 	case s.Source != r.Source, s.ChargingID != "" && s.ChargingID == r.Report.ChargingID:
 		return true
@@ -252,6 +256,32 @@ func (s *Session) Report(r *UsageRecord, arrived time.Time) (d Difference, raise
 			return d, false, err
 		}
 	}
+	s.take(r, next, raised && d.MobileOriginated+d.MobileTerminated > 0, arrived)
+	return d, raised, nil
+}
+
+// IsFollowedBy reports whether a record whose bytes are a difference begins another
+// generation: the session has begun and ended before it.
+func (s *Session) IsFollowedBy(r *UsageRecord) bool {
+	return r.Report.Event == SessionStarted && r.EndedAt.After(s.AsOf) && (s.EndedAt != nil || s.HasStart)
+}
+
+// Add adds a record whose bytes are a difference, and which is new to the ledger.
+func (s *Session) Add(r *UsageRecord, arrived time.Time) {
+	next := s.Counter
+	next.MobileOriginated = min(next.MobileOriginated+r.MobileOriginated, MaxCounter)
+	next.MobileTerminated = min(next.MobileTerminated+r.MobileTerminated, MaxCounter)
+	next.Booked++
+	next.AsOf = Later(next.AsOf, r.EndedAt)
+	if r.StartedAt.Before(next.BeganAt) {
+		next.BeganAt = r.StartedAt
+	}
+	next.HasStart = next.HasStart || r.Report.Event == SessionStarted
+	s.take(r, next, r.MobileOriginated+r.MobileTerminated > 0, arrived)
+}
+
+// take takes over the counter after a record, and what the record states.
+func (s *Session) take(r *UsageRecord, next Counter, transferred bool, arrived time.Time) {
 	newest := s.Reports == 0 || r.EndedAt.After(s.AsOf)
 	if gap := r.EndedAt.Sub(s.AsOf); newest && s.Reports > 0 && gap >= MinInterval {
 		s.IntervalSeconds = int(min(gap, MaxUsageSpan) / time.Second)
@@ -264,8 +294,7 @@ func (s *Session) Report(r *UsageRecord, arrived time.Time) (d Difference, raise
 		s.OtherSources = append(slices.Clip(s.OtherSources), r.Source)
 	}
 	s.describe(r, newest)
-	s.follow(r, newest, raised && d.MobileOriginated+d.MobileTerminated > 0, arrived)
-	return d, raised, nil
+	s.follow(r, newest, transferred, arrived)
 }
 
 // SessionValues are what a report states that alerts on changes compare, of a bearer
@@ -348,6 +377,7 @@ const maxInterval = 24 * time.Hour
 func (s *Session) describe(r *UsageRecord, newest bool) {
 	for field, text := range map[*string]string{
 		&s.APN: r.Report.APN, &s.IMEI: r.Report.IMEI, &s.RATType: r.Report.RATType, &s.VisitedNetwork: r.Report.VisitedNetwork,
+		&s.Cell: r.Report.Cell,
 	} {
 		if text != "" && (newest || *field == "") {
 			*field = text

@@ -19,6 +19,7 @@ func TestASessionOfABundleIsChecked(t *testing.T) {
 		"mobileOriginated": func(s *domain.SessionImport) { s.MobileOriginated = -1 },
 		"mobileTerminated": func(s *domain.SessionImport) { s.MobileTerminated = -1 },
 		"apn":              func(s *domain.SessionImport) { s.APN = strings.Repeat("a", 1000) },
+		"cell":             func(s *domain.SessionImport) { s.Cell = "ECGI 23415" },
 		"visitedNetwork":   func(s *domain.SessionImport) { s.VisitedNetwork = "\x00" },
 		"sessionId":        func(s *domain.SessionImport) { s.SessionID = "" },
 		"generation":       func(s *domain.SessionImport) { s.Generation = 1_000_001 },

@@ -50,6 +50,15 @@ var countries = sync.OnceValue(func() map[string]*Country {
 	return known
 })
 
+// countriesByCode are the same by their codes.
+var countriesByCode = sync.OnceValue(func() map[string]*Country {
+	known := map[string]*Country{}
+	for _, country := range countries() {
+		known[country.Code] = country
+	}
+	return known
+})
+
 // mccSize is the size of a mobile country code.
 const mccSize = 3
 
@@ -64,10 +73,10 @@ func CountryOf(network string) *Country {
 
 // SessionFields are what lists of sessions can be filtered and ordered by.
 var SessionFields = query.NewFields(
-	query.Field{Name: "isOpen", Type: query.Boolean},
+	query.Field{Name: "isOpen", Type: query.Boolean, Doc: "Open, or ended."},
 	query.Field{Name: "isTransferring", Type: query.Boolean},
 	query.Field{Name: "isIncomplete", Type: query.Boolean},
-	query.Field{Name: "physicalId", Type: query.Text},
+	query.Field{Name: "physicalId", Type: query.Text, Doc: "The physicalId of the subscriber; null while that is not known."},
 	query.Field{Name: "source", Type: query.Text},
 	query.Field{Name: "nas", Type: query.Text},
 	query.Field{Name: "sessionId", Type: query.Text},
@@ -78,7 +87,8 @@ var SessionFields = query.NewFields(
 	query.Field{Name: "apn", Type: query.Text},
 	query.Field{Name: "ratType", Type: query.Text},
 	query.Field{Name: "imei", Type: query.Text},
-	query.Field{Name: "visitedNetwork", Type: query.Text},
+	query.Field{Name: "visitedNetwork", Type: query.Text, Doc: "MCC and MNC of the visited network: ge 234 and lt 235 is all of an MCC."},
+	query.Field{Name: "cell", Type: query.Text, Doc: "The cell, by its code: ge \"ECGI 23415 4660\" and lt \"ECGI 23415 4661\" is a tracking area."},
 	query.Field{Name: "total", Type: query.Integer},
 )
 
@@ -121,7 +131,7 @@ const maxSessionNames = 256
 
 // Identify returns the identity of the session, which follows from its names.
 func (s *SessionImport) Identify() SessionIdentity {
-	r := UsageRecord{PhysicalID: s.PhysicalID, Report: &SessionReport{IMSI: s.IMSI, MSISDN: s.MSISDN}}
+	r := UsageRecord{PhysicalID: s.PhysicalID, IMSI: s.IMSI, MSISDN: s.MSISDN}
 	return IdentifySession(s.Source, r.Subscriber(), s.SessionID)
 }
 
@@ -131,8 +141,8 @@ const maxGeneration = 1_000_000
 // Check refuses an impossible session.
 func (s *SessionImport) Check() error {
 	named := UsageRecord{
-		Source: s.Source, PhysicalID: s.PhysicalID, SessionID: s.SessionID, Protocol: RADIUSProtocol,
-		MobileOriginated: s.MobileOriginated, MobileTerminated: s.MobileTerminated, Report: &SessionReport{IMSI: s.IMSI, MSISDN: s.MSISDN},
+		Source: s.Source, PhysicalID: s.PhysicalID, IMSI: s.IMSI, MSISDN: s.MSISDN, SessionID: s.SessionID, Protocol: DefaultProtocol,
+		MobileOriginated: s.MobileOriginated, MobileTerminated: s.MobileTerminated, Report: &SessionReport{},
 	}
 	if err := named.checkTexts(); err != nil {
 		return err
@@ -150,6 +160,11 @@ func (s *SessionImport) Check() error {
 	}
 	for _, source := range s.OtherSources {
 		if err := checkText("otherSources", source, 1, maxUsageText); err != nil {
+			return err
+		}
+	}
+	if s.Cell != "" {
+		if _, err := ParseRadioCell(s.Cell); err != nil {
 			return err
 		}
 	}

@@ -98,3 +98,20 @@ func TestIDsOfSessionsAreReadBack(t *testing.T) {
 		}
 	}
 }
+
+func TestCellsAreReadAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"CGI 23415 4660 17", "SAI 310410 1 65535", "RAI 23415 4660 7", "TAI 23415 4660", "ECGI 23415 - 27447297", "ECGI 23415 4660 27447297", "NCGI 00101 1193046 68719476735"} {
+		if c, err := domain.ParseRadioCell(text); err != nil || c.String() != text {
+			t.Errorf("%q is read as %v, %v", text, c, err)
+		}
+	}
+	for _, text := range []string{
+		"", "CGI", "CGI 23415 4660", "CGI 23415 - 17", "TAI 23415 -", "TAI 23415 4660 1", "ECGI 23415 4660", "XGI 23415 4660 17", "CGI 2341 4660 17", "CGI 23415x 4660 17",
+		"CGI 23415 04660 17", "CGI 23415 -1 17", "CGI 23415 4660 17 1", "CGI  23415 4660 17", "CGI 23415 4660 -",
+	} {
+		if c, err := domain.ParseRadioCell(text); err == nil {
+			t.Errorf("%q is read as %v", text, c)
+		}
+	}
+}

@@ -45,10 +45,12 @@ type Subscriber struct {
 	// DataNumber is the circuit switched data number; nil where none is used.
 	DataNumber *string
 	// IMSI is "" for what has none.
-	IMSI         string
-	Nickname     string
-	OperatorCode string
-	OperatorName string
+	IMSI string
+	// FixedIPAddress is as NewFixedIPAddress returns it; nil for none.
+	FixedIPAddress *string
+	Nickname       string
+	OperatorCode   string
+	OperatorName   string
 	// TariffName, LineRental (pence) and ContractLength (months) are nil when
 	// the caller's group hides tariff details.
 	TariffName     *string
@@ -146,6 +148,7 @@ var SubscriberFields = query.NewFields(
 	query.Field{Name: "subscriberId", Type: query.Text},
 	query.Field{Name: "dataNumber", Type: query.Text},
 	query.Field{Name: "imsi", Type: query.Text},
+	query.Field{Name: "fixedIpAddress", Type: query.Text},
 	query.Field{Name: "nickname", Type: query.Text, NFC: true},
 	query.Field{Name: "operatorName", Type: query.Text},
 	query.Field{Name: "operatorCode", Type: query.Text},

@@ -1,6 +1,10 @@
 package domain
 
-import "context"
+import (
+	"context"
+
+	"simgraph/domain/query"
+)
 
 // TagCount is a tag and the number of subscribers in the scope that carry it.
 type TagCount struct {
@@ -13,9 +17,9 @@ type TagCount struct {
 // shows none such.
 type Tags interface {
 	// List returns the tags carried by visible subscribers, ordered by name.
-	List(ctx context.Context, scope Scope, page Page) (Slice[TagCount], error)
+	List(ctx context.Context, scope Scope, listing Listing) (Slice[TagCount], error)
 	// Count returns how many tags List has in all.
-	Count(ctx context.Context, scope Scope) (int, error)
+	Count(ctx context.Context, scope Scope, listing Listing) (int, error)
 	// CountsOf counts the visible subscribers of each tag; a tag that none
 	// carries is missing from the map.
 	CountsOf(ctx context.Context, scope Scope, tags []TagName) (map[TagName]int, error)
@@ -32,3 +36,8 @@ type Tags interface {
 	// returns NotFound when one of them is unknown or does not carry it.
 	Detach(ctx context.Context, scope Scope, tag TagName, physicalIDs []string) error
 }
+
+// TagFields are what tags can be filtered and ordered by.
+var TagFields = query.NewFields(
+	query.Field{Name: "name", Type: query.Text, NFC: true},
+)

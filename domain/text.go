@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/secure/precis"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -74,7 +75,7 @@ func checkText(field, s string, least, most int) error {
 	if strings.ContainsFunc(s, isControl) {
 		return Invalid(field, "%s must not hold control characters", field)
 	}
-	if strings.ContainsFunc(s, isUnseen) {
+	if strings.ContainsFunc(s, isUnseen) || !joins(s) {
 		return Invalid(field, "%s must not hold characters without width or that change the writing direction", field)
 	}
 	return nil
@@ -98,11 +99,36 @@ func OneLine(text string, most int) string {
 
 func isControl(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// isUnseen finds characters that make a text look like another one.
+const nonJoiner, joiner = '\u200c', '\u200d'
+
+// isUnseen finds characters that make a text look like another one: those that format
+// it, change its direction or are not shown. Variation selectors, which emoji have, and
+// the two joiners (see joins) are none.
 func isUnseen(r rune) bool {
-	switch r {
-	case '\u200b', '\u200c', '\u200d', '\u2060', '\ufeff':
+	switch {
+	case r == nonJoiner, r == joiner, unicode.Is(unicode.Prepended_Concatenation_Mark, r):
+		return false
+	case unicode.Is(unicode.Variation_Selector, r):
+		return '\u180b' <= r && r <= '\u180f' // of Mongolian
+	}
+	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
+}
+
+// freeform has the rules of RFC 5892 for joiners (appendices A.1 and A.2).
+var freeform = precis.NewFreeform()
+
+// joins reports whether each zero width joiner and non-joiner of the text stands where
+// it changes what is seen, as within words in Persian or Hindi.
+func joins(s string) bool {
+	if !strings.ContainsRune(s, nonJoiner) && !strings.ContainsRune(s, joiner) {
 		return true
 	}
-	return unicode.Is(unicode.Bidi_Control, r)
+	letters := strings.Map(func(r rune) rune {
+		if r == nonJoiner || r == joiner || unicode.IsMark(r) || unicode.IsLetter(r) && !unicode.Is(unicode.Hangul, r) {
+			return r
+		}
+		return ' '
+	}, s)
+	_, err := freeform.String(letters)
+	return err == nil
 }

@@ -83,6 +83,24 @@ func TestNicknamesAreInNFC(t *testing.T) {
 	}
 }
 
+// Joiners are part of the spelling in some scripts, and unseen in all others.
+func TestJoinersStandWhereTheyAreSeen(t *testing.T) {
+	t.Parallel()
+	for text, fits := range map[string]bool{
+		"\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645": true, "van 1 (\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645), \u20ac 5": true,
+		"\u0646\u064e\u200c\u0645": true, "\u0915\u094d\u200d\u0937": true, "\u0915\u094d\u200c\u0937": true, "\u0dc1\u0dca\u200d\u0dbb\u0dd3 1": true,
+		"a\u200cb": false, "a\u200db": false, "\u0627\u200c\u0645": false, "\u0645\u06cc\u200c": false, "\u200c": false, "\u0645\u200d\u0645": false,
+		"\u0645\u06cc\u200c\u062e a\u200cb": false, "\U0001F468\u200d\U0001F469": false,
+		"\u2764\ufe0f": true, "\u0600\u0661": true, "\ud55c\uae00": true,
+		"so\u00adft": false, "a\u034fb": false, "\u115fa": false, "a\u180eb": false, "a\u2061b": false, "a\u206ab": false, "\u3164": false, "\uffa0": false, "a\ufff9b": false,
+		"a\U000E0041b": false, "a\U000E0101b": true, "a\U0001D173b": false,
+	} {
+		if err := domain.CheckNickname(text); (err == nil) != fits {
+			t.Errorf("%+q: %v", text, err)
+		}
+	}
+}
+
 func TestScopesAreReadInBothWritings(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -4,9 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"net/netip"
 	"strconv"
+	"strings"
 	"time"
+
+	"simgraph/domain/ascii"
 )
 
 const (
@@ -30,9 +34,15 @@ const (
 type UsageRecord struct {
 	// RecordID is unique per company and Source; "" means that the source has
 	// none, and equal records are one.
-	RecordID   string
-	Source     string
-	PhysicalID string
+	RecordID string
+	Source   string
+	// PhysicalID, IMSI and MSISDN name the subscriber, at least one of them; "" for
+	// those that are not stated. MSISDN is what the inventory has as subscriberId, which
+	// need not be a number.
+	PhysicalID, IMSI, MSISDN string
+	// IMSIDecides is set where the number may be one that the card had before: it does
+	// not count then beside an IMSI. Otherwise all names must be of one subscriber.
+	IMSIDecides bool
 	// SessionID is unique within the subscriber; "" for usage outside sessions.
 	SessionID string
 	// Sequence counts the records of a session; 0 is its first.
@@ -43,9 +53,8 @@ type UsageRecord struct {
 	Protocol                           string
 	// IPAddress is the zero Addr for what has none, such as non-IP devices.
 	IPAddress netip.Addr
-	// Report is set for a cumulative record: bytes are those of the session so far,
-	// StartedAt is when it began (zero when that is not reported) and EndedAt when the
-	// bytes were counted. RecordID and Sequence do not matter then.
+	// Report is set for a record that says more of its session than its id, and for
+	// every cumulative one, see IsCumulative.
 	Report *SessionReport
 }
 
@@ -55,8 +64,24 @@ func (r UsageRecord) Normalize() UsageRecord {
 	r.StartedAt = r.StartedAt.UTC().Truncate(time.Microsecond)
 	r.EndedAt = r.EndedAt.UTC().Truncate(time.Microsecond)
 	r.IPAddress = r.IPAddress.Unmap().WithZone("")
+	if r.Report != nil && r.Report.Event != "" && r.Report.NAS == "" {
+		report := *r.Report
+		report.NAS = r.Source // what reports events is a network element itself
+		r.Report = &report
+	}
+	if r.RecordID == "" && (r.IMSI != "" || r.MSISDN != "") && !r.IsCumulative() {
+		// The ledger names the subscriber by its physicalId: what an export of it holds
+		// must have the identity of this record.
+		digest := sha256.Sum256(r.payload(nil))
+		r.RecordID = "content-" + hex.EncodeToString(digest[:16])
+	}
 	return r
 }
+
+// IsCumulative reports whether the bytes are those of the session so far: StartedAt is
+// then when it began (zero when that is not reported), EndedAt when the bytes were
+// counted, and RecordID and Sequence do not matter.
+func (r *UsageRecord) IsCumulative() bool { return r.Report != nil && !r.Report.IsDelta }
 
 // Believed returns the record with the time at which its report was sent, where the
 // one that the network element states is before the ledger begins: its clock was not
@@ -84,7 +109,10 @@ func (r *UsageRecord) Check(now, oldest time.Time) error {
 	if err := r.checkNumbers(); err != nil {
 		return err
 	}
-	if r.Report != nil {
+	if r.Report != nil && r.SessionID == "" {
+		return Invalid("sessionId", "a record with fields of its session, or a cumulative one, needs a sessionId")
+	}
+	if r.IsCumulative() {
 		return r.checkReport(now.Add(ClockTolerance), oldest)
 	}
 	switch latest := now.Add(ClockTolerance); {
@@ -106,8 +134,6 @@ func (r *UsageRecord) Check(now, oldest time.Time) error {
 // at any time.
 func (r *UsageRecord) checkReport(latest, oldest time.Time) error {
 	switch {
-	case r.SessionID == "":
-		return Invalid("sessionId", "a cumulative record needs a sessionId")
 	case r.EndedAt.Before(r.StartedAt):
 		return Invalid("endedAt", "endedAt is before startedAt")
 	case r.EndedAt.After(latest):
@@ -119,7 +145,7 @@ func (r *UsageRecord) checkReport(latest, oldest time.Time) error {
 }
 
 func (r *UsageRecord) checkTexts() error {
-	if r.Report == nil || r.Report.IMSI == "" && r.Report.MSISDN == "" {
+	if r.PhysicalID != "" || r.IMSI == "" && r.MSISDN == "" {
 		if err := CheckPhysicalID(r.PhysicalID); err != nil {
 			return err
 		}
@@ -141,7 +167,7 @@ func (r *UsageRecord) checkNumbers() error {
 		return Invalid("sequence", "sequence must be 0 to 2147483647, not %d", r.Sequence)
 	}
 	most := int64(MaxUsageBytes)
-	if r.Report != nil {
+	if r.IsCumulative() {
 		most = MaxCounter
 	}
 	return checkBytes(r.MobileOriginated, r.MobileTerminated, most)
@@ -183,6 +209,9 @@ func (r *UsageRecord) payload(b []byte) []byte {
 	if r.IPAddress.IsValid() {
 		b = r.IPAddress.AppendTo(b)
 	}
+	if r.IMSI != "" || r.MSISDN != "" { // identities of before have none
+		b = append(append(append(append(b, 0), r.IMSI...), 0), r.MSISDN...)
+	}
 	return b
 }
 
@@ -195,18 +224,6 @@ const (
 	// CumulativeCounters count since the session began.
 	CumulativeCounters UsageCounters = "CUMULATIVE"
 )
-
-// Of makes the record a cumulative one where the counters are. "" stands for delta.
-func (c UsageCounters) Of(r UsageRecord) (UsageRecord, error) {
-	switch c {
-	case "", DeltaCounters:
-		return r, nil
-	case CumulativeCounters:
-		r.Report = &SessionReport{}
-		return r, nil
-	}
-	return r, Invalid("counters", "counters must be %s or %s, not %.40q", DeltaCounters, CumulativeCounters, string(c))
-}
 
 // UsageStatus is what became of a usage record.
 type UsageStatus string
@@ -283,3 +300,127 @@ type Usage interface {
 	// them and returns the first 1,000 differences, and how many there were.
 	Rebuild(ctx context.Context, scope Scope) ([]UsageDifference, int, error)
 }
+
+// UsageFields are the fields of a usage record that name its subscriber and describe its
+// session, as every way in takes them. Texts are "" for what is not stated.
+type UsageFields struct {
+	// PhysicalID, IMSI, MSISDN and SubscriberID name the subscriber: at least one is
+	// needed, and all that are there must be of one subscriber.
+	PhysicalID, IMSI, MSISDN, SubscriberID string
+	SessionID                              string
+	Event                                  UsageEvent
+	// Cause is why the session ended.
+	Cause, APN, RATType, IMEI string
+	// VisitedNetwork is MCC and MNC.
+	VisitedNetwork string
+	NAS, IPAddress string
+	// Protocol is IP where it is "".
+	Protocol string
+	// Counters is delta where it is "".
+	Counters UsageCounters
+}
+
+// UsageEvent is what a record means for its session.
+type UsageEvent string
+
+// The events; "" for none.
+const (
+	ReportStart  UsageEvent = "START"
+	ReportUpdate UsageEvent = "UPDATE"
+	ReportStop   UsageEvent = "STOP"
+)
+
+var sessionEvents = map[UsageEvent]SessionEvent{ReportStart: SessionStarted, ReportUpdate: SessionUpdated, ReportStop: SessionStopped}
+
+// Complete adds the fields to a record, of which it leaves the others.
+func (f *UsageFields) Complete(r UsageRecord) (UsageRecord, error) {
+	if err := f.name(&r); err != nil {
+		return r, err
+	}
+	r.SessionID, r.Protocol = f.SessionID, f.Protocol
+	if r.Protocol == "" {
+		r.Protocol = DefaultProtocol
+	}
+	if f.IPAddress != "" {
+		address, err := netip.ParseAddr(f.IPAddress)
+		if err != nil || address.Zone() != "" {
+			return r, Invalid("ipAddress", "ipAddress must be an IPv4 or IPv6 address or null, not %.60q", f.IPAddress)
+		}
+		r.IPAddress = address
+	}
+	return r, f.report(&r)
+}
+
+// name sets how the record names its subscriber.
+func (f *UsageFields) name(r *UsageRecord) error {
+	r.PhysicalID, r.IMSI, r.MSISDN = f.PhysicalID, f.IMSI, f.SubscriberID
+	if f.PhysicalID == "" && f.IMSI == "" && f.MSISDN == "" && f.SubscriberID == "" {
+		return Invalid("physicalId", "one of physicalId, imsi, msisdn and subscriberId is needed")
+	}
+	if f.IMSI != "" && (len(f.IMSI) > maxIMSI || !isDigits(f.IMSI)) {
+		return Invalid("imsi", "imsi must be at most %d digits, not %.40q", maxIMSI, f.IMSI)
+	}
+	if f.MSISDN == "" {
+		return checkText("subscriberId", f.SubscriberID, 0, maxIdentifier)
+	}
+	number, err := ParseMSISDN(f.MSISDN)
+	if err != nil {
+		return err
+	}
+	if f.SubscriberID != "" && f.SubscriberID != number {
+		return Invalid("msisdn", "msisdn and subscriberId name different subscribers")
+	}
+	r.MSISDN = number
+	return nil
+}
+
+// report sets what the record states of its session, if anything.
+func (f *UsageFields) report(r *UsageRecord) error {
+	event, isKnown := sessionEvents[f.Event]
+	if f.Event != "" && !isKnown {
+		return Invalid("event", "event must be START, UPDATE or STOP, not %.40q", string(f.Event))
+	}
+	isDelta := f.Counters == "" || f.Counters == DeltaCounters
+	if !isDelta && f.Counters != CumulativeCounters {
+		return Invalid("counters", "counters must be %s or %s, not %.40q", DeltaCounters, CumulativeCounters, string(f.Counters))
+	}
+	for _, text := range []struct{ name, of string }{
+		{"cause", f.Cause}, {"apn", f.APN}, {"ratType", f.RATType}, {"nas", f.NAS},
+	} {
+		if err := checkText(text.name, text.of, 0, maxUsageText); err != nil {
+			return err
+		}
+	}
+	if n := len(f.VisitedNetwork); n != 0 && (n != 5 && n != 6 || !isDigits(f.VisitedNetwork)) {
+		return Invalid("visitedNetwork", "visitedNetwork must be the five or six digits of MCC and MNC, not %.40q", f.VisitedNetwork)
+	}
+	if n := len(f.IMEI); n != 0 && (n < 14 || n > 16 || !isDigits(f.IMEI)) {
+		return Invalid("imei", "imei must be 14 to 16 digits, not %.40q", f.IMEI)
+	}
+	if !isDelta || f.Event != "" || f.Cause != "" || f.APN != "" || f.RATType != "" || f.IMEI != "" || f.VisitedNetwork != "" || f.NAS != "" {
+		r.Report = &SessionReport{
+			IsDelta: isDelta, Event: event, Cause: f.Cause, APN: f.APN, RATType: f.RATType, IMEI: f.IMEI, VisitedNetwork: f.VisitedNetwork, NAS: f.NAS,
+		}
+	}
+	return nil
+}
+
+const (
+	// maxIMSI and maxMSISDN are the digits of an IMSI (ITU-T E.212) and of a number
+	// (E.164).
+	maxIMSI   = 15
+	maxMSISDN = 15
+)
+
+// ParseMSISDN returns the digits of an international number, which may be written with
+// +, 00 or as a tel: URI (RFC 3966).
+func ParseMSISDN(s string) (string, error) {
+	number, _, _ := strings.Cut(strings.TrimPrefix(ascii.Lower(s), "tel:"), ";")
+	number = strings.TrimPrefix(strings.TrimPrefix(number, "+"), "00")
+	if number == "" || len(number) > maxMSISDN || !isDigits(number) {
+		return "", Invalid("msisdn", "msisdn must be an international number of at most %d digits, not %.40q", maxMSISDN, s)
+	}
+	return number, nil
+}
+
+func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }

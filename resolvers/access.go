@@ -9,20 +9,28 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryResolver) Users(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error) {
-	page, err := connectionPage(first, after, last, before)
-	if err != nil {
-		return nil, err
-	}
-	return paged(ctx, page, wholeCompany("users"), q.Access.Users, q.Access.CountUsers)
+func (q queryResolver) User(ctx context.Context, by input.UserKey) (*domain.User, error) {
+	return lookUp[domain.User](ctx, q, "User", by.ID, by.Email)
 }
 
-func (q queryResolver) AccessKeys(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.AccessKeyConnection, error) {
-	page, err := connectionPage(first, after, last, before)
+func (q queryResolver) Users(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.UserConnection, error) {
+	listing, err := listingOf(domain.UserFields, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
-	return paged(ctx, page, wholeCompany("access keys"), q.Access.Keys, q.Access.CountKeys)
+	return listed(ctx, listing, wholeCompany("users"), q.Access.Users, q.Access.CountUsers)
+}
+
+func (q queryResolver) AccessKey(ctx context.Context, by input.AccessKeyKey) (*domain.AccessKey, error) {
+	return lookUp[domain.AccessKey](ctx, q, "AccessKey", by.ID, by.AccessKeyID)
+}
+
+func (q queryResolver) AccessKeys(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.AccessKeyConnection, error) {
+	listing, err := listingOf(domain.KeyFields, first, after, last, before, filter, orderBy)
+	if err != nil {
+		return nil, err
+	}
+	return listed(ctx, listing, wholeCompany("access keys"), q.Access.Keys, q.Access.CountKeys)
 }
 
 // wholeCompany returns the caller's scope, or Forbidden when it is restricted
@@ -46,22 +54,76 @@ func (m mutationResolver) CreateAccessKey(ctx context.Context, in input.CreateAc
 	if err != nil {
 		return nil, err
 	}
-	scopes := in.Scopes.Value()
+	if err := mustSay(in.Scope.All, lengths{"permissions": length(in.Scope.Permissions)}); err != nil {
+		return nil, err
+	}
+	scopes := in.Scope.Permissions.Value()
 	if len(scopes) == 0 {
 		scopes = caller.Permissions
 	}
 	if err := caller.Need(scopes...); err != nil {
 		return nil, err
 	}
-	const day = 24 * time.Hour
-	if in.LifetimeDays < 1 || in.LifetimeDays > int32(domain.MaxKeyLifetime/day) {
-		return nil, domain.Invalid("lifetimeDays", "lifetimeDays must be 1 to %d, not %d", domain.MaxKeyLifetime/day, in.LifetimeDays)
+	lifetime, err := keyLifetime(in.LifetimeDays)
+	if err != nil {
+		return nil, err
 	}
-	key, secret, err := m.Access.CreateKey(ctx, scope, in.UserEmail, scopes, time.Duration(in.LifetimeDays)*day)
+	key, secret, err := m.Access.CreateKey(ctx, scope, domain.KeySpec{
+		KeyLabel: domain.KeyLabel{Name: in.Name, Purpose: in.Purpose}, Email: in.UserEmail, Scopes: scopes, Lifetime: lifetime,
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &model.CreateAccessKeyPayload{AccessKey: key, Secret: string(secret)}, nil
+}
+
+func keyLifetime(days int32) (time.Duration, error) {
+	const day = 24 * time.Hour
+	if days < 1 || days > int32(domain.MaxKeyLifetime/day) {
+		return 0, domain.Invalid("lifetimeDays", "lifetimeDays must be 1 to %d, not %d", domain.MaxKeyLifetime/day, days)
+	}
+	return time.Duration(days) * day, nil
+}
+
+func (m mutationResolver) EditAccessKey(ctx context.Context, in input.EditAccessKeyInput) (*model.EditAccessKeyPayload, error) {
+	scope, err := wholeCompany("access keys")(ctx)
+	if err != nil {
+		return nil, err
+	}
+	key, err := m.Access.EditKey(ctx, scope, in.AccessKeyID, domain.KeyEdit{Name: in.Name.Value(), Purpose: in.Purpose.Value()})
+	if err != nil {
+		return nil, err
+	}
+	return &model.EditAccessKeyPayload{AccessKey: key}, nil
+}
+
+func (m mutationResolver) RotateAccessKey(ctx context.Context, in input.RotateAccessKeyInput) (*model.RotateAccessKeyPayload, error) {
+	scope, err := wholeCompany("access keys")(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lifetime, err := keyLifetime(in.LifetimeDays)
+	if err != nil {
+		return nil, err
+	}
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := m.Access.FindKeys(ctx, scope, []string{in.AccessKeyID})
+	if err != nil {
+		return nil, err
+	}
+	if key := found[in.AccessKeyID]; key != nil {
+		if err := caller.Need(key.Scopes...); err != nil {
+			return nil, err
+		}
+	}
+	old, made, secret, err := m.Access.RotateKey(ctx, scope, in.AccessKeyID, domain.KeyRotation{OldEndsAt: in.OldEndsAt, Lifetime: lifetime})
+	if err != nil {
+		return nil, err
+	}
+	return &model.RotateAccessKeyPayload{AccessKey: made, Secret: string(secret), Old: old}, nil
 }
 
 func (m mutationResolver) RevokeAccessKey(ctx context.Context, in input.RevokeAccessKeyInput) (*model.RevokeAccessKeyPayload, error) {

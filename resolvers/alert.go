@@ -17,23 +17,11 @@ func (q queryResolver) Alert(ctx context.Context, alertID int32) (*domain.Alert,
 }
 
 func (q queryResolver) Alerts(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.AlertConnection, error) {
-	page, err := connectionPage(first, after, last, before)
+	listing, err := listingOf(domain.AlertFields, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
-	expr, err := filterOf(filter, domain.AlertFields)
-	if err != nil {
-		return nil, err
-	}
-	order, err := ordersOf(orderBy, domain.AlertFields)
-	if err != nil {
-		return nil, err
-	}
-	slice, total, err := q.listAlerts(ctx, domain.Listing{Filter: expr, Order: order, Page: page})
-	if err != nil {
-		return nil, err
-	}
-	return connection(slice, total), nil
+	return listed(ctx, listing, scopeOf, q.Ports.Alerts.List, q.Ports.Alerts.Count)
 }
 
 func (q queryResolver) AlertList(ctx context.Context, limit, offset *int32, filter, orderBy *string) (*model.AlertList, error) {
@@ -45,21 +33,7 @@ func (q queryResolver) AlertList(ctx context.Context, limit, offset *int32, filt
 	if err != nil {
 		return nil, err
 	}
-	slice, total, err := q.listAlerts(ctx, domain.Listing{Filter: expr, Order: order, Page: page})
-	if err != nil {
-		return nil, err
-	}
-	return list(slice, total), nil
-}
-
-func (g *Graph) listAlerts(ctx context.Context, listing domain.Listing) (domain.Slice[*domain.Alert], func(context.Context) (int, error), error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return domain.Slice[*domain.Alert]{}, nil, err
-	}
-	slice, err := g.Ports.Alerts.List(ctx, scope, listing)
-	total := func(ctx context.Context) (int, error) { return g.Ports.Alerts.Count(ctx, scope, listing) }
-	return slice, total, err
+	return listedFrom(ctx, domain.Listing{Filter: expr, Order: order, Page: page}, q.Ports.Alerts.List, q.Ports.Alerts.Count)
 }
 
 func (q queryResolver) PreviewAlert(ctx context.Context, in input.CreateAlertInput, startDate, endDate string) (*domain.AlertPreview, error) {
@@ -71,6 +45,11 @@ func (q queryResolver) PreviewAlert(ctx context.Context, in input.CreateAlertInp
 	if err != nil {
 		return nil, err
 	}
+	end, err := q.previews.begin(ctx, scope.Company, previewWait)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	return q.Ports.Alerts.Preview(ctx, scope, alertSpec(in), over)
 }
 

@@ -39,10 +39,10 @@ func TestAnAlertLeadsToWhatItWatchesAndBack(t *testing.T) {
 	s := newStack(t)
 	alertID, physicalID := s.watched(t)
 	a := s.mustAsk(t, `query ($id: String!, $alert: Int!, $big: BigInt!) {
-  subscriber(physicalId: $id) {alerts {alert {alertId} usage lower {status percent since} upper {status since}}}
+  subscriber(by: {physicalId: $id}) {alerts {alert {alertId} usage lower {status percent since} upper {status since}}}
   alert(alertId: $alert) {id target subjects {subscriber {physicalId} usage status} group {name} company {name}}
   alertLog(filter: {alertId: {eq: $big}}) {nodes {
-    limitBoundary target threshold isLate isNotified alert {alertId} subscriber {physicalId} deliveries {email state recipient {email}}}}
+    limitBoundary target threshold isLate isNotified alert {alertId} subscriber {physicalId} deliveries {id recipientName state recipient {email}}}}
   explainAlert(alertId: $alert, physicalId: $id) {lower {reason entry {entryId}} upper {reason remaining text}}}`, "id", physicalID, "alert", alertID, "big", alertID)
 	var mine map[string]any
 	for _, state := range a.at("subscriber", "alerts").([]any) {
@@ -55,16 +55,16 @@ func TestAnAlertLeadsToWhatItWatchesAndBack(t *testing.T) {
 		t.Errorf("the subscriber's state is %v", mine)
 	}
 	for path, want := range map[string]any{
-		a.text("alert", "subjects", 0, "subscriber", "physicalId"): physicalID,
-		a.text("alert", "subjects", 0, "usage"):                    mine["usage"],
-		a.text("alertLog", "nodes", 0, "limitBoundary"):            "LOWER",
-		a.text("alertLog", "nodes", 0, "threshold"):                "1",
-		a.text("alertLog", "nodes", 0, "alert", "alertId"):         alertID,
-		a.text("alertLog", "nodes", 0, "subscriber", "physicalId"): physicalID,
-		a.text("alertLog", "nodes", 0, "deliveries", 0, "email"):   "alerts@demo.example",
-		a.text("alertLog", "nodes", 0, "deliveries", 0, "state"):   "WAITING",
-		a.text("explainAlert", "lower", "reason"):                  "FIRED",
-		a.text("explainAlert", "upper", "reason"):                  "BELOW_THRESHOLD",
+		a.text("alert", "subjects", 0, "subscriber", "physicalId"):       physicalID,
+		a.text("alert", "subjects", 0, "usage"):                          mine["usage"],
+		a.text("alertLog", "nodes", 0, "limitBoundary"):                  "LOWER",
+		a.text("alertLog", "nodes", 0, "threshold"):                      "1",
+		a.text("alertLog", "nodes", 0, "alert", "alertId"):               alertID,
+		a.text("alertLog", "nodes", 0, "subscriber", "physicalId"):       physicalID,
+		a.text("alertLog", "nodes", 0, "deliveries", 0, "recipientName"): "alerts@demo.example",
+		a.text("alertLog", "nodes", 0, "deliveries", 0, "state"):         "WAITING",
+		a.text("explainAlert", "lower", "reason"):                        "FIRED",
+		a.text("explainAlert", "upper", "reason"):                        "BELOW_THRESHOLD",
 	} {
 		if path != fmt.Sprint(want) {
 			t.Errorf("got %s, want %v", path, want)
@@ -141,9 +141,9 @@ func TestUsersOfGroupsReachNoAlertOfTheCompany(t *testing.T) {
 		`{alert(alertId: ` + fmt.Sprint(company) + `) {target}}`:                                                                 "INVALID_PROPERTY",
 		`mutation {createAlert(input: {ruleType: COMPANY, lowerThreshold: 1, upperThreshold: 2}) {alert {id}}}`:                  "FORBIDDEN",
 		`mutation {createAlert(input: {ruleType: GROUPPR, target: "99999", lowerThreshold: 1, upperThreshold: 2}) {alert {id}}}`: "INVALID_PROPERTY",
-		`{recipients {nodes {email}}}`:                                  "FORBIDDEN",
-		`mutation {sendTestAlert(input: {}) {mails {email}}}`:           "FORBIDDEN",
-		`mutation {restoreRecipient(input: {recipientId: 1}) {alerts}}`: "FORBIDDEN",
+		`{recipients {nodes {email}}}`:                                         "FORBIDDEN",
+		`mutation {sendTestAlert(input: {all: true}) {mails {recipientName}}}`: "FORBIDDEN",
+		`mutation {restoreRecipient(input: {recipientId: 1}) {alerts}}`:        "FORBIDDEN",
 		`{alerts(first: 1) {nodes {id}} previewAlert(input: {ruleType: COMPANY, lowerThreshold: 1, upperThreshold: 2}, startDate: "2026-11-01", endDate: "2026-11-20") {total}}`: "FORBIDDEN",
 	} {
 		if got := s.ask(t, query).code(); got != want {
@@ -157,7 +157,7 @@ func TestAPreviewKeepsNothing(t *testing.T) {
 	s := newStack(t)
 	before := s.mustAsk(t, `{alerts {totalCount} alertLog {totalCount}}`)
 	a := s.mustAsk(t, `{previewAlert(input: {ruleType: COMPANY, lowerThreshold: 1, upperThreshold: 2}, startDate: "2026-11-01", endDate: "2026-11-20") {
-  total subjects firings {boundary at usage subscriber {physicalId} group {name} period {start end}}}}`)
+  total subjects firings {boundary at usage subscriber {physicalId} group {name} period {startsAt endsAt}}}}`)
 	if a.text("previewAlert", "total") == "0" || len(a.at("previewAlert", "firings").([]any)) != 100 {
 		t.Errorf("got %v", a.Data)
 	}

@@ -9,23 +9,11 @@ import (
 )
 
 func (q queryResolver) AlertLog(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.AlertLogConnection, error) {
-	page, err := connectionPage(first, after, last, before)
+	listing, err := listingOf(domain.AlertLogFields, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
-	expr, err := filterOf(filter, domain.AlertLogFields)
-	if err != nil {
-		return nil, err
-	}
-	order, err := ordersOf(orderBy, domain.AlertLogFields)
-	if err != nil {
-		return nil, err
-	}
-	slice, total, err := q.listAlertLog(ctx, domain.Listing{Filter: expr, Order: order, Page: page})
-	if err != nil {
-		return nil, err
-	}
-	return connection(slice, total), nil
+	return listed(ctx, listing, scopeOf, q.Ports.AlertLog.List, q.Ports.AlertLog.Count)
 }
 
 func (q queryResolver) AlertLogList(ctx context.Context, limit, offset *int32, filter, orderBy *string) (*model.AlertLogList, error) {
@@ -37,11 +25,7 @@ func (q queryResolver) AlertLogList(ctx context.Context, limit, offset *int32, f
 	if err != nil {
 		return nil, err
 	}
-	slice, total, err := q.listAlertLog(ctx, domain.Listing{Filter: expr, Order: order, Page: page})
-	if err != nil {
-		return nil, err
-	}
-	return list(slice, total), nil
+	return listedFrom(ctx, domain.Listing{Filter: expr, Order: order, Page: page}, q.Ports.AlertLog.List, q.Ports.AlertLog.Count)
 }
 
 // logPage is offsetPage for the list that has no paging in the spec: without a
@@ -53,16 +37,6 @@ func logPage(limit, offset *int32) (domain.Page, error) {
 		page.Limit = min(int(*limit), domain.MaxLogList)
 	}
 	return page, err
-}
-
-func (g *Graph) listAlertLog(ctx context.Context, listing domain.Listing) (domain.Slice[*domain.AlertLogEntry], func(context.Context) (int, error), error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return domain.Slice[*domain.AlertLogEntry]{}, nil, err
-	}
-	slice, err := g.Ports.AlertLog.List(ctx, scope, listing)
-	total := func(ctx context.Context) (int, error) { return g.Ports.AlertLog.Count(ctx, scope, listing) }
-	return slice, total, err
 }
 
 func (e alertLogEntryResolver) ID(_ context.Context, of *domain.AlertLogEntry) (string, error) {
@@ -91,8 +65,4 @@ func (e alertLogEntryResolver) Silence(ctx context.Context, of *domain.AlertLogE
 
 func (e alertLogEntryResolver) Deliveries(ctx context.Context, of *domain.AlertLogEntry) ([]*domain.AlertDelivery, error) {
 	return items(deliveriesOfEntry.of(ctx, of))
-}
-
-func (d alertDeliveryResolver) Recipient(ctx context.Context, of *domain.AlertDelivery) (*domain.Recipient, error) {
-	return recipientOfDelivery.of(ctx, of)
 }

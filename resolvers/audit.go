@@ -4,26 +4,20 @@ import (
 	"context"
 
 	"simgraph/domain"
+	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 )
 
-func (q queryResolver) AuditLog(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any) (*model.AuditConnection, error) {
-	page, err := connectionPage(first, after, last, before)
+func (q queryResolver) AuditEntry(ctx context.Context, by input.AuditEntryKey) (*domain.AuditEntry, error) {
+	return lookUp[domain.AuditEntry](ctx, q, "AuditEntry", by.ID, by.Sequence)
+}
+
+func (q queryResolver) AuditLog(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.AuditConnection, error) {
+	listing, err := listingOf(domain.AuditFields, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
-	expr, err := filterOf(filter, domain.AuditFields)
-	if err != nil {
-		return nil, err
-	}
-	scope, err := wholeCompany("the entries of the audit log")(ctx)
-	if err != nil {
-		return nil, err
-	}
-	listing := domain.Listing{Filter: expr, Page: page}
-	slice, err := q.Audit.List(ctx, scope, listing)
-	total := func(ctx context.Context) (int, error) { return q.Audit.Count(ctx, scope, listing) }
-	return connection(slice, total), err
+	return listed(ctx, listing, wholeCompany("the entries of the audit log"), q.Audit.List, q.Audit.Count)
 }
 
 func (a auditEntryResolver) ID(_ context.Context, of *domain.AuditEntry) (string, error) {

@@ -16,7 +16,7 @@ func BenchmarkOperations(b *testing.B) {
 	id := s.mustAsk(b, `{subscribers(first: 1) {nodes {physicalId}}}`).at("subscribers", "nodes", 0, "physicalId")
 	ctx := domain.WithCaller(b.Context(), s.caller)
 	for _, c := range []struct{ name, query string }{
-		{"one", `query ($id: String!) {subscriber(physicalId: $id) {nickname group {name} tags {name}}}`},
+		{"one", `query ($id: String!) {subscriber(by: {physicalId: $id}) {nickname group {name} tags {name}}}`},
 		{"page", `{subscribers(first: 100) {nodes {physicalId nickname group {name} tags {name} networkState {isOnline}}}}`},
 		{"levels", `{groups(first: 20) {nodes {name subscribers(first: 20) {nodes {physicalId tags {name} usage {totals {total}}}}}}}`},
 		{"usage", `{company {usage {totals {total} series {start total} topSubscribers {subscriber {nickname} total}}}}`},

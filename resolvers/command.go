@@ -6,62 +6,24 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
-	"simgraph/domain/query"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 )
 
-func (q queryResolver) Commands(
-	ctx context.Context, first *int32, after *string, last *int32, before *string, state *carrier.State, kind *carrier.Kind, operationID *string,
-) (*model.CommandConnection, error) {
-	listing, err := commandListing(first, after, last, before, state, kind)
+func (q queryResolver) Command(ctx context.Context, by input.CommandKey) (*carrier.Command, error) {
+	return lookUp[carrier.Command](ctx, q, "Command", by.ID, by.CommandID)
+}
+
+func (q queryResolver) Commands(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.CommandConnection, error) {
+	listing, err := listingOf(carrier.Fields, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
-	list := func(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*carrier.Command], error) {
-		return q.Ports.Commands.List(ctx, scope, operationID, domain.Listing{Filter: listing.Filter, Page: page})
-	}
-	count := func(ctx context.Context, scope domain.Scope) (int, error) {
-		return q.Ports.Commands.Count(ctx, scope, operationID, listing)
-	}
-	return paged(ctx, listing.Page, scopeOf, list, count)
+	return listed(ctx, listing, scopeOf, q.Ports.Commands.List, q.Ports.Commands.Count)
 }
 
-// commandListing reads the arguments of a connection of commands.
-func commandListing(first *int32, after *string, last *int32, before *string, state *carrier.State, kind *carrier.Kind) (listing domain.Listing, err error) {
-	if listing.Page, err = connectionPage(first, after, last, before); err != nil {
-		return listing, err
-	}
-	var parts query.And
-	if state != nil {
-		part, err := query.Compare(carrier.Fields, "state", query.Eq, string(*state))
-		if err != nil {
-			return listing, err
-		}
-		parts = append(parts, part)
-	}
-	if kind != nil {
-		part, err := query.Compare(carrier.Fields, "kind", query.Eq, string(*kind))
-		if err != nil {
-			return listing, err
-		}
-		parts = append(parts, part)
-	}
-	listing.Filter = parts
-	return listing, nil
-}
-
-// commandArguments reads the same arguments by their names.
-func commandArguments(ctx context.Context, _ *domain.Subscriber, args arguments) (*domain.Listing, error) {
-	listing, err := commandListing(argument[*int32](args, "first"), argument[*string](args, "after"), argument[*int32](args, "last"),
-		argument[*string](args, "before"), argument[*carrier.State](args, "state"), argument[*carrier.Kind](args, "kind"))
-	return loadersFrom(ctx).listing(listing), err
-}
-
-func (s subscriberResolver) Commands(
-	ctx context.Context, of *domain.Subscriber, first *int32, after *string, last *int32, before *string, state *carrier.State, kind *carrier.Kind,
-) (*model.CommandConnection, error) {
-	listing, err := commandListing(first, after, last, before, state, kind)
+func (s subscriberResolver) Commands(ctx context.Context, of *domain.Subscriber, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.CommandConnection, error) {
+	listing, err := listingOf(carrier.Fields, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
@@ -89,13 +51,13 @@ func (m mutationResolver) SetCommandProvider(ctx context.Context, in input.SetCo
 	return payload, err
 }
 
-func (m mutationResolver) RemoveCommandProvider(ctx context.Context, in input.RemoveCommandProviderInput) (*model.RemoveCommandProviderPayload, error) {
+func (m mutationResolver) DeleteCommandProvider(ctx context.Context, in input.DeleteCommandProviderInput) (*model.DeleteCommandProviderPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
 	}
 	removed, err := m.Ports.Commands.RemoveProvider(ctx, scope, in.URL)
-	return &model.RemoveCommandProviderPayload{Provider: removed}, err
+	return &model.DeleteCommandProviderPayload{Provider: removed}, err
 }
 
 func (m mutationResolver) ReportCommand(ctx context.Context, in input.ReportCommandInput) (*model.ReportCommandPayload, error) {

@@ -40,8 +40,8 @@ func TestChangesThatStayInTheInventorySaySo(t *testing.T) {
 		}
 	}
 	listed := s.mustAsk(t, fmt.Sprintf(`{
-  subscriber(physicalId: "%s") {commands(first: 1, state: REQUESTED) {totalCount nodes {kind attempts reason}} ended: commands(state: SUPERSEDED) {totalCount}}
-  commands(kind: UNBAR) {totalCount nodes {kind state}}}`, sim))
+  subscriber(by: {physicalId: "%s"}) {commands(first: 1, filter: {state: {eq: REQUESTED}}) {totalCount nodes {kind attempts reason}} ended: commands(filter: {state: {eq: SUPERSEDED}}) {totalCount}}
+  commands(filter: {kind: {eq: UNBAR}}, orderBy: {field: REQUESTED_AT}) {totalCount nodes {kind state}}}`, sim))
 	if listed.at("subscriber", "commands", "totalCount") != 2.0 || listed.at("subscriber", "commands", "nodes", 0, "kind") != "ACTIVATE" ||
 		listed.at("subscriber", "ended", "totalCount") != 2.0 || listed.at("commands", "totalCount") != 1.0 || listed.at("commands", "nodes", 0, "state") != "REQUESTED" {
 		t.Errorf("the commands are %v", listed.Data)

@@ -15,31 +15,21 @@ func (q queryResolver) ConditionAlerts(ctx context.Context, first *int32, after 
 	if err != nil {
 		return nil, err
 	}
-	return paged(ctx, page, scopeOf, q.Conditions.List, q.Conditions.Count)
+	list := func(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*condition.Alert], error) {
+		return q.Conditions.List(ctx, scope, listing.Page)
+	}
+	count := func(ctx context.Context, scope domain.Scope, _ domain.Listing) (int, error) {
+		return q.Conditions.Count(ctx, scope)
+	}
+	return listed(ctx, domain.Listing{Page: page}, scopeOf, list, count)
 }
 
 func (q queryResolver) ConditionLog(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.ConditionLogConnection, error) {
-	page, err := connectionPage(first, after, last, before)
+	listing, err := listingOf(condition.LogFields, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
-	expr, err := filterOf(filter, condition.LogFields)
-	if err != nil {
-		return nil, err
-	}
-	order, err := ordersOf(orderBy, condition.LogFields)
-	if err != nil {
-		return nil, err
-	}
-	listing := domain.Listing{Filter: expr, Order: order}
-	list := func(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*condition.Entry], error) {
-		listing.Page = page
-		return q.Conditions.Log(ctx, scope, listing)
-	}
-	count := func(ctx context.Context, scope domain.Scope) (int, error) {
-		return q.Conditions.CountLog(ctx, scope, listing)
-	}
-	return paged(ctx, page, scopeOf, list, count)
+	return listed(ctx, listing, scopeOf, q.Conditions.Log, q.Conditions.CountLog)
 }
 
 func (q queryResolver) PreviewConditionAlert(ctx context.Context, in input.CreateConditionAlertInput, days int32) (*condition.Preview, error) {
@@ -51,6 +41,11 @@ func (q queryResolver) PreviewConditionAlert(ctx context.Context, in input.Creat
 	if err != nil {
 		return nil, err
 	}
+	end, err := q.previews.begin(ctx, scope.Company, previewWait)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	return q.Conditions.Preview(ctx, scope, spec, int(days))
 }
 
@@ -112,6 +107,9 @@ func conditionOf(in input.ConditionInput) (condition.Condition, error) {
 	if hours := in.SilentHours.Value(); hours != nil {
 		named = append(named, condition.Condition{Kind: condition.Silent, Bound: int64(*hours)})
 	}
+	if minutes := in.SourceSilentMinutes.Value(); minutes != nil {
+		named = append(named, condition.Condition{Kind: condition.SourceSilent, Bound: int64(*minutes)})
+	}
 	if sessions := in.SessionsPerHour.Value(); sessions != nil {
 		named = append(named, condition.Condition{Kind: condition.Storm, Bound: int64(*sessions)})
 	}
@@ -122,7 +120,7 @@ func conditionOf(in input.ConditionInput) (condition.Condition, error) {
 		named = append(named, condition.Condition{Kind: condition.Change, Traits: traits})
 	}
 	if len(named) != 1 {
-		return condition.Condition{}, domain.Invalid("condition", "a condition is exactly one of silentHours, sessionsPerHour, forecastBytes and changesOf, not %d of them", len(named))
+		return condition.Condition{}, domain.Invalid("condition", "a condition is exactly one of silentHours, sourceSilentMinutes, sessionsPerHour, forecastBytes and changesOf, not %d of them", len(named))
 	}
 	return named[0], nil
 }
@@ -133,6 +131,10 @@ func (c conditionAlertResolver) ID(_ context.Context, of *condition.Alert) (stri
 
 func (c conditionAlertResolver) SilentHours(_ context.Context, of *condition.Alert) (*int32, error) {
 	return boundOf(of, condition.Silent, func(n int64) int32 { return int32(n) }), nil
+}
+
+func (c conditionAlertResolver) SourceSilentMinutes(_ context.Context, of *condition.Alert) (*int32, error) {
+	return boundOf(of, condition.SourceSilent, func(n int64) int32 { return int32(n) }), nil
 }
 
 func (c conditionAlertResolver) SessionsPerHour(_ context.Context, of *condition.Alert) (*int32, error) {

@@ -2,8 +2,11 @@ package resolvers
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"simgraph/domain"
+	"simgraph/domain/condition"
 	"simgraph/graph/model"
 )
 
@@ -21,20 +24,74 @@ func (q queryResolver) Deliveries(
 	if state != nil {
 		of.State = *state
 	}
-	list := func(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*domain.Delivery], error) {
-		return q.Ports.Deliveries.List(ctx, scope, of, page)
+	list := func(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[domain.Delivery], error) {
+		return q.Ports.Deliveries.List(ctx, scope, of, listing.Page)
 	}
-	count := func(ctx context.Context, scope domain.Scope) (int, error) {
+	count := func(ctx context.Context, scope domain.Scope, _ domain.Listing) (int, error) {
 		return q.Ports.Deliveries.Count(ctx, scope, of)
 	}
-	return paged(ctx, page, scopeOf, list, count)
+	return listed(ctx, domain.Listing{Page: page}, scopeOf, list, count)
 }
 
-func (d deliveryResolver) ID(_ context.Context, of *domain.Delivery) (string, error) {
-	return globalID("Delivery", of.DeliveryID), nil
+func (m mailDeliveryResolver) ID(_ context.Context, of *domain.Mail) (string, error) {
+	return globalID("MailDelivery", of.MailID), nil
 }
 
-func (g *Graph) deliveryNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Deliveries.FindMany(ctx, scope, ids)
+func (m mailDeliveryResolver) Recipient(ctx context.Context, of *domain.Mail) (*domain.Recipient, error) {
+	return recipientOfMail.of(ctx, of)
+}
+
+func (a alertDeliveryResolver) ID(_ context.Context, of *domain.AlertDelivery) (string, error) {
+	return globalID("AlertDelivery", alertDeliveryID(of)), nil
+}
+
+func (a alertDeliveryResolver) Recipient(ctx context.Context, of *domain.AlertDelivery) (*domain.Recipient, error) {
+	return recipientOfDelivery.of(ctx, of)
+}
+
+// alertDeliveryID names the entry, its notification and the recipient.
+func alertDeliveryID(of *domain.AlertDelivery) string {
+	return formatID(of.EntryID) + ":" + of.NotificationID + ":" + formatID(of.RecipientID)
+}
+
+func (g *Graph) mailNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Ports.Deliveries.FindMails(ctx, scope, ids)
 	return asNodes(found, sameID), err
+}
+
+// alertDeliveryNodes finds the entries of both logs first, which know whether a silence
+// covered them.
+func (g *Graph) alertDeliveryNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	entries := numbers(each(ids, func(id string) string {
+		entry, _, _ := strings.Cut(id, ":")
+		return entry
+	}))
+	onVolume, err := g.Ports.AlertLog.FindMany(ctx, scope, entries)
+	if err != nil {
+		return nil, err
+	}
+	onConditions, err := g.Conditions.FindEntries(ctx, scope, entries)
+	if err != nil {
+		return nil, err
+	}
+	notified := slices.Concat(notifiedOf(onVolume, (*domain.AlertLogEntry).Notified), notifiedOf(onConditions, (*condition.Entry).Notified))
+	found, err := g.Ports.AlertLog.Deliveries(ctx, scope, notified)
+	nodes := map[string]model.Node{}
+	for _, deliveries := range found {
+		for _, of := range deliveries {
+			nodes[alertDeliveryID(of)] = of
+		}
+	}
+	return nodes, err
+}
+
+// notifiedOf returns the entries that are part of a notification.
+func notifiedOf[E any](entries map[int64]E, of func(E) (domain.Notified, bool)) []domain.Notified {
+	found := make([]domain.Notified, 0, len(entries))
+	for _, entry := range entries {
+		if notified, is := of(entry); is {
+			found = append(found, notified)
+		}
+	}
+	return found
 }

@@ -4,19 +4,20 @@ import (
 	"context"
 
 	"simgraph/domain"
+	"simgraph/domain/query"
 	"simgraph/graph/model"
 )
 
-func (c companyResolver) FeedElements(ctx context.Context, of *domain.Company, first *int32, after *string, last *int32, before *string) (*model.FeedElementConnection, error) {
-	return companyPage(ctx, of, elementsOfCompany, first, after, last, before)
+func (c companyResolver) FeedElements(ctx context.Context, of *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.FeedElementConnection, error) {
+	return companyPage(ctx, of, elementsOfCompany, domain.FeedElementFields, first, after, last, before, filter, orderBy)
 }
 
-func (c companyResolver) FeedRejects(ctx context.Context, of *domain.Company, first *int32, after *string, last *int32, before *string) (*model.FeedRejectConnection, error) {
-	return companyPage(ctx, of, rejectsOfCompany, first, after, last, before)
+func (c companyResolver) FeedRejects(ctx context.Context, of *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.FeedRejectConnection, error) {
+	return companyPage(ctx, of, rejectsOfCompany, domain.FeedRejectFields, first, after, last, before, filter, orderBy)
 }
 
-func (c companyResolver) WaitingUsage(ctx context.Context, of *domain.Company, first *int32, after *string, last *int32, before *string) (*model.WaitingUsageConnection, error) {
-	return companyPage(ctx, of, waitingOfCompany, first, after, last, before)
+func (c companyResolver) WaitingUsage(ctx context.Context, of *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.WaitingUsageConnection, error) {
+	return companyPage(ctx, of, waitingOfCompany, domain.WaitingFields, first, after, last, before, filter, orderBy)
 }
 
 func (e feedElementResolver) ID(_ context.Context, of *model.FeedElement) (string, error) {
@@ -41,43 +42,39 @@ func (e feedElementResolver) IncompleteSessions(ctx context.Context, of *model.F
 
 // companyPage is a page of a list of the company: one for all places of a response.
 func companyPage[T any](
-	ctx context.Context, of *domain.Company, pages *relation[*domain.Company, domain.Page, none, *model.Connection[T]],
-	first *int32, after *string, last *int32, before *string,
+	ctx context.Context, of *domain.Company, pages *relation[*domain.Company, *domain.Listing, none, *model.Connection[T]], fields query.Fields,
+	first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any,
 ) (*model.Connection[T], error) {
-	page, err := connectionPage(first, after, last, before)
+	listing, err := listingOf(fields, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
-	return pages.with(ctx, of, page)
-}
-
-// connectionArguments reads the arguments of a page by their names.
-func connectionArguments[O any](_ context.Context, _ O, args arguments) (domain.Page, error) {
-	return connectionPage(argument[*int32](args, "first"), argument[*string](args, "after"), argument[*int32](args, "last"), argument[*string](args, "before"))
+	return pages.with(ctx, of, loadersFrom(ctx).listing(listing))
 }
 
 // listingPages returns a source of the pages of a list, with its count.
 func listingPages[T, S any](
-	list func(*Graph) func(context.Context, domain.Scope, domain.Page) (domain.Slice[T], error), show func(T) S,
-	count func(*Graph) func(context.Context, domain.Scope) (int, error),
-) *source[domain.Page, none, *model.Connection[S]] {
-	totals := loadingBy(func(ctx context.Context, l *loaders, _ []none, _ none) (map[none]int, error) {
-		n, err := count(l.graph)(ctx, l.scope)
+	list func(*Graph) lister[T], show func(T) S, count func(*Graph) counter,
+) *source[*domain.Listing, none, *model.Connection[S]] {
+	totals := loadingBy(func(ctx context.Context, l *loaders, _ []none, listing *domain.Listing) (map[none]int, error) {
+		n, err := count(l.graph)(ctx, l.scope, *listing)
 		return map[none]int{{}: n}, err
 	})
-	return loadingBy(func(ctx context.Context, l *loaders, _ []none, page domain.Page) (map[none]*model.Connection[S], error) {
-		slice, err := list(l.graph)(ctx, l.scope, page)
+	return loadingBy(func(ctx context.Context, l *loaders, _ []none, listing *domain.Listing) (map[none]*model.Connection[S], error) {
+		slice, err := list(l.graph)(ctx, l.scope, *listing)
 		if err != nil {
 			return nil, err
 		}
-		total := func(ctx context.Context) (int, error) { return totals.in(ctx).value(ctx, none{}, none{}) }
+		total := func(ctx context.Context) (int, error) { return totals.in(ctx).value(ctx, listing, none{}) }
 		return map[none]*model.Connection[S]{{}: connection(shownSlice(slice, show), total)}, nil
 	})
 }
 
 // shownSlice is a part of a list as the graph shows its items.
 func shownSlice[T, S any](slice domain.Slice[T], show func(T) S) domain.Slice[S] {
-	return domain.Slice[S]{Items: each(slice.Items, show), Cursor: slice.Cursor, HasNext: slice.HasNext, HasPrevious: slice.HasPrevious}
+	return domain.Slice[S]{
+		Items: each(slice.Items, show), Cursor: slice.Cursor, HasNext: slice.HasNext, HasPrevious: slice.HasPrevious, Whole: slice.Whole,
+	}
 }
 
 func (g *Graph) elementNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {

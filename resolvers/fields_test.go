@@ -3,13 +3,13 @@ package resolvers_test
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"simgraph/db/dbtest"
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
 )
@@ -114,15 +114,5 @@ func (p *pair) leaves(of *ast.Type, depth int) string {
 func TestAnswersFromTheFieldsReadAreThoseFromAllFields(t *testing.T) {
 	t.Parallel()
 	p := newNarrowPair(t)
-	known := p.harvest(t)
-	n := 400
-	if testing.Short() {
-		n = 80
-	}
-	callers := p.callers()
-	for _, name := range slices.Sorted(maps.Keys(callers)) {
-		t.Run(name, func(t *testing.T) {
-			p.compare(domain.WithCaller(t.Context(), callers[name]), t, known, n)
-		})
-	}
+	p.compare(t, p.callers(), p.harvest(t), dbtest.NewBudget(t).Seeds(40, 400))
 }

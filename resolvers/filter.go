@@ -6,11 +6,10 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
-	"unicode"
 
 	"simgraph/domain"
 	"simgraph/domain/query"
+	"simgraph/graph/lists"
 )
 
 // filterOf turns a typed filter of the graph into the filter of the domain. The
@@ -20,18 +19,23 @@ import (
 // object without conditions is refused: it would be true of every row, which is
 // rarely meant.
 func filterOf(input map[string]any, fields query.Fields) (query.Expr, error) {
-	conditions, err := filterReader{fields}.members(input, "", "filter")
+	return filterAt("filter", input, fields)
+}
+
+// filterAt is filterOf for an argument of another name.
+func filterAt(argument string, input map[string]any, fields query.Fields) (query.Expr, error) {
+	conditions, err := filterReader{fields}.members(input, "", argument)
 	if err != nil {
 		return nil, err
 	}
 	expr := query.All(conditions...)
-	return expr, invalid("filter", "filter", query.Check(expr))
+	return expr, invalid(argument, query.Check(expr))
 }
 
 // conditionsOf is filterOf for what changes or silences objects: without a comparison it
 // would take all of them, which must be requested in words of its own.
 func conditionsOf(input map[string]any, fields query.Fields) (query.Expr, error) {
-	filter, err := filterOf(input, fields)
+	filter, err := filterAt("where", input, fields)
 	if err == nil && query.Comparisons(filter) == 0 {
 		err = domain.Invalid("where", "where has no condition, and would be true of everything; say all: true for all")
 	}
@@ -61,7 +65,7 @@ func (r filterReader) members(input map[string]any, prefix, path string) ([]quer
 func (r filterReader) object(input map[string]any, prefix, path string) (query.Expr, error) {
 	all, err := r.members(input, prefix, path)
 	if err == nil && len(all) == 0 {
-		err = domain.Invalid("filter", "%s has no condition, and would be true of everything; leave it out", path)
+		err = domain.At(path, domain.Invalid("", "%s has no condition, and would be true of everything; leave it out", path))
 	}
 	return query.All(all...), err
 }
@@ -120,14 +124,14 @@ const notIn = "notIn"
 
 func (r filterReader) comparison(field, op string, value any, path string) (query.Expr, error) {
 	if (op == string(query.In) || op == notIn) && isNull(value) {
-		return nil, domain.Invalid("filter", "%s: a list is expected, not null", path)
+		return nil, domain.At(path, domain.Invalid("", "%s: a list is expected, not null", path))
 	}
 	if op == notIn {
 		within, err := r.comparison(field, string(query.In), value, path)
 		return query.Not{Expr: within}, err
 	}
 	expr, err := query.Compare(r.fields, field, query.Op(op), literals(value)...)
-	return expr, invalid("filter", path, err)
+	return expr, invalid(path, err)
 }
 
 // isNull also recognises the typed nil that gqlgen makes of null.
@@ -176,15 +180,15 @@ func objects(value any) []map[string]any {
 // ordersOf turns the typed order of the graph into that of the domain.
 func ordersOf(input []map[string]any, fields query.Fields) ([]query.Order, error) {
 	orders := make([]query.Order, 0, len(input))
-	for _, step := range input {
+	for i, step := range input {
 		name := fmt.Sprint(literals(step["field"])[0])
 		field, ok := fieldOfEnum(name, fields)
 		if !ok {
-			return nil, domain.Invalid("orderBy", "a list cannot be ordered by %q", name)
+			return nil, domain.At(domain.Item("orderBy", i), domain.Invalid("", "a list cannot be ordered by %q", name))
 		}
 		for _, earlier := range orders {
 			if earlier.Field.Name == field.Name {
-				return nil, domain.Invalid("orderBy", "%s is named twice", name)
+				return nil, domain.At(domain.Item("orderBy", i), domain.Invalid("", "%s is named twice", name))
 			}
 		}
 		orders = append(orders, query.Order{Field: field, Desc: fmt.Sprint(literals(step["direction"])[0]) == "DESC"})
@@ -196,39 +200,23 @@ func ordersOf(input []map[string]any, fields query.Fields) ([]query.Order, error
 // is NETWORK_STATE_IS_ONLINE.
 func fieldOfEnum(value string, fields query.Fields) (query.Field, bool) {
 	for _, field := range fields.All() {
-		if enumName(field.Name) == value {
+		if lists.EnumValue(field.Name) == value {
 			return field, true
 		}
 	}
 	return query.Field{}, false
 }
 
-func enumName(field string) string {
-	var b strings.Builder
-	for _, r := range field {
-		switch {
-		case r == '.':
-			b.WriteByte('_')
-		case unicode.IsUpper(r):
-			b.WriteByte('_')
-			b.WriteRune(r)
-		default:
-			b.WriteRune(unicode.ToUpper(r))
-		}
-	}
-	return b.String()
-}
-
 // textListing reads the filter and order languages of the REST paths.
 func textListing(filter, orderBy *string, fields query.Fields) (expr query.Expr, order []query.Order, err error) {
 	if filter != nil {
 		if expr, err = query.ParseFilter(*filter, fields); err != nil {
-			return nil, nil, invalid("filter", "filter", err)
+			return nil, nil, invalid("filter", err)
 		}
 	}
 	if orderBy != nil {
 		if order, err = query.ParseOrder(*orderBy, fields); err != nil {
-			return nil, nil, invalid("orderBy", "orderBy", err)
+			return nil, nil, invalid("orderBy", err)
 		}
 	}
 	return expr, order, nil
@@ -236,12 +224,12 @@ func textListing(filter, orderBy *string, fields query.Fields) (expr query.Expr,
 
 // invalid makes a fault in a filter or order a public error about the argument,
 // which begins with the place of the fault: the argument, or a path below it.
-func invalid(argument, place string, err error) error {
+func invalid(place string, err error) error {
 	fault, is := errors.AsType[*query.SyntaxError](err)
 	if !is {
 		return err
 	}
-	public := domain.Invalid(argument, "%s: %s", place, fault.Error())
+	public := domain.Invalid("", "%s: %s", place, fault.Error())
 	public.Reason = fault.Fault()
-	return public
+	return domain.At(place, public)
 }

@@ -2,6 +2,7 @@ package resolvers_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,7 +57,7 @@ func TestAnEmptyConditionNeverMeansEverythingByAccident(t *testing.T) {
 		`{related: {parent: {isEnabledOnParent: {}}}}`: "filter.related.parent.isEnabledOnParent",
 	} {
 		a := s.ask(t, `{subscribers(filter: `+filter+`) {totalCount}}`)
-		if a.code() != "INVALID_PARAMETER" || a.Errors[0].Extensions["field"] != "filter" || !strings.HasPrefix(a.Errors[0].Message, place+" has no condition") {
+		if a.code() != "INVALID_PARAMETER" || a.Errors[0].Extensions["field"] != place || !strings.HasPrefix(a.Errors[0].Message, place+" has no condition") {
 			t.Errorf("%s: %v", filter, a.Errors)
 		}
 	}
@@ -115,8 +116,8 @@ func TestEnumsAreFilteredByThemselves(t *testing.T) {
 			s.filterByEach(t, root.Name, condition.Name, schema.Types[enum])
 		}
 	}
-	if checked < 7 {
-		t.Errorf("%d fields of enums can be filtered by, want 7 or more", checked)
+	if checked < 14 {
+		t.Errorf("%d fields of enums can be filtered by, want 14 or more", checked)
 	}
 }
 
@@ -137,7 +138,83 @@ func (s *stack) filterByEach(t *testing.T, root, field string, enum *ast.Definit
 		}
 		sum += of
 	}
-	if all := count("in: [" + strings.Join(values, ", ") + "]"); sum != whole || all != whole {
-		t.Errorf("%s by %s: %v in parts, %v by all values, of %v", root, field, sum, all, whole)
+	without := count("eq: null")
+	if all := count("in: [" + strings.Join(values, ", ") + "]"); sum+without != whole || all != sum {
+		t.Errorf("%s by %s: %v in parts, %v by all values, %v without one, of %v", root, field, sum, all, without, whole)
 	}
+}
+
+// unfiltered are the connections without a filter and an order, with the reason.
+var unfiltered = map[string]string{
+	"Query.conditionAlerts":   "alerts of both kinds become one list",
+	"Query.deliveries":        "deliveries of all channels become one list",
+	"Query.webhookDeliveries": "deliveries of all channels become one list",
+}
+
+// Every connection is filtered and ordered in the same manner: by a typed filter with and,
+// or and not, and by an order, and by no argument beside them.
+func TestEveryConnectionTakesAFilterAndAnOrder(t *testing.T) {
+	t.Parallel()
+	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
+	checked := 0
+	for _, definition := range schema.Types {
+		for _, field := range definition.Fields {
+			name := definition.Name + "." + field.Name
+			if definition.Kind != ast.Object || !strings.HasSuffix(field.Type.Name(), "Connection") || unfiltered[name] != "" {
+				continue
+			}
+			checked++
+			for _, fault := range faultsOfConnection(schema, field) {
+				t.Errorf("%s: %s", name, fault)
+			}
+		}
+	}
+	if checked < 25 {
+		t.Errorf("%d connections were looked at", checked)
+	}
+}
+
+func faultsOfConnection(schema *ast.Schema, field *ast.FieldDefinition) (faults []string) {
+	for _, argument := range field.Arguments {
+		if !slices.Contains([]string{"first", "after", "last", "before", "filter", "orderBy"}, argument.Name) {
+			faults = append(faults, "the argument "+argument.Name+" belongs into the filter")
+		}
+	}
+	filter, order := field.Arguments.ForName("filter"), field.Arguments.ForName("orderBy")
+	if filter == nil || order == nil {
+		return append(faults, "there is no filter or no orderBy")
+	}
+	conditions := schema.Types[filter.Type.Name()]
+	for _, name := range []string{"and", "or", "not"} {
+		if conditions.Fields.ForName(name) == nil {
+			faults = append(faults, conditions.Name+" has no "+name)
+		}
+	}
+	if prefix := strings.TrimSuffix(conditions.Name, "Filter"); order.Type.String() != "["+prefix+"Order!]" {
+		faults = append(faults, "orderBy is "+order.Type.String())
+	}
+	// Who may not read a field must not find it by a filter either.
+	node := schema.Types[schema.Types[field.Type.Name()].Fields.ForName("nodes").Type.Name()]
+	for _, condition := range conditions.Fields {
+		if shown := node.Fields.ForName(condition.Name); shown != nil {
+			for _, permission := range needed(shown) {
+				if !slices.Contains(needed(field), permission) {
+					faults = append(faults, conditions.Name+"."+condition.Name+" finds what only "+permission+" shows")
+				}
+			}
+		}
+	}
+	return faults
+}
+
+// needed are the permissions that a field requires.
+func needed(field *ast.FieldDefinition) (permissions []string) {
+	requires := field.Directives.ForName("requires")
+	if requires == nil || requires.Arguments.ForName("permissions") == nil {
+		return nil
+	}
+	for _, child := range requires.Arguments.ForName("permissions").Value.Children {
+		permissions = append(permissions, child.Value.Raw)
+	}
+	return permissions
 }

@@ -14,6 +14,7 @@ import (
 	"simgraph/domain/condition"
 	"simgraph/domain/inventory"
 	"simgraph/domain/silence"
+	sources "simgraph/domain/source"
 	"simgraph/domain/webhook"
 	"simgraph/graph/generated"
 )
@@ -42,6 +43,8 @@ type Ports struct {
 	Users       inventory.Users
 	Operations  bulk.Operations
 	Commands    carrier.Commands
+	Sources     sources.Sources
+	Intake      sources.Intake
 	// LiveOperations follows what Operations keeps.
 	LiveOperations bulk.Live
 }
@@ -49,7 +52,8 @@ type Ports struct {
 // Graph is the root of the resolvers.
 type Graph struct {
 	Ports
-	now func() time.Time
+	now      func() time.Time
+	previews previews
 }
 
 var _ generated.ResolverRoot = (*Graph)(nil)
@@ -122,10 +126,13 @@ type (
 
 	recipientResolver       struct{ *Graph }
 	silenceResolver         struct{ *Graph }
-	deliveryResolver        struct{ *Graph }
+	mailDeliveryResolver    struct{ *Graph }
 	webhookResolver         struct{ *Graph }
 	webhookDeliveryResolver struct{ *Graph }
 	commandResolver         struct{ *Graph }
+
+	sourceResolver       struct{ *Graph }
+	sourceRejectResolver struct{ *Graph }
 )
 
 // Query answers the root fields of queries.
@@ -202,7 +209,7 @@ func (g *Graph) AlertFiring() generated.AlertFiringResolver { return alertFiring
 // AlertLogEntry answers the fields of an entry of the log.
 func (g *Graph) AlertLogEntry() generated.AlertLogEntryResolver { return alertLogEntryResolver{g} }
 
-// AlertDelivery answers the fields of a delivery.
+// AlertDelivery answers the fields of a notification at a recipient.
 func (g *Graph) AlertDelivery() generated.AlertDeliveryResolver { return alertDeliveryResolver{g} }
 
 // Recipient answers the fields of a recipient.
@@ -224,8 +231,8 @@ func (g *Graph) ConditionLogEntry() generated.ConditionLogEntryResolver {
 // Silence answers the fields of a silence.
 func (g *Graph) Silence() generated.SilenceResolver { return silenceResolver{g} }
 
-// Delivery answers the fields of a delivery.
-func (g *Graph) Delivery() generated.DeliveryResolver { return deliveryResolver{g} }
+// MailDelivery answers the fields of a mail.
+func (g *Graph) MailDelivery() generated.MailDeliveryResolver { return mailDeliveryResolver{g} }
 
 // Webhook answers the fields of a webhook.
 func (g *Graph) Webhook() generated.WebhookResolver { return webhookResolver{g} }
@@ -237,6 +244,12 @@ func (g *Graph) WebhookDelivery() generated.WebhookDeliveryResolver {
 
 // Command answers the fields of a command.
 func (g *Graph) Command() generated.CommandResolver { return commandResolver{g} }
+
+// Source answers the fields of a source.
+func (g *Graph) Source() generated.SourceResolver { return sourceResolver{g} }
+
+// SourceReject answers the fields of a reject of a source.
+func (g *Graph) SourceReject() generated.SourceRejectResolver { return sourceRejectResolver{g} }
 
 // Usage answers the fields of usage.
 func (g *Graph) Usage() generated.UsageResolver { return usageResolver{g} }

@@ -93,22 +93,22 @@ func TestWrongArgumentsAreNamedAndChangeNothing(t *testing.T) {
 		{`{subscribers(after: "x") {nodes {id}}}`, "INVALID_PARAMETER", "after"},
 		{`{subscribers(last: 1, before: "x") {nodes {id}}}`, "INVALID_PARAMETER", "before"},
 		{`{subscribers(filter: {lineRental: {eq: 99999999999999999999}}) {nodes {id}}}`, "GRAPHQL_VALIDATION_FAILED", ""},
-		{`{subscribers(orderBy: [{field: NICKNAME}, {field: NICKNAME}]) {nodes {id}}}`, "INVALID_PARAMETER", "orderBy"},
+		{`{subscribers(orderBy: [{field: NICKNAME}, {field: NICKNAME}]) {nodes {id}}}`, "INVALID_PARAMETER", "orderBy[1]"},
 		{`{subscriberList(limit: -1) {totalCount}}`, "INVALID_PARAMETER", "limit"},
 		{`{subscriberList(offset: -1) {totalCount}}`, "INVALID_PARAMETER", "offset"},
 		{`{subscriberList(filter: "nickname eq") {totalCount}}`, "INVALID_PARAMETER", "filter"},
 		{`{subscriberList(orderBy: "tags") {totalCount}}`, "INVALID_PARAMETER", "orderBy"},
-		{`{subscriber(physicalId: "") {id}}`, "INVALID_PARAMETER", "physicalId"},
-		{`{subscriber(physicalId: "nobody") {id}}`, "INVALID_PROPERTY", "physicalId"},
-		{`{group(groupId: 999) {id}}`, "INVALID_PROPERTY", "groupId"},
-		{`{tag(name: " ") {id}}`, "INVALID_PARAMETER", "tagName"},
+		{`{subscriber(by: {physicalId: ""}) {id}}`, "INVALID_PARAMETER", "physicalId"},
+		{`{subscriber(by: {}) {id}}`, "GRAPHQL_VALIDATION_FAILED", ""},
+		{`{subscriber(by: {physicalId: "a", id: "b"}) {id}}`, "GRAPHQL_VALIDATION_FAILED", ""},
+		{`{tag(by: {name: " "}) {id}}`, "INVALID_PARAMETER", "tagName"},
 		{`mutation {editSubscriber(input: {physicalId: "nobody", nickname: "x"}) {subscriber {id}}}`, "INVALID_PROPERTY", "physicalId"},
 		{`mutation {attachTag(input: {tagName: "a\u202eb", physicalIds: ["x"]}) {attached}}`, "INVALID_PARAMETER", "tagName"},
 		{`mutation {attachTag(input: {tagName: "a", physicalIds: []}) {attached}}`, "INVALID_PARAMETER", "physicalIds"},
 		{`mutation {editGroup(input: {groupId: 1, name: " "}) {group {id}}}`, "INVALID_PARAMETER", "name"},
-		{`mutation {createAccessKey(input: {userEmail: "nobody@demo.example"}) {secret}}`, "INVALID_PROPERTY", "userEmail"},
-		{`mutation {createAccessKey(input: {userEmail: "admin@demo.example", lifetimeDays: 0}) {secret}}`, "INVALID_PARAMETER", "lifetimeDays"},
-		{`mutation {createAccessKey(input: {userEmail: "admin@demo.example", lifetimeDays: 2147483647}) {secret}}`, "INVALID_PARAMETER", "lifetimeDays"},
+		{`mutation {createAccessKey(input: {userEmail: "nobody@demo.example", scope: {all: true}}) {secret}}`, "INVALID_PROPERTY", "userEmail"},
+		{`mutation {createAccessKey(input: {userEmail: "admin@demo.example", lifetimeDays: 0, scope: {all: true}}) {secret}}`, "INVALID_PARAMETER", "lifetimeDays"},
+		{`mutation {createAccessKey(input: {userEmail: "admin@demo.example", lifetimeDays: 2147483647, scope: {all: true}}) {secret}}`, "INVALID_PARAMETER", "lifetimeDays"},
 		{`mutation {revokeAccessKey(input: {accessKeyId: "sgk_1_x"}) {accessKey {userEmail}}}`, "INVALID_PROPERTY", "accessKeyId"},
 	} {
 		a := s.ask(t, c.query)
@@ -162,16 +162,19 @@ func TestAUserOfAGroupSeesOnlyItsSubscribers(t *testing.T) {
 		t.Errorf("shows %d tariffs", n)
 	}
 	for _, query := range []string{
-		`{subscriber(physicalId: "%[1]s") {id}}`,
 		`mutation {editSubscriber(input: {physicalId: "%[1]s", nickname: "x"}) {subscriber {id}}}`,
 		`mutation {attachTag(input: {tagName: "x", physicalIds: ["%[1]s"]}) {attached}}`,
 		`mutation {detachTag(input: {tagName: "x", physicalIds: ["%[1]s"]}) {subscribers {id}}}`,
-		`{group(groupId: %[2]v) {id}}`,
 		`mutation {editGroup(input: {groupId: %[2]v, name: "x"}) {group {id}}}`,
 	} {
 		if a := s.ask(t, fmt.Sprintf(query, outside["physicalId"], other["groupId"])); a.code() != "INVALID_PROPERTY" {
 			t.Errorf("%s: %v", query, a.Errors)
 		}
+	}
+	hidden := s.mustAsk(t, fmt.Sprintf(`{subscriber(by: {physicalId: "%v"}) {id} byId: subscriber(by: {id: "%v"}) {id} group(by: {groupId: %v}) {id}}`,
+		outside["physicalId"], outside["id"], other["groupId"]))
+	if hidden.at("subscriber") != nil || hidden.at("byId") != nil || hidden.at("group") != nil {
+		t.Errorf("shows %v", hidden.Data)
 	}
 	if a := s.mustAsk(t, `query ($id: ID!) {node(id: $id) {id}}`, "id", outside["id"]); a.at("node") != nil {
 		t.Errorf("shows the node %v", a.at("node"))
@@ -186,7 +189,7 @@ func TestAUserOfAGroupSeesOnlyItsSubscribers(t *testing.T) {
 func TestAKeyMadeThroughTheGraphNeverExceedsItsMaker(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	a := s.mustAsk(t, `mutation {createAccessKey(input: {userEmail: "admin@demo.example", scopes: [VIEW_SUBSCRIBER]}) {accessKey {accessKeyId scopes} secret}}`)
+	a := s.mustAsk(t, `mutation {createAccessKey(input: {userEmail: "admin@demo.example", scope: {permissions: [VIEW_SUBSCRIBER]}}) {accessKey {accessKeyId scopes} secret}}`)
 	id := a.at("createAccessKey", "accessKey", "accessKeyId")
 	keys := s.mustAsk(t, `{accessKeys {nodes {accessKeyId revokedAt}}}`)
 	if keys.at("accessKeys", "nodes", 0, "accessKeyId") != id {
@@ -196,10 +199,14 @@ func TestAKeyMadeThroughTheGraphNeverExceedsItsMaker(t *testing.T) {
 	if revoked.at("revokeAccessKey", "accessKey", "revokedAt") == nil {
 		t.Error("the key is not revoked")
 	}
+	live := s.mustAsk(t, `mutation {createAccessKey(input: {userEmail: "admin@demo.example", scope: {permissions: [VIEW_SUBSCRIBER]}}) {accessKey {accessKeyId}}}`).at("createAccessKey", "accessKey", "accessKeyId")
 	fewer := *s.caller
 	fewer.Permissions = []domain.Permission{domain.ManageAccessKeys}
 	s.caller = &fewer
-	if a := s.ask(t, `mutation {createAccessKey(input: {userEmail: "admin@demo.example", scopes: [VIEW_SUBSCRIBER]}) {secret}}`); a.code() != "FORBIDDEN" {
+	if a := s.ask(t, `mutation {createAccessKey(input: {userEmail: "admin@demo.example", scope: {permissions: [VIEW_SUBSCRIBER]}}) {secret}}`); a.code() != "FORBIDDEN" {
+		t.Errorf("%v", a.Errors)
+	}
+	if a := s.ask(t, `mutation ($id: String!) {rotateAccessKey(input: {accessKeyId: $id, oldEndsAt: "2100-01-01T00:00:00Z"}) {secret}}`, "id", live); a.code() != "FORBIDDEN" {
 		t.Errorf("%v", a.Errors)
 	}
 }

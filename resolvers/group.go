@@ -8,24 +8,16 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryResolver) Group(ctx context.Context, groupID int32) (*domain.Group, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return q.Ports.Groups.Find(ctx, scope, int64(groupID))
+func (q queryResolver) Group(ctx context.Context, by input.GroupKey) (*domain.Group, error) {
+	return lookUp[domain.Group](ctx, q, "Group", by.ID, by.GroupID)
 }
 
-func (q queryResolver) Groups(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.GroupConnection, error) {
-	page, err := connectionPage(first, after, last, before)
+func (q queryResolver) Groups(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.GroupConnection, error) {
+	listing, err := listingOf(domain.GroupFields, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
-	slice, total, err := q.listGroups(ctx, page)
-	if err != nil {
-		return nil, err
-	}
-	return connection(slice, total), nil
+	return listed(ctx, listing, scopeOf, q.Ports.Groups.List, q.Ports.Groups.Count)
 }
 
 func (q queryResolver) GroupList(ctx context.Context, limit, offset *int32) (*model.GroupList, error) {
@@ -33,21 +25,7 @@ func (q queryResolver) GroupList(ctx context.Context, limit, offset *int32) (*mo
 	if err != nil {
 		return nil, err
 	}
-	slice, total, err := q.listGroups(ctx, page)
-	if err != nil {
-		return nil, err
-	}
-	return list(slice, total), nil
-}
-
-func (g *Graph) listGroups(ctx context.Context, page domain.Page) (domain.Slice[*domain.Group], func(context.Context) (int, error), error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return domain.Slice[*domain.Group]{}, nil, err
-	}
-	slice, err := g.Ports.Groups.List(ctx, scope, page)
-	total := func(ctx context.Context) (int, error) { return g.Ports.Groups.Count(ctx, scope) }
-	return slice, total, err
+	return listedFrom(ctx, domain.Listing{Page: page}, q.Ports.Groups.List, q.Ports.Groups.Count)
 }
 
 func (m mutationResolver) EditGroup(ctx context.Context, in input.EditGroupInput) (*model.EditGroupPayload, error) {

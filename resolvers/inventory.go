@@ -8,6 +8,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"simgraph/domain"
+	"simgraph/domain/inventory"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 )
@@ -62,15 +63,28 @@ func (m mutationResolver) CreateSubscriber(ctx context.Context, in input.CreateS
 	if err != nil {
 		return nil, err
 	}
+	address, err := fixedAddress(in.FixedIPAddress.Value())
+	if err != nil {
+		return nil, err
+	}
 	of := &domain.Subscriber{
 		Kind: in.Kind, PhysicalID: in.PhysicalID, SubscriberID: in.SubscriberID, DataNumber: in.DataNumber.Value(), IMSI: in.Imsi, Nickname: nickname,
-		OperatorCode: in.OperatorCode, TariffName: &in.TariffName, ContractLength: wide[int](&in.ContractLength),
+		FixedIPAddress: address, OperatorCode: in.OperatorCode, TariffName: &in.TariffName, ContractLength: wide[int](&in.ContractLength),
 		ConnectionDate: in.ConnectionDate, ExpiryDate: in.ExpiryDate, IsBarred: in.IsBarred, IsActive: in.IsActive,
 		GroupID: wide[int64](in.GroupID.Value()), SubscriberType: in.SubscriberType, EID: in.Eid.Value(), SMDPProvider: in.SmdpProvider.Value(),
 	}
 	setParent(of, in.Parent.Value())
 	created, err := m.Inventory.CreateSubscriber(ctx, scope, of)
 	return &model.CreateSubscriberPayload{Subscriber: created}, err
+}
+
+// fixedAddress returns a fixed address as it is stored; nil for none.
+func fixedAddress(s *string) (*string, error) {
+	if s == nil {
+		return nil, nil
+	}
+	address, err := domain.NewFixedIPAddress(*s)
+	return &address, err
 }
 
 func setParent(of *domain.Subscriber, parent *input.ParentInput) {
@@ -87,6 +101,9 @@ func (m mutationResolver) editInventory(ctx context.Context, physicalID string, 
 		return nil, err
 	}
 	if err := domain.CheckPhysicalID(physicalID); err != nil {
+		return nil, err
+	}
+	if err := inventory.TrySubscriber(physicalID, edit); err != nil {
 		return nil, err
 	}
 	edited, err := m.Inventory.EditSubscriber(ctx, scope, physicalID, edit)
@@ -106,6 +123,13 @@ func (m mutationResolver) EditSubscriberInventory(ctx context.Context, in input.
 		replaced(in.TerminateDate, &of.TerminateDate)
 		replaced(in.Eid, &of.EID)
 		replaced(in.SmdpProvider, &of.SMDPProvider)
+		if address, set := in.FixedIPAddress.ValueOK(); set {
+			fixed, err := fixedAddress(address)
+			if err != nil {
+				return err
+			}
+			of.FixedIPAddress = fixed
+		}
 		if parent, set := in.Parent.ValueOK(); set {
 			setParent(of, parent)
 		}
@@ -170,7 +194,7 @@ func (m mutationResolver) CreateGroup(ctx context.Context, in input.CreateGroupI
 	if err != nil {
 		return nil, err
 	}
-	g := domain.Group{Name: in.Name, HideTariffDetails: in.HideTariffDetails}
+	g := domain.Group{Name: in.Name, HideTariffDetails: in.IsTariffHidden}
 	if id := in.GroupID.Value(); id != nil {
 		if err := domain.CheckGroupID(int64(*id)); err != nil {
 			return nil, err
@@ -186,19 +210,23 @@ func (m mutationResolver) EditGroupInventory(ctx context.Context, in input.EditG
 	if err != nil {
 		return nil, err
 	}
-	edited, err := m.Inventory.EditGroup(ctx, scope, int64(in.GroupID), func(g *domain.Group) error {
-		return cmp.Or(assign("name", in.Name, &g.Name), assign("hideTariffDetails", in.HideTariffDetails, &g.HideTariffDetails))
-	})
+	edit := func(g *domain.Group) error {
+		return cmp.Or(assign("name", in.Name, &g.Name), assign("isTariffHidden", in.IsTariffHidden, &g.HideTariffDetails))
+	}
+	if err := inventory.TryGroup(edit); err != nil {
+		return nil, err
+	}
+	edited, err := m.Inventory.EditGroup(ctx, scope, int64(in.GroupID), edit)
 	return &model.EditGroupInventoryPayload{Group: edited}, err
 }
 
-func (m mutationResolver) RemoveGroup(ctx context.Context, in input.RemoveGroupInput) (*model.RemoveGroupPayload, error) {
+func (m mutationResolver) DeleteGroup(ctx context.Context, in input.DeleteGroupInput) (*model.DeleteGroupPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
 	}
 	removed, err := m.Inventory.RemoveGroup(ctx, scope, int64(in.GroupID))
-	return &model.RemoveGroupPayload{Group: removed}, err
+	return &model.DeleteGroupPayload{Group: removed}, err
 }
 
 func (m mutationResolver) CreateTariff(ctx context.Context, in input.CreateTariffInput) (*model.CreateTariffPayload, error) {
@@ -215,22 +243,26 @@ func (m mutationResolver) EditTariff(ctx context.Context, in input.EditTariffInp
 	if err != nil {
 		return nil, err
 	}
-	edited, err := m.Inventory.EditTariff(ctx, scope, in.Name, func(t *domain.Tariff) error {
+	edit := func(t *domain.Tariff) error {
 		rental := int32(t.LineRental)
 		err := cmp.Or(assign("lineRental", in.LineRental, &rental), assign("currency", in.Currency, &t.Currency))
 		t.LineRental = int(rental)
 		return err
-	})
+	}
+	if err := inventory.TryTariff(edit); err != nil {
+		return nil, err
+	}
+	edited, err := m.Inventory.EditTariff(ctx, scope, in.Name, edit)
 	return &model.EditTariffPayload{Tariff: edited}, err
 }
 
-func (m mutationResolver) RemoveTariff(ctx context.Context, in input.RemoveTariffInput) (*model.RemoveTariffPayload, error) {
+func (m mutationResolver) DeleteTariff(ctx context.Context, in input.DeleteTariffInput) (*model.DeleteTariffPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
 	}
 	removed, err := m.Inventory.RemoveTariff(ctx, scope, in.Name)
-	return &model.RemoveTariffPayload{Tariff: removed}, err
+	return &model.DeleteTariffPayload{Tariff: removed}, err
 }
 
 func (m mutationResolver) CreateUser(ctx context.Context, in input.CreateUserInput) (*model.CreateUserPayload, error) {
@@ -238,9 +270,11 @@ func (m mutationResolver) CreateUser(ctx context.Context, in input.CreateUserInp
 	if err != nil {
 		return nil, err
 	}
-	created, err := m.Ports.Users.CreateUser(ctx, caller, domain.User{
-		Email: in.Email, Permissions: in.Permissions, Groups: each(in.Groups, func(id int32) int64 { return int64(id) }), Disabled: in.Disabled,
-	})
+	groups, err := groupsOf(in.Scope)
+	if err != nil {
+		return nil, err
+	}
+	created, err := m.Ports.Users.CreateUser(ctx, caller, domain.User{Email: in.Email, Permissions: in.Permissions, Groups: groups, Disabled: in.IsDisabled})
 	return &model.CreateUserPayload{User: created}, err
 }
 
@@ -249,20 +283,29 @@ func (m mutationResolver) EditUser(ctx context.Context, in input.EditUserInput) 
 	if err != nil {
 		return nil, err
 	}
-	edited, err := m.Ports.Users.EditUser(ctx, caller, in.UserEmail, func(u *domain.User) error {
+	edit := func(u *domain.User) error {
 		if permissions, set := in.Permissions.ValueOK(); set {
 			if permissions == nil {
 				return domain.Invalid("permissions", "permissions must not be null; leave it out to keep it")
 			}
 			u.Permissions = permissions
 		}
-		if groups, set := in.Groups.ValueOK(); set {
-			if groups == nil {
-				return domain.Invalid("groups", "groups must not be null; leave it out to keep it")
+		if scope := in.Scope.Value(); scope != nil {
+			var err error
+			if u.Groups, err = groupsOf(scope); err != nil {
+				return err
 			}
-			u.Groups = each(groups, func(id int32) int64 { return int64(id) })
 		}
-		return assign("disabled", in.Disabled, &u.Disabled)
-	})
+		return assign("isDisabled", in.IsDisabled, &u.Disabled)
+	}
+	if err := inventory.TryUser(edit); err != nil {
+		return nil, err
+	}
+	edited, err := m.Ports.Users.EditUser(ctx, caller, in.UserEmail, edit)
 	return &model.EditUserPayload{User: edited}, err
+}
+
+// groupsOf reads the groups that a user is attached to; none for the whole company.
+func groupsOf(in *input.UserScopeInput) ([]int64, error) {
+	return widened(in.GroupIds.Value()), mustSay(in.All, lengths{"groupIds": length(in.GroupIds)})
 }

@@ -34,7 +34,7 @@ func TestMemoryThatWasRefusedIsNotUsedAgain(t *testing.T) {
 	s := newStack(t)
 	ctx := domain.WithCaller(t.Context(), s.caller)
 	for fails, query := range []string{
-		`{subscribers(first: 3) {nodes {physicalId nickname}} missing: subscriber(physicalId: \"none\") {nickname}}`,
+		`{subscribers(first: 3) {nodes {physicalId nickname}} missing: subscriber(by: {physicalId: \"none\"}) {nickname}}`,
 		`{subscribers(first: 9) {nodes {physicalId}}}`,
 	} {
 		for range 5 {
@@ -45,7 +45,7 @@ func TestMemoryThatWasRefusedIsNotUsedAgain(t *testing.T) {
 		w := &broken{ResponseWriter: httptest.NewRecorder(), fails: fails}
 		s.engine.ServeHTTP(w, r)
 		for range 20 {
-			s.ask(t, `{tags(first: 3) {nodes {name}} missing: subscriber(physicalId: "other") {nickname}}`)
+			s.ask(t, `{tags(first: 3) {nodes {name}} missing: subscriber(by: {physicalId: "other"}) {nickname}}`)
 		}
 		if len(w.read) == 0 || !bytes.Equal(w.given, w.read) {
 			t.Errorf("%s became %s", w.read, w.given)

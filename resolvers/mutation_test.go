@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
 )
 
 // sample is a subscriber without what it names.
@@ -13,10 +16,19 @@ const sample = `physicalId: "8944000000000000009", subscriberId: "447700900999",
   connectionDate: "2026-01-01T00:00:00Z", expiryDate: "2028-01-01T00:00:00Z", `
 
 // hooked begins the input of a webhook.
-const hooked = `name: "x", `
+const hooked = `name: "x", scope: {all: true}, `
+
+// hookedTo begins that of one which names what its events are about.
+const hookedTo = `name: "x", url: "https://example.com", eventTypes: [ALERT_FIRED], `
 
 // silencing begins the input of a silence.
-const silencing = `startsAt: "2099-12-31T00:00:00Z", endsAt: "2100-01-01T00:00:00Z", `
+const silencing = `reason: "x", startsAt: "2099-12-31T00:00:00Z", endsAt: "2100-01-01T00:00:00Z", `
+
+// monday is a window of a silence.
+const monday = `{weekday: MONDAY, from: "01:00", until: "02:00"}`
+
+// readFields are expressions that a profile needs.
+const readFields = `{field: IMSI, expression: "r.imsi"}, {field: ENDED_AT, expression: "r.at"}, {field: VOLUME, expression: "r.bytes"}`
 
 // unknown are inputs with an identifier of nothing, or a value that is refused,
 // and the field at fault.
@@ -28,32 +40,36 @@ var unknown = map[string][][2]string{
 	"editAlert":   {{`alertId: 999, lowerThreshold: "1"`, "alertId"}},
 	"deleteAlert": {{`alertId: 999`, "alertId"}},
 	"createConditionAlert": {
-		{`ruleType: SIM, target: "nobody", condition: {silentHours: 1}`, "target"}, {`ruleType: COMPANY, condition: {}`, "condition"},
+		{`ruleType: SIM, target: "nobody", condition: {silentHours: 1}`, "target"}, {`ruleType: COMPANY, condition: {}`, "condition"}, {`ruleType: COMPANY, condition: {sourceSilentMinutes: 4}`, "condition.sourceSilentMinutes"},
 		{`ruleType: COMPANY, condition: {silentHours: 1, sessionsPerHour: 1}`, "condition"}, {`ruleType: COMPANY, target: "x", condition: {silentHours: 1}`, "target"},
 	},
 	"editConditionAlert":   {{`alertId: 999, condition: {silentHours: 1}`, "alertId"}},
 	"deleteConditionAlert": {{`alertId: 999`, "alertId"}},
 	"createSilence": {
-		{silencing + `reason: " "`, "reason"}, {`reason: "x", endsAt: "2020-01-01T00:00:00Z"`, "endsAt"}, {`reason: "x", endsAt: "2999-01-01T00:00:00Z"`, "endsAt"},
-		{silencing + `reason: "x", alertIds: [999]`, "alertIds"}, {silencing + `reason: "x", groupIds: [999]`, "groupIds"},
-		{silencing + `reason: "x", physicalIds: ["nobody"]`, "physicalIds"}, {silencing + `reason: "x", tagNames: [" "]`, "tagNames"},
-		{silencing + `reason: "x", weekly: [{weekday: MONDAY, from: "24:00", until: "01:00"}]`, "weekly"},
+		{`endsAt: "2100-01-01T00:00:00Z", scope: {all: true}, reason: " "`, "reason"}, {`reason: "x", scope: {all: true}, endsAt: "2020-01-01T00:00:00Z"`, "endsAt"},
+		{`reason: "x", scope: {all: true}, endsAt: "2999-01-01T00:00:00Z"`, "endsAt"},
+		{silencing + `scope: {alertIds: [999]}`, "scope.alertIds[0]"}, {silencing + `scope: {groupIds: [{group}, 999]}`, "scope.groupIds[1]"},
+		{silencing + `scope: {physicalIds: ["{sim}", "nobody"]}`, "scope.physicalIds[1]"}, {silencing + `scope: {tagNames: ["x", " "]}`, "scope.tagNames[1]"},
+		{silencing + `scope: {tagNames: []}`, "scope.tagNames"}, {silencing + `scope: {}`, "scope.all"},
+		{silencing + `scope: {all: true}, times: {weekly: [` + monday + `, {weekday: MONDAY, from: "24:00", until: "01:00"}]}`, "times.weekly[1].from"},
+		{silencing + `scope: {all: true}, times: {weekly: [` + monday + `, ` + monday + `]}`, "times.weekly[1]"},
 	},
-	"editSilence":           {{`silenceId: 999`, "silenceId"}, {`silenceId: 999, weekly: [{weekday: MONDAY, from: "01:00", until: "1"}]`, "weekly"}},
-	"endSilence":            {{`silenceId: 999`, "silenceId"}},
-	"createRecipient":       {{`email: "a@b"`, "email"}},
-	"editRecipient":         {{`recipientId: 999, email: "a@b.example"`, "recipientId"}, {`recipientId: 1, email: "a"`, "email"}},
-	"chooseRecipientAlerts": {{`recipientId: 999`, "recipientId"}, {`recipientId: 1, alertIds: [999]`, "alertIds"}, {`recipientId: 1, groupIds: [999]`, "groupIds"}},
-	"deleteRecipient":       {{`recipientId: 999`, "recipientId"}},
-	"restoreRecipient":      {{`recipientId: 999`, "recipientId"}},
-	"sendTestAlert":         {{`recipientId: 999`, "recipientId"}},
-	"editSubscriber":        {{`physicalId: "nobody", nickname: "x"`, "physicalId"}},
-	"editGroup":             {{`groupId: 999, name: "x"`, "groupId"}, {`groupId: 12, name: " "`, "name"}},
-	"attachTag":             {{`tagName: "x", physicalIds: ["nobody"]`, "physicalIds"}, {`tagName: " ", physicalIds: ["nobody"]`, "tagName"}},
-	"detachTag":             {{`tagName: "x", physicalIds: ["nobody"]`, "physicalIds"}},
-	"createAccessKey":       {{`userEmail: "nobody@acme.example"`, "userEmail"}},
-	"revokeAccessKey":       {{`accessKeyId: "none"`, "accessKeyId"}},
-	"recordUsage":           {{`records: []`, "records"}},
+	"editSilence":      {{`silenceId: 999`, "silenceId"}, {`silenceId: 999, times: {weekly: [{weekday: MONDAY, from: "01:00", until: "1"}]}`, "times.weekly[0].until"}},
+	"endSilence":       {{`silenceId: 999`, "silenceId"}},
+	"createRecipient":  {{`email: "a@b", scope: {all: true}`, "email"}, {`email: "a@b.example", scope: {alertIds: [999]}`, "scope.alertIds[0]"}},
+	"editRecipient":    {{`recipientId: 999, email: "a@b.example"`, "recipientId"}, {`recipientId: 1, email: "a"`, "email"}, {`recipientId: 1, scope: {alertIds: [999]}`, "scope.alertIds[0]"}, {`recipientId: 1, scope: {groupIds: [{group}, 999]}`, "scope.groupIds[1]"}, {`recipientId: 1, scope: {groupIds: [{group}, {group}]}`, "scope.groupIds[1]"}},
+	"deleteRecipient":  {{`recipientId: 999`, "recipientId"}},
+	"restoreRecipient": {{`recipientId: 999`, "recipientId"}},
+	"sendTestAlert":    {{`recipientId: 999`, "recipientId"}, {`all: false`, "all"}},
+	"editSubscriber":   {{`physicalId: "nobody", nickname: "x"`, "physicalId"}},
+	"editGroup":        {{`groupId: 999, name: "x"`, "groupId"}, {`groupId: 12, name: " "`, "name"}},
+	"attachTag":        {{`tagName: "x", physicalIds: ["{sim}", "nobody"]`, "physicalIds[1]"}, {`tagName: " ", physicalIds: ["nobody"]`, "tagName"}},
+	"detachTag":        {{`tagName: "x", physicalIds: ["{sim}", "nobody"]`, "physicalIds[1]"}},
+	"createAccessKey":  {{`userEmail: "nobody@acme.example", scope: {all: true}`, "userEmail"}},
+	"editAccessKey":    {{`accessKeyId: "none", name: "x"`, "accessKeyId"}},
+	"rotateAccessKey":  {{`accessKeyId: "none", oldEndsAt: "2100-01-01T00:00:00Z"`, "accessKeyId"}, {`accessKeyId: "none", oldEndsAt: "2020-01-01T00:00:00Z"`, "oldEndsAt"}, {`accessKeyId: "none", oldEndsAt: "2100-01-01T00:00:00Z", lifetimeDays: 0`, "lifetimeDays"}},
+	"revokeAccessKey":  {{`accessKeyId: "none"`, "accessKeyId"}},
+	"recordUsage":      {{`records: []`, "records"}},
 	"createSubscriber": {
 		{sample + `operatorCode: "none", tariffName: "none"`, "operatorCode"}, {sample + `operatorCode: "23415", tariffName: "none"`, "tariffName"},
 		{sample + `operatorCode: " ", tariffName: "none"`, "operatorCode"},
@@ -62,17 +78,18 @@ var unknown = map[string][][2]string{
 		{`physicalId: "nobody"`, "physicalId"}, {`physicalId: "{sim}", tariffName: "none"`, "tariffName"}, {`physicalId: "{sim}", operatorCode: null`, "operatorCode"},
 		{`physicalId: "{sim}", expiryDate: "1999-01-01T00:00:00Z"`, "expiryDate"}, {`physicalId: "{sim}", parent: {physicalId: "nobody", isEnabledOnParent: true}`, "parent"},
 	},
-	"moveSubscriber":      {{`physicalId: "nobody"`, "physicalId"}, {`physicalId: "{sim}", groupId: 999`, "groupId"}, {`physicalId: "{sim}", groupId: 0`, "groupId"}, {`physicalId: "{sim}"`, "groupId"}},
+	"moveSubscriber":      {{`physicalId: "nobody", groupId: null`, "physicalId"}, {`physicalId: "{sim}", groupId: 999`, "groupId"}, {`physicalId: "{sim}", groupId: 0`, "groupId"}, {`physicalId: "{sim}"`, "groupId"}},
 	"barSubscriber":       {{`physicalId: "nobody"`, "physicalId"}},
 	"unbarSubscriber":     {{`physicalId: ""`, "physicalId"}},
 	"terminateSubscriber": {{`physicalId: "nobody"`, "physicalId"}, {`physicalId: "{sim}", terminateDate: "2999-01-01T00:00:00Z"`, "terminateDate"}},
 	"createGroup":         {{`groupId: 0, name: "x"`, "groupId"}, {`groupId: {group}, name: "x"`, "groupId"}, {`name: " "`, "name"}},
-	"editGroupInventory":  {{`groupId: 999`, "groupId"}, {`groupId: {group}, name: null`, "name"}, {`groupId: {group}, hideTariffDetails: null`, "hideTariffDetails"}},
-	"removeGroup":         {{`groupId: 999`, "groupId"}, {`groupId: {group}`, "groupId"}},
+	"editGroupInventory":  {{`groupId: 999`, "groupId"}, {`groupId: {group}, name: null`, "name"}, {`groupId: {group}, isTariffHidden: null`, "isTariffHidden"}},
+	"deleteGroup":         {{`groupId: 999`, "groupId"}, {`groupId: {group}`, "groupId"}},
 	"createWebhook": {
 		{hooked + `url: "https://example.com", eventTypes: []`, "eventTypes"}, {hooked + `url: "http://example.com", eventTypes: [ALERT_FIRED]`, "url"},
-		{hooked + `url: "https://127.0.0.1", eventTypes: [ALERT_FIRED]`, "url"}, {hooked + `url: "https://example.com", eventTypes: [ALERT_FIRED], alertIds: [999]`, "alertIds"},
-		{hooked + `url: "https://example.com", eventTypes: [ALERT_FIRED], groupIds: [999]`, "groupIds"}, {hooked + `url: "https://example.com", eventTypes: [ALERT_FIRED], tagNames: [" "]`, "tagNames"},
+		{hooked + `url: "https://127.0.0.1", eventTypes: [ALERT_FIRED]`, "url"}, {hookedTo + `scope: {alertIds: [999]}`, "scope.alertIds[0]"},
+		{hookedTo + `scope: {groupIds: [{group}, 999]}`, "scope.groupIds[1]"}, {hookedTo + `scope: {tagNames: ["x", " "]}`, "scope.tagNames[1]"},
+		{hooked + `url: "https://example.com", eventTypes: [ALERT_FIRED, ALERT_FIRED]`, "eventTypes[1]"},
 	},
 	"editWebhook":                  {{`webhookId: 999, name: "x"`, "webhookId"}},
 	"rotateWebhookSecret":          {{`webhookId: 999`, "webhookId"}},
@@ -83,35 +100,56 @@ var unknown = map[string][][2]string{
 	"replayWebhookDelivery":        {{`deliveryId: "none"`, "deliveryId"}},
 	"replayWebhookDeliveriesSince": {{`webhookId: 999, since: "2026-01-01T00:00:00Z"`, "webhookId"}},
 	"setCommandProvider":           {{`url: "http://example.com"`, "url"}, {`rotateSecret: true`, "url"}},
-	"removeCommandProvider":        {{`url: "https://example.com/none"`, "url"}},
+	"deleteCommandProvider":        {{`url: "https://example.com/none"`, "url"}},
 	"reportCommand":                {{`commandId: "none", state: DONE`, "commandId"}},
 	"retryCommand":                 {{`commandId: "none"`, "commandId"}},
 	"cancelCommand":                {{`commandId: "019ff000-0000-7000-8000-000000000000"`, "commandId"}},
 
 	"createTariff": {{`name: "x", lineRental: -1, currency: "GBP"`, "lineRental"}, {`name: "x", lineRental: 1, currency: "gbp"`, "currency"}},
 	"editTariff":   {{`name: "none", lineRental: 1`, "name"}},
-	"removeTariff": {{`name: "none"`, "name"}},
+	"deleteTariff": {{`name: "none"`, "name"}},
 	"startSubscriberChange": {
-		{`change: {isBarred: true}`, "where"}, {`physicalIds: [], change: {isBarred: true}`, "rows"}, {`physicalIds: ["x", "x"], change: {isBarred: true}`, "physicalIds"},
-		{`physicalIds: ["x"], change: {}`, "change"}, {`physicalIds: ["x"], change: {addTags: [" "]}`, "change"}, {`rows: [{physicalId: "x"}]`, "rows"},
-		{`rows: [{physicalId: "x", nickname: "\u200b"}]`, "rows"}, {`where: {nickname: {eq: "none such"}}, change: {isBarred: true}`, "where"},
+		{`change: {isBarred: true}`, "where"}, {`physicalIds: [], change: {isBarred: true}`, "rows"}, {`physicalIds: ["x", "x"], change: {isBarred: true}`, "physicalIds[1]"},
+		{`physicalIds: ["x"], change: {}`, "change"}, {`physicalIds: ["x"], change: {addTags: ["a", " "]}`, "change.addTags[1]"}, {`rows: [{physicalId: "x"}]`, "rows[0]"},
+		{`physicalIds: ["x"], change: {removeTags: ["b", "a"], addTags: ["c", "a"]}`, "change.addTags[1]"}, {`physicalIds: ["x"], change: {nicknamePattern: "{x}"}`, "change.nicknamePattern"},
+		{`physicalIds: ["x"], change: {removeTags: ["a", " "]}`, "change.removeTags[1]"}, {`rows: [{physicalId: "x", addTags: ["a"]}, {physicalId: "y", removeTags: ["a", ""]}]`, "rows[1].removeTags[1]"}, {`rows: [{physicalId: "x", addTags: ["a", ""]}]`, "rows[0].addTags[1]"},
+		{`rows: [{physicalId: "x", nickname: "\u200b"}]`, "rows[0].nickname"}, {`rows: [{physicalId: "x", addTags: ["a"]}, {physicalId: "x", addTags: ["a"]}]`, "rows[1].physicalId"},
+		{`where: {or: [{isBarred: {eq: true}}, {}]}, change: {isBarred: true}`, "where.or[1]"}, {`where: {nickname: {eq: "none such"}}, change: {isBarred: true}`, "where"},
 		{`where: {}, change: {isBarred: true}`, "where"}, {`where: null, change: {isBarred: true}`, "where"}, {`where: {groupId: null}, change: {isBarred: true}`, "where"},
 		{`where: {and: []}, change: {isBarred: true}`, "where"}, {`where: {not: {or: []}}, change: {isBarred: true}`, "where"},
 		{`all: true, where: {isBarred: {eq: false}}, change: {isBarred: true}`, "where"}, {`all: false, change: {isBarred: true}`, "where"},
 		{`physicalIds: ["x"], change: {isBarred: true}, expect: 2`, "expect"}, {`physicalIds: ["x"], change: {isBarred: true}, digest: "x"`, "digest"},
 	},
-	"cancelOperation": {{`operationId: "none"`, "operationId"}},
-	"undoOperation":   {{`operationId: "019ff000-0000-7000-8000-000000000000"`, "operationId"}},
+	"setSourceProfile": {
+		{`profile: {name: "x", format: CSV, fields: []}`, "profile.fields"}, {`profile: {name: "x", format: CSV, timeZone: "Mars", fields: [` + readFields + `]}`, "profile.timeZone"},
+		{`profile: {name: "x", format: CSV, skip: "1", fields: [` + readFields + `]}`, "profile.skip"}, {`profile: {name: " ", format: CSV, fields: [` + readFields + `]}`, "profile.name"},
+		{`profile: {name: "x", format: CSV, fields: [` + readFields + `, {field: APN, expression: "("}]}`, "profile.fields[3]"},
+		{`profile: {name: "x", format: CSV, dateFormats: ["unix", "day"], fields: [` + readFields + `]}`, "profile.dateFormats[1]"},
+	},
+	"deleteSourceProfile": {{`profileName: "none"`, "profileName"}, {`profileName: "csv"`, "profileName"}},
+	"createSource": {
+		{`name: "x", profileName: "none"`, "profileName"}, {`name: " ", profileName: "csv"`, "name"}, {`name: "x", profileName: "csv", signatureHeader: "X-Y"`, "signatureHeader"},
+		{`name: "x", profileName: "csv", authentication: SIGNATURE, signatureHeader: "X:Y"`, "signatureHeader"},
+	},
+	"editSource":          {{`sourceName: "none", profileName: "csv"`, "sourceName"}},
+	"rotateSourceSecret":  {{`sourceName: "none"`, "sourceName"}},
+	"pauseSource":         {{`sourceName: "none"`, "sourceName"}},
+	"resumeSource":        {{`sourceName: "none"`, "sourceName"}},
+	"deleteSource":        {{`sourceName: "none"`, "sourceName"}},
+	"replaySourceRejects": {{`sourceName: "none"`, "sourceName"}},
+	"cancelOperation":     {{`operationId: "none"`, "operationId"}},
+	"undoOperation":       {{`operationId: "019ff000-0000-7000-8000-000000000000"`, "operationId"}},
 	"createUser": {
-		{`email: "a", permissions: []`, "email"}, {`email: "admin@demo.example", permissions: []`, "email"}, {`email: "new@demo.example", permissions: [], groups: [999]`, "groups"},
+		{`email: "a", permissions: [], scope: {all: true}`, "email"}, {`email: "admin@demo.example", permissions: [], scope: {all: true}`, "email"}, {`email: "new@demo.example", permissions: [], scope: {groupIds: [999]}`, "scope.groupIds"},
 	},
 	"editUser": {
-		{`userEmail: "nobody@demo.example"`, "userEmail"}, {`userEmail: "admin@demo.example", groups: [999]`, "groups"}, {`userEmail: "admin@demo.example", disabled: null`, "disabled"},
+		{`userEmail: "nobody@demo.example"`, "userEmail"}, {`userEmail: "admin@demo.example", scope: {groupIds: [999]}`, "scope.groupIds"}, {`userEmail: "admin@demo.example", isDisabled: null`, "isDisabled"},
 		{`userEmail: "admin@demo.example", permissions: null`, "permissions"},
 	},
 }
 
-// An error names the field of the input that is at fault, as the schema spells it.
+// An error names the place in the input that is at fault, as the schema spells it, and
+// with the index in a list. Each list of what may be unknown has a case.
 func TestErrorsOfMutationsNameTheFieldOfTheInput(t *testing.T) {
 	t.Parallel()
 	s, mutations := newStack(t), schemaOf().Mutation.Fields
@@ -123,12 +161,73 @@ func TestErrorsOfMutationsNameTheFieldOfTheInput(t *testing.T) {
 	found := s.mustAsk(t, `{subscribers(first: 1) {nodes {physicalId}} groups(first: 1) {nodes {groupId}}}`)
 	own := strings.NewReplacer("{sim}", fmt.Sprint(found.at("subscribers", "nodes", 0, "physicalId")), "{group}", fmt.Sprint(found.at("groups", "nodes", 0, "groupId")))
 	for _, name := range slices.Sorted(maps.Keys(unknown)) {
-		input := schemaOf().Types[mutations.ForName(name).Arguments.ForName("input").Type.Name()]
+		input := mutations.ForName(name).Arguments.ForName("input").Type.Name()
 		for _, c := range unknown[name] {
 			a := s.ask(t, fmt.Sprintf(`mutation {%s(input: {%s}) {__typename}}`, name, own.Replace(c[0])))
-			if len(a.Errors) != 1 || a.Errors[0].Extensions["field"] != c[1] || input.Fields.ForName(c[1]) == nil {
+			if len(a.Errors) != 1 || a.Errors[0].Extensions["field"] != c[1] || !isPlace(input, c[1]) {
 				t.Errorf("%s(%s): got %v, want an error of %s", name, c[0], a.Errors, c[1])
 			}
 		}
+	}
+}
+
+// isPlace reports whether an input, or a filter in it, has the place: rows[1].nickname.
+func isPlace(input, place string) bool {
+	for segment := range strings.SplitSeq(place, ".") {
+		name, index, indexed := strings.Cut(segment, "[")
+		def := schemaOf().Types[input]
+		if def == nil || def.Fields.ForName(name) == nil {
+			return false
+		}
+		of := def.Fields.ForName(name).Type
+		if _, err := strconv.Atoi(strings.TrimSuffix(index, "]")); indexed && (err != nil || of.Elem == nil) {
+			return false
+		}
+		input = of.Name()
+	}
+	return true
+}
+
+// Each list of a mutation's input whose elements may be at fault has a case with an index.
+func TestEachListOfAnInputHasAnErrorWithAnIndex(t *testing.T) {
+	t.Parallel()
+	indexed := map[string]bool{}
+	for name, cases := range unknown {
+		input := schemaOf().Mutation.Fields.ForName(name).Arguments.ForName("input").Type.Name()
+		for _, c := range cases {
+			at := input
+			for segment := range strings.SplitSeq(c[1], ".") {
+				name, _, hasIndex := strings.Cut(segment, "[")
+				if hasIndex {
+					indexed[at+"."+name] = true
+				}
+				field := schemaOf().Types[at].Fields.ForName(name)
+				if field == nil {
+					t.Fatalf("%s has no %s, of %s", at, name, c[1])
+				}
+				at = field.Type.Name()
+			}
+		}
+	}
+	var missing []string
+	var visit func(input string)
+	visit = func(input string) {
+		for _, field := range schemaOf().Types[input].Fields {
+			of := schemaOf().Types[field.Type.Name()]
+			if field.Type.Elem != nil && of.Kind != ast.Enum && !indexed[input+"."+field.Name] {
+				missing = append(missing, input+"."+field.Name)
+			}
+			if of.Kind == ast.InputObject && !strings.HasSuffix(of.Name, "Filter") {
+				visit(of.Name)
+			}
+		}
+	}
+	for _, mutation := range schemaOf().Mutation.Fields {
+		visit(mutation.Arguments.ForName("input").Type.Name())
+	}
+	slices.Sort(missing)
+	// The statement that stores a user names no group, and each record has a result of its own.
+	if want := []string{"RecordUsageInput.records", "UserScopeInput.groupIds"}; !slices.Equal(slices.Compact(missing), want) {
+		t.Errorf("%q have no error with an index, want %q", missing, want)
 	}
 }

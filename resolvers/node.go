@@ -3,11 +3,14 @@ package resolvers
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/99designs/gqlgen/graphql"
 
 	"simgraph/domain"
 	"simgraph/domain/query"
@@ -37,7 +40,6 @@ var (
 	people     = []domain.Permission{domain.ViewUserDetails}
 	keys       = []domain.Permission{domain.ManageAccessKeys}
 	statistics = []domain.Permission{domain.ViewStatisticsOverview, domain.ViewSubscriber}
-	messages   = []domain.Permission{domain.ViewMonitoringAlerts, domain.ViewSubscriber}
 	nothing    []domain.Permission
 )
 
@@ -55,10 +57,13 @@ var nodeTypes = map[string]nodeType{
 	"ConditionAlert":    {monitoring, (*Graph).conditionNodes},
 	"ConditionLogEntry": {monitoring[:1], (*Graph).conditionLogNodes},
 	"Silence":           {monitoring[:1], (*Graph).silenceNodes},
-	"Delivery":          {monitoring, (*Graph).deliveryNodes},
+	"MailDelivery":      {monitoring, (*Graph).mailNodes},
+	"AlertDelivery":     {monitoring, (*Graph).alertDeliveryNodes},
 	"Webhook":           {monitoring[:1], (*Graph).webhookNodes},
-	"WebhookDelivery":   {messages, (*Graph).webhookDeliveryNodes},
+	"WebhookDelivery":   {monitoring[:1], (*Graph).webhookDeliveryNodes},
 	"Command":           {fleet, (*Graph).commandNodes},
+	"Source":            {statistics[:1], (*Graph).sourceNodes},
+	"SourceReject":      {statistics, (*Graph).sourceRejectNodes},
 	"Operator":          {fleet, (*Graph).operatorNodes},
 	"Tariff":            {fleet, (*Graph).tariffNodes},
 	"Operation":         {fleet, (*Graph).operationNodes},
@@ -95,16 +100,14 @@ func (q queryResolver) nodes(ctx context.Context, ids []string) ([]model.Node, e
 	}
 	wanted := map[string][]string{}
 	for _, id := range ids {
-		if kind, of, known := parseGlobalID(id); known && caller.May(nodeTypes[kind].permissions...) {
+		if kind, of, known := parseGlobalID(id); known {
 			wanted[kind] = append(wanted[kind], of)
 		}
 	}
 	found := map[string]model.Node{}
 	for _, kind := range slices.Sorted(maps.Keys(wanted)) {
-		nodes, err := nodeTypes[kind].find(q.Graph, ctx, caller.Scope, wanted[kind])
-		if fault, is := domain.AsError(err); is && fault.Kind == domain.KindForbidden {
-			continue // these belong to the whole company, and the caller to groups
-		} else if err != nil {
+		nodes, err := q.nodesOf(ctx, caller, kind, wanted[kind])
+		if err != nil {
 			return nil, err
 		}
 		for id, node := range nodes {
@@ -116,6 +119,55 @@ func (q queryResolver) nodes(ctx context.Context, ids []string) ([]model.Node, e
 		nodes[i] = found[id]
 	}
 	return nodes, nil
+}
+
+// nodesOf finds objects of a kind by the second part of their global ids; what the caller may
+// not see is missing.
+func (g *Graph) nodesOf(ctx context.Context, caller *domain.Caller, kind string, names []string) (map[string]model.Node, error) {
+	if !caller.May(nodeTypes[kind].permissions...) {
+		return nil, nil
+	}
+	nodes, err := nodeTypes[kind].find(g, ctx, caller.Scope, names)
+	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindForbidden {
+		return nil, nil // these belong to the whole company, and the caller to groups
+	}
+	return nodes, err
+}
+
+// naturalKey returns what the second part of the global id of an object is, by a key that is
+// either: false for a global id of another type.
+func naturalKey[K any](kind string, id graphql.Omittable[*string], key graphql.Omittable[*K]) (string, bool) {
+	if given := id.Value(); given != nil {
+		of, name, known := parseGlobalID(*given)
+		return name, known && of == kind
+	}
+	if key.Value() == nil {
+		return "", false
+	}
+	return fmt.Sprint(*key.Value()), true
+}
+
+// lookUp finds the object that a key names; nil where node answers null.
+func lookUp[T, K any](ctx context.Context, q queryResolver, kind string, id graphql.Omittable[*string], key graphql.Omittable[*K]) (*T, error) {
+	name, known := naturalKey(kind, id, key)
+	if !known {
+		return nil, nil
+	}
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := q.nodesOf(ctx, caller, kind, []string{name})
+	found, _ := nodes[name].(*T)
+	return found, err
+}
+
+// orNull makes nil of an object that is not there, as node answers.
+func orNull[T any](found *T, err error) (*T, error) {
+	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindNotFound {
+		return nil, nil
+	}
+	return found, err
 }
 
 func parseGlobalID(id string) (kind, of string, known bool) {

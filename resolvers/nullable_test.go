@@ -70,7 +70,7 @@ func TestListsWithoutItemsAreEmptyNotNull(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		a := s.mustAsk(t, `mutation {createRecipient(input: {email: "nobody@demo.example"}) {recipient {mails {mailId}}}}`)
+		a := s.mustAsk(t, `mutation {createRecipient(input: {email: "nobody@demo.example", scope: {all: true}}) {recipient {mails {deliveryId}}}}`)
 		if got := a.at("createRecipient", "recipient", "mails"); fmt.Sprint(got) != "[]" {
 			t.Errorf("mails: %v", got)
 		}

@@ -7,25 +7,20 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/bulk"
-	"simgraph/domain/query"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 )
 
-func (q queryResolver) Operation(ctx context.Context, operationID string) (*bulk.Operation, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return q.Ports.Operations.Find(ctx, scope, operationID)
+func (q queryResolver) Operation(ctx context.Context, by input.OperationKey) (*bulk.Operation, error) {
+	return lookUp[bulk.Operation](ctx, q, "Operation", by.ID, by.OperationID)
 }
 
-func (q queryResolver) Operations(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.OperationConnection, error) {
-	page, err := connectionPage(first, after, last, before)
+func (q queryResolver) Operations(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.OperationConnection, error) {
+	listing, err := listingOf(bulk.Fields, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
-	return paged(ctx, page, scopeOf, q.Ports.Operations.List, q.Ports.Operations.Count)
+	return listed(ctx, listing, scopeOf, q.Ports.Operations.List, q.Ports.Operations.Count)
 }
 
 // maxNamed bounds the subscribers that a request names.
@@ -71,13 +66,13 @@ func (g *Graph) operationStart(ctx context.Context, in input.StartSubscriberChan
 	}
 	if change := in.Change.Value(); change != nil {
 		if start.Change, err = commonChange(change); err != nil {
-			return start, bulk.Within("change", err)
+			return start, domain.Within("change", err)
 		}
 	}
-	for _, row := range rows {
+	for i, row := range rows {
 		change, err := rowChange(row)
 		if err != nil {
-			return start, bulk.Within("rows", err)
+			return start, domain.Within(domain.Item("rows", i), err)
 		}
 		start.Rows = append(start.Rows, bulk.Row{PhysicalID: row.PhysicalID, Change: change})
 	}
@@ -92,7 +87,7 @@ func commonChange(in *input.SubscriberChange) (c bulk.Change, err error) {
 	if pattern := c.NicknamePattern; pattern != nil {
 		normal, err := domain.NewNickname(*pattern)
 		if err != nil {
-			return c, bulk.Within("nicknamePattern", err)
+			return c, domain.At("nicknamePattern", err)
 		}
 		c.NicknamePattern = &normal
 	}
@@ -123,13 +118,14 @@ func moveOf(group graphql.Omittable[*int32]) *bulk.Move {
 
 func readTags(c *bulk.Change, add, remove []string) error {
 	for _, list := range []struct {
+		field string
 		names []string
 		to    *[]domain.TagName
-	}{{add, &c.AddTags}, {remove, &c.RemoveTags}} {
-		for _, name := range list.names {
+	}{{"addTags", add, &c.AddTags}, {"removeTags", remove, &c.RemoveTags}} {
+		for i, name := range list.names {
 			tag, err := domain.NewTagName(name)
 			if err != nil {
-				return err
+				return domain.At(domain.Item(list.field, i), err)
 			}
 			*list.to = append(*list.to, tag)
 		}
@@ -175,31 +171,29 @@ func (o operationResolver) ID(_ context.Context, of *bulk.Operation) (string, er
 	return globalID("Operation", of.OperationID), nil
 }
 
-func (o operationResolver) Results(ctx context.Context, of *bulk.Operation, first *int32, after *string, last *int32, before *string, outcome *bulk.Outcome) (*model.OperationResultConnection, error) {
-	listing, err := resultListing(first, after, last, before, outcome)
+func (o operationResolver) Results(ctx context.Context, of *bulk.Operation, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.OperationResultConnection, error) {
+	listing, err := listingOf(bulk.ResultFields, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
 	return partConnection(ctx, of, listing, resultsOfOperation, resultTotalsByOperation)
 }
 
-func resultListing(first *int32, after *string, last *int32, before *string, outcome *bulk.Outcome) (listing domain.Listing, err error) {
-	if listing.Page, err = connectionPage(first, after, last, before); err != nil || outcome == nil {
-		return listing, err
-	}
-	listing.Filter, err = query.Compare(bulk.ResultFields, "outcome", query.Eq, string(*outcome))
-	return listing, err
-}
-
-// resultArguments reads the same arguments by their names.
-func resultArguments(ctx context.Context, _ *bulk.Operation, args arguments) (*domain.Listing, error) {
-	listing, err := resultListing(argument[*int32](args, "first"), argument[*string](args, "after"),
-		argument[*int32](args, "last"), argument[*string](args, "before"), argument[*bulk.Outcome](args, "outcome"))
-	return loadersFrom(ctx).listing(listing), err
-}
-
 func (r operationResultResolver) ID(_ context.Context, of *bulk.Result) (string, error) {
 	return globalID("OperationResult", of.ID()), nil
+}
+
+func (r operationResultResolver) Operation(ctx context.Context, of *bulk.Result) (*bulk.Operation, error) {
+	return operationOfResult.of(ctx, of)
+}
+
+// OperationResults answers Subscriber.operationResults.
+func (s subscriberResolver) OperationResults(ctx context.Context, of *domain.Subscriber, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.OperationResultConnection, error) {
+	listing, err := listingOf(bulk.ResultFields, first, after, last, before, filter, orderBy)
+	if err != nil {
+		return nil, err
+	}
+	return partConnection(ctx, of, listing, changesOfSubscriber, changeTotalsBySubscriber)
 }
 
 func (r operationResultResolver) Subscriber(ctx context.Context, of *bulk.Result) (*domain.Subscriber, error) {

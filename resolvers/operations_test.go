@@ -205,12 +205,14 @@ func (a *author) list(name string, of *ast.Type, depth int) (any, string) {
 
 func (a *author) object(def *ast.Definition, depth int) (any, string) {
 	values, literals := map[string]any{}, []string{}
-	optional := len(def.Fields)
 	if def.Directives.ForName("oneOf") != nil {
-		optional = 0
+		f := def.Fields[a.IntN(len(def.Fields))]
+		value, literal := a.value(f.Name, &ast.Type{NamedType: f.Type.NamedType, Elem: f.Type.Elem, NonNull: true}, depth+1)
+		return map[string]any{f.Name: value}, "{" + f.Name + ": " + literal + "}"
 	}
+	optional := len(def.Fields)
 	for _, f := range def.Fields {
-		if !f.Type.NonNull && (depth > 3 || optional == 0 || a.IntN(optional) > 1) {
+		if !f.Type.NonNull && (depth > 3 || a.IntN(optional) > 1) {
 			continue
 		}
 		value, literal := a.value(f.Name, f.Type, depth+1)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"simgraph/domain"
+	"simgraph/domain/query"
 	"simgraph/graph/model"
 )
 
@@ -61,26 +62,81 @@ func pageArguments[O any](_ context.Context, _ O, args arguments) (domain.Page, 
 	return offsetPage(argument[*int32](args, "limit"), argument[*int32](args, "offset"))
 }
 
-// paged lists a page of what a port lists and counts within the scope alone.
-func paged[T any](
-	ctx context.Context, page domain.Page, within func(context.Context) (domain.Scope, error),
-	from func(context.Context, domain.Scope, domain.Page) (domain.Slice[T], error), count func(context.Context, domain.Scope) (int, error),
-) (*model.Connection[T], error) {
+// listingOf reads the arguments of a connection of what can be filtered and ordered by
+// the fields.
+func listingOf(
+	fields query.Fields, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any,
+) (listing domain.Listing, err error) {
+	if listing.Page, err = connectionPage(first, after, last, before); err != nil {
+		return listing, err
+	}
+	if listing.Filter, err = filterOf(filter, fields); err != nil {
+		return listing, err
+	}
+	listing.Order, err = ordersOf(orderBy, fields)
+	return listing, err
+}
+
+// listingArguments reads the same arguments by their names.
+func listingArguments[O any](fields query.Fields) func(context.Context, O, arguments) (*domain.Listing, error) {
+	return func(ctx context.Context, _ O, args arguments) (*domain.Listing, error) {
+		listing, err := listingOf(fields, argument[*int32](args, "first"), argument[*string](args, "after"),
+			argument[*int32](args, "last"), argument[*string](args, "before"),
+			argument[map[string]any](args, "filter"), argument[[]map[string]any](args, "orderBy"))
+		return loadersFrom(ctx).listing(listing), err
+	}
+}
+
+// lister lists, and counter counts, what a listing selects.
+type (
+	lister[T any] = func(context.Context, domain.Scope, domain.Listing) (domain.Slice[T], error)
+	counter       = func(context.Context, domain.Scope, domain.Listing) (int, error)
+)
+
+// sliced reads what a listing selects, and returns how the whole list is counted.
+func sliced[T any](
+	ctx context.Context, listing domain.Listing, within func(context.Context) (domain.Scope, error), from lister[T], count counter,
+) (slice domain.Slice[T], total func(context.Context) (int, error), err error) {
 	scope, err := within(ctx)
 	if err != nil {
-		return nil, err
+		return slice, nil, err
 	}
-	slice, err := from(ctx, scope, page)
+	slice, err = from(ctx, scope, listing)
+	return slice, func(ctx context.Context) (int, error) { return count(ctx, scope, listing) }, err
+}
+
+// listed is a page of a connection.
+func listed[T any](
+	ctx context.Context, listing domain.Listing, within func(context.Context) (domain.Scope, error), from lister[T], count counter,
+) (*model.Connection[T], error) {
+	slice, total, err := sliced(ctx, listing, within, from, count)
 	if err != nil {
 		return nil, err
 	}
-	return connection(slice, func(ctx context.Context) (int, error) { return count(ctx, scope) }), nil
+	return connection(slice, total), nil
 }
 
 func connection[T any](slice domain.Slice[T], total func(context.Context) (int, error)) *model.Connection[T] {
-	return &model.Connection[T]{Slice: slice, Total: model.Count(total)}
+	return &model.Connection[T]{Slice: slice, Total: model.Count(totalOf(slice, total))}
+}
+
+// totalOf is the number of items of a slice that is the whole list, and counts others.
+func totalOf[T any](slice domain.Slice[T], count func(context.Context) (int, error)) func(context.Context) (int, error) {
+	if !slice.Whole {
+		return count
+	}
+	return func(context.Context) (int, error) { return len(slice.Items), nil }
 }
 
 func list[T any](slice domain.Slice[T], total func(context.Context) (int, error)) *model.List[T] {
-	return &model.List[T]{Items: slice.Items, Total: total}
+	return &model.List[T]{Items: slice.Items, Total: totalOf(slice, total)}
+}
+
+// listedFrom is a part of a list by offset, for the REST paths.
+func listedFrom[T any](ctx context.Context, listing domain.Listing, from lister[T], count counter) (*model.List[T], error) {
+	slice, total, err := sliced(ctx, listing, scopeOf, from, count)
+	if err != nil {
+		return nil, err
+	}
+	return list(slice, total), nil
 }

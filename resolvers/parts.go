@@ -19,6 +19,9 @@ func partConnection[O any, P comparable, T any](
 	if err != nil {
 		return nil, err
 	}
+	if slice.Whole {
+		return connection(slice, nil), nil
+	}
 	parent, _ := parts.key(of)
 	return &model.Connection[T]{Slice: slice, Total: partTotal[P]{totals, parent, part}}, nil
 }

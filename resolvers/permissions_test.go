@@ -137,7 +137,7 @@ func literal(schema *ast.Schema, of *ast.Type) string {
 	case def.Kind == ast.InputObject:
 		var fields []string
 		for _, field := range def.Fields {
-			if field.Type.NonNull && field.DefaultValue == nil {
+			if field.Type.NonNull && field.DefaultValue == nil || def.Directives.ForName("oneOf") != nil && len(fields) == 0 {
 				fields = append(fields, field.Name+": "+literal(schema, field.Type))
 			}
 		}

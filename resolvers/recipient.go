@@ -8,16 +8,16 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryResolver) Recipients(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.RecipientConnection, error) {
-	page, err := connectionPage(first, after, last, before)
+func (q queryResolver) Recipient(ctx context.Context, by input.RecipientKey) (*domain.Recipient, error) {
+	return lookUp[domain.Recipient](ctx, q, "Recipient", by.ID, by.RecipientID)
+}
+
+func (q queryResolver) Recipients(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.RecipientConnection, error) {
+	listing, err := listingOf(domain.RecipientFields, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
-	slice, total, err := q.listRecipients(ctx, page)
-	if err != nil {
-		return nil, err
-	}
-	return connection(slice, total), nil
+	return listed(ctx, listing, scopeOf, q.Ports.Recipients.List, q.Ports.Recipients.Count)
 }
 
 func (q queryResolver) RecipientList(ctx context.Context, limit, offset *int32) (*model.RecipientList, error) {
@@ -25,21 +25,7 @@ func (q queryResolver) RecipientList(ctx context.Context, limit, offset *int32) 
 	if err != nil {
 		return nil, err
 	}
-	slice, total, err := q.listRecipients(ctx, page)
-	if err != nil {
-		return nil, err
-	}
-	return list(slice, total), nil
-}
-
-func (g *Graph) listRecipients(ctx context.Context, page domain.Page) (domain.Slice[*domain.Recipient], func(context.Context) (int, error), error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return domain.Slice[*domain.Recipient]{}, nil, err
-	}
-	slice, err := g.Ports.Recipients.List(ctx, scope, page)
-	total := func(ctx context.Context) (int, error) { return g.Ports.Recipients.Count(ctx, scope) }
-	return slice, total, err
+	return listedFrom(ctx, domain.Listing{Page: page}, q.Ports.Recipients.List, q.Ports.Recipients.Count)
 }
 
 func (m mutationResolver) CreateRecipient(ctx context.Context, in input.CreateRecipientInput) (*model.CreateRecipientPayload, error) {
@@ -47,7 +33,14 @@ func (m mutationResolver) CreateRecipient(ctx context.Context, in input.CreateRe
 	if err != nil {
 		return nil, err
 	}
-	created, err := m.Ports.Recipients.Create(ctx, scope, in.Email)
+	if err := domain.CheckEmail("email", in.Email); err != nil {
+		return nil, err
+	}
+	choice, err := m.choiceOf(ctx, scope, in.Scope)
+	if err != nil {
+		return nil, err
+	}
+	created, err := m.Ports.Recipients.Create(ctx, scope, in.Email, choice)
 	return &model.CreateRecipientPayload{Recipient: created}, err
 }
 
@@ -56,21 +49,33 @@ func (m mutationResolver) EditRecipient(ctx context.Context, in input.EditRecipi
 	if err != nil {
 		return nil, err
 	}
-	edited, err := m.Ports.Recipients.Edit(ctx, scope, int64(in.RecipientID), in.Email)
+	edit := domain.RecipientEdit{Email: in.Email.Value()}
+	if edit.Email != nil {
+		if err := domain.CheckEmail("email", *edit.Email); err != nil {
+			return nil, err
+		}
+	}
+	if wanted := in.Scope.Value(); wanted != nil {
+		choice, err := m.choiceOf(ctx, scope, wanted)
+		if err != nil {
+			return nil, err
+		}
+		edit.Choice = &choice
+	}
+	edited, err := m.Ports.Recipients.Edit(ctx, scope, int64(in.RecipientID), edit)
 	return &model.EditRecipientPayload{Recipient: edited}, err
 }
 
-func (m mutationResolver) ChooseRecipientAlerts(ctx context.Context, in input.ChooseRecipientAlertsInput) (*model.ChooseRecipientAlertsPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
+// choiceOf reads which alerts a recipient is notified of.
+func (g *Graph) choiceOf(ctx context.Context, scope domain.Scope, in *input.RecipientScopeInput) (domain.Choice, error) {
 	choice := domain.Choice{AlertIDs: widened(in.AlertIds.Value()), GroupIDs: widened(in.GroupIds.Value())}
-	if err := m.mustShow(ctx, scope, choice.AlertIDs, choice.GroupIDs); err != nil {
-		return nil, err
+	if err := mustSay(in.All, lengths{"alertIds": length(in.AlertIds), "groupIds": length(in.GroupIds)}); err != nil {
+		return choice, err
 	}
-	chosen, err := m.Ports.Recipients.Choose(ctx, scope, int64(in.RecipientID), choice)
-	return &model.ChooseRecipientAlertsPayload{Recipient: chosen}, err
+	if err := choice.Check(); err != nil {
+		return choice, err
+	}
+	return choice, g.mustShow(ctx, scope, choice.AlertIDs, choice.GroupIDs)
 }
 
 func (m mutationResolver) RestoreRecipient(ctx context.Context, in input.RestoreRecipientInput) (*model.RestoreRecipientPayload, error) {
@@ -94,6 +99,11 @@ func (m mutationResolver) SendTestAlert(ctx context.Context, in input.SendTestAl
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if in.RecipientID.Value() == nil {
+		if err := mustSay(in.All, lengths{"recipientId": -1}); err != nil {
+			return nil, err
+		}
 	}
 	var id *int64
 	if recipient := in.RecipientID.Value(); recipient != nil {

@@ -25,12 +25,12 @@ var (
 	relatedOfSubscriber  = relate(field{"Subscriber", "related", apart, "parentKey parentPhysicalId isEnabledOnParent withoutProfiles"}, profilesByParent, parentKey)
 	tagsOfSubscriber     = relateBy(field{"Subscriber", "tags", rides, "tags"}, tagsBySubscriber, subscriberKey, pageArguments).heldBy(
 		func(s *domain.Subscriber, page domain.Page) ([]domain.TagName, bool) { return s.Relations.TagsOn(page) })
-	commandsOfSubscriber = relateBy(field{"Subscriber", "commands", apart, ""}, commandsBySubscriber, subscriberKey, commandArguments)
+	commandsOfSubscriber = relateBy(field{"Subscriber", "commands", apart, ""}, commandsBySubscriber, subscriberKey, listingArguments[*domain.Subscriber](carrier.Fields))
 	subscriberOfCommand  = relate(field{"Command", "subscriber", rides, ""}, subscribersByKey,
 		func(c *carrier.Command) (int64, bool) { return c.SubscriberKey, true })
 	operationOfCommand = relate(field{"Command", "operation", apart, ""}, operationsByID,
 		func(c *carrier.Command) (string, bool) { return optional(c.OperationID) })
-	sessionsOfSubscriber = relateBy(field{"Subscriber", "sessions", apart, ""}, sessionsBySubscriber, subscriberKey, sessionArguments)
+	sessionsOfSubscriber = relateBy(field{"Subscriber", "sessions", apart, ""}, sessionsBySubscriber, subscriberKey, listingArguments[*domain.Subscriber](domain.SessionFields))
 	subscriberOfSession  = relate(field{"Session", "subscriber", rides, ""}, subscribersByKey,
 		func(s *model.Session) (int64, bool) { return optional(s.SubscriberKey) })
 	lastSeenOfSubscriber  = relate(field{"Subscriber", "lastSeen", apart, ""}, lastSeenBySubscriber, subscriberKey)
@@ -47,7 +47,7 @@ var (
 // The fields of groups and tags.
 var (
 	countsOfGroup      = relate(field{"Group", "numberOfUsers numberOfSubscribers", apart, ""}, countsByGroup, groupID)
-	subscribersOfGroup = relateBy(field{"Group", "subscribers", apart, ""}, subscribersByGroup, groupID, listingArguments)
+	subscribersOfGroup = relateBy(field{"Group", "subscribers", apart, ""}, subscribersByGroup, groupID, subscriberArguments)
 	alertsOfGroup      = relate(field{"Group", "alerts", apart, ""}, alertsByGroup, groupID)
 	groupsOfViewer     = relateGroups(field{"Viewer", "groups", apart, ""}, func(c *domain.Caller) []int64 { return c.Scope.Groups })
 	groupsOfUser       = relateGroups(field{"User", "groups", apart, ""}, func(u *domain.User) []int64 { return u.Groups })
@@ -57,7 +57,7 @@ var (
 	_ = relateTotals[*carrier.Command](field{"CommandConnection", "totalCount", apart, ""})
 
 	countOfTag       = relate(field{"Tag", "numberOfSubscribers", apart, ""}, countsByTag, tagName)
-	subscribersOfTag = relateBy(field{"Tag", "subscribers", apart, ""}, subscribersByTag, tagName, listingArguments)
+	subscribersOfTag = relateBy(field{"Tag", "subscribers", apart, ""}, subscribersByTag, tagName, subscriberArguments)
 )
 
 // The fields of alerts, their log and their recipients.
@@ -108,6 +108,8 @@ var (
 
 	recipientOfDelivery = relate(field{"AlertDelivery", "recipient", rides, ""}, recipientsByID,
 		func(d *domain.AlertDelivery) (int64, bool) { return d.RecipientID, true })
+	recipientOfMail = relate(field{"MailDelivery", "recipient", rides, ""}, recipientsByID,
+		func(m *domain.Mail) (int64, bool) { return m.RecipientID, true })
 	webhookOfDelivery = relate(field{"WebhookDelivery", "webhook", rides, ""}, webhooksByID,
 		func(d *webhook.Delivery) (int64, bool) { return d.WebhookID, true })
 	mailsOfRecipient = relateBy(field{"Recipient", "mails", apart, ""}, mailsByRecipient,
@@ -127,10 +129,10 @@ var (
 	sourcesOfUsage     = relate(field{"Usage", "dataCompleteUntil", apart, ""}, usageSources, single[*model.Usage])
 	sourcesOfCompany   = relate(field{"Company", "usageSources", apart, ""}, usageSources, single[*domain.Company])
 	fleetOfCompany     = relate(field{"Company", "fleet", apart, ""}, fleets, single[*domain.Company])
-	sessionsOfCompany  = relateBy(field{"Company", "sessions", apart, ""}, sessionsByListing, single[*domain.Company], sessionArguments)
-	elementsOfCompany  = relateBy(field{"Company", "feedElements", apart, ""}, feedElements, single[*domain.Company], connectionArguments[*domain.Company])
-	rejectsOfCompany   = relateBy(field{"Company", "feedRejects", apart, ""}, feedRejects, single[*domain.Company], connectionArguments[*domain.Company])
-	waitingOfCompany   = relateBy(field{"Company", "waitingUsage", apart, ""}, waitingUsage, single[*domain.Company], connectionArguments[*domain.Company])
+	sessionsOfCompany  = relateBy(field{"Company", "sessions", apart, ""}, sessionsByListing, single[*domain.Company], listingArguments[*domain.Company](domain.SessionFields))
+	elementsOfCompany  = relateBy(field{"Company", "feedElements", apart, ""}, feedElements, single[*domain.Company], listingArguments[*domain.Company](domain.FeedElementFields))
+	rejectsOfCompany   = relateBy(field{"Company", "feedRejects", apart, ""}, feedRejects, single[*domain.Company], listingArguments[*domain.Company](domain.FeedRejectFields))
+	waitingOfCompany   = relateBy(field{"Company", "waitingUsage", apart, ""}, waitingUsage, single[*domain.Company], listingArguments[*domain.Company](domain.WaitingFields))
 	subscriberOfTop    = relate(field{"SubscriberUsage", "subscriber", rides, ""}, subscribersByKey,
 		func(u *domain.SubscriberUsage) (int64, bool) { return u.SubscriberKey, true })
 )
@@ -146,9 +148,13 @@ var (
 // The fields of operations.
 var (
 	resultsOfOperation = relateBy(field{"Operation", "results", apart, ""}, resultsByOperation,
-		func(o *bulk.Operation) (string, bool) { return o.OperationID, true }, resultArguments)
+		func(o *bulk.Operation) (string, bool) { return o.OperationID, true }, listingArguments[*bulk.Operation](bulk.ResultFields))
 	subscriberOfResult = relate(field{"OperationResult", "subscriber", rides, ""}, subscribersByKey,
 		func(r *bulk.Result) (int64, bool) { return optional(r.SubscriberKey) })
+
+	operationOfResult = relate(field{"OperationResult", "operation", apart, ""}, operationsByID,
+		func(r *bulk.Result) (string, bool) { return r.OperationID, true })
+	changesOfSubscriber = relateBy(field{"Subscriber", "operationResults", apart, ""}, changesBySubscriber, subscriberKey, listingArguments[*domain.Subscriber](bulk.ResultFields))
 
 	_ = relateTotals[*bulk.Result](field{"OperationResultConnection", "totalCount", apart, ""})
 )

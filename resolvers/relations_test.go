@@ -25,10 +25,11 @@ var notRelations = strings.Fields(`
 	AccessKey.scopes Company.currentPeriod Company.usage
 	Alert.id Alert.company AlertState.alert AlertState.period AlertState.lower AlertState.upper AlertFiring.period AlertPreview.firings
 	AlertExplanation.state AlertExplanation.lower AlertExplanation.upper BoundaryExplanation.state BoundaryExplanation.entry
-	Session.id Session.visitedNetwork Session.otherSources FeedElement.packets FeedElement.id FeedReject.id WaitingUsage.id VisitedNetwork.country AlertLogEntry.id AlertLogEntry.period AlertLogEntry.isNotified Recipient.id Recipient.alertIds Recipient.groupIds Usage.period Usage.previous
-	UsageRecorded.subscriber AuditEntry.changes ConditionAlert.id ConditionAlert.silentHours ConditionAlert.sessionsPerHour ConditionAlert.forecastBytes ConditionAlert.changesOf
-	ConditionLogEntry.id ConditionLogEntry.alertId ConditionLogEntry.trait ConditionExplanation.entry ConditionPreview.days ConditionPreview.firings Silence.id Delivery.id Silence.alertIds Silence.groupIds Silence.tagNames Silence.physicalIds Silence.weekly Silence.isActive Silence.occurrences Webhook.id Webhook.eventTypes Webhook.alertIds Webhook.groupIds Webhook.tagNames WebhookDelivery.id
-	Operation.id OperationResult.id OperationResult.changes Command.id`)
+	Company.country Session.id Session.visitedNetwork Session.cell RadioCell.network Session.otherSources FeedElement.packets FeedElement.id FeedReject.id WaitingUsage.id VisitedNetwork.country AlertLogEntry.id AlertLogEntry.period AlertLogEntry.isNotified Recipient.id Recipient.alertIds Recipient.groupIds Usage.period Usage.previous
+	UsageRecorded.subscriber AuditEntry.changes ConditionAlert.id ConditionAlert.silentHours ConditionAlert.sourceSilentMinutes ConditionAlert.sessionsPerHour ConditionAlert.forecastBytes ConditionAlert.changesOf
+	ConditionLogEntry.id ConditionLogEntry.alertId ConditionLogEntry.trait ConditionExplanation.entry ConditionPreview.days ConditionPreview.firings Silence.id MailDelivery.id AlertDelivery.id Silence.alertIds Silence.groupIds Silence.tagNames Silence.physicalIds Silence.weekly Silence.isActive Silence.isEnded Silence.occurrences Webhook.id Webhook.eventTypes Webhook.alertIds Webhook.groupIds Webhook.tagNames WebhookDelivery.id WebhookDelivery.payload WebhookDelivery.lastAnswer
+	Operation.id OperationResult.id OperationResult.changes Command.id
+	Source.id Source.counts SourceReject.id SourceProfile.fields SourceProfile.dateFormats PreviewedRecord.record`)
 
 // TestEveryRelationHasARow fails for a field that leads to another object, or has
 // a resolver, and stands neither in the table of relations nor above.

@@ -2,8 +2,11 @@ package resolvers_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
 )
 
 // TestEachMutationTakesOneInput holds mutations to one form: an input of their
@@ -54,17 +57,21 @@ func TestEveryConnectionIsWalkedBothWaysAndCounted(t *testing.T) {
 	s := newStack(t)
 	s.mustAsk(t, `mutation {createAlert(input: {ruleType: COMPANY, lowerThreshold: 0, upperThreshold: 1}) {alert {id}}}`)
 	for range 3 {
-		s.mustAsk(t, `mutation {createAccessKey(input: {userEmail: "admin@demo.example"}) {secret}}`)
+		s.mustAsk(t, `mutation {createAccessKey(input: {userEmail: "admin@demo.example", scope: {all: true}}) {secret}}`)
 	}
 	for range 3 {
-		made := s.mustAsk(t, `mutation {createWebhook(input: {name: "hook", url: "https://example.com", eventTypes: [ALERT_FIRED]}) {webhook {webhookId}}}`)
+		made := s.mustAsk(t, `mutation {createWebhook(input: {name: "hook", url: "https://example.com", eventTypes: [ALERT_FIRED], scope: {all: true}}) {webhook {webhookId}}}`)
 		s.mustAsk(t, fmt.Sprintf(`mutation {testWebhook(input: {webhookId: %v}) {delivery {id}}}`, made.at("createWebhook", "webhook", "webhookId")))
 		s.mustAsk(t, `mutation {startSubscriberChange(input: {all: true, change: {isBarred: true}, validateOnly: true}) {operation {id}}}`)
 	}
 	for range 3 {
 		s.mustAsk(t, `mutation {createConditionAlert(input: {ruleType: COMPANY, condition: {silentHours: 6}}) {alert {id}}}`)
-		s.mustAsk(t, `mutation {createSilence(input: {reason: "works", endsAt: "2100-01-01T00:00:00Z", startsAt: "2099-12-31T00:00:00Z"}) {silence {id}}}`)
+		s.mustAsk(t, `mutation {createSilence(input: {reason: "works", endsAt: "2100-01-01T00:00:00Z", startsAt: "2099-12-31T00:00:00Z", scope: {all: true}}) {silence {id}}}`)
 	}
+	for n := range 3 {
+		s.mustAsk(t, fmt.Sprintf(`mutation {createSource(input: {name: "carrier %d", profileName: "csv"}) {secret}}`, n))
+	}
+	s.pool.MustExec(`INSERT INTO source_rejects SELECT company_id, source_id, gen_random_uuid(), 'no such key', '', '{}', true, 1, now(), now() FROM sources`)
 	s.pool.MustExec(`
 INSERT INTO condition_log (company_id, alert_id, kind, state, rule_type, target, revision, source, since, bound, value, trait, before, after, is_open, notification_id, date_created)
 SELECT company_id, 0, 'source', 'fired', 'company', '', 0, 'gw' || n, now(), 6, 0, '', '', '', true, gen_random_uuid(), now() FROM companies CROSS JOIN generate_series(1, 3) AS n`)
@@ -107,4 +114,66 @@ SELECT company_id, 0, 'source', 'fired', 'company', '', 0, 'gw' || n, now(), 6, 
 		nested.at("groups", "nodes", 0, "subscribers", "totalCount") == 0.0 {
 		t.Errorf("pages of none: %v", nested.Data)
 	}
+}
+
+// TestWhatIsNoListHasAPrice holds roots to a price where their work is not the length of a
+// list: those over days or a span, previews, explanations and counts.
+func TestWhatIsNoListHasAPrice(t *testing.T) {
+	t.Parallel()
+	for _, def := range schemaOf().Types {
+		for _, field := range def.Fields {
+			times, declared := priceOf(field)
+			for _, name := range times {
+				if field.Arguments.ForName(name) == nil {
+					t.Errorf("%s.%s is multiplied by %s, which is no argument", def.Name, field.Name, name)
+				}
+			}
+			switch isRoot := def.Name == "Query"; {
+			case isRoot && field.Arguments.ForName("days") != nil:
+				declared = slices.Equal(times, []string{"days"})
+			case isRoot && field.Arguments.ForName("startDate") != nil:
+				declared = slices.Equal(times, []string{"startDate", "endDate"})
+			case isRoot && (strings.HasPrefix(field.Name, "preview") || strings.HasPrefix(field.Name, "explain")), field.Name == "totalCount":
+			default:
+				continue
+			}
+			if !declared {
+				t.Errorf("%s.%s has no price of its work", def.Name, field.Name)
+			}
+		}
+	}
+}
+
+// priceOf reads the arguments that multiply the price of a field, if it has one of its own.
+func priceOf(field *ast.FieldDefinition) (times []string, declared bool) {
+	price := field.Directives.ForName("price")
+	if price == nil {
+		return nil, false
+	}
+	if named := price.Arguments.ForName("times"); named != nil {
+		for _, child := range named.Value.Children {
+			times = append(times, child.Value.Raw)
+		}
+	}
+	return times, true
+}
+
+// The GraphQL cost specification means something else by these names.
+func TestDirectivesDoNotCollideWithTheCostSpecification(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"cost", "listSize"} {
+		if schemaOf().Directives[name] != nil {
+			t.Errorf("the schema declares @%s", name)
+		}
+	}
+}
+
+func TestPreviewsOfManyDaysAreAskedOneByOne(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	const preview = `previewConditionAlert(input: {ruleType: COMPANY, condition: {silentHours: 24}}, days: 90) {isSample}`
+	if a := s.ask(t, `{a: `+preview+` b: `+preview+`}`); a.code() != "COST_LIMIT_EXCEEDED" {
+		t.Errorf("two at once: %v", a.Errors)
+	}
+	s.mustAsk(t, `{`+preview+`}`)
 }

@@ -14,10 +14,30 @@ func (s *stack) report(t *testing.T, physicalID, session, network string, event 
 	t.Helper()
 	results, err := s.ports.Usage.Record(t.Context(), s.caller.Scope, []domain.UsageRecord{{
 		Source: "pgw", PhysicalID: physicalID, SessionID: session, StartedAt: now.Add(-time.Hour), EndedAt: now, MobileOriginated: 7, Protocol: "IP",
-		Report: &domain.SessionReport{Event: event, NAS: "pgw1", APN: "iot.example", VisitedNetwork: network},
+		Report: &domain.SessionReport{Event: event, NAS: "pgw1", APN: "iot.example", VisitedNetwork: network, Cell: cellOf(network)},
 	}})
 	if err != nil || results[0].Err != nil {
 		t.Fatal(results, err)
+	}
+}
+
+// cellOf is a cell of a network; "" where the network is not stated.
+func cellOf(network string) string {
+	if network == "" {
+		return ""
+	}
+	return "ECGI " + network + " - 17"
+}
+
+func TestSessionsHaveTheirCell(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	s.report(t, "8944110000000099999", "a", "23415", domain.SessionUpdated)
+	s.report(t, "8944110000000099999", "b", "", domain.SessionUpdated)
+	a := s.mustAsk(t, `{company {sessions(orderBy: [{field: SESSION_ID}]) {nodes {cell {code kind network {code country {code}} area number}}}}}`)
+	want := "[map[cell:map[area:<nil> code:ECGI 23415 - 17 kind:ECGI network:map[code:23415 country:map[code:GB]] number:17]] map[cell:<nil>]]"
+	if got := fmt.Sprint(a.at("company", "sessions", "nodes")); got != want {
+		t.Errorf("%s, not %s", got, want)
 	}
 }
 
@@ -107,7 +127,7 @@ func TestSessionsOfSubscribersAreReadTogether(t *testing.T) {
 			t.Errorf("%d: %v", i, of(i))
 		}
 	}
-	next := s.mustAsk(t, `query ($id: String!, $after: String) {subscriber(physicalId: $id) {sessions(first: 2, after: $after) {pageInfo {hasNextPage hasPreviousPage} nodes {sessionId}}}}`,
+	next := s.mustAsk(t, `query ($id: String!, $after: String) {subscriber(by: {physicalId: $id}) {sessions(first: 2, after: $after) {pageInfo {hasNextPage hasPreviousPage} nodes {sessionId}}}}`,
 		"id", ids.at("subscribers", "nodes", 2, "physicalId"), "after", of(2, "pageInfo", "endCursor"))
 	if got := fmt.Sprint(next.at("subscriber", "sessions")); !strings.Contains(got, "hasNextPage:false hasPreviousPage:true") || len(next.at("subscriber", "sessions", "nodes").([]any)) != 1 {
 		t.Errorf("the last page: %s", got)

@@ -10,18 +10,16 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryResolver) Silences(ctx context.Context, ended *bool, first *int32, after *string, last *int32, before *string) (*model.SilenceConnection, error) {
-	page, err := connectionPage(first, after, last, before)
+func (q queryResolver) Silence(ctx context.Context, by input.SilenceKey) (*silence.Silence, error) {
+	return lookUp[silence.Silence](ctx, q, "Silence", by.ID, by.SilenceID)
+}
+
+func (q queryResolver) Silences(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.SilenceConnection, error) {
+	listing, err := listingOf(silence.Fields, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
-	list := func(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*silence.Silence], error) {
-		return q.Ports.Silences.List(ctx, scope, ended, page)
-	}
-	count := func(ctx context.Context, scope domain.Scope) (int, error) {
-		return q.Ports.Silences.Count(ctx, scope, ended)
-	}
-	return paged(ctx, page, scopeOf, list, count)
+	return listed(ctx, listing, scopeOf, q.Ports.Silences.List, q.Ports.Silences.Count)
 }
 
 func (m mutationResolver) CreateSilence(ctx context.Context, in input.CreateSilenceInput) (*model.CreateSilencePayload, error) {
@@ -29,13 +27,19 @@ func (m mutationResolver) CreateSilence(ctx context.Context, in input.CreateSile
 	if err != nil {
 		return nil, err
 	}
-	spec := silence.Spec{Reason: in.Reason, EndsAt: in.EndsAt.UTC(), Matcher: silence.Matcher{
-		AlertIDs: widened(in.AlertIds.Value()), GroupIDs: widened(in.GroupIds.Value()), TagNames: in.TagNames.Value(), PhysicalIDs: in.PhysicalIds.Value(),
-	}}
+	spec := silence.Spec{Reason: in.Reason, EndsAt: in.EndsAt.UTC()}
 	if start := in.StartsAt.Value(); start != nil {
 		spec.StartsAt = start.UTC()
 	}
-	if spec.Weekly, err = windowsOf(in.Weekly.Value()); err != nil {
+	if spec.Weekly, err = windowsOf(in.Times.Value()); err != nil {
+		return nil, err
+	}
+	if spec.Matcher, err = matcherOf(in.Scope); err != nil {
+		return nil, err
+	}
+	now := m.now()
+	spec.Begin(now)
+	if err := spec.Check(now); err != nil {
 		return nil, err
 	}
 	if err := m.mustMatch(ctx, scope, spec.Matcher); err != nil {
@@ -51,27 +55,27 @@ func (m mutationResolver) EditSilence(ctx context.Context, in input.EditSilenceI
 		return nil, err
 	}
 	edit := silence.Edit{Reason: in.Reason.Value(), EndsAt: in.EndsAt.Value()}
-	if in.Weekly.Value() != nil {
-		windows, err := windowsOf(in.Weekly.Value())
+	if times := in.Times.Value(); times != nil {
+		windows, err := windowsOf(times)
 		if err != nil {
 			return nil, err
 		}
 		edit.Weekly = &windows
 	}
-	if in.AlertIds.Value() != nil {
-		edit.AlertIDs = new(widened(in.AlertIds.Value()))
+	if wanted := in.Scope.Value(); wanted != nil {
+		matcher, err := matcherOf(wanted)
+		if err != nil {
+			return nil, err
+		}
+		edit.Matcher = &matcher
 	}
-	if in.GroupIds.Value() != nil {
-		edit.GroupIDs = new(widened(in.GroupIds.Value()))
-	}
-	if in.TagNames.Value() != nil {
-		edit.TagNames = new(in.TagNames.Value())
-	}
-	if in.PhysicalIds.Value() != nil {
-		edit.PhysicalIDs = new(in.PhysicalIds.Value())
-	}
-	if err := m.mustMatch(ctx, scope, edit.Apply(silence.Spec{}).Matcher); err != nil {
+	if err := edit.Check(m.now()); err != nil {
 		return nil, err
+	}
+	if edit.Matcher != nil {
+		if err := m.mustMatch(ctx, scope, *edit.Matcher); err != nil {
+			return nil, err
+		}
 	}
 	edited, err := m.Ports.Silences.Edit(ctx, scope, int64(in.SilenceID), edit)
 	return &model.EditSilencePayload{Silence: edited}, err
@@ -87,19 +91,34 @@ func (g *Graph) mustMatch(ctx context.Context, scope domain.Scope, of silence.Ma
 	if err != nil {
 		return err
 	}
-	for _, id := range of.PhysicalIDs {
+	for i, id := range of.PhysicalIDs {
 		if found[id] == nil {
-			return domain.NotFound("physicalIds", "subscriber", id)
+			return domain.At(domain.Item("physicalIds", i), domain.NotFound("", "subscriber", id))
 		}
 	}
 	return nil
 }
 
-func windowsOf(in []*input.SilenceWindowInput) (windows []silence.Window, err error) {
-	windows = make([]silence.Window, len(in))
-	for i, w := range in {
+// matcherOf reads what a silence silences.
+func matcherOf(in *input.SilenceScopeInput) (silence.Matcher, error) {
+	of := silence.Matcher{
+		AlertIDs: widened(in.AlertIds.Value()), GroupIDs: widened(in.GroupIds.Value()), TagNames: in.TagNames.Value(), PhysicalIDs: in.PhysicalIds.Value(),
+	}
+	return of, mustSay(in.All, lengths{"alertIds": length(in.AlertIds), "groupIds": length(in.GroupIds), "tagNames": length(in.TagNames), "physicalIds": length(in.PhysicalIds)})
+}
+
+// windowsOf reads the windows of a week; none for all times.
+func windowsOf(in *input.SilenceTimesInput) (windows []silence.Window, err error) {
+	if in == nil {
+		return nil, nil
+	}
+	if err := mustSay(in.All, lengths{"weekly": length(in.Weekly)}); err != nil {
+		return nil, err
+	}
+	windows = make([]silence.Window, len(in.Weekly.Value()))
+	for i, w := range in.Weekly.Value() {
 		if windows[i], err = silence.NewWindow(w.Weekday, w.From, w.Until); err != nil {
-			return nil, err
+			return nil, domain.Within(domain.Item("weekly", i), err)
 		}
 	}
 	return windows, nil
@@ -120,6 +139,10 @@ func (s silenceResolver) ID(_ context.Context, of *silence.Silence) (string, err
 
 func (s silenceResolver) IsActive(_ context.Context, of *silence.Silence) (bool, error) {
 	return of.Covers(s.now()), nil
+}
+
+func (s silenceResolver) IsEnded(_ context.Context, of *silence.Silence) (bool, error) {
+	return !of.EndsAt.After(s.now()), nil
 }
 
 func (s silenceResolver) Occurrences(_ context.Context, of *silence.Silence, from, until *time.Time) ([]*domain.Period, error) {

@@ -25,20 +25,14 @@ var (
 	sessionsBySubscriber      = loadingBy(sessionsOfEach)
 	sessionTotalsBySubscriber = loadingPart(func(g *Graph) manyOf[int64, int, domain.Listing] { return g.Ports.Sessions.CountOfSubscribers })
 
-	sessionsByListing = loadingBy(companySessions)
-	sessionTotals     = loadingBy(func(ctx context.Context, l *loaders, _ []none, listing *domain.Listing) (map[none]int, error) {
-		n, err := l.graph.Sessions.Count(ctx, l.scope, *listing)
-		return map[none]int{{}: n}, err
-	})
-	feedElements = listingPages(func(g *Graph) func(context.Context, domain.Scope, domain.Page) (domain.Slice[*domain.FeedElement], error) {
-		return g.Feed.Elements
-	}, model.NewFeedElement, func(g *Graph) func(context.Context, domain.Scope) (int, error) { return g.Feed.CountElements })
-	feedRejects = listingPages(func(g *Graph) func(context.Context, domain.Scope, domain.Page) (domain.Slice[*domain.FeedReject], error) {
-		return g.Feed.Rejects
-	}, model.NewFeedReject, func(g *Graph) func(context.Context, domain.Scope) (int, error) { return g.Feed.CountRejects })
-	waitingUsage = listingPages(func(g *Graph) func(context.Context, domain.Scope, domain.Page) (domain.Slice[*domain.WaitingUsage], error) {
-		return g.Feed.Waiting
-	}, model.NewWaitingUsage, func(g *Graph) func(context.Context, domain.Scope) (int, error) { return g.Feed.CountWaiting })
+	sessionsByListing = listingPages(func(g *Graph) lister[*domain.Session] { return g.Sessions.List }, model.NewSession,
+		func(g *Graph) counter { return g.Sessions.Count })
+	feedElements = listingPages(func(g *Graph) lister[*domain.FeedElement] { return g.Feed.Elements }, model.NewFeedElement,
+		func(g *Graph) counter { return g.Feed.CountElements })
+	feedRejects = listingPages(func(g *Graph) lister[*domain.FeedReject] { return g.Feed.Rejects }, model.NewFeedReject,
+		func(g *Graph) counter { return g.Feed.CountRejects })
+	waitingUsage = listingPages(func(g *Graph) lister[*domain.WaitingUsage] { return g.Feed.Waiting }, model.NewWaitingUsage,
+		func(g *Graph) counter { return g.Feed.CountWaiting })
 	openSessions         = loading(func(g *Graph) many[domain.FeedKey, int] { return g.Feed.OpenSessions })
 	incompleteSessions   = loading(func(g *Graph) many[domain.FeedKey, int] { return g.Feed.IncompleteSessions })
 	lastSeenBySubscriber = loading(func(g *Graph) many[int64, time.Time] { return g.Sessions.LastSeen })
@@ -74,6 +68,11 @@ var (
 		return g.Commands.OfSubscribers
 	})
 	commandTotalsBySubscriber = loadingPart(func(g *Graph) manyOf[int64, int, domain.Listing] { return g.Commands.CountOfSubscribers })
+
+	changesBySubscriber = loadingPart(func(g *Graph) manyOf[int64, domain.Slice[*bulk.Result], domain.Listing] {
+		return g.Ports.Operations.ChangesOf
+	})
+	changeTotalsBySubscriber = loadingPart(func(g *Graph) manyOf[int64, int, domain.Listing] { return g.Ports.Operations.CountChangesOf })
 
 	operationsByID     = loading(func(g *Graph) many[string, *bulk.Operation] { return g.Ports.Operations.FindMany })
 	resultsByOperation = loadingPart(func(g *Graph) manyOf[string, domain.Slice[*bulk.Result], domain.Listing] {

@@ -14,6 +14,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	"simgraph/db/access"
 	"simgraph/db/audit"
 	"simgraph/db/bulk"
 	"simgraph/db/carrier"
@@ -25,12 +26,15 @@ import (
 	"simgraph/db/inventory"
 	"simgraph/db/pg"
 	"simgraph/db/silence"
+	"simgraph/db/source"
 	"simgraph/db/usage"
 	"simgraph/db/webhook"
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/bundle"
 	"simgraph/internal/demo"
+	"simgraph/internal/intake"
+	"simgraph/internal/profile"
 	"simgraph/internal/seal"
 	"simgraph/resolvers"
 )
@@ -62,7 +66,7 @@ func newStack(t testing.TB) *stack {
 	}
 	t.Cleanup(func() { _ = pool.Close() })
 	records := usage.New(pool, nil, usage.Options{Now: clock})
-	access := db.NewAccess(pool)
+	access := access.New(pool)
 	alerts, recipients := db.NewAlerts(pool, clock), db.NewRecipients(pool, clock)
 	endpoints := webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Now: clock})
 	load(t, bundle.Stores{
@@ -78,6 +82,10 @@ func newStack(t testing.TB) *stack {
 		Commands:   carrier.New(pool, endpoints, clock),
 		Operations: bulk.New(pool, bulk.Options{Now: clock}),
 	}
+	senders := source.New(pool, source.Options{
+		Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Check: profile.Check, Ready: profile.ReadyProfiles(), Now: clock,
+	})
+	s.ports.Sources, s.ports.Intake = senders, &intake.Intake{Sources: senders, Usage: records, Now: clock}
 	s.engine = engineOn(s.ports, transport.Config{})
 	s.caller = callerNamed(t, access, "admin@demo.example")
 	return s
@@ -112,7 +120,7 @@ func load(t testing.TB, stores bundle.Stores) {
 	}
 }
 
-func callerNamed(t testing.TB, access *db.Access, email string) *domain.Caller {
+func callerNamed(t testing.TB, access *access.Store, email string) *domain.Caller {
 	t.Helper()
 	company, _, err := access.FindUser(t.Context(), email)
 	if err != nil {

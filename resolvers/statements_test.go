@@ -15,12 +15,13 @@ func TestStatementsPerOperation(t *testing.T) {
 		name, query string
 		want        int
 	}{
-		{"who I am", `{viewer {email permissions company {name currentPeriod {start}} groups {name}}}`, 0},
-		{"one subscriber with group and tags", `query ($id: String!) {subscriber(physicalId: $id) {nickname group {name} tags {name}}}`, 1},
-		{"one subscriber with its usage, operator and tariff", `query ($id: String!) {subscriber(physicalId: $id) {dataUsage operator {name} tariff {name currency} group {name} tags {name}}}`, 1},
-		{"one subscriber that has no profiles", `query ($id: String!) {subscriber(physicalId: $id) {dataUsage profiles {physicalId} related {profiles {physicalId}}}}`, 1},
+		{"who I am", `{viewer {email permissions company {name currentPeriod {startsAt}} groups {name}}}`, 0},
+		{"one subscriber with group and tags", `query ($id: String!) {subscriber(by: {physicalId: $id}) {nickname group {name} tags {name}}}`, 1},
+		{"one subscriber with its usage, operator and tariff", `query ($id: String!) {subscriber(by: {physicalId: $id}) {dataUsage operator {name} tariff {name currency} group {name} tags {name}}}`, 1},
+		{"one subscriber that has no profiles", `query ($id: String!) {subscriber(by: {physicalId: $id}) {dataUsage profiles {physicalId} related {profiles {physicalId}}}}`, 1},
 		{"a page", `{subscribers(first: 100) {nodes {physicalId} pageInfo {hasNextPage}}}`, 1},
-		{"a page with its total", `{subscribers(first: 100) {totalCount edges {cursor node {physicalId}}}}`, 2},
+		{"a page with its total", `{subscribers(first: 2) {totalCount edges {cursor node {physicalId}}}}`, 2},
+		{"a whole list with its total", `{subscribers(first: 100, filter: {physicalId: {eq: "nobody"}}) {totalCount edges {cursor node {physicalId}}}}`, 1},
 		{"a page with all relations",
 			`{subscribers(first: 100) {nodes {group {name numberOfUsers} operator {name} tariff {name} tags {name numberOfSubscribers} numberOfTags
 			   dataUsage profiles {physicalId} parent {physicalId subscriber {nickname}} related {profiles {physicalId}}}}}`, 6},

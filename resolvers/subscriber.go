@@ -8,15 +8,19 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryResolver) Subscriber(ctx context.Context, physicalID string) (*domain.Subscriber, error) {
+func (q queryResolver) Subscriber(ctx context.Context, by input.SubscriberKey) (*domain.Subscriber, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
 	}
+	physicalID, known := naturalKey("Subscriber", by.ID, by.PhysicalID)
+	if !known {
+		return nil, nil
+	}
 	if err := domain.CheckPhysicalID(physicalID); err != nil {
 		return nil, err
 	}
-	return q.Ports.Subscribers.Find(ctx, scope, physicalID, q.projection(ctx))
+	return orNull(q.Ports.Subscribers.Find(ctx, scope, physicalID, q.projection(ctx)))
 }
 
 func (q queryResolver) Subscribers(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.SubscriberConnection, error) {
@@ -24,11 +28,7 @@ func (q queryResolver) Subscribers(ctx context.Context, first *int32, after *str
 	if err != nil {
 		return nil, err
 	}
-	slice, total, err := q.listSubscribers(ctx, listing)
-	if err != nil {
-		return nil, err
-	}
-	return connection(slice, total), nil
+	return listed(ctx, listing, scopeOf, q.Ports.Subscribers.List, q.Ports.Subscribers.Count)
 }
 
 func (q queryResolver) SubscriberList(ctx context.Context, limit, offset *int32, filter, orderBy *string) (*model.SubscriberList, error) {
@@ -40,44 +40,22 @@ func (q queryResolver) SubscriberList(ctx context.Context, limit, offset *int32,
 	if err != nil {
 		return nil, err
 	}
-	slice, total, err := q.listSubscribers(ctx, q.subscriberPage(ctx, expr, order, page))
-	if err != nil {
-		return nil, err
-	}
-	return list(slice, total), nil
+	return listedFrom(ctx, q.subscriberPage(ctx, expr, order, page), q.Ports.Subscribers.List, q.Ports.Subscribers.Count)
 }
 
 // subscriberListing reads the arguments of a connection of subscribers.
 func (g *Graph) subscriberListing(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (domain.Listing, error) {
-	page, err := connectionPage(first, after, last, before)
-	if err != nil {
-		return domain.Listing{}, err
-	}
-	expr, err := filterOf(filter, domain.SubscriberFields)
-	if err != nil {
-		return domain.Listing{}, err
-	}
-	order, err := ordersOf(orderBy, domain.SubscriberFields)
-	return g.subscriberPage(ctx, expr, order, page), err
+	listing, err := listingOf(domain.SubscriberFields, first, after, last, before, filter, orderBy)
+	return g.subscriberPage(ctx, listing.Filter, listing.Order, listing.Page), err
 }
 
-// listingArguments reads the same arguments by their names.
-func listingArguments[O any](ctx context.Context, _ O, args arguments) (*domain.Listing, error) {
+// subscriberArguments reads the same arguments by their names.
+func subscriberArguments[O any](ctx context.Context, _ O, args arguments) (*domain.Listing, error) {
 	l := loadersFrom(ctx)
 	listing, err := l.graph.subscriberListing(ctx, argument[*int32](args, "first"), argument[*string](args, "after"),
 		argument[*int32](args, "last"), argument[*string](args, "before"),
 		argument[map[string]any](args, "filter"), argument[[]map[string]any](args, "orderBy"))
 	return l.listing(listing), err
-}
-
-func (g *Graph) listSubscribers(ctx context.Context, listing domain.Listing) (domain.Slice[*domain.Subscriber], func(context.Context) (int, error), error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return domain.Slice[*domain.Subscriber]{}, nil, err
-	}
-	slice, err := g.Ports.Subscribers.List(ctx, scope, listing)
-	total := func(ctx context.Context) (int, error) { return g.Ports.Subscribers.Count(ctx, scope, listing) }
-	return slice, total, err
 }
 
 func (m mutationResolver) EditSubscriber(ctx context.Context, in input.EditSubscriberInput) (*model.EditSubscriberPayload, error) {

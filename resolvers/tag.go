@@ -12,7 +12,11 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryResolver) Tag(ctx context.Context, name string) (*domain.TagName, error) {
+func (q queryResolver) Tag(ctx context.Context, by input.TagKey) (*domain.TagName, error) {
+	name, known := naturalKey("Tag", by.ID, by.Name)
+	if !known {
+		return nil, nil
+	}
 	tag, err := domain.NewTagName(name)
 	if err != nil {
 		return nil, err
@@ -25,12 +29,12 @@ func (q queryResolver) Tag(ctx context.Context, name string) (*domain.TagName, e
 	return &tag, nil
 }
 
-func (q queryResolver) Tags(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.TagConnection, error) {
-	page, err := connectionPage(first, after, last, before)
+func (q queryResolver) Tags(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.TagConnection, error) {
+	listing, err := listingOf(domain.TagFields, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
-	slice, total, err := q.listTags(ctx, page)
+	slice, total, err := q.listTags(ctx, listing)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +46,7 @@ func (q queryResolver) TagList(ctx context.Context, limit, offset *int32) (*mode
 	if err != nil {
 		return nil, err
 	}
-	slice, total, err := q.listTags(ctx, page)
+	slice, total, err := q.listTags(ctx, domain.Listing{Page: page})
 	if err != nil {
 		return nil, err
 	}
@@ -51,12 +55,12 @@ func (q queryResolver) TagList(ctx context.Context, limit, offset *int32) (*mode
 
 // listTags lists the tags; their counts come with them, so that the loader
 // has them already.
-func (g *Graph) listTags(ctx context.Context, page domain.Page) (domain.Slice[domain.TagName], func(context.Context) (int, error), error) {
+func (g *Graph) listTags(ctx context.Context, listing domain.Listing) (domain.Slice[domain.TagName], func(context.Context) (int, error), error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return domain.Slice[domain.TagName]{}, nil, err
 	}
-	counted, err := g.Ports.Tags.List(ctx, scope, page)
+	counted, err := g.Ports.Tags.List(ctx, scope, listing)
 	if err != nil {
 		return domain.Slice[domain.TagName]{}, nil, err
 	}
@@ -67,8 +71,10 @@ func (g *Graph) listTags(ctx context.Context, page domain.Page) (domain.Slice[do
 		counts[tag.Name] = tag.Subscribers
 	}
 	countsByTag.in(ctx).keep(none{}, names, counts)
-	total := func(ctx context.Context) (int, error) { return g.Ports.Tags.Count(ctx, scope) }
-	return domain.Slice[domain.TagName]{Items: names, Cursor: counted.Cursor, HasNext: counted.HasNext, HasPrevious: counted.HasPrevious}, total, nil
+	total := func(ctx context.Context) (int, error) { return g.Ports.Tags.Count(ctx, scope, listing) }
+	return domain.Slice[domain.TagName]{
+		Items: names, Cursor: counted.Cursor, HasNext: counted.HasNext, HasPrevious: counted.HasPrevious, Whole: counted.Whole,
+	}, total, nil
 }
 
 func (q queryResolver) TaggedSubscriberList(ctx context.Context, tagName string, limit, offset *int32) (*model.SubscriberList, error) {
@@ -84,11 +90,7 @@ func (q queryResolver) TaggedSubscriberList(ctx context.Context, tagName string,
 	if err != nil {
 		return nil, err
 	}
-	slice, total, err := q.listSubscribers(ctx, q.subscriberPage(ctx, carries, nil, page))
-	if err != nil {
-		return nil, err
-	}
-	return list(slice, total), nil
+	return listedFrom(ctx, q.subscriberPage(ctx, carries, nil, page), q.Ports.Subscribers.List, q.Ports.Subscribers.Count)
 }
 
 func (m mutationResolver) AttachTag(ctx context.Context, in input.AttachTagInput) (*model.AttachTagPayload, error) {

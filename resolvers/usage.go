@@ -3,7 +3,6 @@ package resolvers
 import (
 	"cmp"
 	"context"
-	"net/netip"
 	"time"
 
 	"simgraph/domain"
@@ -172,17 +171,19 @@ func (m mutationResolver) RecordUsage(ctx context.Context, in input.RecordUsageI
 
 func usageRecord(in *input.UsageRecordInput) (domain.UsageRecord, error) {
 	r := domain.UsageRecord{
-		RecordID: given(in.RecordID.Value()), Source: in.Source, PhysicalID: in.PhysicalID, SessionID: given(in.SessionID.Value()),
-		Sequence: int(in.Sequence), StartedAt: in.StartedAt, EndedAt: in.EndedAt,
-		MobileOriginated: in.MobileOriginated, MobileTerminated: in.MobileTerminated, Protocol: in.Protocol,
+		RecordID: given(in.RecordID.Value()), Source: in.Source, Sequence: int(in.Sequence), StartedAt: in.StartedAt, EndedAt: in.EndedAt,
+		MobileOriginated: in.MobileOriginated, MobileTerminated: in.MobileTerminated,
 	}
-	if address := given(in.IPAddress.Value()); address != "" {
-		var err error
-		if r.IPAddress, err = netip.ParseAddr(address); err != nil {
-			return r, domain.Invalid("ipAddress", "%q is not an IP address", address)
-		}
+	of := domain.UsageFields{
+		PhysicalID: given(in.PhysicalID.Value()), IMSI: given(in.Imsi.Value()), MSISDN: given(in.Msisdn.Value()), SubscriberID: given(in.SubscriberID.Value()),
+		SessionID: given(in.SessionID.Value()), Cause: given(in.Cause.Value()), APN: given(in.Apn.Value()), RATType: given(in.RatType.Value()),
+		IMEI: given(in.Imei.Value()), VisitedNetwork: given(in.VisitedNetwork.Value()), NAS: given(in.Nas.Value()),
+		IPAddress: given(in.IPAddress.Value()), Protocol: given(in.Protocol.Value()), Counters: in.Counters,
 	}
-	return in.Counters.Of(r)
+	if event := in.Event.Value(); event != nil {
+		of.Event = *event
+	}
+	return of.Complete(r)
 }
 
 func given(text *string) string {

@@ -23,7 +23,7 @@ func TestTheDocumentedShapesOfUsageAreThoseOfTheRootFields(t *testing.T) {
 		id := s.mustAsk(t, `{company {usage(start: "2026-11-18T00:00:00Z", end: "2026-11-21T00:00:00Z") {topSubscribers(first: 1) {subscriber {physicalId}}}}}`).
 			at("company", "usage", "topSubscribers", 0, "subscriber", "physicalId")
 		a := s.mustAsk(t, strings.NewReplacer("START", span[0], "END", span[1], "MAPS", everyMap).Replace(`query ($id: String!) {
-  company {usage(start: "START", end: "END") MAPS} subscriber(physicalId: $id) {usage(start: "START", end: "END") MAPS}
+  company {usage(start: "START", end: "END") MAPS} subscriber(by: {physicalId: $id}) {usage(start: "START", end: "END") MAPS}
   dataUsage(startDate: "START", endDate: "END") {mobileTerminated mobileOriginated}
   sessionCount(startDate: "START", endDate: "END") {sessions}
   dataUsageByNetworkProtocol(startDate: "START", endDate: "END") {usage}
@@ -122,14 +122,14 @@ func TestAUserOfAGroupSeesNoOthersInTheDocumentedShapes(t *testing.T) {
 	groups := s.mustAsk(t, `{groups(first: 2) {nodes {groupId}}}`)
 	own, other := int64(groups.at("groups", "nodes", 0, "groupId").(float64)), int64(groups.at("groups", "nodes", 1, "groupId").(float64))
 	// A subscriber that had usage in the group has left it.
-	left := s.mustAsk(t, `query ($id: Int!) {group(groupId: $id) {usage(`+threeDays+`) {topSubscribers(first: 1) {subscriber {physicalId subscriberId}}}}}`, "id", own).
+	left := s.mustAsk(t, `query ($id: Int!) {group(by: {groupId: $id}) {usage(`+threeDays+`) {topSubscribers(first: 1) {subscriber {physicalId subscriberId}}}}}`, "id", own).
 		at("group", "usage", "topSubscribers", 0, "subscriber").(map[string]any)
 	s.pool.MustExec(`UPDATE subscribers SET group_id = $1 WHERE physical_id = $2`, other, left["physicalId"])
 
 	restricted := *s.caller
 	restricted.Scope = domain.Scope{Company: restricted.Scope.Company, Groups: []int64{own}, Masked: []int64{own}}
 	s.caller = &restricted
-	a := s.mustAsk(t, `query ($own: Int!) {group(groupId: $own) {usage(`+threeDays+`) `+everyMap+`} company {usage(`+threeDays+`) `+everyMap+`}
+	a := s.mustAsk(t, `query ($own: Int!) {group(by: {groupId: $own}) {usage(`+threeDays+`) `+everyMap+`} company {usage(`+threeDays+`) `+everyMap+`}
   subscribers(first: 100) {nodes {subscriberId}}}`, "own", own)
 	visible := map[string]bool{}
 	for _, node := range a.at("subscribers", "nodes").([]any) {

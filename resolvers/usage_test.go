@@ -31,12 +31,12 @@ func TestTheAnswersAboutUsageAgree(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	a := s.mustAsk(t, `{company {usage(start: "2026-11-18T00:00:00Z", end: "2026-11-21T00:00:00Z") {
-  period {start end} totals {total mobileOriginated mobileTerminated sessions} dataCompleteUntil
+  period {startsAt endsAt} totals {total mobileOriginated mobileTerminated sessions} dataCompleteUntil
   hours: series(interval: HOUR) {start total sessions} days: series(timeZone: "Asia/Kolkata") {start total}
   months: series(interval: MONTH, zeroFill: false) {start total}
   protocols: breakdown(by: PROTOCOL) {value total} operators: breakdown(by: OPERATOR, first: 100) {value label total}
   tariffs: breakdown(by: TARIFF, first: 100) {value total} groups: breakdown(by: GROUP, first: 100) {value label total}
-  topSubscribers(first: 100) {total subscriber {physicalId dataUsage}} previous {period {start end} totals {total}}}}}`)
+  topSubscribers(first: 100) {total subscriber {physicalId dataUsage}} previous {period {startsAt endsAt} totals {total}}}}}`)
 	usage := a.at("company", "usage").(map[string]any)
 	total := number(t, a.at("company", "usage", "totals", "total"))
 	if total == 0 {
@@ -56,7 +56,7 @@ func TestTheAnswersAboutUsageAgree(t *testing.T) {
 	if start := a.at("company", "usage", "days", 0, "start"); start != "2026-11-17T18:30:00Z" {
 		t.Errorf("the first day in India begins at %v", start)
 	}
-	if end := a.at("company", "usage", "previous", "period", "end"); end != "2026-11-18T00:00:00Z" {
+	if end := a.at("company", "usage", "previous", "period", "endsAt"); end != "2026-11-18T00:00:00Z" {
 		t.Errorf("the span before ends at %v", end)
 	}
 	top := usage["topSubscribers"].([]any)
@@ -70,12 +70,12 @@ func TestTheAnswersAboutUsageAgree(t *testing.T) {
 func TestThePeriodThatIsAskedForByDefaultIsTheCurrentOne(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	a := s.mustAsk(t, `{company {currentPeriod {start end} usage {period {start end} totals {total} previous {period {start end}}}}
+	a := s.mustAsk(t, `{company {currentPeriod {startsAt endsAt} usage {period {startsAt endsAt} totals {total} previous {period {startsAt endsAt}}}}
   subscribers(first: 100) {nodes {dataUsage usage {totals {total}}}}}`)
 	if current, got := a.at("company", "currentPeriod"), a.at("company", "usage", "period"); fmt.Sprint(current) != fmt.Sprint(got) {
 		t.Errorf("got %v, want %v", got, current)
 	}
-	if a.at("company", "usage", "previous", "period", "end") != a.at("company", "currentPeriod", "start") {
+	if a.at("company", "usage", "previous", "period", "endsAt") != a.at("company", "currentPeriod", "startsAt") {
 		t.Error("the previous period does not end where this one begins")
 	}
 	for _, node := range a.at("subscribers", "nodes").([]any) {
@@ -88,7 +88,7 @@ func TestThePeriodThatIsAskedForByDefaultIsTheCurrentOne(t *testing.T) {
 
 // everyUsage selects all fields of usage: five statements and one for the
 // subscribers at the top.
-const everyUsage = `{period {start} totals {total sessions} series(zeroFill: false) {total sessions}
+const everyUsage = `{period {startsAt} totals {total sessions} series(zeroFill: false) {total sessions}
   breakdown(by: PROTOCOL) {total} topSubscribers(first: 3) {total subscriber {physicalId}} dataCompleteUntil}`
 
 // everyMap selects the documented shapes.
@@ -218,7 +218,7 @@ func TestRecordedUsageIsAnsweredOneByOneAndSeenAtOnce(t *testing.T) {
 		record("b", `mobileTerminated: -1`), record("c", `mobileTerminated: 1, ipAddress: "x"`),
 		strings.Replace(record("d", `mobileTerminated: 1`), fmt.Sprintf("%q", id), `"nobody"`, 1),
 	}, ",") + `]}) {results {status field reason}}}`
-	before := number(t, s.mustAsk(t, `query ($id: String!) {subscriber(physicalId: $id) {dataUsage}}`, "id", id).at("subscriber", "dataUsage"))
+	before := number(t, s.mustAsk(t, `query ($id: String!) {subscriber(by: {physicalId: $id}) {dataUsage}}`, "id", id).at("subscriber", "dataUsage"))
 	var statuses []string
 	for _, r := range s.mustAsk(t, mutation).at("recordUsage", "results").([]any) {
 		statuses = append(statuses, fmt.Sprint(r.(map[string]any)["status"]))
@@ -226,7 +226,7 @@ func TestRecordedUsageIsAnsweredOneByOneAndSeenAtOnce(t *testing.T) {
 	if got, want := strings.Join(statuses, " "), "ACCEPTED DUPLICATE CONFLICT REJECTED REJECTED QUARANTINED"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	after := number(t, s.mustAsk(t, `query ($id: String!) {subscriber(physicalId: $id) {dataUsage}}`, "id", id).at("subscriber", "dataUsage"))
+	after := number(t, s.mustAsk(t, `query ($id: String!) {subscriber(by: {physicalId: $id}) {dataUsage}}`, "id", id).at("subscriber", "dataUsage"))
 	if after-before != 12 {
 		t.Errorf("dataUsage rose by %d", after-before)
 	}
@@ -241,7 +241,7 @@ func TestCumulativeUsageIsBookedAboveTheHighest(t *testing.T) {
   endedAt: "2026-11-20T10:%02d:00Z", mobileOriginated: %d, mobileTerminated: 0, protocol: "IP"}`, id, minutes, bytes)
 	}
 	used := func() int64 {
-		return number(t, s.mustAsk(t, `query ($id: String!) {subscriber(physicalId: $id) {dataUsage}}`, "id", id).at("subscriber", "dataUsage"))
+		return number(t, s.mustAsk(t, `query ($id: String!) {subscriber(by: {physicalId: $id}) {dataUsage}}`, "id", id).at("subscriber", "dataUsage"))
 	}
 	before := used()
 	mutation := `mutation {recordUsage(input: {records: [` + strings.Join([]string{record(5, 70), record(10, 100), record(10, 100), record(5, 70)}, ",") + `]}) {results {status}}}`
@@ -255,7 +255,7 @@ func TestCumulativeUsageIsBookedAboveTheHighest(t *testing.T) {
 	if rose := used() - before; rose != 100 {
 		t.Errorf("dataUsage rose by %d", rose)
 	}
-	of := s.mustAsk(t, `query ($id: String!) {subscriber(physicalId: $id) {lastSeen sessions(first: 5) {nodes {source sessionId beganAt endedAt cause mobileOriginated total reports apn isIncomplete}}}}`, "id", id)
+	of := s.mustAsk(t, `query ($id: String!) {subscriber(by: {physicalId: $id}) {lastSeen sessions(first: 5) {nodes {source sessionId beganAt endedAt cause mobileOriginated total reports apn isIncomplete}}}}`, "id", id)
 	if got, want := fmt.Sprint(of.at("subscriber", "sessions", "nodes")), "[map[apn:<nil> beganAt:2026-11-20T10:00:00Z cause:<nil> endedAt:<nil> isIncomplete:false mobileOriginated:100 reports:4 sessionId:c source:pgw total:100]]"; got != want {
 		t.Errorf("the sessions are %s", got)
 	}
@@ -296,7 +296,7 @@ func TestTheCostOfASeriesKnowsTheInterval(t *testing.T) {
 func TestASeriesEndsAtTheWatermark(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	a := s.mustAsk(t, `{company {usage {period {end} dataCompleteUntil days: series {start} hours: series(interval: HOUR) {start}}
+	a := s.mustAsk(t, `{company {usage {period {endsAt} dataCompleteUntil days: series {start} hours: series(interval: HOUR) {start}}
   next: usage(start: "2026-11-21T00:00:00Z", end: "2026-11-30T00:00:00Z") {series {start}}}}`)
 	until := a.at("company", "usage", "dataCompleteUntil").(string)
 	days, hours := a.at("company", "usage", "days").([]any), a.at("company", "usage", "hours").([]any)
@@ -306,5 +306,26 @@ func TestASeriesEndsAtTheWatermark(t *testing.T) {
 	}
 	if points := a.at("company", "next", "series").([]any); len(points) != 0 {
 		t.Errorf("days that have not come: %v", points)
+	}
+}
+
+// A mutation takes what RADIUS states, and the state of the subscriber follows.
+func TestRecordedEventsMakeASubscriberOnline(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	of := s.mustAsk(t, `{subscribers(first: 1, filter: {kind: {eq: CELLULAR}}) {nodes {physicalId subscriberId}}}`)
+	id, number := of.at("subscribers", "nodes", 0, "physicalId"), of.at("subscribers", "nodes", 0, "subscriberId")
+	at := now.Format("2006-01-02T15:04:05Z")
+	const record = `mutation ($records: [UsageRecordInput!]!) {recordUsage(input: {records: $records}) {results {status reason field}}}`
+	answer := s.mustAsk(t, record, "records", []any{
+		map[string]any{"source": "hook", "recordId": "1", "subscriberId": number, "sessionId": "x", "event": "START", "apn": "iot", "startedAt": at, "endedAt": at, "mobileOriginated": "3", "mobileTerminated": "0"},
+		map[string]any{"source": "hook", "recordId": "2", "startedAt": at, "endedAt": at, "mobileOriginated": "3", "mobileTerminated": "0"},
+	})
+	if first, second := answer.at("recordUsage", "results", 0, "status"), answer.at("recordUsage", "results", 1, "field"); first != "ACCEPTED" || second != "physicalId" {
+		t.Errorf("answered %v", answer)
+	}
+	found := s.mustAsk(t, `query ($id: String!) {subscriber(by: {physicalId: $id}) {networkState {isOnline isTransferring} sessions {nodes {apn nas total}}}}`, "id", id)
+	if online, apn := found.at("subscriber", "networkState", "isOnline"), found.at("subscriber", "sessions", "nodes", 0, "apn"); online != true || apn != "iot" {
+		t.Errorf("found %v", found)
 	}
 }

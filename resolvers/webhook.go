@@ -9,16 +9,20 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryResolver) Webhooks(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.WebhookConnection, error) {
-	page, err := connectionPage(first, after, last, before)
+func (q queryResolver) Webhook(ctx context.Context, by input.WebhookKey) (*webhook.Endpoint, error) {
+	return lookUp[webhook.Endpoint](ctx, q, "Webhook", by.ID, by.WebhookID)
+}
+
+func (q queryResolver) Webhooks(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.WebhookConnection, error) {
+	listing, err := listingOf(webhook.Fields, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
-	return paged(ctx, page, scopeOf, q.Ports.Webhooks.List, q.Ports.Webhooks.Count)
+	return listed(ctx, listing, scopeOf, q.Ports.Webhooks.List, q.Ports.Webhooks.Count)
 }
 
 func (q queryResolver) WebhookDeliveries(
-	ctx context.Context, webhookID *int32, state *webhook.State, first *int32, after *string, last *int32, before *string,
+	ctx context.Context, webhookID *int32, state *domain.DeliveryState, first *int32, after *string, last *int32, before *string,
 ) (*model.WebhookDeliveryConnection, error) {
 	page, err := connectionPage(first, after, last, before)
 	if err != nil {
@@ -31,13 +35,13 @@ func (q queryResolver) WebhookDeliveries(
 	if state != nil {
 		of.State = *state
 	}
-	list := func(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*webhook.Delivery], error) {
-		return q.Ports.Webhooks.Deliveries(ctx, scope, of, page)
+	list := func(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*webhook.Delivery], error) {
+		return q.Ports.Webhooks.Deliveries(ctx, scope, of, listing.Page)
 	}
-	count := func(ctx context.Context, scope domain.Scope) (int, error) {
+	count := func(ctx context.Context, scope domain.Scope, _ domain.Listing) (int, error) {
 		return q.Ports.Webhooks.CountDeliveries(ctx, scope, of)
 	}
-	return paged(ctx, page, scopeOf, list, count)
+	return listed(ctx, domain.Listing{Page: page}, scopeOf, list, count)
 }
 
 func (m mutationResolver) CreateWebhook(ctx context.Context, in input.CreateWebhookInput) (*model.CreateWebhookPayload, error) {
@@ -45,10 +49,16 @@ func (m mutationResolver) CreateWebhook(ctx context.Context, in input.CreateWebh
 	if err != nil {
 		return nil, err
 	}
-	spec := webhook.Spec{Name: in.Name, URL: in.URL, Format: in.Format, Filter: webhook.Filter{
-		EventTypes: in.EventTypes, AlertIDs: widened(in.AlertIds.Value()), GroupIDs: widened(in.GroupIds.Value()), TagNames: in.TagNames.Value(),
-	}}
-	if err := m.mustShow(ctx, scope, spec.AlertIDs, spec.GroupIDs); err != nil {
+	filter, err := filterIn(in.Scope)
+	if err != nil {
+		return nil, err
+	}
+	filter.EventTypes = in.EventTypes
+	spec := webhook.Spec{Name: in.Name, URL: in.URL, Format: in.Format, Filter: filter}
+	err = m.mustTake(ctx, scope, webhook.Edit{
+		Name: &spec.Name, URL: &spec.URL, Format: &spec.Format, EventTypes: &filter.EventTypes, AlertIDs: &filter.AlertIDs, GroupIDs: &filter.GroupIDs, TagNames: &filter.TagNames,
+	})
+	if err != nil {
 		return nil, err
 	}
 	created, secret, err := m.Ports.Webhooks.Create(ctx, scope, spec)
@@ -64,20 +74,33 @@ func (m mutationResolver) EditWebhook(ctx context.Context, in input.EditWebhookI
 	if in.EventTypes.Value() != nil {
 		edit.EventTypes = new(in.EventTypes.Value())
 	}
-	if in.AlertIds.Value() != nil {
-		edit.AlertIDs = new(widened(in.AlertIds.Value()))
+	if wanted := in.Scope.Value(); wanted != nil {
+		filter, err := filterIn(wanted)
+		if err != nil {
+			return nil, err
+		}
+		edit.AlertIDs, edit.GroupIDs, edit.TagNames = &filter.AlertIDs, &filter.GroupIDs, &filter.TagNames
 	}
-	if in.GroupIds.Value() != nil {
-		edit.GroupIDs = new(widened(in.GroupIds.Value()))
-	}
-	if in.TagNames.Value() != nil {
-		edit.TagNames = new(in.TagNames.Value())
-	}
-	if err := m.mustShow(ctx, scope, widened(in.AlertIds.Value()), widened(in.GroupIds.Value())); err != nil {
+	if err := m.mustTake(ctx, scope, edit); err != nil {
 		return nil, err
 	}
 	edited, err := m.Ports.Webhooks.Edit(ctx, scope, int64(in.WebhookID), edit)
 	return &model.EditWebhookPayload{Webhook: edited}, err
+}
+
+// filterIn reads what the events of a webhook are about.
+func filterIn(in *input.WebhookScopeInput) (webhook.Filter, error) {
+	filter := webhook.Filter{AlertIDs: widened(in.AlertIds.Value()), GroupIDs: widened(in.GroupIds.Value()), TagNames: in.TagNames.Value()}
+	return filter, mustSay(in.All, lengths{"alertIds": length(in.AlertIds), "groupIds": length(in.GroupIds), "tagNames": length(in.TagNames)})
+}
+
+// mustTake refuses an edit that no webhook can take, and then one that names an alert or a
+// group that the scope does not show.
+func (g *Graph) mustTake(ctx context.Context, scope domain.Scope, edit webhook.Edit) error {
+	if err := g.Ports.Webhooks.Check(edit); err != nil || edit.AlertIDs == nil {
+		return err
+	}
+	return g.mustShow(ctx, scope, *edit.AlertIDs, *edit.GroupIDs)
 }
 
 // mustShow returns NotFound for the first alert or group that the scope does not show.
@@ -122,9 +145,9 @@ func missing[T any](field, noun string, ids []int64, found map[int64]T, err erro
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
+	for i, id := range ids {
 		if _, shown := found[id]; !shown {
-			return domain.NotFound(field, noun, formatID(id))
+			return domain.At(domain.Item(field, i), domain.NotFound("", noun, formatID(id)))
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,8 +10,10 @@ import (
 	"mime"
 	"net/http"
 
+	"simgraph/domain"
 	"simgraph/domain/ascii"
 	"simgraph/graph/engine/input"
+	"simgraph/internal/held"
 	"simgraph/internal/problem"
 )
 
@@ -39,12 +42,24 @@ func checkMedia(h http.Header) error {
 	return nil
 }
 
-// readBody reads no more than maxBody.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// openBody returns a reader of no more than maxBody, of which the caller calls Release when the
+// body is not needed any more.
+func openBody(ctx context.Context, w http.ResponseWriter, r *http.Request) (*held.Reader, error) {
 	if r.ContentLength > maxBody {
 		return nil, tooLarge()
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	owner := ""
+	if caller, err := domain.CallerOf(ctx); err == nil {
+		owner = caller.Company.ExternalID
+	}
+	return held.NewReader(http.MaxBytesReader(w, r.Body, maxBody), owner, maxBody), nil
+}
+
+func readBody(in *held.Reader) ([]byte, error) {
+	body, err := io.ReadAll(in)
+	if errors.Is(err, held.ErrFull) {
+		return nil, &domain.Error{Kind: domain.KindUnavailable, Message: err.Error()}
+	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, tooLarge()
 	}

@@ -15,6 +15,7 @@
 //
 //     @body    this value is the answer, without what stands around it
 //     @total   the length of the whole list: for X-Total-Count and Link
+//     @must    where this is null, what the path names is not there: 404
 //     @absent  leave the field out when it is null
 //     @one     put the value into an array of one
 //     @number  write a BigInt as a JSON integer

@@ -33,7 +33,11 @@ func wrongMethod(method string, allowed []string) *problem.Problem {
 // fault of ours: the operations are part of the program.
 func fromGraph(err *gqlerror.Error) *problem.Problem {
 	code, _ := err.Extensions["code"].(string)
-	field, _ := err.Extensions["field"].(string)
+	fault, ofDomain := domain.AsError(err)
+	field := ""
+	if ofDomain {
+		field = fault.Field
+	}
 	if code == problem.Throttled {
 		code = string(domain.KindRateLimited)
 	}
@@ -41,7 +45,7 @@ func fromGraph(err *gqlerror.Error) *problem.Problem {
 		return problem.NewInternal()
 	}
 	p := problem.New(code, field, err.Message)
-	if fault, ok := domain.AsError(err); ok && fault.Reason != "" && field != "" {
+	if ofDomain && fault.Reason != "" && field != "" {
 		p.Details[0].Reason = fault.Reason
 	}
 	if seconds, ok := err.Extensions["retryAfter"].(int); ok {

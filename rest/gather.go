@@ -2,9 +2,11 @@ package rest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"simgraph/domain"
 	"simgraph/internal/problem"
@@ -22,15 +24,19 @@ type call struct {
 
 // gather reads a request: first whether its body can be read at all, then the
 // values, and last the ids of the path, since those say that nothing is there.
-func (e *endpoint) gather(w http.ResponseWriter, r *http.Request, segments []string) (*call, error) {
+func (e *endpoint) gather(ctx context.Context, w http.ResponseWriter, r *http.Request, segments []string) (*call, error) {
 	c := &call{variables: make(map[string]any, len(e.params))}
 	var body []byte
 	if e.has(inBody) {
 		if err := checkMedia(r.Header); err != nil {
 			return nil, err
 		}
-		var err error
-		if body, err = readBody(w, r); err != nil {
+		in, err := openBody(ctx, w, r)
+		if err != nil {
+			return nil, err
+		}
+		defer in.Release()
+		if body, err = readBody(in); err != nil {
 			return nil, err
 		}
 	}
@@ -193,6 +199,17 @@ func (e *endpoint) refusal(c *call, p *problem.Problem) error {
 		return c.missed
 	}
 	return e.blame(p)
+}
+
+// lost is the error that the object is not there which the path names.
+func (e *endpoint) lost(c *call, o *outline) error {
+	name := ""
+	for _, p := range e.params {
+		if p.place == inPath {
+			name = p.name
+		}
+	}
+	return domain.NotFound(name, strings.ToLower(o.definition.Type.Name()), fmt.Sprint(c.variables[name]))
 }
 
 // blame names the fields at fault as the caller knows them, and reports a faulty

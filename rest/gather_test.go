@@ -68,7 +68,7 @@ func gather(t testing.TB, e *endpoint, r *http.Request) (map[string]any, error) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := e.gather(httptest.NewRecorder(), r, segments)
+	c, err := e.gather(context.Background(), httptest.NewRecorder(), r, segments)
 	if err != nil {
 		return nil, err
 	}
@@ -308,7 +308,7 @@ func TestAnIDOfNothingIsMissedAfterTheBodyWasChecked(t *testing.T) {
 	for _, id := range []string{"x", "0", "2147483648"} {
 		r := httptest.NewRequest(http.MethodPatch, "/things/"+id, strings.NewReader(`{"rule":"sim"}`))
 		segments, _ := split(r.URL.EscapedPath())
-		c, err := edit.gather(httptest.NewRecorder(), r, segments)
+		c, err := edit.gather(context.Background(), httptest.NewRecorder(), r, segments)
 		if err != nil || c.variables["id"] != noID {
 			t.Fatalf("%s: %v, %v", id, c, err)
 		}

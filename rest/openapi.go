@@ -18,8 +18,9 @@ type object = map[string]any
 const contractVersion = "4.0.0"
 
 // contract describes all endpoints in OpenAPI 3.1, from what their operations
-// and the graph say.
-func (all router) contract(schema *ast.Schema) ([]byte, error) {
+// and the graph say. publicURL is where clients reach them; "" stands for where they got
+// the document.
+func (all router) contract(schema *ast.Schema, publicURL string) ([]byte, error) {
 	d := describer{schema: schema, schemas: object{"Error": errorSchema(), "OAuthError": oauthErrorSchema()}}
 	paths := object{}
 	for _, e := range all {
@@ -31,17 +32,24 @@ func (all router) contract(schema *ast.Schema) ([]byte, error) {
 		item[ascii.Lower(e.method)] = d.operation(e)
 	}
 	paths[UsageStream] = object{"post": usageStream()}
+	paths[SourceRecordsPath] = object{"post": sourceRecords()}
 	paths[OperationsPath], paths[OperationsTemplatePath] = object{"post": operationStart()}, object{"get": operationTemplate()}
 	paths[TokenPath] = object{"post": tokenExchange()}
+	server, contact := "/", object{"name": "The operator of this service"}
+	if publicURL != "" {
+		server, contact["url"] = publicURL, publicURL
+	}
 	return json.Marshal(object{
 		"openapi": "3.1.0",
 		"info": object{
 			"title":   "simgraph",
 			"version": contractVersion,
+			"contact": contact,
 			"description": "Subscribers, tags, groups, usage and monitoring alerts of a company. " +
 				"Where a path fits two templates, /{tagName}/subscribers comes before /subscribers/{physicalId}.",
 		},
-		"servers":  []any{object{"url": "/"}},
+		"servers":  []any{object{"url": server}},
+		"tags":     tags(),
 		"paths":    paths,
 		"webhooks": webhooks(),
 		"components": object{
@@ -49,8 +57,11 @@ func (all router) contract(schema *ast.Schema) ([]byte, error) {
 			"responses": errorResponses(),
 			"headers":   headers(),
 			"securitySchemes": object{
-				"oauth":     securityScheme(),
-				"accessKey": object{"type": "http", "scheme": "basic", "description": "The id and the secret of an access key."},
+				"oauth":           securityScheme(),
+				"accessKey":       object{"type": "http", "scheme": "basic", "description": "The id and the secret of an access key."},
+				"sourceBasic":     object{"type": "http", "scheme": "basic", "description": "The secret of a source as the password; any user name."},
+				"sourceBearer":    object{"type": "http", "scheme": "bearer", "description": "The secret of a source."},
+				"sourceSignature": object{"type": "apiKey", "in": "header", "name": "X-Signature", "description": "HMAC-SHA256 of the body by the secret of a source, in hexadecimal or base64; a source may name another header."},
 			},
 		},
 	})
@@ -78,7 +89,7 @@ func (d *describer) operation(e *endpoint) object {
 		operation["requestBody"] = object{
 			"required":    !e.bodyOptional(),
 			"description": "Other properties that the resource has in answers are ignored; all else is refused.",
-			"content":     object{"application/json": object{"schema": e.bodySchema()}},
+			"content":     object{"application/json": object{"schema": e.bodySchema(), "example": e.bodyExample()}},
 		}
 	}
 	return operation
@@ -100,7 +111,7 @@ func (e *endpoint) parameters() []any {
 		}
 		all = append(all, object{
 			"name": p.name, "in": p.place.String(), "required": p.required,
-			"description": p.description, "schema": p.schema(),
+			"description": p.description, "schema": p.schema(), "example": example(e.operation, p.name),
 		})
 	}
 	if e.paged {
@@ -111,11 +122,11 @@ func (e *endpoint) parameters() []any {
 
 func (e *endpoint) pageParameters() []any {
 	b := e.bounds()
-	count := object{"type": "integer", "minimum": 0}
+	skipped := object{"type": "integer", "minimum": 0, "default": 0}
 	limit := object{"type": "integer", "minimum": 0, "maximum": b.most, "default": b.usual}
 	return []any{
-		object{"name": "limit", "in": "query", "schema": limit, "description": fmt.Sprintf("How many; %d when missing or 0, and %d for more than that.", b.usual, b.most)},
-		object{"name": "offset", "in": "query", "schema": count, "description": "How many to skip."},
+		object{"name": "limit", "in": "query", "schema": limit, "example": examples["limit"], "description": fmt.Sprintf("How many; %d when missing or 0, and %d for more than that.", b.usual, b.most)},
+		object{"name": "offset", "in": "query", "schema": skipped, "example": examples["offset"], "description": "How many to skip."},
 	}
 }
 

@@ -35,7 +35,7 @@ func tokenExchange() object {
 		"security":    []any{object{"accessKey": []string{}}, object{}},
 		"requestBody": object{
 			"required": true,
-			"content": object{"application/x-www-form-urlencoded": object{"schema": object{
+			"content": object{"application/x-www-form-urlencoded": object{"example": object{"grant_type": "client_credentials", "scope": "VIEW_SUBSCRIBER"}, "schema": object{
 				"type": "object", "required": []string{"grant_type"},
 				"properties": object{
 					"grant_type":    object{"type": "string", "enum": []string{"client_credentials", "urn:ietf:params:oauth:grant-type:jwt-bearer"}, "description": "The kind of grant."},

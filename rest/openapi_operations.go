@@ -32,14 +32,14 @@ func operationStart() object {
 		"tags":        []string{"operations"},
 		"security":    []any{object{"oauth": []domain.Permission{domain.ViewSubscriber}}},
 		"parameters":  operationParameters(),
-		"requestBody": object{"required": true, "description": "The file, with a header.", "content": object{"text/csv": object{"schema": object{"type": "string"}}}},
+		"requestBody": object{"required": true, "description": "The file, with a header.", "content": object{"text/csv": object{"schema": object{"type": "string"}, "example": exampleFile}}},
 		"responses":   responses,
 	}
 }
 
 func operationParameters() []any {
 	parameter := func(name, description string, schema object) object {
-		return object{"name": name, "in": "query", "description": description, "schema": schema}
+		return object{"name": name, "in": "query", "description": description, "schema": schema, "example": example("", name)}
 	}
 	return []any{
 		parameter("map", "COLUMN=FIELD for a column of another name, COLUMN= for one to leave out.", object{"type": "array", "items": object{"type": "string"}}),

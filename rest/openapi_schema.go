@@ -24,6 +24,21 @@ var scalars = map[string]object{
 	"BigInt":   {"type": "string", "pattern": "^-?[0-9]+$"},
 }
 
+var (
+	decimal = object{"type": "string", "pattern": "^[0-9]+$"}
+	byTime  = object{"type": "object", "additionalProperties": decimal}
+)
+
+// usageMaps are the values of the objects whose keys are data, by the field that has one.
+var usageMaps = map[string]object{
+	"mobileOriginated": decimal, "mobileTerminated": decimal, "sessions": decimal,
+	"usage": byTime, "subscriberDataUsage": byTime,
+	"dataUsageByIp": {
+		"type": "object", "required": []string{"lastSeen", "bytes"},
+		"properties": object{"lastSeen": object{"type": "string", "format": "date-time", "description": "The end of its last record, but within the span."}, "bytes": decimal},
+	},
+}
+
 // limits of parameters, which the domain checks.
 var limits = map[string]object{
 	"physicalId":     {"minLength": 1, "maxLength": domain.MaxPhysicalID},
@@ -181,6 +196,9 @@ func (d *describer) leaf(o *outline, definition *ast.Definition) object {
 	}
 	if s, known := scalars[definition.Name]; known {
 		return maps.Clone(s)
+	}
+	if values, known := usageMaps[o.definition.Name]; known {
+		return object{"type": "object", "title": definition.Name, "additionalProperties": values}
 	}
 	return object{"type": "object", "title": definition.Name}
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"simgraph/db"
+	keys "simgraph/db/access"
 	"simgraph/db/dbtest"
 	"simgraph/graph/generated"
 	"simgraph/internal/access"
@@ -33,7 +33,7 @@ func TestTheStreamOfUsageKeepsItsContract(t *testing.T) {
 	pool := dbtest.New(t)
 	load(t, pool)
 	pool.MustExec(`UPDATE users SET permissions = array_append(permissions, 'RECORD_USAGE') WHERE email = 'admin@acme.example'`)
-	gate := access.NewGate(db.NewAccess(pool), time.Now)
+	gate := access.NewGate(keys.New(pool), time.Now)
 	stream := ingest.New(ingest.Config{
 		Usage: usageStore(pool), Admit: gate.Admit, StillValid: func(context.Context) error { return nil },
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Bytes: 1000,

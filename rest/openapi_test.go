@@ -14,7 +14,7 @@ import (
 	"simgraph/rest"
 )
 
-// contract reads the OpenAPI document, and holds it to the specification.
+// contract reads the OpenAPI document, and holds it and its examples to the specification.
 func contract(t *testing.T) *openapi3.T {
 	t.Helper()
 	paths, err := rest.New(rest.Config{
@@ -31,7 +31,7 @@ func contract(t *testing.T) *openapi3.T {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := document.Validate(t.Context(), openapi3.DisableExamplesValidation()); err != nil {
+	if err := document.Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
 		t.Fatal(err)
 	}
 	return document
@@ -183,5 +183,90 @@ func TestTheContractHasTheBoundsOfPages(t *testing.T) {
 		if paged && (limit.Schema.Value.Default != float64(want[0]) || *limit.Schema.Value.Max != float64(want[1]) || *limit.Schema.Value.Min != 0) {
 			t.Errorf("%s: limit is %v to %v, %v when missing", path, *limit.Schema.Value.Min, *limit.Schema.Value.Max, limit.Schema.Value.Default)
 		}
+	}
+}
+
+// What people try a path with stands beside it, and is what its schema takes.
+func TestEachParameterAndBodyHasAnExample(t *testing.T) {
+	t.Parallel()
+	document := contract(t)
+	for path, item := range document.Paths.Map() {
+		for method, operation := range item.Operations() {
+			for _, parameter := range operation.Parameters {
+				if parameter.Value.Example == nil {
+					t.Errorf("%s %s: %s has no example", method, path, parameter.Value.Name)
+				}
+				if parameter.Value.Name == "offset" && parameter.Value.Schema.Value.Default != 0.0 {
+					t.Errorf("%s %s: offset is %v when missing", method, path, parameter.Value.Schema.Value.Default)
+				}
+			}
+			if operation.RequestBody == nil {
+				continue
+			}
+			for media, content := range operation.RequestBody.Value.Content {
+				if content.Example == nil {
+					t.Errorf("%s %s: the body in %s has no example", method, path, media)
+				}
+			}
+		}
+	}
+}
+
+// A generator of clients makes an empty type of an object without properties.
+func TestObjectsOfTheContractHavePropertiesOrValues(t *testing.T) {
+	t.Parallel()
+	document := contract(t)
+	seen := map[*openapi3.Schema]bool{}
+	var visit func(where string, of *openapi3.SchemaRef)
+	visit = func(where string, of *openapi3.SchemaRef) {
+		if of == nil || of.Value == nil || seen[of.Value] {
+			return
+		}
+		seen[of.Value] = true
+		if of.Value.Type.Is("object") && len(of.Value.Properties) == 0 && of.Value.AdditionalProperties.Schema == nil {
+			t.Errorf("%s is an object of nothing", where)
+		}
+		visit(where+"[]", of.Value.Items)
+		visit(where+"{}", of.Value.AdditionalProperties.Schema)
+		for name, property := range of.Value.Properties {
+			visit(where+"."+name, property)
+		}
+	}
+	for name, schema := range document.Components.Schemas {
+		visit(name, schema)
+	}
+	for path, item := range document.Paths.Map() {
+		for method, operation := range item.Operations() {
+			for status, response := range operation.Responses.Map() {
+				for _, content := range response.Value.Content {
+					visit(method+" "+path+" "+status, content.Schema)
+				}
+			}
+		}
+	}
+}
+
+// The tags of the document are those of its operations, in words.
+func TestTheContractDescribesItsTags(t *testing.T) {
+	t.Parallel()
+	document := contract(t)
+	used := map[string]bool{}
+	for _, item := range document.Paths.Map() {
+		for _, operation := range item.Operations() {
+			for _, tag := range operation.Tags {
+				used[tag] = true
+				if described := document.Tags.Get(tag); described == nil || described.Description == "" {
+					t.Errorf("%s has the tag %s, which is not described", operation.OperationID, tag)
+				}
+			}
+		}
+	}
+	for _, tag := range document.Tags {
+		if !used[tag.Name] {
+			t.Errorf("nothing has the tag %s", tag.Name)
+		}
+	}
+	if document.Info.Contact == nil || document.Servers[0].URL != "/" {
+		t.Errorf("contact %v, servers %v", document.Info.Contact, document.Servers)
 	}
 }

@@ -32,6 +32,9 @@ type Config struct {
 	Routed func(ctx context.Context, path string)
 	// Log takes internal errors; nil means slog.Default.
 	Log *slog.Logger
+	// PublicURL is where clients reach the service, for the contract; "" stands for where
+	// they got that.
+	PublicURL string
 }
 
 // Run executes a prepared operation in process, with variables of the kinds
@@ -65,7 +68,7 @@ func New(cfg Config) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	contract, err := all.contract(cfg.Schema)
+	contract, err := all.contract(cfg.Schema, cfg.PublicURL)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +109,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c, err := e.gather(w, r, segments)
+	c, err := e.gather(ctx, w, r, segments)
 	if err != nil {
 		return err
 	}
@@ -188,6 +191,9 @@ func (h *Handler) execute(ctx context.Context, e *endpoint, c *call) (answer, er
 		return answer{}, e.refusal(c, fromGraph(response.Errors[0]))
 	}
 	part, err := e.outline.shape(response.Data)
+	if part.lost != nil {
+		return answer{}, e.lost(c, part.lost)
+	}
 	if err == nil && (part.body == nil) != (e.wrapper == "") {
 		err = errShape
 	}

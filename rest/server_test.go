@@ -13,6 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	keys "simgraph/db/access"
 	"simgraph/db/audit"
 	"simgraph/db/companies"
 	"simgraph/db/condition"
@@ -41,7 +42,7 @@ func clock() time.Time { return time.Date(2026, time.November, 21, 12, 0, 0, 0, 
 func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) error) http.Handler {
 	t.Helper()
 	load(t, pool)
-	store := db.NewAccess(pool)
+	store := keys.New(pool)
 	gate := access.NewGate(store, time.Now)
 	graph := resolvers.New(resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool),
@@ -127,7 +128,7 @@ func load(t *testing.T, pool *sqlx.DB) {
 // e-mail address; that of rival's only user under "rival".
 func tokens(t *testing.T, pool *sqlx.DB) map[string]string {
 	t.Helper()
-	store := db.NewAccess(pool)
+	store := keys.New(pool)
 	all := map[string]string{}
 	for _, email := range []string{"admin@acme.example", "reader@acme.example", "nobody@acme.example", "vans@acme.example", "admin@rival.example"} {
 		company, user, err := store.FindUser(t.Context(), email)

@@ -15,6 +15,8 @@ type answer struct {
 	// more reports that the list goes on after the cursor next.
 	more bool
 	next string
+	// lost is what must be there and is not; nil else.
+	lost *outline
 }
 
 var errShape = errors.New("the response does not have the shape of its operation")
@@ -50,6 +52,10 @@ func (s *shaper) seek(o *outline) error {
 
 func (s *shaper) take(o *outline) error {
 	switch {
+	case o.must && s.peek() == 'n':
+		s.answer.lost = o
+		_, err := s.skip()
+		return err
 	case o.body:
 		s.out = make([]byte, 0, len(s.in))
 		err := s.write(o)

@@ -17,12 +17,17 @@ import (
 )
 
 // Log reads the audit log in PostgreSQL.
-type Log struct{ pool *sqlx.DB }
+type Log struct {
+	pool *sqlx.DB
+	// read and pruned are how many entries are read and removed at once: the constants, but
+	// in tests.
+	read, pruned int
+}
 
 var _ domain.AuditLog = (*Log)(nil)
 
 // NewLog returns the store on the pool.
-func NewLog(pool *sqlx.DB) *Log { return &Log{pool} }
+func NewLog(pool *sqlx.DB) *Log { return &Log{pool, readAtOnce, prunedAtOnce} }
 
 // appendAudit moves the head of the company's log, which no other transaction
 // can until this one ends: so it is the last statement before the commit, and
@@ -52,7 +57,7 @@ ON CONFLICT (company_id) DO NOTHING`
 
 // Record notes what the transaction did; it has to be the last statement of it.
 func Record(ctx context.Context, tx sqlx.ExecerContext, scope domain.Scope, entry domain.AuditEntry) error {
-	entry.At = time.Now().UTC().Truncate(time.Microsecond)
+	entry.At = pg.Moment(time.Now())
 	if scope.Actor != nil {
 		entry.Actor = *scope.Actor
 	}
@@ -103,10 +108,8 @@ var auditColumns = map[string]keyset.Column{
 type auditRow struct {
 	domain.AuditEntry
 	ChangesJSON string
-	CursorKeys  pg.NullableTexts
+	keyset.Keyed
 }
-
-func (r *auditRow) Keys() pg.NullableTexts { return r.CursorKeys }
 
 func (r *auditRow) entry() *domain.AuditEntry {
 	r.At = r.At.UTC()
@@ -120,10 +123,7 @@ func newAuditList(scope domain.Scope) *keyset.List {
 }
 
 func auditWholeOnly(scope domain.Scope) error {
-	if scope.Restricted() {
-		return pg.WholeCompanyOnly("the audit log")
-	}
-	return nil
+	return pg.WholeCompanyOnly(scope, "the audit log")
 }
 
 // List implements domain.AuditLog.
@@ -132,7 +132,7 @@ func (a *Log) List(ctx context.Context, scope domain.Scope, listing domain.Listi
 		return domain.Slice[*domain.AuditEntry]{}, err
 	}
 	sequence, _ := domain.AuditFields.Find("sequence")
-	listing.Order = []query.Order{{Field: sequence, Desc: true}}
+	listing = listing.InOrder([]query.Order{{Field: sequence, Desc: true}})
 	sql := `SELECT ` + auditSelect + `, {cursor} AS cursor_keys FROM audit_log a WHERE a.company_id = $1`
 	return keyset.Rows(ctx, a.pool, newAuditList(scope), sql, listing, (*auditRow).entry)
 }

@@ -11,8 +11,8 @@ import (
 	"simgraph/domain"
 )
 
-// auditBatch is how many entries are read at once.
-const auditBatch = 1000
+// readAtOnce is how many entries are read at once.
+const readAtOnce = 1000
 
 const auditAfter = `SELECT ` + auditSelect + `
 FROM audit_log a
@@ -22,17 +22,17 @@ LIMIT $3`
 
 // All implements domain.AuditLog.
 func (a *Log) All(ctx context.Context, scope domain.Scope, after int64) iter.Seq2[*domain.AuditEntry, error] {
-	return allAudit(ctx, a.pool, scope, after)
+	return allAudit(ctx, a.pool, scope, after, a.read)
 }
 
-func allAudit(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, after int64) iter.Seq2[*domain.AuditEntry, error] {
+func allAudit(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, after int64, atOnce int) iter.Seq2[*domain.AuditEntry, error] {
 	return func(yield func(*domain.AuditEntry, error) bool) {
 		if err := auditWholeOnly(scope); err != nil {
 			yield(nil, err)
 			return
 		}
 		for {
-			rows, err := pg.SelectAll[auditRow](ctx, in, auditAfter, scope.Company, after, auditBatch)
+			rows, err := pg.SelectAll[auditRow](ctx, in, auditAfter, scope.Company, after, atOnce)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -42,7 +42,7 @@ func allAudit(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, a
 					return
 				}
 			}
-			if len(rows) < auditBatch {
+			if len(rows) < atOnce {
 				return
 			}
 		}
@@ -91,11 +91,15 @@ func (a *Log) Verify(ctx context.Context, scope domain.Scope, known ...domain.Au
 		return domain.AuditMark{}, pg.Translate(err)
 	}
 	defer func() { _ = tx.Rollback() }() // it has only read
-	return VerifyIn(ctx, tx, scope, known...)
+	return verify(ctx, tx, scope, a.read, known)
 }
 
 // VerifyIn is Log.Verify within a transaction.
 func VerifyIn(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, known ...domain.AuditMark) (domain.AuditMark, error) {
+	return verify(ctx, in, scope, readAtOnce, known)
+}
+
+func verify(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, atOnce int, known []domain.AuditMark) (domain.AuditMark, error) {
 	head, err := auditMark(ctx, in, auditHead, scope)
 	if err != nil {
 		return domain.AuditMark{}, err
@@ -104,5 +108,5 @@ func VerifyIn(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, k
 	if err != nil {
 		return domain.AuditMark{}, err
 	}
-	return domain.VerifyAudit(scope.Company, anchor, allAudit(ctx, in, scope, anchor.Sequence), append(known, head)...)
+	return domain.VerifyAudit(scope.Company, anchor, allAudit(ctx, in, scope, anchor.Sequence, atOnce), append(known, head)...)
 }

@@ -3,13 +3,13 @@ package audit
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/domain/retention"
 )
 
 const (
@@ -31,11 +31,14 @@ WHERE ($1::bigint[] IS NULL OR h.company_id = ANY($1)) AND (
   LIMIT 1) < $2
 ORDER BY h.company_id`
 
+// prunedAtOnce is how many entries one transaction removes.
+const prunedAtOnce = 10_000
+
 // pruneAudit removes entries from the oldest on, up to the first that is to be
 // kept, some thousands at once, and remembers the last of them.
 const pruneAudit = `
 WITH oldest AS (
-  SELECT sequence, at, hash FROM audit_log WHERE company_id = $1 ORDER BY sequence LIMIT 10000
+  SELECT sequence, at, hash FROM audit_log WHERE company_id = $1 ORDER BY sequence LIMIT $3
 ), last AS (
   SELECT sequence, hash
   FROM oldest
@@ -58,15 +61,14 @@ FROM audit_heads own
 CROSS JOIN anchor
 WHERE own.company_id = $1`
 
-// Prune removes the entries of all companies that were made before a time, and
-// returns how many. Each part that it removes has an entry that holds the last
+// Prune removes the entries of all companies that have expired, and returns how many. Each part that it removes has an entry that holds the last
 // hash, so that what is left verifies. One that cannot be alone does nothing.
-func (a *Log) Prune(ctx context.Context, before time.Time, by *domain.Actor) (int, error) {
+func (a *Log) Prune(ctx context.Context, expired retention.Expired, by *domain.Actor) (int, error) {
 	pruned := 0
-	prunable, lost := companies.With(ctx, a.pool, prunableAudit, before)
+	prunable, lost := companies.With(ctx, a.pool, prunableAudit, expired.Before(retention.Audit))
 	err := domain.TryCompanies(ctx, prunable, func(company domain.CompanyID) error {
 		for {
-			n, err := a.prune(ctx, domain.Whole(company).By(by), before)
+			n, err := a.prune(ctx, domain.Whole(company).By(by), expired)
 			if err != nil || n == 0 {
 				return err
 			}
@@ -76,7 +78,7 @@ func (a *Log) Prune(ctx context.Context, before time.Time, by *domain.Actor) (in
 	return pruned, errors.Join(lost, err)
 }
 
-func (a *Log) prune(ctx context.Context, scope domain.Scope, before time.Time) (int, error) {
+func (a *Log) prune(ctx context.Context, scope domain.Scope, expired retention.Expired) (int, error) {
 	n := 0
 	err := pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
 		var alone bool
@@ -90,7 +92,7 @@ func (a *Log) prune(ctx context.Context, scope domain.Scope, before time.Time) (
 		if _, err := tx.ExecContext(ctx, allowPrune); err != nil {
 			return err
 		}
-		anchors, err := pg.SelectAll[domain.AuditMark](ctx, tx, pruneAudit, scope.Company, before)
+		anchors, err := pg.SelectAll[domain.AuditMark](ctx, tx, pruneAudit, scope.Company, expired.Before(retention.Audit), a.pruned)
 		if err != nil {
 			return err
 		}

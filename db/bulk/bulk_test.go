@@ -8,10 +8,11 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/audit"
-	"simgraph/db/usage"
+	"simgraph/db/companies"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 	"simgraph/domain/query"
+	"simgraph/domain/retention"
 )
 
 // A dry run changes nothing, and the run that demands its digest changes what it showed.
@@ -64,7 +65,7 @@ func TestErrorPolicies(t *testing.T) {
 	}
 	before := f.rows()
 	rejected := f.start(f.boss, bulk.Start{Rows: rows, ErrorPolicy: bulk.RejectEverything})
-	f.wantCounts(rejected, bulk.Rejected, 3, 1, 2, 0)
+	f.wantCounts(rejected, bulk.Rejected, 2, 0, 2, 0)
 	if rejected.UndoableUntil != nil {
 		t.Error("what was rejected can be undone")
 	}
@@ -266,8 +267,25 @@ func TestUsersOfGroupsChangeOnlyWhatTheySee(t *testing.T) {
 	f.wants(err, domain.KindNotFound, "undoing another's")
 	_, err = f.store.Cancel(t.Context(), by, all.OperationID)
 	f.wants(err, domain.KindNotFound, "cancelling another's")
-	if n, err := f.store.Count(t.Context(), by.Scope); err != nil || n != 3 {
+	if n, err := f.store.Count(t.Context(), by.Scope, domain.Listing{}); err != nil || n != 3 {
 		t.Errorf("%d are seen: %v", n, err)
+	}
+	for filter, want := range map[string]int{
+		`operationId eq "` + own.OperationID + `"`: 1, `operationId ne "` + own.OperationID + `"`: 2, `operationId eq "nonsense"`: 0, `operationId ne "nonsense"`: 3,
+		`operationId in ("` + all.OperationID + `", "` + own.OperationID + `")`: 1, `operationId gt "` + own.OperationID + `"`: 2,
+		"undoOf eq null": 3, `undoOf ne "` + own.OperationID + `"`: 3, "state eq DONE and changed gt 0": 2,
+	} {
+		listing := domain.Listing{Page: domain.Page{Limit: 10}}
+		if listing.Filter, err = query.ParseFilter(filter, bulk.Fields); err != nil {
+			t.Fatal(err)
+		}
+		n, err := f.store.Count(t.Context(), by.Scope, listing)
+		f.try(err)
+		found, err := f.store.List(t.Context(), by.Scope, listing)
+		f.try(err)
+		if n != want || len(found.Items) != want {
+			t.Errorf("%s: %d counted, %d listed, not %d", filter, n, len(found.Items), want)
+		}
 	}
 	for _, id := range []string{all.OperationID, own.OperationID} {
 		results, err := f.store.ResultsOf(t.Context(), by.Scope, []string{id}, domain.Listing{Page: domain.Page{Limit: 50}})
@@ -276,6 +294,13 @@ func TestUsersOfGroupsChangeOnlyWhatTheySee(t *testing.T) {
 		f.try(err)
 		if want := map[bool]int{true: 20}[id == own.OperationID]; len(results[id].Items) != want || counts[id] != want {
 			t.Errorf("%d and %d results", len(results[id].Items), counts[id])
+		}
+	}
+	// A dry run changes nothing.
+	f.start(f.boss, bulk.Start{PhysicalIDs: []string{"p0001"}, Change: tag("never"), ValidateOnly: true})
+	for caller, want := range map[*domain.Caller][]string{f.boss: {named.OperationID, own.OperationID, all.OperationID}, by: {named.OperationID, own.OperationID}} {
+		if got := f.changesOf(caller.Scope, "p0001"); !slices.Equal(got, want) {
+			t.Errorf("%s sees that %v changed p0001, not %v", caller.Email, got, want)
 		}
 	}
 	// From the next chunk on, the user has other rights.
@@ -287,7 +312,7 @@ func TestUsersOfGroupsChangeOnlyWhatTheySee(t *testing.T) {
 	f.pool.MustExec(`INSERT INTO user_groups SELECT 1, user_id, 13 FROM users WHERE email = $1`, boss)
 	f.wantCounts(f.run(waiting.OperationID), bulk.Done, 20, 7, 13, 0)
 	f.wantCounts(f.find(ofBoss.OperationID), bulk.Done, 2, 1, 1, 0)
-	if n, err := f.store.Count(t.Context(), f.caller(clerk).Scope); err != nil || n != 0 {
+	if n, err := f.store.Count(t.Context(), f.caller(clerk).Scope, domain.Listing{}); err != nil || n != 0 {
 		t.Errorf("%d are seen from another group: %v", n, err)
 	}
 	f.setPermissions(boss, "VIEW_SUBSCRIBER")
@@ -349,7 +374,7 @@ func TestWaitingForTheCompanyIsNoAttempt(t *testing.T) {
 	tx, err := f.pool.Beginx()
 	f.try(err)
 	defer func() { _ = tx.Rollback() }()
-	_, err = usage.Lock(t.Context(), tx, 1)
+	_, err = companies.Lock(t.Context(), tx, 1)
 	f.try(err)
 	if more, err := f.store.Round(t.Context()); more || err != nil {
 		t.Errorf("%t, %v", more, err)
@@ -384,7 +409,7 @@ func TestTheAlertsOfAnOperationAreOneNotification(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	scope := domain.Whole(1)
-	_, err := db.NewRecipients(f.pool, clock).Create(t.Context(), scope, "noc@acme.example")
+	_, err := db.NewRecipients(f.pool, clock).Create(t.Context(), scope, "noc@acme.example", domain.Choice{})
 	f.try(err)
 	_, err = db.NewAlerts(f.pool, clock).Create(t.Context(), scope, domain.AlertSpec{RuleType: domain.RuleGroupMember, Target: "13", LowerThreshold: 5, UpperThreshold: 1 << 40})
 	f.try(err)
@@ -407,16 +432,22 @@ SELECT 1, '2026-11-01Z', key, 100, 0, '2026-11-02Z' FROM subscribers`)
 	f.try(err)
 }
 
+// before is a moment before which operations are deleted.
+func before(moment time.Time) retention.Expired {
+	expired, _ := retention.InForce{Kind: retention.Of(retention.Operations), Kept: 30}.Expired(moment.AddDate(0, 0, 30))
+	return expired
+}
+
 func TestOldOperationsArePruned(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.run(f.start(f.boss, bulk.Start{ByFilter: true, Change: tag("a")}).OperationID)
 	waiting := f.start(f.boss, bulk.Start{ByFilter: true, Change: tag("b")})
-	pruned, err := f.store.Prune(t.Context(), f.now)
+	pruned, err := f.store.Prune(t.Context(), before(f.now))
 	if err != nil || pruned != 0 {
 		t.Errorf("%d were pruned: %v", pruned, err)
 	}
-	pruned, err = f.store.Prune(t.Context(), f.now.Add(time.Second))
+	pruned, err = f.store.Prune(t.Context(), before(f.now.Add(time.Second)))
 	if err != nil || pruned != 1 || f.int(`SELECT count(DISTINCT operation_id) FROM operation_rows`) != 1 {
 		t.Errorf("%d were pruned: %v", pruned, err)
 	}

@@ -12,10 +12,11 @@ import (
 	"github.com/lib/pq/pqerror"
 
 	"simgraph/db"
+	"simgraph/db/announce"
 	"simgraph/db/audit"
 	"simgraph/db/carrier"
+	"simgraph/db/companies"
 	"simgraph/db/pg"
-	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 )
@@ -97,7 +98,7 @@ func lockCompany(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) err
 	if _, err := tx.ExecContext(ctx, lockPatience); err != nil {
 		return err
 	}
-	if _, err := usage.Lock(ctx, tx, company); pq.As(err, pqerror.LockNotAvailable) != nil {
+	if _, err := companies.Lock(ctx, tx, company); pq.As(err, pqerror.LockNotAvailable) != nil {
 		return errBusy
 	} else if err != nil {
 		return err
@@ -148,7 +149,7 @@ func (c *chunk) work(ctx context.Context, failure *domain.Error) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := db.AnnounceOperation(ctx, c.tx, c.company, o.id); err != nil || len(changed) == 0 {
+	if err := announce.Operation(ctx, c.tx, c.company, o.id); err != nil || len(changed) == 0 {
 		return err
 	}
 	return audit.Record(ctx, c.tx, o.by(c.company), operationEntry(domain.AuditOperationRun, o.id,

@@ -10,12 +10,14 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db"
+	"simgraph/db/announce"
 	"simgraph/db/audit"
 	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/db/webhook"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
+	"simgraph/domain/retention"
 )
 
 // locked is an operation of which no chunk runs and that nobody else changes.
@@ -54,12 +56,13 @@ func (o *locked) by(company domain.CompanyID) domain.Scope {
 		Origin: domain.Origin{Door: o.Door, Address: o.Address, RequestID: o.RequestID}})
 }
 
-// endOperation forgets what a check has found when a run is cancelled before it changed
-// anything.
+// endOperation forgets what a check before a run has found when the run is cancelled or
+// rejected: nothing changed, and only what failed was decided.
 const endOperation = `
 UPDATE operations SET state = $3::text, ended_at = $4,
-  changed = CASE WHEN $3::text = 'CANCELLED' AND state = 'CHECKING' AND NOT is_dry_run THEN 0 ELSE changed END,
-  done = CASE WHEN $3::text = 'CANCELLED' AND state = 'CHECKING' AND NOT is_dry_run THEN failed ELSE done END
+  changed = CASE WHEN state = 'CHECKING' AND NOT is_dry_run THEN 0 ELSE changed END,
+  skipped = CASE WHEN state = 'CHECKING' AND NOT is_dry_run THEN 0 ELSE skipped END,
+  done = CASE WHEN state = 'CHECKING' AND NOT is_dry_run THEN failed ELSE done END
 WHERE company_id = $1 AND operation_id = $2`
 
 // end ends an operation: nothing of it happens any more.
@@ -106,7 +109,7 @@ func (s *Store) Cancel(ctx context.Context, caller *domain.Caller, operationID s
 		if err := s.end(ctx, tx, caller.Scope.Company, o, bulk.Cancelled); err != nil {
 			return err
 		}
-		if err := db.AnnounceOperation(ctx, tx, caller.Scope.Company, o.id); err != nil {
+		if err := announce.Operation(ctx, tx, caller.Scope.Company, o.id); err != nil {
 			return err
 		}
 		return audit.Record(ctx, tx, caller.Scope, operationEntry(domain.AuditOperationCancel, o.id, domain.Became("done", pg.FormatInt(int64(o.Done)))))
@@ -175,10 +178,10 @@ WHERE company_id = $1 AND operation_id = $2
 	pruneOperation = `DELETE FROM operations WHERE company_id = $1 AND operation_id = $2`
 )
 
-// Prune removes the operations of all companies that ended before a time, with their
-// results, and returns how many.
-func (s *Store) Prune(ctx context.Context, before time.Time) (int, error) {
-	pruned := 0
+// Prune removes the operations of all companies that have expired, with their results,
+// and returns how many.
+func (s *Store) Prune(ctx context.Context, expired retention.Expired) (int, error) {
+	pruned, before := 0, expired.Before(retention.Operations)
 	prunable, lost := companies.With(ctx, s.pool, prunableOperations, before)
 	err := domain.TryCompanies(ctx, prunable, func(company domain.CompanyID) error {
 		for {
@@ -198,7 +201,7 @@ func (s *Store) Prune(ctx context.Context, before time.Time) (int, error) {
 // prune removes the results first, so that an operation is there as long as they are.
 func (s *Store) prune(ctx context.Context, company domain.CompanyID, id uuid.UUID) error {
 	for {
-		n, err := pg.Affected(ctx, s.pool, pruneRows, company, id, rowsAtOnce)
+		n, err := pg.Affected(ctx, s.pool, pruneRows, company, id, s.RowsAtOnce)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db"
+	"simgraph/db/access"
 	store "simgraph/db/bulk"
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
@@ -39,7 +40,11 @@ type fleet struct {
 	breaks atomic.Int64
 }
 
-const size = 40
+// mostRows is how many subscribers an operation has here.
+const (
+	size     = 40
+	mostRows = 3_000
+)
 
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
@@ -81,12 +86,12 @@ func (f *fleet) another() *store.Store {
 	if f.pool == nil {
 		f.pool = pool
 	}
-	return store.New(pool, store.Options{Now: func() time.Time { return f.now }, Backoff: time.Millisecond, Chunk: 7})
+	return store.New(pool, store.Options{Now: func() time.Time { return f.now }, Backoff: time.Millisecond, Chunk: 7, Rows: mostRows})
 }
 
 func (f *fleet) caller(email string) *domain.Caller {
 	f.Helper()
-	user, err := db.CompanyUser(f.Context(), f.pool, domain.Whole(1), email)
+	user, err := access.CompanyUser(f.Context(), f.pool, domain.Whole(1), email)
 	f.try(err)
 	scope := domain.Scope{Company: 1, Groups: user.Groups}
 	if len(user.Groups) == 0 {
@@ -156,6 +161,31 @@ func (f *fleet) results(id string, outcome bulk.Outcome) []*bulk.Result {
 		}
 	}
 	return found
+}
+
+// changesOf lists the operations that changed a subscriber, two to a page, and compares
+// their count.
+func (f *fleet) changesOf(scope domain.Scope, physicalID string) (ids []string) {
+	f.Helper()
+	key := int64(f.int(`SELECT key FROM subscribers WHERE physical_id = $1`, physicalID))
+	for page := (domain.Page{Limit: 2}); ; {
+		found, err := f.store.ChangesOf(f.Context(), scope, []int64{key}, domain.Listing{Page: page})
+		f.try(err)
+		slice := found[key]
+		for _, r := range slice.Items {
+			ids = append(ids, r.OperationID)
+		}
+		if !slice.HasNext {
+			break
+		}
+		page.Cursor = slice.Cursor(len(slice.Items) - 1)
+	}
+	counts, err := f.store.CountChangesOf(f.Context(), scope, []int64{key}, domain.Listing{})
+	f.try(err)
+	if counts[key] != len(ids) {
+		f.Errorf("%d are counted of %d", counts[key], len(ids))
+	}
+	return ids
 }
 
 // rows is every subscriber with its tags, as a text.

@@ -13,6 +13,7 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db"
+	"simgraph/db/announce"
 	"simgraph/db/audit"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -20,7 +21,12 @@ import (
 )
 
 const (
-	activeOperations = `SELECT count(*) FROM operations WHERE company_id = $1 AND ended_at IS NULL`
+	// activeOperations counts uploads too, which become operations.
+	activeOperations = `
+SELECT count(*) FROM (
+  SELECT o.operation_id FROM operations o WHERE o.company_id = $1 AND o.ended_at IS NULL
+  UNION ALL
+  SELECT u.operation_id FROM operation_uploads u WHERE u.company_id = $1 AND u.written_at > now() - ` + uploadLasts + `) active`
 	// addOperation takes the digest of the rows, which are written before it. Its due
 	// time leaves the check to the request for a while, where there is one.
 	addOperation = `
@@ -53,40 +59,18 @@ func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
 // Start implements bulk.Operations.
 func (s *Store) Start(ctx context.Context, caller *domain.Caller, start bulk.Start) (*bulk.Operation, error) {
-	if start.Change.TerminateDate != nil {
-		start.Change.TerminateDate = new(start.Change.TerminateDate.UTC().Truncate(time.Microsecond))
-	}
+	start.Change.TerminateDate = stored(start.Change.TerminateDate)
 	for i := range start.Rows {
-		if at := start.Rows[i].TerminateDate; at != nil {
-			start.Rows[i].TerminateDate = new(at.UTC().Truncate(time.Microsecond))
-		}
+		start.Rows[i].TerminateDate = stored(start.Rows[i].TerminateDate)
 	}
 	if err := start.Check(s.Now()); err != nil {
 		return nil, err
 	}
-	if err := caller.Need(start.Permissions()...); err != nil {
-		return nil, err
-	}
 	o := newOperation{id: newID(), state: start.First(), isDryRun: start.ValidateOnly, policy: start.ErrorPolicy, change: start.Change, permissions: append([]domain.Permission{}, start.Permissions()...)}
-	err := pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) (err error) {
-		if err := checkRoom(ctx, tx, caller.Scope); err != nil {
-			return err
+	if err := s.begin(ctx, caller, &start, &o); err != nil {
+		if start.Lines != nil {
+			s.abandon(ctx, caller.Scope, o.id)
 		}
-		if o.total, err = freeze(ctx, tx, caller.Scope, &start, o.id); err != nil {
-			return err
-		}
-		if err := errors.Join(bulk.CheckTotal(o.total), start.CheckExpected(o.total)); err != nil {
-			return err
-		}
-		if o.digest, err = digest(ctx, tx, caller.Scope, o); err != nil {
-			return err
-		}
-		if start.Digest != "" && start.Digest != o.digest {
-			return domain.Invalid("digest", "the subscribers or their changes are not those of that dry run any more")
-		}
-		return s.add(ctx, tx, caller.Scope, o, domain.AuditOperationStart, domain.Became("change", start.Change.String()))
-	})
-	if err != nil {
 		return nil, err
 	}
 	if o.state == bulk.Checking && o.total <= bulk.AtOnce {
@@ -96,6 +80,53 @@ func (s *Store) Start(ctx context.Context, caller *domain.Caller, start bulk.Sta
 		}
 	}
 	return s.Find(context.WithoutCancel(ctx), caller.Scope, o.id.String())
+}
+
+// begin stores an operation with its rows.
+func (s *Store) begin(ctx context.Context, caller *domain.Caller, start *bulk.Start, o *newOperation) (err error) {
+	if start.Lines != nil {
+		if o.permissions, err = s.upload(ctx, caller, start.Lines, o.id, o.permissions); err != nil {
+			return err
+		}
+	}
+	if err := caller.Need(o.permissions...); err != nil {
+		return err
+	}
+	return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) (err error) {
+		if o.total, err = s.rowsOf(ctx, tx, caller.Scope, start, o.id); err != nil {
+			return err
+		}
+		if err := errors.Join(bulk.CheckTotal(o.total, s.Rows), start.CheckExpected(o.total)); err != nil {
+			return err
+		}
+		if o.digest, err = digest(ctx, tx, caller.Scope, *o); err != nil {
+			return err
+		}
+		if start.Digest != "" && start.Digest != o.digest {
+			return domain.Invalid("digest", "the subscribers or their changes are not those of that dry run any more")
+		}
+		return s.add(ctx, tx, caller.Scope, *o, domain.AuditOperationStart, domain.Became("change", start.Change.String()))
+	})
+}
+
+// rowsOf writes the rows of an operation, unless an upload has, and returns how many they
+// are.
+func (s *Store) rowsOf(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, start *bulk.Start, id uuid.UUID) (int, error) {
+	if start.Lines != nil {
+		return endUpload(ctx, tx, scope, id)
+	}
+	if err := checkRoom(ctx, tx, scope); err != nil {
+		return 0, err
+	}
+	return s.freeze(ctx, tx, scope, start, id)
+}
+
+// stored is a time as the database keeps it.
+func stored(at *time.Time) *time.Time {
+	if at == nil {
+		return nil
+	}
+	return new(pg.Moment(*at))
 }
 
 // checkNow checks the rows of an operation. The worker goes on with what it leaves.
@@ -116,11 +147,7 @@ func digest(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, o newOperation
 	return *text, nil
 }
 
-// CheckRoom implements bulk.Operations.
-func (s *Store) CheckRoom(ctx context.Context, scope domain.Scope) error {
-	return checkRoom(ctx, s.pool, scope)
-}
-
+// checkRoom rejects another operation of a company that has MaxActive of them.
 func checkRoom(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope) error {
 	active, err := pg.Count(ctx, in, activeOperations, scope.Company)
 	if err == nil && active >= bulk.MaxActive {
@@ -148,7 +175,7 @@ func (s *Store) add(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, o newO
 		by.UserID, by.Name, by.AccessKeyID, by.Door, by.Address, by.RequestID); err != nil {
 		return err
 	}
-	if err := db.AnnounceOperation(ctx, tx, scope.Company, o.id); err != nil {
+	if err := announce.Operation(ctx, tx, scope.Company, o.id); err != nil {
 		return err
 	}
 	changes = append(changes, domain.Became("total", pg.FormatInt(int64(o.total))))
@@ -169,20 +196,17 @@ FROM companies own
 CROSS JOIN unnest($4::text[], $5::text[], $6::integer[]) WITH ORDINALITY AS l(physical_id, wanted, line, n)
 WHERE own.company_id = $1`
 
-// rowsAtOnce bounds the rows of one statement.
-const rowsAtOnce = 10_000
-
 // freeze writes the rows of an operation and returns how many they are.
-func freeze(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, start *bulk.Start, id uuid.UUID) (int, error) {
+func (s *Store) freeze(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, start *bulk.Start, id uuid.UUID) (int, error) {
 	if start.ByFilter {
-		return db.FreezeSubscribers(ctx, tx, scope, start.Filter, start.PeriodStart, id, bulk.MaxRows)
+		return db.FreezeSubscribers(ctx, tx, scope, start.Filter, start.PeriodStart, id, s.Rows)
 	}
 	rows := start.Rows
 	for _, physicalID := range start.PhysicalIDs {
 		rows = append(rows, bulk.Row{PhysicalID: physicalID})
 	}
 	written := 0
-	for part := range slices.Chunk(rows, rowsAtOnce) {
+	for part := range slices.Chunk(rows, s.RowsAtOnce) {
 		ids := pq.StringArray(pg.Pluck(part, func(r bulk.Row) string { return r.PhysicalID }))
 		wanted := pq.StringArray(pg.Pluck(part, wantedOf))
 		lines := pq.Int64Array(pg.Pluck(part, func(r bulk.Row) int64 { return int64(r.Line) }))

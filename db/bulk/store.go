@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
@@ -31,6 +30,9 @@ type Options struct {
 	Backoff time.Duration
 	// Chunk is how many subscribers change in one transaction: bulk.Chunk.
 	Chunk int
+	// Rows is how many subscribers an operation has at most: bulk.MaxRows. RowsAtOnce is how
+	// many of them one statement writes or removes: 10,000.
+	Rows, RowsAtOnce int
 }
 
 // Store keeps operations. Any number of stores, in any number of processes, may run
@@ -59,11 +61,17 @@ func New(pool *sqlx.DB, options Options) *Store {
 	if options.Chunk == 0 {
 		options.Chunk = bulk.Chunk
 	}
+	if options.Rows == 0 {
+		options.Rows = bulk.MaxRows
+	}
+	if options.RowsAtOnce == 0 {
+		options.RowsAtOnce = 10_000
+	}
 	return &Store{pool, options}
 }
 
 // moment is the time of a change; the database keeps microseconds.
-func (s *Store) moment() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }
+func (s *Store) moment() time.Time { return pg.Moment(s.Now()) }
 
 // operationColumns are those of an operation o of the company $1.
 const operationColumns = `o.operation_id::text AS operation_id, o.state, o.is_dry_run, o.error_policy, o.undo_of::text AS undo_of,
@@ -88,10 +96,8 @@ func scoped(scope domain.Scope) []any {
 type operationRow struct {
 	bulk.Operation
 	ChangeText string
-	CursorKeys pg.NullableTexts
+	keyset.Keyed
 }
-
-func (r *operationRow) Keys() pg.NullableTexts { return r.CursorKeys }
 
 func (r *operationRow) operation() *bulk.Operation {
 	of := &r.Operation
@@ -159,7 +165,7 @@ func (s *Store) FindMany(ctx context.Context, scope domain.Scope, operationIDs [
 }
 
 func findMany(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, operationIDs []string) (map[string]*bulk.Operation, error) {
-	ids := uuids(operationIDs)
+	ids := pg.UUIDs(operationIDs)
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -170,44 +176,41 @@ func findMany(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, o
 	return pg.Keyed(pg.Pluck(rows, (*operationRow).operation), func(of *bulk.Operation) string { return of.OperationID }), nil
 }
 
-// uuids leaves out what is no UUID in the writing of the database.
-func uuids(texts []string) (ids pq.StringArray) {
-	for _, text := range texts {
-		if id, err := uuid.Parse(text); err == nil && id.String() == text {
-			ids = append(ids, text)
-		}
-	}
-	return ids
+// operationsTable is the list of bulk.Fields.
+var operationsTable = keyset.Table{
+	Key: operationKey, Order: []query.Order{{Field: operationKey, Desc: true}}, Select: operationColumns, From: ` FROM operations o WHERE ` + visibleOperations,
+	Columns: map[string]keyset.Column{
+		operationKey.Name: {SQL: "o.operation_id", UUID: true}, "state": {SQL: "o.state"}, "isDryRun": {SQL: "o.is_dry_run"}, "errorPolicy": {SQL: "o.error_policy"},
+		"undoOf": {SQL: "o.undo_of", UUID: true, Nullable: true}, "startedBy": {SQL: "o.actor"}, "total": {SQL: "o.total"}, "changed": {SQL: "o.changed"},
+		"failed": {SQL: "o.failed"}, "startedAt": {SQL: "o.started_at"}, "endedAt": {SQL: "o.ended_at", Nullable: true},
+	},
 }
+
+var operationKey = query.Field{Name: "operationId"}
 
 // List implements bulk.Operations.
-func (s *Store) List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*bulk.Operation], error) {
-	id := query.Field{Name: "operationId", Type: query.Text}
-	l := keyset.New(func(string) keyset.Column { return keyset.Column{SQL: `o.operation_id::text COLLATE "C"`} }, id, scoped(scope)...)
-	listing := domain.Listing{Page: page, Order: []query.Order{{Field: id, Desc: true}}}
-	sql := `SELECT ` + operationColumns + `, {cursor} AS cursor_keys FROM operations o WHERE ` + visibleOperations
-	return keyset.Rows(ctx, s.pool, l, sql, listing, (*operationRow).operation)
+func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*bulk.Operation], error) {
+	return keyset.Page(ctx, s.pool, operationsTable, listing, (*operationRow).operation, scoped(scope)...)
 }
 
-const countOperations = `SELECT count(*) FROM operations o WHERE ` + visibleOperations
-
 // Count implements bulk.Operations.
-func (s *Store) Count(ctx context.Context, scope domain.Scope) (int, error) {
-	return pg.Count(ctx, s.pool, countOperations, scoped(scope)...)
+func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	return operationsTable.Count(ctx, s.pool, listing, scoped(scope)...)
 }
 
 // resultColumns are where the fields of bulk.ResultFields live.
-var resultColumns = map[string]keyset.Column{"position": {SQL: "r.position"}, "outcome": {SQL: "r.outcome"}}
+var resultColumns = map[string]keyset.Column{
+	operationKey.Name: {SQL: "r.operation_id", UUID: true}, "position": {SQL: "r.position"}, "physicalId": {SQL: "r.physical_id"},
+	"line": {SQL: "r.line", Nullable: true}, "outcome": {SQL: "r.outcome"}, "code": {SQL: "r.code", Nullable: true}, "message": {SQL: "r.message", Nullable: true},
+}
 
 type resultRow struct {
 	bulk.Result
 	ChangesText string
 	// HidesTariff is set where the group of the subscriber hides it from the scope.
 	HidesTariff bool
-	CursorKeys  pg.NullableTexts
+	keyset.Keyed
 }
-
-func (r *resultRow) Keys() pg.NullableTexts { return r.CursorKeys }
 
 func (r *resultRow) result() *bulk.Result {
 	for _, c := range readChanges(r.ChangesText) {
@@ -225,8 +228,11 @@ func readChanges(text string) (changes []domain.AuditChange) {
 
 func newResultList(scope domain.Scope, operationIDs []string) *keyset.List {
 	position, _ := bulk.ResultFields.Find("position")
-	args := append(scoped(scope), uuids(operationIDs), pq.Int64Array(scope.Masked))
-	return keyset.New(func(field string) keyset.Column { return resultColumns[field] }, position, args...)
+	return newRowList(position, append(scoped(scope), pg.UUIDs(operationIDs), pq.Int64Array(scope.Masked))...)
+}
+
+func newRowList(key query.Field, args ...any) *keyset.List {
+	return keyset.New(func(field string) keyset.Column { return resultColumns[field] }, key, args...)
 }
 
 const (
@@ -247,7 +253,7 @@ func (s *Store) FindResults(ctx context.Context, scope domain.Scope, ids []strin
 	var positions pq.Int64Array
 	for _, id := range ids {
 		operation, position, ok := bulk.ParseResultID(id)
-		if ok && len(uuids([]string{operation})) == 1 {
+		if ok && len(pg.UUIDs([]string{operation})) == 1 {
 			operations, positions = append(operations, operation), append(positions, int64(position))
 		}
 	}
@@ -269,6 +275,35 @@ func (s *Store) ResultsOf(ctx context.Context, scope domain.Scope, operationIDs 
 WHERE r.company_id = $1 AND r.operation_id = wanted.of_operation`
 	return keyset.RowsEach(ctx, s.pool, l, from, sql, listing, operationIDs,
 		func(r *resultRow) string { return r.OperationID }, (*resultRow).result)
+}
+
+// changedResults are the rows of operations that changed a subscriber.
+const changedResults = `r.company_id = $1 AND o.company_id = $1 AND r.physical_id = wanted.of_physical_id AND r.outcome = 'CHANGED' AND NOT o.is_dry_run AND ` + visibleOperations
+
+const wantedSubscribers = `(SELECT s.key AS of_subscriber, s.physical_id AS of_physical_id FROM subscribers s WHERE s.company_id = $1 AND s.key = ANY($4::bigint[])) wanted`
+
+// ChangesOf implements bulk.Operations.
+func (s *Store) ChangesOf(ctx context.Context, scope domain.Scope, subscriberKeys []int64, listing domain.Listing) (map[int64]domain.Slice[*bulk.Result], error) {
+	// An operation names a subscriber once.
+	l := newRowList(operationKey, append(scoped(scope), pq.Int64Array(subscriberKeys), pq.Int64Array(scope.Masked))...)
+	listing = listing.InOrder(operationsTable.Order)
+	sql := `SELECT ` + resultSelect + `, {cursor} AS cursor_keys` + fromResults + `
+JOIN operations o ON o.company_id = $1 AND o.operation_id = r.operation_id
+WHERE ` + changedResults
+	return keyset.RowsEach(ctx, s.pool, l, wantedSubscribers, sql, listing, subscriberKeys,
+		func(r *resultRow) int64 { return *r.SubscriberKey }, (*resultRow).result)
+}
+
+// CountChangesOf implements bulk.Operations.
+func (s *Store) CountChangesOf(ctx context.Context, scope domain.Scope, subscriberKeys []int64, listing domain.Listing) (map[int64]int, error) {
+	l := newRowList(operationKey, append(scoped(scope), pq.Int64Array(subscriberKeys))...)
+	where := l.Filter(listing.Filter)
+	return pg.CountEach[int64](ctx, s.pool, `SELECT wanted.of_subscriber AS parent, count(*) AS number
+FROM `+wantedSubscribers+`
+CROSS JOIN operation_rows r
+JOIN operations o ON o.operation_id = r.operation_id
+WHERE `+changedResults+` AND `+where+`
+GROUP BY wanted.of_subscriber`, l.Args)
 }
 
 // CountResultsOf implements bulk.Operations.

@@ -29,6 +29,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/carrier"
 	"simgraph/domain/query"
+	"simgraph/domain/retention"
 	"simgraph/domain/webhook"
 	"simgraph/internal/seal"
 	sending "simgraph/internal/webhook"
@@ -381,7 +382,7 @@ func TestCommandsArriveInOrderUnderLoad(t *testing.T) {
 	}
 	changing.Wait()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		waiting, err := f.store.Count(t.Context(), scope, nil, f.listing(carrier.Requested))
+		waiting, err := f.store.Count(t.Context(), scope, f.listing(carrier.Requested))
 		f.must(err)
 		if waiting == 0 {
 			break
@@ -504,7 +505,7 @@ func TestTheProviderIsTheWholeCompanys(t *testing.T) {
 	if has, err := f.store.HasProvider(t.Context(), domain.Whole(2)); err != nil || has {
 		t.Errorf("another company has it: %v", err)
 	}
-	if n, err := f.endpoints.Count(t.Context(), scope); err != nil || n != 0 {
+	if n, err := f.endpoints.Count(t.Context(), scope, domain.Listing{}); err != nil || n != 0 {
 		t.Errorf("%d webhooks are listed, %v", n, err)
 	}
 	_, rotated, err := f.store.SetProvider(t.Context(), scope, carrier.Settings{RotateSecret: true})
@@ -551,7 +552,8 @@ func TestOldCommandsAreRemoved(t *testing.T) {
 	}
 	f.pass(40 * 24 * time.Hour)
 	newer := f.edit("p2", f.terminated)
-	n, err := f.store.Prune(t.Context(), f.clock().AddDate(0, 0, -30))
+	expired, _ := retention.InForce{Kind: retention.Of(retention.Messages), Kept: 30}.Expired(f.clock())
+	n, err := f.store.Prune(t.Context(), expired)
 	f.must(err)
 	if of := f.command(waits); n != 1 || of.State != carrier.Failed || of.Reason != "not delivered in time" {
 		t.Errorf("%d %+v", n, of)

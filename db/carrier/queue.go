@@ -34,7 +34,7 @@ const nameOfCompany = `SELECT external_id FROM companies WHERE company_id = $1`
 // the company. operationID is that of the operation that makes them, nil for none. What
 // waits to do the opposite is replaced.
 func Queue(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, changes []Change, operationID *string, at time.Time) (Queued, error) {
-	q := queue{tx: tx, company: company, operationID: operationID, at: at.UTC().Truncate(time.Microsecond)}
+	q := queue{tx: tx, company: company, operationID: operationID, at: pg.Moment(at)}
 	wanted := map[int64][]carrier.Kind{}
 	for _, c := range changes {
 		if kinds := carrier.Wanted(c.Before, c.After); len(kinds) > 0 {
@@ -276,7 +276,7 @@ type commandOrder struct {
 // Settle is the option of webhook.Store for commands; now is the clock.
 func Settle(now func() time.Time) func(context.Context, *sqlx.Tx, *rules.Attempt, rules.Result, rules.Answer) error {
 	return func(ctx context.Context, tx *sqlx.Tx, of *rules.Attempt, result rules.Result, answer rules.Answer) error {
-		q := queue{tx: tx, company: of.CompanyID, at: now().UTC().Truncate(time.Microsecond)}
+		q := queue{tx: tx, company: of.CompanyID, at: pg.Moment(now())}
 		command, err := pg.GetOne[commandOrder](ctx, tx, nil, orderOfCommand, of.CompanyID, of.DeliveryID)
 		if err != nil || command == nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
@@ -17,6 +16,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/carrier"
 	"simgraph/domain/query"
+	"simgraph/domain/retention"
 	rules "simgraph/domain/webhook"
 )
 
@@ -104,7 +104,7 @@ func (s *Store) change(ctx context.Context, scope domain.Scope, do func(q *queue
 			if err != nil {
 				return err
 			}
-			return do(&queue{tx: tx, company: scope.Company, at: s.now().UTC().Truncate(time.Microsecond)}, provider)
+			return do(&queue{tx: tx, company: scope.Company, at: pg.Moment(s.now())}, provider)
 		})
 	})
 }
@@ -123,20 +123,19 @@ LEFT JOIN webhook_messages m ON m.company_id = $1 AND m.message_id = c.command_i
 FROM commands c
 JOIN subscribers s ON s.company_id = c.company_id AND s.key = c.subscriber_key` + withMessages + `
 WHERE c.company_id = $1 AND ` + shownSubscriber
-	ofOperation = ` AND ($3::uuid IS NULL OR c.operation_id = $3)`
 )
 
 type commandRow struct {
 	carrier.Command
-	CursorKeys pg.NullableTexts
+	keyset.Keyed
 }
-
-func (r *commandRow) Keys() pg.NullableTexts { return r.CursorKeys }
 
 func (r *commandRow) command() *carrier.Command { return &r.Command }
 
+// commandColumns are where the fields of carrier.Fields live.
 var commandColumns = map[string]keyset.Column{
-	"commandId": {SQL: `c.command_id::text COLLATE "C"`}, "kind": {SQL: "c.kind"}, "state": {SQL: "c.state"}, "requestedAt": {SQL: "c.requested_at"},
+	"commandId": {SQL: "c.command_id", UUID: true}, "kind": {SQL: "c.kind"}, "state": {SQL: "c.state"},
+	"operationId": {SQL: "c.operation_id", UUID: true, Nullable: true}, "requestedAt": {SQL: "c.requested_at"}, "changedAt": {SQL: "c.changed_at"},
 }
 
 func newList(args ...any) *keyset.List {
@@ -144,59 +143,36 @@ func newList(args ...any) *keyset.List {
 	return keyset.New(func(field string) keyset.Column { return commandColumns[field] }, key, args...)
 }
 
-// newestFirst is the order of all lists.
+// newestFirst is the usual order of lists.
 func newestFirst() []query.Order {
 	requested, _ := carrier.Fields.Find("requestedAt")
 	key, _ := carrier.Fields.Find("commandId")
 	return []query.Order{{Field: requested, Desc: true}, {Field: key, Desc: true}}
 }
 
-// operation is a parameter of ofOperation; ok is unset for what is no id.
-func operation(id *string) (arg any, ok bool) {
-	if id == nil {
-		return nil, true
-	}
-	return *id, isID(*id)
-}
-
-func isID(id string) bool {
-	parsed, err := uuid.Parse(id)
-	return err == nil && parsed.String() == id
-}
-
 // List implements carrier.Commands.
-func (s *Store) List(ctx context.Context, scope domain.Scope, operationID *string, listing domain.Listing) (domain.Slice[*carrier.Command], error) {
-	of, ok := operation(operationID)
-	if !ok {
-		return domain.Slice[*carrier.Command]{}, nil
-	}
-	listing.Order = newestFirst()
-	sql := `SELECT ` + commandSelect + `, {cursor} AS cursor_keys` + fromCommands + ofOperation
-	return keyset.Rows(ctx, s.pool, newList(scope.Company, pg.GroupsOf(scope), of), sql, listing, (*commandRow).command)
+func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*carrier.Command], error) {
+	sql := `SELECT ` + commandSelect + `, {cursor} AS cursor_keys` + fromCommands
+	return keyset.Rows(ctx, s.pool, newList(scope.Company, pg.GroupsOf(scope)), sql, listing.InOrder(newestFirst()), (*commandRow).command)
 }
 
 // Count implements carrier.Commands.
-func (s *Store) Count(ctx context.Context, scope domain.Scope, operationID *string, listing domain.Listing) (int, error) {
-	of, ok := operation(operationID)
-	if !ok {
-		return 0, nil
-	}
-	l := newList(scope.Company, pg.GroupsOf(scope), of)
+func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	l := newList(scope.Company, pg.GroupsOf(scope))
 	where := l.Filter(listing.Filter)
 	return pg.Count(ctx, s.pool, `SELECT count(*)
 FROM commands c
 JOIN subscribers s ON s.company_id = c.company_id AND s.key = c.subscriber_key
-WHERE c.company_id = $1 AND `+shownSubscriber+ofOperation+` AND `+where, l.Args...)
+WHERE c.company_id = $1 AND `+shownSubscriber+` AND `+where, l.Args...)
 }
 
 // OfSubscribers implements carrier.Commands.
 func (s *Store) OfSubscribers(ctx context.Context, scope domain.Scope, keys []int64, listing domain.Listing) (map[int64]domain.Slice[*carrier.Command], error) {
-	listing.Order = newestFirst()
 	from := `(SELECT s.key AS of_subscriber FROM subscribers s WHERE s.company_id = $1 AND ` + shownSubscriber + ` AND s.key = ANY($3)) wanted`
 	sql := `SELECT ` + commandSelect + `, {cursor} AS cursor_keys
 FROM commands c` + withMessages + `
 WHERE c.company_id = $1 AND c.subscriber_key = wanted.of_subscriber`
-	return keyset.RowsEach(ctx, s.pool, newList(scope.Company, pg.GroupsOf(scope), pq.Int64Array(keys)), from, sql, listing, keys,
+	return keyset.RowsEach(ctx, s.pool, newList(scope.Company, pg.GroupsOf(scope), pq.Int64Array(keys)), from, sql, listing.InOrder(newestFirst()), keys,
 		func(r *commandRow) int64 { return r.SubscriberKey }, (*commandRow).command)
 }
 
@@ -219,12 +195,7 @@ func (s *Store) FindMany(ctx context.Context, scope domain.Scope, ids []string) 
 }
 
 func findMany(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, ids []string) (map[string]*carrier.Command, error) {
-	var known pq.StringArray
-	for _, id := range ids {
-		if isID(id) {
-			known = append(known, id)
-		}
-	}
+	known := pg.UUIDs(ids)
 	if len(known) == 0 {
 		return nil, nil
 	}
@@ -400,8 +371,8 @@ WHERE company_id = $1 AND command_id IN (
 )
 
 // Prune implements carrier.Commands.
-func (s *Store) Prune(ctx context.Context, before time.Time) (int, error) {
-	pruned := 0
+func (s *Store) Prune(ctx context.Context, expired retention.Expired) (int, error) {
+	pruned, before := 0, expired.Before(retention.Messages)
 	prunable, lost := companies.With(ctx, s.pool, prunableCommands, before)
 	err := domain.TryCompanies(ctx, prunable, func(company domain.CompanyID) error {
 		if err := s.expire(ctx, company, before); err != nil {

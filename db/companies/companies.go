@@ -20,9 +20,20 @@ func New(pool *sqlx.DB) *Store { return &Store{pool} }
 
 // FindByID is the statement that returns the company $1.
 const FindByID = `
-SELECT company_id, external_id, name, billing_day, time_zone
+SELECT company_id, external_id, name, billing_day, time_zone, country_code
 FROM companies
 WHERE company_id = $1`
+
+// LockByID returns the company $1 and locks it as Lock does.
+const LockByID = FindByID + `
+FOR NO KEY UPDATE`
+
+// Lock makes the transaction the only one that changes what belongs to the company
+// as a whole: its totals and what they depend on, and things of which it has a
+// bounded number.
+func Lock(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) (*domain.Company, error) {
+	return pg.GetOne[domain.Company](ctx, tx, domain.NotFound("company", "company", ""), LockByID, company)
+}
 
 // Find implements domain.Companies.
 func (c *Store) Find(ctx context.Context, scope domain.Scope) (*domain.Company, error) {
@@ -46,7 +57,7 @@ func (c *Store) FindExternal(ctx context.Context, externalID string) (*domain.Co
 }
 
 const listCompanies = `
-SELECT c.company_id, c.external_id, c.name, c.billing_day, c.time_zone
+SELECT c.company_id, c.external_id, c.name, c.billing_day, c.time_zone, c.country_code
 FROM companies c
 ORDER BY c.external_id
 LIMIT 10000`

@@ -24,8 +24,8 @@ const (
 	// putOff is longer than any turn is put off: what is due later comes of a clock that
 	// was set back since, and is due now.
 	putOff = 10 * time.Minute
-	// atOnce bounds the entries of an alert that one turn writes. The rest follows at once.
-	atOnce = 10_000
+	// entriesAtOnce bounds the entries of an alert that one turn writes. The rest follows at once.
+	entriesAtOnce = 10_000
 )
 
 const (
@@ -48,6 +48,7 @@ UPDATE condition_turns SET due_at = $4
 WHERE company_id = $1 AND (due_at <= $2 OR due_at > $3)`
 	startTurns    = `INSERT INTO condition_turns (company_id, due_at) VALUES ($1, '-infinity') ON CONFLICT DO NOTHING`
 	putOffTurn    = `UPDATE condition_turns SET due_at = $2 WHERE company_id = $1 AND due_at = $3`
+	noteEvaluated = `UPDATE condition_turns SET evaluated_at = $2 WHERE company_id = $1`
 	allConditions = `SELECT ` + conditionSelect + fromConditions + `
 WHERE a.company_id = $1
 ORDER BY a.alert_id`
@@ -104,7 +105,11 @@ func (s *Store) evaluate(ctx context.Context, id domain.CompanyID, at time.Time)
 	for _, alert := range alerts {
 		failures = append(failures, t.alert(ctx, alert))
 	}
-	return errors.Join(failures...)
+	if err := errors.Join(failures...); err != nil {
+		return err
+	}
+	_, err = pg.Affected(ctx, s.pool, noteEvaluated, id, at)
+	return err
 }
 
 // alert evaluates one alert that has no state beside its log.

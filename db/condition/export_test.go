@@ -4,3 +4,9 @@ package condition
 func (s *Store) Bound(changesAtOnce, maxReports int) {
 	s.changesAtOnce, s.maxReports = changesAtOnce, maxReports
 }
+
+// BoundForecasts has a turn forecast the usage of so many subscribers.
+func (s *Store) BoundForecasts(atOnce int) { s.forecastsAtOnce = atOnce }
+
+// BoundEntries has a turn write so many entries of an alert.
+func (s *Store) BoundEntries(atOnce int) { s.entriesAtOnce = atOnce }

@@ -11,9 +11,9 @@ import (
 	"simgraph/domain/condition"
 )
 
-// forecasts bounds the subscribers of an alert whose usage one turn forecasts. The next
-// turn goes on with the next ones, and begins again after the last.
-const forecasts = 2000
+// forecastsAtOnce bounds the subscribers of an alert whose usage one turn forecasts. The
+// next turn goes on with the next ones, and begins again after the last.
+const forecastsAtOnce = 2000
 
 const (
 	// historyOf is the usage of subscribers after the one with the key $6: of the billing
@@ -138,12 +138,12 @@ func (t *turn) histories(ctx context.Context, of *condition.Alert, period domain
 	if err != nil || len(cursor) == 0 {
 		return nil, err
 	}
-	rows, err := pg.SelectAll[historyRow](ctx, t.pool, statement, company, of.AlertID, period.Start, pq.Array(days), connected, cursor[0], of.Revision, forecasts, target)
+	rows, err := pg.SelectAll[historyRow](ctx, t.pool, statement, company, of.AlertID, period.Start, pq.Array(days), connected, cursor[0], of.Revision, t.forecastsAtOnce, target)
 	if err != nil {
 		return nil, err
 	}
 	next := int64(0)
-	if len(rows) == forecasts {
+	if len(rows) == t.forecastsAtOnce {
 		next = rows[len(rows)-1].Subject
 	}
 	if next != cursor[0] {

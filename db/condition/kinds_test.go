@@ -1,6 +1,9 @@
 package condition_test
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,6 +78,44 @@ func TestAForecastFiresOnceInAPeriod(t *testing.T) {
 	f.logs(append(want, "fired forecast p2 1 00:00")...)
 }
 
+// A turn forecasts the usage of some subscribers, the next one goes on with others, and
+// after the last it begins again, so that everybody has its turn.
+func TestForecastsGoThroughAFleetInTurns(t *testing.T) {
+	t.Parallel()
+	for _, atOnce := range []int{1, 3, 4, 8} {
+		t.Run(fmt.Sprint(atOnce, " at once"), func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.conditions.BoundForecasts(atOnce)
+			use := func(n int, bytes int64) {
+				f.Helper()
+				f.record(n, "gw", func(r *domain.UsageRecord) { r.MobileOriginated, r.MobileTerminated = bytes, 0 })
+			}
+			for back := 28; back >= 0; back-- {
+				f.now = monday.AddDate(0, 0, -back)
+				for n := 1; n <= 7; n++ {
+					use(n, 100)
+				}
+			}
+			f.create(domain.RuleCompany, "", condition.Condition{Kind: condition.Forecast, Bound: 2000})
+			var want []string
+			for first := 1; first <= 7; first += atOnce {
+				for n := first; n < min(first+atOnce, 8); n++ {
+					want = append(want, fmt.Sprintf("fired forecast p%d 1 00:00", n))
+				}
+				f.pass(5 * time.Minute)
+				f.logs(slices.Clone(want)...)
+			}
+			f.pool.MustExec(`UPDATE subscribers SET connection_date = $1 WHERE key = 8`, monday.AddDate(0, 0, -40))
+			use(8, 1_000_000)
+			for range 8 {
+				f.pass(5 * time.Minute)
+			}
+			f.logs(append(want, "fired forecast p8 1 00:00")...)
+		})
+	}
+}
+
 // The first value is learned. One of the last few that comes back is no change, nor is
 // the version of a device's software.
 func TestAChangeOfAValueFires(t *testing.T) {
@@ -105,4 +146,57 @@ func TestAChangeOfAValueFires(t *testing.T) {
 		f.pass(time.Minute)
 	}
 	f.logs(want...)
+}
+
+// What is more than a turn writes follows in the next turns, which are due at once: what is
+// silent, what is seen again, and storms. Turns that have nothing left wait for a minute.
+func TestMoreThanATurnWritesFollowsAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, atOnce := range []int{1, 3, 7, 8} {
+		t.Run(fmt.Sprint(atOnce, " at once"), func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.conditions.BoundEntries(atOnce)
+			report := func() {
+				f.Helper()
+				for n := 1; n <= 7; n++ {
+					f.record(n, "gw", opening)
+				}
+			}
+			report()
+			f.create(domain.RuleCompany, "", silentFor(2))
+			f.now = f.now.Add(2*time.Hour + time.Minute)
+			f.record(8, "gw")
+			f.follows(atOnce, "fired silent")
+			f.now = f.now.Add(time.Hour)
+			report()
+			f.follows(atOnce, "resolved silent")
+			f.create(domain.RuleCompany, "", condition.Condition{Kind: condition.Storm, Bound: 1})
+			f.now = f.now.Add(time.Hour)
+			report()
+			report()
+			f.follows(atOnce, "fired storm")
+		})
+	}
+}
+
+// follows has turns follow each other without a pause until all of p1 to p7 are logged.
+func (f *fixture) follows(atOnce int, what string) {
+	f.Helper()
+	f.now = f.now.Add(time.Minute)
+	for logged := min(atOnce, 7); ; logged = min(logged+atOnce, 7) {
+		f.round()
+		n := 0
+		for _, line := range f.log() {
+			if strings.HasPrefix(line, what) {
+				n++
+			}
+		}
+		if n != logged {
+			f.Fatalf("%s: %d are logged, want %d", what, n, logged)
+		}
+		if n == 7 {
+			return
+		}
+	}
 }

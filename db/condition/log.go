@@ -52,18 +52,13 @@ func newLogList(scope domain.Scope) *keyset.List {
 
 type logRow struct {
 	condition.Entry
-	CursorKeys pg.NullableTexts
+	keyset.Keyed
 }
-
-func (r *logRow) Keys() pg.NullableTexts { return r.CursorKeys }
 
 // Log implements condition.Alerts.
 func (s *Store) Log(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*condition.Entry], error) {
-	if len(listing.Order) == 0 {
-		listing.Order = condition.LogOrder()
-	}
 	sql := `SELECT ` + conditionLogSelect + `, {cursor} AS cursor_keys` + fromConditionLog + ` WHERE ` + visibleConditionLog
-	return keyset.Rows(ctx, s.pool, newLogList(scope), sql, listing, func(row *logRow) *condition.Entry { return &row.Entry })
+	return keyset.Rows(ctx, s.pool, newLogList(scope), sql, listing.InOrder(condition.LogOrder()), func(row *logRow) *condition.Entry { return &row.Entry })
 }
 
 // CountLog implements condition.Alerts.

@@ -73,10 +73,10 @@ UPDATE webhooks SET user_id = 7 WHERE name IN ('boats', 'vans')`)
 		want = append(want, name+": alert.fired silent subscribers/p7 2", name+": alert.fired silent subscribers/p8 2", name+": alert.resolved silent subscribers/p7 2")
 	}
 	for _, name := range []string{"all", "resolved"} {
-		want = append(want, name+": alert.resolved source sources/gw 2")
+		want = append(want, name+": alert.resolved source sources/gw 120")
 	}
-	want = append(want, "all: source.silent source sources/gw 2", "all: alert.fired silent subscribers/p8 3", "resolved: alert.resolved silent subscribers/p7 2",
-		"one alert: alert.resolved source sources/gw 2")
+	want = append(want, "all: source.silent source sources/gw 120", "all: alert.fired silent subscribers/p8 3", "resolved: alert.resolved silent subscribers/p7 2",
+		"one alert: alert.resolved source sources/gw 120")
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("sent were\n%s\nwant\n%s", lines(got), lines(want))

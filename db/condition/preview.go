@@ -124,6 +124,9 @@ func (s *Store) Preview(ctx context.Context, scope domain.Scope, spec condition.
 	if err := spec.Check(); err != nil {
 		return nil, err
 	}
+	if spec.Kind == condition.SourceSilent {
+		return nil, domain.Invalid("sourceSilentMinutes", "it is not kept when sources were silent: an alert on them has no preview")
+	}
 	if days < 1 || days > condition.MaxPreviewDays {
 		return nil, domain.Invalid("days", "days must be 1 to %d, not %d", condition.MaxPreviewDays, days)
 	}

@@ -123,7 +123,7 @@ func (t *turn) silent(ctx context.Context, of *condition.Alert) error {
 			s.SubscriberKey, s.GroupID = nil, of.GroupID
 		}
 	}
-	if err := t.write(ctx, of, condition.Fired, confirmed); err != nil || len(silent) < atOnce {
+	if err := t.write(ctx, of, condition.Fired, confirmed); err != nil || len(silent) < t.entriesAtOnce {
 		return err
 	}
 	return t.more(ctx)
@@ -150,7 +150,7 @@ func (t *turn) silentSubjects(ctx context.Context, of *condition.Alert, horizon 
 	case domain.RuleCompany, domain.RuleGroup:
 	}
 	sources, elements, until := t.feedColumns()
-	return pg.SelectAll[silence](ctx, t.pool, statement, company, of.AlertID, horizon, pq.Array(recent), pq.Array(all), sources, until, of.Bound, atOnce, target, elements)
+	return pg.SelectAll[silence](ctx, t.pool, statement, company, of.AlertID, horizon, pq.Array(recent), pq.Array(all), sources, until, of.Bound, t.entriesAtOnce, target, elements)
 }
 
 // feedColumns are the sources with their network elements, and until when they can confirm
@@ -187,12 +187,18 @@ func (t *turn) periods(after time.Time) (recent, all []time.Time) {
 // watermarks are how far the usage of network elements is known, and of sources without
 // such: the newest time that their reports, or the end that their records, speak of. Reports
 // that are late for less than $3 seconds without a pause are those of a backlog, which may
-// go on where the last was late, or one came after $2.
+// go on where the last was late, or one came after $2. What was kept while simgraph was away,
+// or could not be reached, may come behind the first reports of now: a source catches up
+// while listening to it began after $2, and a network element while its packets came back
+// after $2, or more than $4 seconds after those that were noted.
 const watermarks = `
-SELECT w.source, w.nas, w.complete_until AS until, w.reported_at, 
-  (w.lagged_at > $2 AND w.lagging_since > w.reported_at - make_interval(secs => $3)) IS TRUE AS is_catching_up,
-  (w.lagged_at >= w.reported_at AND w.lagging_since > w.reported_at - make_interval(secs => $3)) IS TRUE AS was_late
+SELECT w.source, w.nas, w.complete_until AS until, w.reported_at,
+  ((w.lagged_at > $2 AND w.lagging_since > w.reported_at - make_interval(secs => $3)) IS TRUE OR (source.since > $2) IS TRUE) AS is_catching_up,
+  ((w.lagged_at >= w.reported_at AND w.lagging_since > w.reported_at - make_interval(secs => $3)) IS TRUE
+    OR (element.since > $2 OR element.seen_at < w.reported_at - make_interval(secs => $4)) IS TRUE) AS was_late
 FROM feed_watermarks w
+LEFT JOIN feed_listening source ON source.company_id = $1 AND source.source = w.source AND source.nas = ''
+LEFT JOIN feed_listening element ON element.company_id = $1 AND element.source = w.source AND element.nas = w.nas AND w.nas <> ''
 WHERE w.company_id = $1
 UNION ALL
 SELECT u.source, '', u.complete_until, u.complete_until, false, false
@@ -205,7 +211,7 @@ func (t *turn) readFeeds(ctx context.Context) (condition.Feeds, error) {
 		domain.FeedKey
 		condition.Feed
 	}
-	rows, err := pg.SelectValues[row](ctx, t.pool, watermarks, t.company.CompanyID, t.at.Add(-domain.CatchUpPause), domain.LongestCatchUp.Seconds())
+	rows, err := pg.SelectValues[row](ctx, t.pool, watermarks, t.company.CompanyID, t.at.Add(-domain.CatchUpPause), domain.LongestCatchUp.Seconds(), domain.CatchUpPause.Seconds())
 	feeds := make(condition.Feeds, len(rows))
 	catchingUp := map[string]bool{}
 	for _, r := range rows {
@@ -385,7 +391,7 @@ func (t *turn) seenAgain(ctx context.Context, of *condition.Alert) error {
 	if of.RuleType == domain.RuleGroup {
 		rows, err = pg.SelectAll[ended](ctx, t.pool, groupSeen, company, of.AlertID, of.GroupID, after, pq.Array(all))
 	} else {
-		rows, err = pg.SelectAll[ended](ctx, t.pool, subscribersSeen, company, of.AlertID, of.GroupID, pq.Array(recent), atOnce, after)
+		rows, err = pg.SelectAll[ended](ctx, t.pool, subscribersSeen, company, of.AlertID, of.GroupID, pq.Array(recent), t.entriesAtOnce, after)
 	}
 	if err != nil || len(rows) == 0 {
 		return err
@@ -404,7 +410,7 @@ func (t *turn) seenAgain(ctx context.Context, of *condition.Alert) error {
 			return err
 		}
 	}
-	if err := t.write(ctx, of, condition.Resolved, again); err != nil || len(rows) < atOnce {
+	if err := t.write(ctx, of, condition.Resolved, again); err != nil || len(rows) < t.entriesAtOnce {
 		return err
 	}
 	return t.more(ctx)

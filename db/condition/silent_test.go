@@ -1,10 +1,12 @@
 package condition_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"simgraph/domain"
+	"simgraph/domain/condition"
 )
 
 // A silence fires once, when it has lasted long enough, and resolves.
@@ -127,6 +129,58 @@ func TestOneOldReportProvesNothing(t *testing.T) {
 	f.logs("fired source proxy/a 9 12:00")
 }
 
+// What was kept while simgraph was away, or could not be reached by a network element, may
+// come behind the first report of now.
+func TestTheFirstReportAfterAnOutageProvesNothing(t *testing.T) {
+	t.Parallel()
+	for outage, note := range map[string]func(f *fixture){
+		"of simgraph": func(f *fixture) { f.must(f.usage.Listen(f.Context(), 1, []string{"proxy"})) },
+		"of the way to it": func(f *fixture) {
+			f.pool.MustExec(`
+INSERT INTO feed_listening AS l (company_id, source, nas, seen_at, since) VALUES (1, 'proxy', 'a', $1, $1)
+ON CONFLICT (company_id, source, nas) DO UPDATE SET since = CASE WHEN l.seen_at < $2::timestamptz THEN excluded.seen_at ELSE l.since END, seen_at = excluded.seen_at`, f.now, f.now.Add(-20*time.Minute))
+		},
+	} {
+		t.Run(outage, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.pool.MustExec(`UPDATE subscribers SET is_active = false WHERE key > 3`)
+			f.create(domain.RuleCompany, "", silentFor(1))
+			report := func(devices ...int) {
+				for _, n := range devices {
+					f.record(n, "proxy", through("a"))
+				}
+			}
+			for range 6 {
+				note(f)
+				report(1, 2, 3)
+				f.pass(50 * time.Second)
+			}
+			last := f.now
+			f.now = last.Add(90 * time.Minute)
+			report(1)
+			if outage == "of simgraph" {
+				note(f) // the other is noted by a job of its own, later
+			}
+			f.round()
+			f.logs()
+			for minute := 10; minute < 90; minute += 10 { // the backlog, of which 3 has nothing
+				moment := at(last.Add(time.Duration(minute) * time.Minute))
+				f.record(1, "proxy", through("a"), moment)
+				f.record(2, "proxy", through("a"), moment)
+				note(f)
+				f.pass(time.Second)
+			}
+			for range 25 {
+				report(1, 2)
+				note(f)
+				f.pass(30 * time.Second)
+			}
+			f.logs("fired silent p3 9 12:04")
+		})
+	}
+}
+
 // Reports without bytes let the watermark advance as others do.
 func TestReportsWithoutBytesConfirmSilences(t *testing.T) {
 	t.Parallel()
@@ -188,4 +242,109 @@ func TestADeadFeedIsNoSilenceOfItsSubscribers(t *testing.T) {
 	f.logs("fired source dead 9 12:00", "fired silent p5 9 12:00", "fired silent p6 9 12:00", "fired silent p7 9 12:00", "resolved source dead 9 12:00",
 		"fired silent p2 9 12:00", "fired silent p3 9 12:00", "fired silent p4 9 12:00",
 		"fired silent p2 9 12:00", "fired silent p3 9 12:00", "fired silent p4 9 12:00")
+}
+
+// Usage that comes late, of a time that is longer ago than the alert allows, is no sign of
+// life: it resolves nothing, whatever the alert is on and whichever way it comes. Usage of
+// within that time resolves.
+func TestLateUsageOfLongAgoResolvesNoSilence(t *testing.T) {
+	t.Parallel()
+	for name, way := range map[string]func(*domain.UsageRecord){"a record": func(*domain.UsageRecord) {}, "a session": through("nas")} {
+		for _, target := range []struct {
+			of           domain.RuleType
+			name, silent string
+		}{
+			{domain.RuleSIM, "s1", "p1"}, {domain.RuleGroupMember, "12", "p1"}, {domain.RuleCompany, "", "p1"}, {domain.RuleGroup, "12", "group 12"},
+		} {
+			t.Run(name+" on "+string(target.of), func(t *testing.T) {
+				t.Parallel()
+				f := newFixture(t)
+				for n := 1; n <= 8; n++ {
+					f.record(n, "gw", way)
+				}
+				f.create(target.of, target.name, silentFor(2))
+				alive := func() {
+					f.Helper()
+					for n := 5; n <= 8; n++ {
+						f.record(n, "gw", way)
+					}
+				}
+				f.now = f.now.Add(time.Hour)
+				alive()
+				f.now = f.now.Add(time.Hour + 30*time.Minute)
+				alive()
+				f.pass(time.Minute)
+				fired := f.of(target.silent)
+				if fired != "fired silent "+target.silent+" 9 12:00" {
+					t.Fatalf("the log has %s", fired)
+				}
+				f.record(1, "gw", way, at(monday.Add(20*time.Minute)))
+				f.pass(time.Minute)
+				if got := f.of(target.silent); got != fired {
+					t.Errorf("after late usage of long ago, the log has %s", got)
+				}
+				f.record(1, "gw", way, at(f.now.Add(-time.Hour)))
+				f.pass(time.Minute)
+				if got := f.of(target.silent); got != fired+", resolved silent "+target.silent+" 9 12:00" {
+					t.Errorf("after late usage of an hour ago, the log has %s", got)
+				}
+			})
+		}
+	}
+}
+
+// of returns the entries about someone, in words.
+func (f *fixture) of(who string) string {
+	f.Helper()
+	var about []string
+	for _, line := range f.log() {
+		if strings.Contains(line, " "+who+" ") {
+			about = append(about, line)
+		}
+	}
+	return strings.Join(about, ", ")
+}
+
+// A gateway that fails for 12 minutes in each hour, as one of the demo's does, is named while
+// it fails where 8 minutes are given, and resolves when it is back. Its devices are not
+// silent, nor are the other gateways.
+func TestAGatewayThatFailsForMinutesIsNamedMeanwhile(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.create(domain.RuleCompany, "", silentFor(1))
+	f.create(domain.RuleCompany, "", condition.Condition{Kind: condition.SourceSilent, Bound: 8})
+	began, elements := f.now, []string{"a", "b", "c"}
+	fails := func(minute int) bool { return minute%60 >= 30 && minute%60 < 42 }
+	for minute := range 120 {
+		f.now = began.Add(time.Duration(minute) * time.Minute)
+		for n := 1; n <= 8; n++ {
+			if n%3 != 2 || !fails(minute) {
+				f.record(n, "proxy", through(elements[n%3]))
+			}
+		}
+		f.pass(0)
+		if minute%60 == 41 && f.opened() != 1 {
+			t.Errorf("%d entries are open while the gateway fails", f.opened())
+		}
+	}
+	f.logs("fired source proxy/c 9 12:29", "resolved source proxy/c 9 12:29", "fired source proxy/c 9 13:29", "resolved source proxy/c 9 13:29")
+	var n int
+	if f.must(f.pool.Get(&n, `SELECT count(*) FROM condition_log WHERE bound = 8`)); n != 4 {
+		t.Errorf("%d entries have the minutes", n)
+	}
+}
+
+// An alert on sources watches no subscriber, and when sources were silent is not kept.
+func TestAnAlertOnSourcesHasNoSubjects(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	spec := condition.Spec{RuleType: domain.RuleCompany, Condition: condition.Condition{Kind: condition.SourceSilent, Bound: 5}}
+	alert := f.create(spec.RuleType, "", spec.Condition)
+	why, err := f.conditions.Explain(t.Context(), scope, alert.AlertID, domain.AlertSubject{PhysicalID: new("p1")})
+	if err != nil || why.Reason != condition.NotWatched {
+		t.Errorf("it is explained by %+v, %v", why, err)
+	}
+	if _, err := f.conditions.Preview(t.Context(), scope, spec, 7); err == nil {
+		t.Error("it has a preview")
+	}
 }

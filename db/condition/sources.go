@@ -50,15 +50,15 @@ func (t *turn) sources(ctx context.Context, alerts []*condition.Alert) error {
 	return t.writeSources(ctx, condition.Fired, silent, shortest)
 }
 
-// writeSources logs what is found of sources by the hours that each of them may be silent.
+// writeSources logs what is found of sources by the minutes that each of them may be silent.
 func (t *turn) writeSources(ctx context.Context, state condition.State, of []*found, shortest time.Duration) error {
-	byHours := map[int64][]*found{}
+	byMinutes := map[int64][]*found{}
 	for _, f := range of {
-		hours := int64(condition.Patience(domain.FeedKey{Source: f.Source, NAS: f.NAS}, shortest) / time.Hour)
-		byHours[hours] = append(byHours[hours], f)
+		minutes := int64(condition.Patience(domain.FeedKey{Source: f.Source, NAS: f.NAS}, shortest) / time.Minute)
+		byMinutes[minutes] = append(byMinutes[minutes], f)
 	}
-	for hours, found := range byHours {
-		alert := &condition.Alert{Kind: condition.SourceSilent, RuleType: domain.RuleCompany, Bound: hours}
+	for minutes, found := range byMinutes {
+		alert := &condition.Alert{Kind: condition.SourceSilent, RuleType: domain.RuleCompany, Bound: minutes}
 		if err := t.write(ctx, alert, state, found); err != nil {
 			return err
 		}
@@ -66,11 +66,12 @@ func (t *turn) writeSources(ctx context.Context, state condition.State, of []*fo
 	return nil
 }
 
-// shortestSilence is the shortest that an alert watches; 0 for none.
+// shortestSilence is the shortest that an alert watches, of subscribers or of sources; 0 for
+// none.
 func shortestSilence(alerts []*condition.Alert) time.Duration {
 	var all []time.Duration
 	for _, of := range alerts {
-		if of.Kind == condition.Silent {
+		if of.Kind == condition.Silent || of.Kind == condition.SourceSilent {
 			all = append(all, of.Duration())
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/audit"
+	"simgraph/db/companies"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -23,19 +24,19 @@ import (
 type Store struct {
 	pool *sqlx.DB
 	now  func() time.Time
-	// changesAtOnce and maxReports are the constants, but in tests.
-	changesAtOnce, maxReports int
+	// The bounds are the constants, but in tests.
+	changesAtOnce, maxReports, forecastsAtOnce, entriesAtOnce int
 }
 
 var _ condition.Alerts = (*Store)(nil)
 
 // New returns the store on the pool; now is the clock.
 func New(pool *sqlx.DB, now func() time.Time) *Store {
-	return &Store{pool, now, changesAtOnce, maxReports}
+	return &Store{pool, now, changesAtOnce, maxReports, forecastsAtOnce, entriesAtOnce}
 }
 
-// moment is now; the database keeps microseconds.
-func (s *Store) moment() time.Time { return s.now().UTC().Truncate(time.Microsecond) }
+// moment is now, as the database keeps it.
+func (s *Store) moment() time.Time { return pg.Moment(s.now()) }
 
 const (
 	fromConditions = `
@@ -98,7 +99,6 @@ func (s *Store) Count(ctx context.Context, scope domain.Scope) (int, error) {
 }
 
 const (
-	lockOwner       = `SELECT company_id FROM companies WHERE company_id = $1 FOR NO KEY UPDATE`
 	countAll        = `SELECT count(*) FROM condition_alerts WHERE company_id = $1`
 	insertCondition = `
 INSERT INTO condition_alerts (company_id, alert_id, rule_type, subscriber_key, group_id, kind, bound, traits, armed_at, date_created)
@@ -113,7 +113,7 @@ ON CONFLICT (company_id) DO UPDATE SET due_at = '-infinity'`
 // company; they are evaluated soon after.
 func (s *Store) changing(ctx context.Context, scope domain.Scope, do func(tx *sqlx.Tx) (*domain.AuditEntry, error)) error {
 	return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		if _, err := tx.ExecContext(ctx, lockOwner, scope.Company); err != nil {
+		if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
 			return err
 		}
 		entry, err := do(tx)

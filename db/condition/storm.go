@@ -67,11 +67,11 @@ func (t *turn) storm(ctx context.Context, of *condition.Alert) error {
 	}
 	today := t.at.Truncate(24 * time.Hour)
 	days := pq.Array([]time.Time{today.AddDate(0, 0, -1), today})
-	storms, err := pg.SelectAll[found](ctx, t.pool, statement, t.company.CompanyID, of.AlertID, days, of.ArmedAt, of.Bound, atOnce, target, of.Revision)
+	storms, err := pg.SelectAll[found](ctx, t.pool, statement, t.company.CompanyID, of.AlertID, days, of.ArmedAt, of.Bound, t.entriesAtOnce, target, of.Revision)
 	if err != nil {
 		return err
 	}
-	if err := t.write(ctx, of, condition.Fired, storms); err != nil || len(storms) < atOnce {
+	if err := t.write(ctx, of, condition.Fired, storms); err != nil || len(storms) < t.entriesAtOnce {
 		return err
 	}
 	return t.more(ctx)

@@ -214,3 +214,32 @@ func (m *turns) compare() {
 	m.Fatalf("at %s (%s by the clock) the log has in excess\n%s\nand lacks\n%s", m.now, m.clock(),
 		strings.Join(slices.DeleteFunc(slices.Clone(got), in(m.want)), "\n"), strings.Join(slices.DeleteFunc(slices.Clone(m.want), in(got)), "\n"))
 }
+
+// When conditions were evaluated last is the time of the last turn in which nothing failed.
+func TestATurnThatFailsIsNotNotedAsEvaluated(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	dbtest.WithoutCitus(t, "a function that fails")
+	f.record(1, "pgw")
+	f.create(domain.RuleCompany, "", silentFor(1))
+	evaluated := func(want time.Time) {
+		t.Helper()
+		var at time.Time
+		f.must(f.pool.Get(&at, `SELECT evaluated_at FROM condition_turns WHERE company_id = 1`))
+		if !at.Equal(want) {
+			t.Errorf("evaluated at %s, want %s", at, want)
+		}
+	}
+	f.pass(time.Hour)
+	evaluated(f.now)
+	before := f.now
+	f.pool.MustExec(`ALTER TABLE condition_sources RENAME TO gone; ALTER TABLE condition_log RENAME TO lost`)
+	f.now = f.now.Add(time.Hour)
+	if err := f.conditions.Round(t.Context()); err == nil {
+		t.Error("nothing failed")
+	}
+	evaluated(before)
+	f.pool.MustExec(`ALTER TABLE gone RENAME TO condition_sources; ALTER TABLE lost RENAME TO condition_log`)
+	f.pass(time.Hour)
+	evaluated(f.now)
+}

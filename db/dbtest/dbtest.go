@@ -1,6 +1,6 @@
-// Package dbtest gives tests a real PostgreSQL: one private server per test
-// binary, and an empty migrated database per test. Nothing of it outlives the
-// test binary, however that ends.
+// Package dbtest gives tests a real PostgreSQL, and an empty migrated database per test:
+// on a private server per test binary, or on one that the binaries of a run of all tests
+// share. Nothing of it outlives the test binary, or the run, however that ends.
 package dbtest
 
 import (

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -121,6 +122,66 @@ func ownerOf(path string) (*syscall.Credential, error) {
 		return nil, fmt.Errorf("%s: no owner known", path)
 	}
 	return &syscall.Credential{Uid: stat.Uid, Gid: stat.Gid}, nil
+}
+
+// Both is the address of the database on either server, with what the session must be
+// able to do, such as read-write.
+func (p *Pair) Both(attrs string) string {
+	p.t.Helper()
+	address, err := url.Parse(p.Primary)
+	if err != nil {
+		p.t.Fatalf("dbtest: %v", err)
+	}
+	other, err := url.Parse(p.Standby)
+	if err != nil {
+		p.t.Fatalf("dbtest: %v", err)
+	}
+	query := address.Query()
+	for _, name := range []string{"host", "port"} {
+		query.Set(name, query.Get(name)+","+other.Query().Get(name))
+	}
+	query.Set("target_session_attrs", attrs)
+	address.RawQuery = query.Encode()
+	return address.String()
+}
+
+// Synchronize has the primary answer a COMMIT when the standby has it on disk.
+func (p *Pair) Synchronize() {
+	p.t.Helper()
+	for _, sql := range []string{
+		"ALTER SYSTEM SET synchronous_standby_names = '*'", "ALTER DATABASE " + pairDatabase + " SET synchronous_commit = on", "SELECT pg_reload_conf()",
+	} {
+		if _, err := p.primary.admin.ExecContext(p.t.Context(), sql); err != nil {
+			p.t.Fatalf("dbtest: %v", err)
+		}
+	}
+}
+
+// KillPrimary ends the primary at once, as a crash would.
+func (p *Pair) KillPrimary() {
+	p.t.Helper()
+	pid, err := p.primary.pid()
+	if err != nil {
+		p.t.Fatalf("dbtest: the primary: %v", err)
+	}
+	send(p.t, syscall.SIGQUIT, []int{pid})
+	<-p.primary.embedded.Done()
+	_ = p.primary.admin.Close() // its connection has ended
+	p.primary.admin = nil
+}
+
+// Promote makes the standby the primary.
+func (p *Pair) Promote() {
+	p.t.Helper()
+	pool, err := pg.Open(p.t.Context(), p.Standby, pg.Options{MaxConns: 1})
+	if err != nil {
+		p.t.Fatalf("dbtest: the standby: %v", err)
+	}
+	var promoted bool
+	err = pool.GetContext(p.t.Context(), &promoted, "SELECT pg_promote()")
+	if err := errors.Join(err, pool.Close()); err != nil || !promoted {
+		p.t.Fatalf("dbtest: the standby was not promoted: %v", err)
+	}
 }
 
 // StartStandby starts the standby again after KillStandby, at the same address.

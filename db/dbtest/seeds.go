@@ -1,16 +1,88 @@
 package dbtest
 
 import (
+	"fmt"
+	"iter"
+	"os"
 	"testing"
 	"time"
 )
+
+// budgetVariable has the time that each random test of a nightly run may take, as 2m.
+const budgetVariable = "SIMGRAPH_TEST_BUDGET"
+
+// usualBudget bounds a random test of every other run.
+const usualBudget = 4 * time.Second
+
+// moreSeeds is how many seeds a nightly run adds to those of Seeds.
+const moreSeeds = 20
+
+// Nightly reports whether the run is one that takes all random cases, and more.
+func Nightly() bool { return os.Getenv(budgetVariable) != "" }
 
 // Seeds returns the seeds of random cases: one that no run has had before, and others
 // unless only a short run is wanted. A seed that failed is repeated by adding it here.
 func Seeds() (seeds []uint64, unseen uint64) {
 	unseen = uint64(time.Now().UnixNano())
-	if testing.Short() {
+	switch {
+	case Nightly():
+		for n := range uint64(moreSeeds) {
+			seeds = append(seeds, unseen+1+n)
+		}
+	case testing.Short():
 		return []uint64{unseen}, unseen
 	}
-	return []uint64{1, 2, unseen}, unseen
+	return append(seeds, 1, 2, unseen), unseen
+}
+
+// Budget is how long a random test goes on.
+type Budget struct {
+	until   time.Time
+	nightly bool
+}
+
+// NewBudget returns a budget that begins now.
+func NewBudget(t testing.TB) *Budget {
+	t.Helper()
+	b := &Budget{nightly: Nightly()}
+	long := usualBudget
+	if b.nightly {
+		var err error
+		if long, err = time.ParseDuration(os.Getenv(budgetVariable)); err != nil {
+			t.Fatal(fmt.Errorf("%s: %w", budgetVariable, err))
+		}
+	}
+	b.until = time.Now().Add(long)
+	return b
+}
+
+// Seeds returns the first least seeds from 0, always, and those up to usual while the
+// budget lasts. A short run has the least alone; a nightly one has all the usual, and then
+// goes on with such as no run has had before for as long as the budget lasts.
+func (b *Budget) Seeds(least, usual uint64) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		unseen := uint64(time.Now().UnixNano())
+		for n := uint64(0); b.allows(n, least, usual); n++ {
+			seed := n
+			if n >= max(least, usual) {
+				seed = unseen + n
+			}
+			if !yield(seed) {
+				return
+			}
+		}
+	}
+}
+
+func (b *Budget) allows(n, least, usual uint64) bool {
+	isLeft := time.Now().Before(b.until)
+	switch {
+	case n < least:
+		return true
+	case testing.Short():
+		return false
+	case n < usual:
+		return isLeft || b.nightly
+	}
+	return isLeft && b.nightly
 }

@@ -16,8 +16,9 @@ import (
 	"simgraph/db/pg"
 )
 
-// template has the number of the process: several may work on a server that is given.
-var template = fmt.Sprintf("template_simgraph_%d", os.Getpid())
+// ownTemplate is the database that those of a test binary are cloned from. It has the
+// number of the process: several may work on a server that is given.
+func ownTemplate() string { return fmt.Sprintf("template_simgraph_%d", os.Getpid()) }
 
 const (
 	// roomNeeded in memory: below it, the tests run on disk.
@@ -48,11 +49,18 @@ type server struct {
 	address  *url.URL
 	admin    *sqlx.DB
 	drops    sync.WaitGroup
+	// template is the database that others are cloned from.
+	template string
+	// use is a share in the use of a server that others started; nil for one's own.
+	use *os.File
 }
 
 func start(ctx context.Context, migrate Migrate) (*server, error) {
 	if address, err := given(); err != nil || address != nil {
 		return join(ctx, address, err, migrate)
+	}
+	if s, err := joinShared(ctx, migrate); s != nil || err != nil {
+		return s, err
 	}
 	return startWith(ctx, usualSettings(), func(s *server) error { return s.makeTemplate(ctx, migrate) })
 }
@@ -62,7 +70,7 @@ func join(ctx context.Context, address *url.URL, err error, migrate Migrate) (*s
 	if err != nil {
 		return nil, err
 	}
-	s := &server{address: address}
+	s := &server{address: address, template: ownTemplate()}
 	if s.admin, err = pg.Open(ctx, s.url("postgres"), pg.Options{}); err != nil {
 		return nil, err
 	}
@@ -99,7 +107,7 @@ func makeServer() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{dir: dir}
+	s := &server{dir: dir, template: ownTemplate()}
 	if s.sweeper, err = sweepAfter(dir); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -136,16 +144,16 @@ func makeDir() (string, error) {
 }
 
 func (s *server) makeTemplate(ctx context.Context, migrate Migrate) error {
-	if _, err := s.admin.ExecContext(ctx, "CREATE DATABASE "+template); err != nil {
+	if _, err := s.admin.ExecContext(ctx, "CREATE DATABASE "+s.template); err != nil {
 		return err
 	}
-	if err := s.distribute(ctx, template); err != nil {
+	if err := s.distribute(ctx, s.template); err != nil {
 		return err
 	}
 	if migrate == nil {
 		return s.awaitEmpty(ctx)
 	}
-	pool, err := pg.Open(ctx, s.url(template), pg.Options{})
+	pool, err := pg.Open(ctx, s.url(s.template), pg.Options{})
 	if err != nil {
 		return err
 	}
@@ -160,8 +168,8 @@ func (s *server) makeTemplate(ctx context.Context, migrate Migrate) error {
 // cloned before. It ends the worker that Citus keeps in every database.
 func (s *server) awaitEmpty(ctx context.Context) error {
 	for _, sql := range []string{
-		"ALTER DATABASE " + template + " ALLOW_CONNECTIONS false",
-		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + template + "' AND backend_type LIKE 'Citus%'",
+		"ALTER DATABASE " + s.template + " ALLOW_CONNECTIONS false",
+		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + s.template + "' AND backend_type LIKE 'Citus%'",
 	} {
 		if _, err := s.admin.ExecContext(ctx, sql); err != nil {
 			return err
@@ -169,7 +177,7 @@ func (s *server) awaitEmpty(ctx context.Context) error {
 	}
 	for {
 		var connected int
-		err := s.admin.GetContext(ctx, &connected, "SELECT count(*) FROM pg_stat_activity WHERE datname = $1", template)
+		err := s.admin.GetContext(ctx, &connected, "SELECT count(*) FROM pg_stat_activity WHERE datname = $1", s.template)
 		if err != nil || connected == 0 {
 			return err
 		}
@@ -183,7 +191,7 @@ func (s *server) awaitEmpty(ctx context.Context) error {
 
 // clone copies files rather than writing each page to the log.
 func (s *server) clone(ctx context.Context, name string) error {
-	_, err := s.admin.ExecContext(ctx, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY file_copy")
+	_, err := s.admin.ExecContext(ctx, "CREATE DATABASE "+name+" TEMPLATE "+s.template+" STRATEGY file_copy")
 	return err
 }
 
@@ -199,12 +207,15 @@ func (s *server) drop(name string) {
 func (s *server) close() error {
 	s.drops.Wait()
 	var errs []error
-	if s.admin != nil && s.embedded == nil {
-		_, err := s.admin.ExecContext(context.Background(), "DROP DATABASE IF EXISTS "+template+" WITH (FORCE)")
+	if s.admin != nil && s.embedded == nil && s.use == nil {
+		_, err := s.admin.ExecContext(context.Background(), "DROP DATABASE IF EXISTS "+s.template+" WITH (FORCE)")
 		errs = append(errs, err)
 	}
 	if s.admin != nil {
 		errs = append(errs, s.admin.Close())
+	}
+	if s.use != nil {
+		errs = append(errs, s.use.Close())
 	}
 	if s.embedded != nil {
 		errs = append(errs, s.embedded.Close())

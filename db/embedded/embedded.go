@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 )
 
@@ -147,6 +148,16 @@ func DefaultDir() string {
 		return "/var/lib/simgraph"
 	}
 	return ".simgraph"
+}
+
+// Exists reports whether there is a database in the data directory.
+func Exists(dir string) (bool, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return false, err
+	}
+	major, err := home(abs).clusterMajor()
+	return major != 0, err
 }
 
 // URL is the address of the database "simgraph" for lib/pq and libpq, with its

@@ -47,11 +47,11 @@ func (f *Store) Clients(ctx context.Context) ([]*domain.RADIUSClient, error) {
 
 // Account implements domain.Feed.
 func (f *Store) Account(ctx context.Context, clients []*domain.RADIUSClient, a domain.Accounting) (domain.AccountingResult, error) {
-	client, err := f.owner(ctx, clients, a)
+	client, err := f.owner(ctx, clients, &a)
 	if err != nil {
 		return "", err
 	}
-	result, err := f.store(ctx, client, clients, a)
+	result, err := f.store(ctx, client, clients, a.In(client.CountryCode))
 	if err != nil {
 		return result, err
 	}
@@ -106,18 +106,39 @@ func exampleOf(a domain.Accounting) string {
 // owner returns the first of the clients whose company has the subscriber, or else
 // the first. Where a company cannot be looked at, the others are; none has it then
 // only if all were.
-func (f *Store) owner(ctx context.Context, clients []*domain.RADIUSClient, a domain.Accounting) (*domain.RADIUSClient, error) {
+func (f *Store) owner(ctx context.Context, clients []*domain.RADIUSClient, a *domain.Accounting) (*domain.RADIUSClient, error) {
+	if len(a.FixedAddresses) > 0 && a.Unusable == "" {
+		return f.ownerOfAddress(ctx, clients, a)
+	}
 	if len(clients) == 1 || a.Unusable != "" || a.Restarted {
 		return clients[0], nil
 	}
 	var failures []error
 	for _, client := range clients {
-		found, err := f.shared.owners.Do(ctx, client.CompanyID, &a.Record)
+		here := a.In(client.CountryCode)
+		found, err := f.shared.owners.Do(ctx, client.CompanyID, &here.Record)
 		if found {
 			return client, nil
 		}
 		failures = append(failures, err)
 	}
+	return clients[0], errors.Join(failures...)
+}
+
+// ownerOfAddress is owner of a request that names its subscriber by its address alone: it
+// gets the other names, as the requests of the session that have them. Without such a
+// subscriber it is unusable.
+func (f *Store) ownerOfAddress(ctx context.Context, clients []*domain.RADIUSClient, a *domain.Accounting) (*domain.RADIUSClient, error) {
+	var failures []error
+	for _, client := range clients {
+		of, err := f.shared.addressed.Do(ctx, client.CompanyID, a.FixedAddresses)
+		if of != nil {
+			a.Record.PhysicalID, a.Record.IMSI, a.Record.MSISDN = of.PhysicalID, of.IMSI, of.SubscriberID
+			return client, nil
+		}
+		failures = append(failures, err)
+	}
+	a.Unusable = domain.NoFixedAddress
 	return clients[0], errors.Join(failures...)
 }
 

@@ -107,7 +107,7 @@ func (c *Clients) List(ctx context.Context, scope domain.Scope) ([]*domain.RADIU
 }
 
 const allRADIUSClients = `
-SELECT c.company_id, p.external_id AS company, c.name, text(c.network) AS prefix, c.secret, c.created_at
+SELECT c.company_id, p.external_id AS company, c.name, text(c.network) AS prefix, c.secret, c.created_at, p.country_code
 FROM radius_clients c
 JOIN companies p ON p.company_id = c.company_id
 WHERE $1::bigint[] IS NULL OR c.company_id = ANY($1) AND p.company_id = ANY($1)
@@ -163,4 +163,21 @@ func (c *Clients) knownOf(of pq.Int64Array) (known []*domain.RADIUSClient) {
 // sealedFor binds a secret to its client.
 func sealedFor(client *domain.RADIUSClient) []byte {
 	return fmt.Appendf(nil, "radius %d %s", client.CompanyID, client.Name)
+}
+
+// Sealed returns how many clients there are, and the names of those whose secrets the key
+// does not open.
+func (c *Clients) Sealed(ctx context.Context) (all int, unopened []string, err error) {
+	err = companies.EachNode(ctx, c.pool, func(of pq.Int64Array) error {
+		rows, err := pg.SelectAll[radiusClientRow](ctx, c.pool, allRADIUSClients, of)
+		all += len(rows)
+		for _, row := range rows {
+			client := row.client()
+			if _, err := c.key.Open(client.Secret, sealedFor(client)); err != nil {
+				unopened = append(unopened, client.Name)
+			}
+		}
+		return err
+	})
+	return all, unopened, err
 }

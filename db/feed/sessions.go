@@ -51,6 +51,7 @@ var sessionColumns = map[string]keyset.Column{
 	"ratType":        {SQL: "nullif(n.rat_type, '')", Nullable: true},
 	"imei":           {SQL: "nullif(n.imei, '')", Nullable: true},
 	"visitedNetwork": {SQL: "nullif(n.visited_network, '')", Nullable: true},
+	"cell":           {SQL: "nullif(n.cell, '')", Nullable: true},
 	"total":          {SQL: "(n.mobile_originated + n.mobile_terminated)"},
 }
 
@@ -62,10 +63,8 @@ func newSessionList(scope domain.Scope, args ...any) *keyset.List {
 
 type listedSession struct {
 	usage.SessionRow
-	CursorKeys pg.NullableTexts
+	keyset.Keyed
 }
-
-func (r *listedSession) Keys() pg.NullableTexts { return r.CursorKeys }
 
 func (r *listedSession) session() *domain.Session { return r.Read() }
 
@@ -74,22 +73,15 @@ const (
 	sessionsOfParent = listSessions + ` AND n.subscriber_key = parent.key`
 )
 
-func ordered(listing domain.Listing) domain.Listing {
-	if len(listing.Order) == 0 {
-		listing.Order = domain.SessionOrder()
-	}
-	return listing
-}
-
 // List implements domain.Sessions.
 func (s *Sessions) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Session], error) {
-	return keyset.Rows(ctx, s.pool, newSessionList(scope), listSessions, ordered(listing), (*listedSession).session)
+	return keyset.Rows(ctx, s.pool, newSessionList(scope), listSessions, listing.InOrder(domain.SessionOrder()), (*listedSession).session)
 }
 
 // OfSubscribers implements domain.Sessions.
 func (s *Sessions) OfSubscribers(ctx context.Context, scope domain.Scope, subscribers []int64, listing domain.Listing) (map[int64]domain.Slice[*domain.Session], error) {
 	l := newSessionList(scope, pq.Int64Array(subscribers))
-	return keyset.RowsEach(ctx, s.pool, l, "unnest($3::bigint[]) AS parent(key)", sessionsOfParent, ordered(listing), subscribers,
+	return keyset.RowsEach(ctx, s.pool, l, "unnest($3::bigint[]) AS parent(key)", sessionsOfParent, listing.InOrder(domain.SessionOrder()), subscribers,
 		func(row *listedSession) int64 { return *row.SubscriberKey }, (*listedSession).session)
 }
 

@@ -25,17 +25,19 @@ var listKey = query.Field{Name: "id", Type: query.Text}
 const (
 	elements = `
 (SELECT source, '' COLLATE "C" AS nas FROM usage_sources WHERE company_id = $1
- UNION SELECT source, nas FROM feed_packets WHERE company_id = $1) e`
-	listElements = `
-SELECT e.source, e.nas, CASE WHEN e.nas = '' THEN u.complete_until ELSE w.complete_until END AS complete_until
+ UNION SELECT source, nas FROM feed_packets WHERE company_id = $1
+ UNION SELECT source, nas FROM feed_watermarks WHERE company_id = $1) e`
+	completeUntil  = `(CASE WHEN e.nas = '' THEN u.complete_until ELSE w.complete_until END)`
+	lagSeconds     = `least(w.least_lag, w.lag_before)`
+	elementColumns = `e.source, e.nas, ` + completeUntil + ` AS complete_until, ` + lagSeconds + ` AS lag_seconds`
+	fromElements   = `
 FROM ` + elements + `
 LEFT JOIN usage_sources u ON u.company_id = $1 AND u.source = e.source
 LEFT JOIN feed_watermarks w ON w.company_id = $1 AND w.source = e.source AND w.nas = e.nas
 WHERE true`
-	countElements = `SELECT count(*) FROM ` + elements
-	elementKey    = `((e.source || chr(31) || e.nas) COLLATE "C")`
-	findElements  = listElements + ` AND ` + elementKey + ` = ANY($2)`
-	packetsOf     = `
+	elementKey   = `((e.source || chr(31) || e.nas) COLLATE "C")`
+	findElements = `SELECT ` + elementColumns + fromElements + ` AND ` + elementKey + ` = ANY($2)`
+	packetsOf    = `
 SELECT p.source, p.nas, p.result, p.packets, p.last_at
 FROM feed_packets p
 JOIN unnest($2::text[], $3::text[]) AS k(source, nas) ON k.source = p.source AND k.nas = p.nas
@@ -43,9 +45,23 @@ WHERE p.company_id = $1
 ORDER BY p.result`
 )
 
+// elementsTable is the list of domain.FeedElementFields.
+var elementsTable = keyset.Table{
+	Key: listKey, Select: elementColumns, From: fromElements,
+	Columns: map[string]keyset.Column{
+		listKey.Name: {SQL: elementKey}, "source": {SQL: "e.source"}, "nas": {SQL: "nullif(e.nas, '')", Nullable: true},
+		"completeUntil": {SQL: completeUntil, Nullable: true}, "lagSeconds": {SQL: lagSeconds, Nullable: true},
+	},
+}
+
+type listedElement struct {
+	domain.FeedElement
+	keyset.Keyed
+}
+
 // Elements implements domain.FeedState.
-func (s *State) Elements(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*domain.FeedElement], error) {
-	slice, err := keyset.ByKey(ctx, s.pool, listElements, listKey, elementKey, page, (*domain.FeedElement).ID, scope.Company)
+func (s *State) Elements(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.FeedElement], error) {
+	slice, err := keyset.Page(ctx, s.pool, elementsTable, listing, func(r *listedElement) *domain.FeedElement { return &r.FeedElement }, scope.Company)
 	if err != nil {
 		return slice, err
 	}
@@ -82,8 +98,8 @@ func namesOf(keys []domain.FeedKey) (sources, elements pq.StringArray) {
 }
 
 // CountElements implements domain.FeedState.
-func (s *State) CountElements(ctx context.Context, scope domain.Scope) (int, error) {
-	return pg.Count(ctx, s.pool, countElements, scope.Company)
+func (s *State) CountElements(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	return elementsTable.Count(ctx, s.pool, listing, scope.Company)
 }
 
 const (
@@ -121,52 +137,51 @@ func (s *State) countSessions(ctx context.Context, statement string, scope domai
 }
 
 const (
-	rejectColumns = `SELECT r.source, r.nas, r.reason, r.requests, r.first_at, r.last_at, r.example`
+	rejectColumns = `r.source, r.nas, r.reason, r.requests, r.first_at, r.last_at, r.example`
 	fromRejects   = `
 FROM feed_rejects r
 WHERE r.company_id = $1`
-	rejectKey    = `((r.source || chr(31) || r.nas || chr(31) || r.reason) COLLATE "C")`
-	findRejects  = rejectColumns + fromRejects + ` AND ` + rejectKey + ` = ANY($2)`
-	countRejects = `SELECT count(*) FROM feed_rejects WHERE company_id = $1`
+	rejectKey   = `((r.source || chr(31) || r.nas || chr(31) || r.reason) COLLATE "C")`
+	findRejects = `SELECT ` + rejectColumns + fromRejects + ` AND ` + rejectKey + ` = ANY($2)`
 )
+
+// rejectsTable is the list of domain.FeedRejectFields.
+var rejectsTable = keyset.Table{
+	Key: listKey, Order: keyset.Newest("lastAt"), Select: rejectColumns, From: fromRejects,
+	Columns: map[string]keyset.Column{
+		listKey.Name: {SQL: rejectKey}, "source": {SQL: "r.source"}, "nas": {SQL: "nullif(r.nas, '')", Nullable: true}, "reason": {SQL: "r.reason"},
+		"requests": {SQL: "r.requests"}, "firstAt": {SQL: "r.first_at"}, "lastAt": {SQL: "r.last_at"},
+	},
+}
 
 type listedReject struct {
 	domain.FeedReject
-	CursorKeys pg.NullableTexts
+	keyset.Keyed
 }
 
-func (r *listedReject) Keys() pg.NullableTexts { return r.CursorKeys }
-
 // Rejects implements domain.FeedState.
-func (s *State) Rejects(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*domain.FeedReject], error) {
-	if scope.Restricted() {
-		return domain.Slice[*domain.FeedReject]{}, pg.WholeCompanyOnly("rejected requests")
+func (s *State) Rejects(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.FeedReject], error) {
+	if err := pg.WholeCompanyOnly(scope, "rejected requests"); err != nil {
+		return domain.Slice[*domain.FeedReject]{}, err
 	}
-	last := query.Field{Name: "lastAt", Type: query.Time}
-	columns := map[string]keyset.Column{
-		listKey.Name: {SQL: rejectKey}, last.Name: {SQL: "r.last_at"},
-	}
-	sql := rejectColumns + `, {cursor} AS cursor_keys` + fromRejects
-	list := keyset.New(func(field string) keyset.Column { return columns[field] }, listKey, scope.Company)
-	return keyset.Rows(ctx, s.pool, list, sql, domain.Listing{Page: page, Order: []query.Order{{Field: last, Desc: true}}},
-		func(row *listedReject) *domain.FeedReject { return &row.FeedReject })
+	return keyset.Page(ctx, s.pool, rejectsTable, listing, func(r *listedReject) *domain.FeedReject { return &r.FeedReject }, scope.Company)
 }
 
 // FindRejects implements domain.FeedState.
 func (s *State) FindRejects(ctx context.Context, scope domain.Scope, ids []string) (map[string]*domain.FeedReject, error) {
-	if scope.Restricted() {
-		return nil, pg.WholeCompanyOnly("rejected requests")
+	if err := pg.WholeCompanyOnly(scope, "rejected requests"); err != nil {
+		return nil, err
 	}
 	found, err := pg.SelectAll[domain.FeedReject](ctx, s.pool, findRejects, scope.Company, pq.StringArray(ids))
 	return pg.Keyed(found, (*domain.FeedReject).ID), err
 }
 
 // CountRejects implements domain.FeedState.
-func (s *State) CountRejects(ctx context.Context, scope domain.Scope) (int, error) {
-	if scope.Restricted() {
-		return 0, pg.WholeCompanyOnly("rejected requests")
+func (s *State) CountRejects(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	if err := pg.WholeCompanyOnly(scope, "rejected requests"); err != nil {
+		return 0, err
 	}
-	return pg.Count(ctx, s.pool, countRejects, scope.Company)
+	return rejectsTable.Count(ctx, s.pool, listing, scope.Company)
 }
 
 const (
@@ -176,33 +191,47 @@ const (
  FROM usage_quarantine q
  WHERE q.company_id = $1
  GROUP BY q.physical_id, q.imsi, q.msisdn, q.source) w`
-	listWaiting  = `SELECT w.* FROM ` + waiting + ` WHERE true`
-	waitingKey   = `((w.physical_id || chr(31) || w.imsi || chr(31) || w.msisdn || chr(31) || w.source) COLLATE "C")`
-	findWaiting  = listWaiting + ` AND ` + waitingKey + ` = ANY($2)`
-	countWaiting = `SELECT count(*) FROM ` + waiting
+	fromWaiting = ` FROM ` + waiting + ` WHERE true`
+	waitingKey  = `((w.physical_id || chr(31) || w.imsi || chr(31) || w.msisdn || chr(31) || w.source) COLLATE "C")`
+	findWaiting = `SELECT w.*` + fromWaiting + ` AND ` + waitingKey + ` = ANY($2)`
 )
 
+// waitingTable is the list of domain.WaitingFields.
+var waitingTable = keyset.Table{
+	Key: listKey, Select: "w.*", From: fromWaiting,
+	Columns: map[string]keyset.Column{
+		listKey.Name: {SQL: waitingKey}, "source": {SQL: "w.source"}, "physicalId": {SQL: "nullif(w.physical_id, '')", Nullable: true},
+		"imsi": {SQL: "nullif(w.imsi, '')", Nullable: true}, "msisdn": {SQL: "nullif(w.msisdn, '')", Nullable: true},
+		"records": {SQL: "w.records"}, "bytes": {SQL: "w.bytes"}, "firstAt": {SQL: "w.first_at"}, "lastAt": {SQL: "w.last_at"},
+	},
+}
+
+type listedWaiting struct {
+	domain.WaitingUsage
+	keyset.Keyed
+}
+
 // Waiting implements domain.FeedState.
-func (s *State) Waiting(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*domain.WaitingUsage], error) {
-	if scope.Restricted() {
-		return domain.Slice[*domain.WaitingUsage]{}, pg.WholeCompanyOnly("usage that waits")
+func (s *State) Waiting(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.WaitingUsage], error) {
+	if err := pg.WholeCompanyOnly(scope, "usage that waits"); err != nil {
+		return domain.Slice[*domain.WaitingUsage]{}, err
 	}
-	return keyset.ByKey(ctx, s.pool, listWaiting, listKey, waitingKey, page, (*domain.WaitingUsage).ID, scope.Company)
+	return keyset.Page(ctx, s.pool, waitingTable, listing, func(r *listedWaiting) *domain.WaitingUsage { return &r.WaitingUsage }, scope.Company)
 }
 
 // FindWaiting implements domain.FeedState.
 func (s *State) FindWaiting(ctx context.Context, scope domain.Scope, ids []string) (map[string]*domain.WaitingUsage, error) {
-	if scope.Restricted() {
-		return nil, pg.WholeCompanyOnly("usage that waits")
+	if err := pg.WholeCompanyOnly(scope, "usage that waits"); err != nil {
+		return nil, err
 	}
 	found, err := pg.SelectAll[domain.WaitingUsage](ctx, s.pool, findWaiting, scope.Company, pq.StringArray(ids))
 	return pg.Keyed(found, (*domain.WaitingUsage).ID), err
 }
 
 // CountWaiting implements domain.FeedState.
-func (s *State) CountWaiting(ctx context.Context, scope domain.Scope) (int, error) {
-	if scope.Restricted() {
-		return 0, pg.WholeCompanyOnly("usage that waits")
+func (s *State) CountWaiting(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	if err := pg.WholeCompanyOnly(scope, "usage that waits"); err != nil {
+		return 0, err
 	}
-	return pg.Count(ctx, s.pool, countWaiting, scope.Company)
+	return waitingTable.Count(ctx, s.pool, listing, scope.Company)
 }

@@ -82,7 +82,10 @@ func (s *Store) EditGroup(ctx context.Context, scope domain.Scope, id int64, edi
 		if err := edit(edited); err != nil {
 			return nil, err
 		}
-		if err := edited.Check(); err != nil || *edited == before {
+		if edited.Name != before.Name { // one that stays may be older than the rules of names
+			err = edited.Check()
+		}
+		if err != nil || *edited == before {
 			return nil, err
 		}
 		changes := append(domain.Changed("name", before.Name, edited.Name),

@@ -9,10 +9,11 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	"simgraph/db/access"
 	"simgraph/db/audit"
 	"simgraph/db/carrier"
+	"simgraph/db/companies"
 	"simgraph/db/pg"
-	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/domain/inventory"
 )
@@ -22,7 +23,7 @@ type Store struct {
 	pool        *sqlx.DB
 	now         func() time.Time
 	subscribers *db.Subscribers
-	access      *db.Access
+	access      *access.Store
 }
 
 var (
@@ -32,7 +33,7 @@ var (
 
 // New returns the store on the pool; now is the clock.
 func New(pool *sqlx.DB, now func() time.Time) *Store {
-	return &Store{pool, now, db.NewSubscribers(pool), db.NewAccess(pool)}
+	return &Store{pool, now, db.NewSubscribers(pool), access.New(pool)}
 }
 
 // write runs do in a transaction that no other change of the company's inventory and
@@ -40,7 +41,7 @@ func New(pool *sqlx.DB, now func() time.Time) *Store {
 func (s *Store) write(ctx context.Context, scope domain.Scope, do func(tx *sqlx.Tx) (*domain.AuditEntry, error)) error {
 	return pg.Retry(ctx, func() error {
 		return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-			if _, err := usage.Lock(ctx, tx, scope.Company); err != nil {
+			if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
 				return err
 			}
 			entry, err := do(tx)
@@ -53,7 +54,7 @@ func (s *Store) write(ctx context.Context, scope domain.Scope, do func(tx *sqlx.
 }
 
 // moment is the time of a change; the database keeps microseconds.
-func (s *Store) moment() time.Time { return s.now().UTC().Truncate(time.Microsecond) }
+func (s *Store) moment() time.Time { return pg.Moment(s.now()) }
 
 const isSubscriber = `SELECT s.key FROM subscribers s WHERE s.company_id = $1 AND s.physical_id = $2`
 

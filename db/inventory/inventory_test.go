@@ -211,7 +211,7 @@ func TestAMoveCountsFromNowAndFiresAlertsOnce(t *testing.T) {
 	alerts := db.NewAlerts(f.pool, clock)
 	_, err := alerts.Create(t.Context(), f.scope, domain.AlertSpec{RuleType: domain.RuleGroupMember, Target: "13", LowerThreshold: 50, UpperThreshold: 1000})
 	f.try(err)
-	_, err = db.NewRecipients(f.pool, clock).Create(t.Context(), f.scope, "ops@acme.example")
+	_, err = db.NewRecipients(f.pool, clock).Create(t.Context(), f.scope, "ops@acme.example", domain.Choice{})
 	f.try(err)
 	use("before", clock().Add(-time.Hour))
 	for range 3 {
@@ -394,5 +394,32 @@ func TestADemotedUserChangesNoUsers(t *testing.T) {
 		f.wants(err, domain.KindForbidden, what)
 		_, err = f.store.CreateUser(t.Context(), before, domain.User{Email: "third@acme.example"})
 		f.wants(err, domain.KindForbidden, what)
+	}
+}
+
+// The fixed address of a subscriber is audited, is that of one subscriber, and is changed by
+// users of the whole company alone: usage is reported by it.
+func TestAFixedAddressIsEditedByTheWholeCompany(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	to := func(address string) func(*domain.Subscriber) error {
+		return func(s *domain.Subscriber) error {
+			s.FixedIPAddress = &address
+			return nil
+		}
+	}
+	for _, edit := range []struct {
+		scope       domain.Scope
+		id, address string
+		kind        domain.ErrorKind
+	}{
+		{f.scope, "p1", "10.1.2.3", ""}, {f.scope, "p3", "10.1.2.3", domain.KindInvalid}, {of(vans), "p1", "10.1.2.4", domain.KindForbidden},
+		{f.scope, "p1", "2001:DB8::1", domain.KindInvalid}, {f.scope, "p1", "2001:db8::1", ""}, {f.scope, "p3", "10.1.2.3", ""},
+	} {
+		_, err := f.store.EditSubscriber(t.Context(), edit.scope, edit.id, to(edit.address))
+		f.wants(err, edit.kind, edit.id+" "+edit.address)
+	}
+	if n := f.int(`SELECT count(*) FROM audit_log WHERE changes::text LIKE '%"fixedIpAddress"%2001:db8::1%'`); n != 1 {
+		t.Errorf("%d entries of the audit log have the address", n)
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
+	"simgraph/db/access"
 	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/inventory"
@@ -30,7 +30,7 @@ func (s *Store) CreateUser(ctx context.Context, caller *domain.Caller, u domain.
 		if err := inventory.CheckUser(by, &u); err != nil {
 			return nil, err
 		}
-		outcome, err := db.StoreUser(ctx, tx, caller.Scope, &u)
+		outcome, err := access.StoreUser(ctx, tx, caller.Scope, &u)
 		if err == nil && outcome != domain.Created {
 			err = domain.Invalid("email", "the company has a user %q already", u.Email)
 		}
@@ -51,7 +51,7 @@ func current(ctx context.Context, tx *sqlx.Tx, caller *domain.Caller) (*domain.C
 	if caller.UserID == 0 {
 		return caller, nil
 	}
-	account, err := db.CompanyUser(ctx, tx, caller.Scope, caller.Email)
+	account, err := access.CompanyUser(ctx, tx, caller.Scope, caller.Email)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (s *Store) EditUser(ctx context.Context, caller *domain.Caller, email strin
 		if err != nil {
 			return nil, err
 		}
-		before, err := db.CompanyUser(ctx, tx, caller.Scope, email)
+		before, err := access.CompanyUser(ctx, tx, caller.Scope, email)
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func (s *Store) EditUser(ctx context.Context, caller *domain.Caller, email strin
 		if len(changes) == 0 {
 			return nil, nil
 		}
-		if _, err := db.StoreUser(ctx, tx, caller.Scope, &after); err != nil {
+		if _, err := access.StoreUser(ctx, tx, caller.Scope, &after); err != nil {
 			return nil, err
 		}
 		return &domain.AuditEntry{Action: domain.AuditUserEdit, SubjectType: "User", SubjectID: email, Changes: changes},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/query"
 )
@@ -49,6 +50,9 @@ func parseCursor(page domain.Page, order string, keys []listKey) (Cursor, error)
 func (k listKey) reads(value *string) bool {
 	if value == nil {
 		return k.nullable()
+	}
+	if k.Column.UUID {
+		return pg.IsUUID(*value)
 	}
 	var err error
 	switch k.Field.Type {

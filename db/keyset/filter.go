@@ -19,6 +19,10 @@ type filterColumn struct {
 	// masked is the condition under which a row hides the field; "" is never,
 	// and NULL is as good as false.
 	masked string
+	// sum, unless nil, stands for sql in filters.
+	sum *Sum
+	// uuid says that sql is of that type.
+	uuid bool
 }
 
 // compileFilter returns the condition of a WHERE that e stands for, in parentheses
@@ -75,17 +79,20 @@ func (f filterSQL) join(exprs []query.Expr, negated, and bool) string {
 
 func (f filterSQL) masked(c query.Comparison, negated bool) string {
 	col := f.columns(c.Field.Name)
-	if col.masked == "" {
-		return f.comparison(c, col.sql, negated)
+	switch {
+	case col.sum != nil:
+		return f.sum(c, col.sum, negated)
+	case col.masked == "":
+		return f.comparison(c, col, negated)
 	}
-	return "((" + col.masked + ") IS NOT TRUE AND " + f.comparison(c, col.sql, negated) + ")"
+	return "((" + col.masked + ") IS NOT TRUE AND " + f.comparison(c, col, negated) + ")"
 }
 
-func (f filterSQL) comparison(c query.Comparison, col string, negated bool) string {
+func (f filterSQL) comparison(c query.Comparison, col filterColumn, negated bool) string {
 	if c.Op == query.Ne {
 		negated = !negated
 	}
-	condition, nullable := f.positive(c, col)
+	condition, nullable := f.typed(c, col)
 	switch {
 	case !negated:
 		return "(" + condition + ")"
@@ -93,6 +100,39 @@ func (f filterSQL) comparison(c query.Comparison, col string, negated bool) stri
 		return "((" + condition + ") IS NOT TRUE)"
 	}
 	return "(NOT (" + condition + "))"
+}
+
+// typed is positive of a column with its type.
+func (f filterSQL) typed(c query.Comparison, col filterColumn) (condition string, nullable bool) {
+	switch {
+	case !col.uuid:
+		return f.positive(c, col.sql)
+	case c.Op == query.Eq, c.Op == query.Ne, c.Op == query.In:
+		return f.equalUUID(c, col.sql)
+	}
+	return f.positive(c, "("+col.sql+"::text)")
+}
+
+// equalUUID compares with the values as UUIDs, so that an index on the column fits. A
+// text that is none equals no row.
+func (f filterSQL) equalUUID(c query.Comparison, col string) (condition string, nullable bool) {
+	var alternatives []string
+	var ids pq.StringArray
+	for _, v := range c.Values {
+		switch {
+		case v.Null:
+			alternatives = append(alternatives, col+" IS NULL")
+		case pg.IsUUID(v.Text):
+			ids = append(ids, v.Text)
+		}
+	}
+	if len(ids) > 0 {
+		alternatives = append(alternatives, col+" = ANY("+f.arg(ids, "uuid[]")+")")
+	}
+	if len(alternatives) == 0 {
+		return "FALSE", false
+	}
+	return strings.Join(alternatives, " OR "), len(ids) > 0
 }
 
 // positive returns the condition of the comparison, of its opposite for ne, and

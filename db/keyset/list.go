@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -24,6 +25,12 @@ type Column struct {
 	Masked string
 	// Join names what FROM must hold for sql, "" for the list's own table.
 	Join string
+	// Scale, unless nil, leads in the order by a column that is neither nullable nor masked.
+	Scale *Scale
+	// Sum, unless nil, is how filters find the field, without Join.
+	Sum *Sum
+	// UUID says that SQL is of the type uuid; the field is a Text, in canonical writing.
+	UUID bool
 }
 
 // Value is the expression as the caller may see it.
@@ -53,6 +60,8 @@ type Pieces struct {
 	Limit   string // LIMIT and OFFSET
 	Cursor  string // an array of the keys as text, for cursorOf
 	Order   string // the order in words, for cursorOf
+	// FirstKey orders by the first key alone.
+	FirstKey string
 }
 
 // New returns the list of a statement with those arguments. key is the field that
@@ -65,10 +74,11 @@ func New(columns func(string) Column, key query.Field, args ...any) *List {
 // a page that was walked backward in the order of the list.
 func Cut[T any](page domain.Page, rows []T, cursor func(T) string) domain.Slice[T] {
 	more := len(rows) > page.Limit
+	whole := page.Cursor == "" && page.Offset == 0 && len(rows) < page.Limit
 	if more {
 		rows = rows[:page.Limit]
 	}
-	s := domain.Slice[T]{Items: rows, HasNext: more, HasPrevious: page.Cursor != "" || page.Offset > 0}
+	s := domain.Slice[T]{Items: rows, HasNext: more, HasPrevious: page.Cursor != "" || page.Offset > 0, Whole: whole}
 	if page.Backward {
 		slices.Reverse(rows)
 		s.HasNext, s.HasPrevious = page.Cursor != "", more
@@ -95,8 +105,11 @@ func (l *List) Column(field string) Column {
 // Filter returns the condition of the filter.
 func (l *List) Filter(e query.Expr) string {
 	return compileFilter(e, func(field string) filterColumn {
+		if c := l.columns(field); c.Sum != nil {
+			return filterColumn{sum: c.Sum}
+		}
 		c := l.Column(field)
-		return filterColumn{sql: c.SQL, masked: c.Masked}
+		return filterColumn{sql: c.SQL, masked: c.Masked, uuid: c.UUID}
 	}, &l.Args)
 }
 
@@ -117,24 +130,48 @@ func (l *List) Pieces(listing domain.Listing) (Pieces, error) {
 		order = append(order, k.orderBy(listing.Page.Backward))
 		texts = append(texts, k.text())
 	}
-	p.OrderBy = strings.Join(order, ", ")
+	p.OrderBy, p.FirstKey = strings.Join(order, ", "), order[0]
 	p.Cursor = "ARRAY[" + strings.Join(texts, ", ") + "]"
-	p.Limit = l.limit(listing)
+	p.Limit = l.Limit(listing)
 	return p, nil
 }
 
-// limit writes the limit out, so that the planner sees it, and the offset as a
-// parameter, since every one would else be a statement of its own.
-func (l *List) limit(listing domain.Listing) string {
-	limit := listing.Page.Limit
-	if !listing.NoLookahead {
-		limit++
+// NamedKeys returns the keys of the order as columns with names, and what orders a
+// statement around this one by these names.
+func (l *List) NamedKeys(listing domain.Listing) (columns, orderBy string) {
+	var named, ordered []string
+	for i, k := range l.keys(listing.Order) {
+		name := fmt.Sprintf("key_%d", i+1)
+		named = append(named, k.Value()+" AS "+name)
+		ordered = append(ordered, k.ordered(name, listing.Page.Backward))
 	}
-	text := fmt.Sprintf("LIMIT %d", limit)
+	return strings.Join(named, ", "), strings.Join(ordered, ", ")
+}
+
+// Limit writes the limit out, so that the planner sees it, and the offset as a
+// parameter, since every one would else be a statement of its own.
+func (l *List) Limit(listing domain.Listing) string {
+	text := fmt.Sprintf("LIMIT %d", most(listing))
 	if listing.Page.Offset > 0 {
 		text += " OFFSET " + l.Arg(listing.Page.Offset, "bigint")
 	}
 	return text
+}
+
+// Within returns how many rows the list has up to the end of the page at most.
+func (l *List) Within(listing domain.Listing) string {
+	if listing.Page.Offset > 0 {
+		return l.Arg(listing.Page.Offset+most(listing), "bigint")
+	}
+	return strconv.Itoa(most(listing))
+}
+
+// most is how many rows a page is read with.
+func most(listing domain.Listing) int {
+	if listing.NoLookahead {
+		return listing.Page.Limit
+	}
+	return listing.Page.Limit + 1
 }
 
 func orderText(order []query.Order) string {
@@ -165,9 +202,16 @@ func (l *List) keys(order []query.Order) []listKey {
 
 func (k listKey) nullable() bool { return k.Column.Nullable || k.Masked != "" }
 
-// OrderBy names NULLS only where there can be any, so that plain indexes fit.
 func (k listKey) orderBy(backward bool) string {
-	text := k.Value()
+	text := k.ordered(k.Value(), backward)
+	if k.Scale != nil {
+		text = k.ordered(k.Scale.SQL, backward) + ", " + text
+	}
+	return text
+}
+
+// ordered names NULLS only where there can be any, so that plain indexes fit.
+func (k listKey) ordered(text string, backward bool) string {
 	if k.Desc != backward {
 		text += " DESC"
 		if k.nullable() {
@@ -188,6 +232,9 @@ func (k listKey) text() string {
 }
 
 func (k listKey) sqlType() string {
+	if k.Column.UUID {
+		return "uuid"
+	}
 	switch k.Field.Type {
 	case query.Integer:
 		return "bigint"
@@ -214,7 +261,7 @@ func (l *List) beyond(keys []listKey, values []*string, backward bool) string {
 		alternatives = append(alternatives, equal+k.after(value, backward))
 		if i == 0 && len(keys) > 1 && !k.nullable() {
 			// The rest implies it; it lets an index on the first key start there.
-			start = k.Value() + k.sign(backward) + "= " + value + " AND "
+			start = k.Scale.compared(k.sign(backward)+"= ", value) + k.Value() + k.sign(backward) + "= " + value + " AND "
 		}
 		equal += k.equals(value) + " AND "
 	}

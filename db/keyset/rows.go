@@ -66,5 +66,5 @@ func sliceOf[R any, P keyedRow[R], T any](page domain.Page, rows []*R, order str
 	cut := Cut(page, rows, func(row *R) string {
 		return Cursor{Order: order, Values: P(row).Keys().Values()}.String()
 	})
-	return domain.Slice[T]{Items: pg.Pluck(cut.Items, item), Cursor: cut.Cursor, HasNext: cut.HasNext, HasPrevious: cut.HasPrevious}
+	return domain.Slice[T]{Items: pg.Pluck(cut.Items, item), Cursor: cut.Cursor, HasNext: cut.HasNext, HasPrevious: cut.HasPrevious, Whole: cut.Whole}
 }

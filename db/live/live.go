@@ -15,6 +15,7 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db"
+	"simgraph/db/announce"
 	"simgraph/db/bulk"
 	"simgraph/db/companies"
 	"simgraph/db/pg"
@@ -72,7 +73,7 @@ func (l *Store) Run(ctx context.Context) error {
 		}
 	})
 	defer listener.Close()
-	if err := listener.Listen(db.LiveChannel); err != nil {
+	if err := listener.Listen(announce.Channel); err != nil {
 		return pg.Translate(err)
 	}
 	lastNotice := time.Now()
@@ -99,6 +100,10 @@ func (l *Store) Run(ctx context.Context) error {
 // listenAddress is the address with the name of the session, and with the TLS mode
 // that Open uses where none is given: the listener of lib/pq takes no more than a text.
 func listenAddress(address string) (string, error) {
+	address, err := pg.Spread(address)
+	if err != nil {
+		return "", err
+	}
 	cfg, err := pq.NewConfig(address)
 	if err != nil {
 		return "", errors.New("the database address cannot be read")
@@ -245,9 +250,9 @@ func (l *Store) wanted(ctx context.Context, scope domain.Scope, physicalIDs []st
 		return nil, err
 	}
 	keys := make([]int64, 0, len(found))
-	for _, id := range physicalIDs {
+	for i, id := range physicalIDs {
 		if found[id] == nil {
-			return nil, domain.NotFound("physicalIds", "subscriber", id)
+			return nil, domain.At(domain.Item("physicalIds", i), domain.NotFound("", "subscriber", id))
 		}
 		keys = append(keys, found[id].Key)
 	}

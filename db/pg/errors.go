@@ -34,11 +34,30 @@ func Translate(err error) error {
 		return domain.Unavailable(fmt.Errorf("%w: %w", context.DeadlineExceeded, err))
 	case pq.As(err, pqerror.CharacterNotInRepertoire, pqerror.UntranslatableCharacter) != nil:
 		return domain.Invalid("", "a text is not valid UTF-8, or holds a NUL character")
-	case unreachable(err), pq.As(err, pqerror.ReadOnlySQLTransaction, pqerror.LockNotAvailable, pqerror.IdleInTransactionSessionTimeout) != nil:
+	case unreachable(err), NoPrimary(err), pq.As(err, pqerror.ReadOnlySQLTransaction, pqerror.LockNotAvailable, pqerror.IdleInTransactionSessionTimeout) != nil:
 		return domain.Unavailable(err)
 	default:
 		return err
 	}
+}
+
+// otherRole are the errors of the driver for a host that is not as target_session_attrs
+// of the address asks.
+var otherRole = []string{
+	"server is in hot standby mode", "server is not in hot standby mode", "session is read-only", "session is not read-only",
+}
+
+// NoPrimary reports whether the driver connected to no host of an address since those that
+// answered are not as its target_session_attrs asks: during a failover none is the primary.
+func NoPrimary(err error) bool {
+	if err == nil {
+		return false
+	}
+	text := err.Error()
+	if fault, is := domain.AsError(err); is && fault.Unwrap() != nil {
+		text = fault.Unwrap().Error()
+	}
+	return slices.ContainsFunc(otherRole, func(role string) bool { return strings.Contains(text, role) })
 }
 
 func stopped(err error) bool {
@@ -56,6 +75,10 @@ var lostNode = []string{
 	"terminating connection due to", "the database system is",
 }
 
+// lostCopy begin the errors of the coordinator for a node that ends while it is sent the
+// rows of an INSERT.
+var lostCopy = []string{"failed to COPY to shard", "failed to complete COPY on"}
+
 // unreachable reports whether the server is gone, going, not yet there, or out of
 // a resource, which another attempt may find otherwise.
 func unreachable(err error) bool {
@@ -67,6 +90,8 @@ func unreachable(err error) bool {
 			return strings.HasPrefix(string(refused.Code), "57P0")
 		case pqerror.ClassInternalError:
 			return slices.ContainsFunc(lostNode, func(text string) bool { return strings.Contains(refused.Message, text) })
+		case pqerror.ClassSystemError:
+			return slices.ContainsFunc(lostCopy, func(text string) bool { return strings.HasPrefix(refused.Message, text) })
 		}
 		return false
 	}

@@ -8,10 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
-	"net/url"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -66,7 +63,7 @@ func (opt *Options) observer() stmtcache.Observer {
 
 const (
 	defaultMaxConns = 8
-	oldestServer    = 14
+	oldestServer    = 15
 	// startupPatience is for a server that says it is starting.
 	startupPatience = time.Minute
 	// refusalPatience is for one whose port is still closed, as it is when both
@@ -77,7 +74,7 @@ const (
 	connectTimeout = 10 * time.Second
 )
 
-// Open connects to PostgreSQL 14 or newer. A server that is starting up is
+// Open connects to PostgreSQL 15 or newer. A server that is starting up is
 // waited for, up to a minute. Struct fields are matched to columns in snake
 // case: PhysicalID is physical_id.
 func Open(ctx context.Context, url string, opt Options) (*sqlx.DB, error) {
@@ -90,7 +87,7 @@ func Open(ctx context.Context, url string, opt Options) (*sqlx.DB, error) {
 		return nil, err
 	}
 	if err := reach(ctx, pool); err != nil {
-		return nil, errors.Join(fmt.Errorf("the database at %s: %w", place(cfg), err), pool.Close())
+		return nil, errors.Join(&ConnectError{Place: place(cfg), Err: err}, pool.Close())
 	}
 	return pool, nil
 }
@@ -114,20 +111,16 @@ func newPool(cfg pq.Config, opt Options, network stmtcache.ContextDialer) (*sqlx
 }
 
 func configure(address string, opt Options) (pq.Config, error) {
-	cfg, err := pq.NewConfig(address)
+	cfg, err := parse(address)
 	if err != nil {
-		// The text of a url.Error holds the whole address, password and all.
-		if bad, ok := errors.AsType[*url.Error](err); ok {
-			err = bad.Err
-		}
-		return cfg, fmt.Errorf("the database address: %w", err)
+		return cfg, err
 	}
 	// libpq's default, other than lib/pq's, works with servers without TLS.
 	if cfg.SSLMode == "" && cfg.SSLNegotiation != pq.SSLNegotiationDirect {
 		cfg.SSLMode = pq.SSLModePrefer
 	}
 	// A socket has no address: one in the environment would win over its path.
-	if filepath.IsAbs(cfg.Host) {
+	if isSocket(cfg.Host) {
 		cfg.Hostaddr, cfg.SSLMode = netip.Addr{}, pq.SSLModeDisable
 	}
 	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, connectTimeout)
@@ -173,18 +166,6 @@ func (opt *Options) Unset(ctx context.Context, pool *sqlx.DB) (names []string, e
 	return names, Translate(err)
 }
 
-// place names the server for error messages, without credentials.
-func place(cfg pq.Config) string {
-	host := cfg.Host
-	if cfg.Hostaddr.IsValid() {
-		host = cfg.Hostaddr.String()
-	}
-	if filepath.IsAbs(host) {
-		return host
-	}
-	return net.JoinHostPort(host, strconv.Itoa(int(cfg.Port)))
-}
-
 // reach waits for the server and refuses one that is too old, or a worker of Citus.
 func reach(ctx context.Context, pool *sqlx.DB) error {
 	began := time.Now()
@@ -225,7 +206,7 @@ func patienceFor(err error) time.Duration {
 	switch {
 	case pq.As(err, pqerror.CannotConnectNow) != nil:
 		return startupPatience
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case errors.Is(err, syscall.ECONNREFUSED), NoPrimary(err):
 		return refusalPatience
 	default:
 		return 0

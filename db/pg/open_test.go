@@ -128,6 +128,8 @@ func TestAnAddressThatCannotBeUsed(t *testing.T) {
 	absent.Path = "/absent"
 	for _, c := range []struct{ name, address, want string }{
 		{"no address at all", "postgres://u:s3cret@host:port/x", "the database address: invalid port"},
+		{"another database", "mysql://root:s3cret@db:3306/x", "mysql:// is not PostgreSQL: it is to be postgres://"},
+		{"a host alone", "db.example/s3cret", "the database address: it is to be postgres://"},
 		{"no such setting", "sslmode=perhaps password=s3cret", "the database address"},
 		{"no socket", "postgres://u:s3cret@/x?host=" + t.TempDir(), "no such file"},
 		{"wrong password", wrong.String(), "password authentication failed"},
@@ -143,6 +145,23 @@ func TestAnAddressThatCannotBeUsed(t *testing.T) {
 				t.Fatalf("the error reveals too much: %s", text)
 			}
 		})
+	}
+}
+
+func TestHostsOfAnAddress(t *testing.T) {
+	t.Parallel()
+	for address, place := range map[string]string{
+		"postgres://u:p,w@one:5433/x":                            "one:5433",
+		"postgres://u:p%40w@one:5433,two/x":                      "one:5433,two:5432",
+		"postgresql://u@[::1]:5433,[fd00::2],10.0.0.1:6000/x":    "[::1]:5433,[fd00::2]:5432,10.0.0.1:6000",
+		"postgres://one,two/x?port=5433,5434&sslmode=disable":    "one:5433,two:5434",
+		"postgres:///x?host=/run/a,/run/b":                       "/run/a,/run/b",
+		"host=one,two port=5433 dbname=x password='a://b mysql'": "one:5433,two:5433",
+		"mysql://db/x": "",
+	} {
+		if got := pg.Place(address); got != place {
+			t.Errorf("%s is at %q, not %q", address, got, place)
+		}
 	}
 }
 
@@ -252,6 +271,7 @@ func TestTranslatedErrors(t *testing.T) {
 		{"connection lost", &pq.Error{Code: "08006"}, domain.KindUnavailable, nil},
 		{"a node that ends", &pq.Error{Code: "XX000", Message: "SSL SYSCALL error: EOF detected"}, domain.KindUnavailable, nil},
 		{"a node that is killed", &pq.Error{Code: "XX000", Message: "server closed the connection unexpectedly"}, domain.KindUnavailable, nil},
+		{"a node that is killed amid its rows", &pq.Error{Code: "58030", Message: "failed to COPY to shard 102008 on 10.0.0.2:5432"}, domain.KindUnavailable, nil},
 		{"a node that is away", &pq.Error{Code: "XX000", Message: "failure on connection marked as essential: 127.0.0.1:9701"}, domain.KindUnavailable, nil},
 		{"bad connection", driver.ErrBadConn, domain.KindUnavailable, driver.ErrBadConn},
 		{"cut off", fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), domain.KindUnavailable, io.ErrUnexpectedEOF},

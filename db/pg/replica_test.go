@@ -60,6 +60,40 @@ func openReplica(t *testing.T, address, cluster string) *pg.Replica {
 
 // A read that waits for an answer which does not come ends when the connections
 // are closed, although its context goes on.
+// During a failover those hosts of an address that answer are standbys: requests are
+// Unavailable, and a start says in one line what to do.
+func TestAnAddressWithoutAPrimaryIsUnavailable(t *testing.T) {
+	t.Parallel()
+	pair := dbtest.NewPair(t)
+	both, err := pg.Open(t.Context(), pair.Both("read-write"), pg.Options{MaxConns: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = both.Close() })
+	both.SetMaxIdleConns(0)
+	var standby bool
+	if err := both.GetContext(t.Context(), &standby, `SELECT pg_is_in_recovery()`); err != nil || standby {
+		t.Error(standby, err)
+	}
+	_, err = pg.Open(t.Context(), pair.Standby+"&target_session_attrs=read-write", pg.Options{})
+	if text := fmt.Sprint(err); !pg.NoPrimary(err) || strings.Contains(text, "\n") || !strings.Contains(text, "hot standby") || !strings.Contains(text, "promote a standby") {
+		t.Errorf("%q", text)
+	}
+	if fault, is := domain.AsError(pg.Translate(err)); !is || fault.Kind != domain.KindUnavailable {
+		t.Errorf("%v is not unavailable", err)
+	}
+	pair.KillPrimary()
+	err = both.GetContext(t.Context(), &standby, `SELECT pg_is_in_recovery()`)
+	translated := pg.Translate(err)
+	if fault, is := domain.AsError(translated); err == nil || !is || fault.Kind != domain.KindUnavailable || !pg.NoPrimary(translated) {
+		t.Errorf("%v is not unavailable", err)
+	}
+	pair.Promote()
+	if err := both.GetContext(t.Context(), &standby, `SELECT pg_is_in_recovery()`); err != nil || standby {
+		t.Error(standby, err)
+	}
+}
+
 func TestReadsEndAtOnceWhenTheConnectionsOfAReplicaAreClosed(t *testing.T) {
 	t.Parallel()
 	standby := openReplica(t, dbtest.URL(t), "")

@@ -95,5 +95,5 @@ func MapSlice[A, B any](s domain.Slice[A], to func(A) B) domain.Slice[B] {
 	for i, item := range s.Items {
 		items[i] = to(item)
 	}
-	return domain.Slice[B]{Items: items, Cursor: s.Cursor, HasNext: s.HasNext, HasPrevious: s.HasPrevious}
+	return domain.Slice[B]{Items: items, Cursor: s.Cursor, HasNext: s.HasNext, HasPrevious: s.HasPrevious, Whole: s.Whole}
 }

@@ -14,7 +14,11 @@ func GroupsOf(scope domain.Scope) any {
 	return pq.Int64Array(scope.Groups)
 }
 
-// WholeCompanyOnly returns the Forbidden error for users of groups.
-func WholeCompanyOnly(what string) error {
-	return domain.Forbidden("users of groups may not see or change %s", what)
+// WholeCompanyOnly returns a Forbidden error for users of groups, to whom the scope shows
+// only these.
+func WholeCompanyOnly(scope domain.Scope, what string) error {
+	if scope.Restricted() {
+		return domain.Forbidden("users of groups may not see or change %s", what)
+	}
+	return nil
 }

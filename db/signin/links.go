@@ -6,7 +6,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
+	"simgraph/db/access"
 	"simgraph/db/audit"
 	"simgraph/db/credential"
 	"simgraph/db/pg"
@@ -35,7 +35,7 @@ VALUES ($1, $2, $3, $4, $5)`
 func (s *Store) Issue(ctx context.Context, scope domain.Scope, email string, lifetime time.Duration) (*signin.IssuedLink, error) {
 	link := &signin.IssuedLink{Code: domain.Secret(credential.New(credential.Link, scope.Company, credential.SecretBytes))}
 	return link, pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		user, err := db.CompanyUser(ctx, tx, scope, email)
+		user, err := access.CompanyUser(ctx, tx, scope, email)
 		if err != nil {
 			return err
 		}

@@ -11,12 +11,11 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
-	"simgraph/db"
+	"simgraph/db/access"
 	"simgraph/db/audit"
 	"simgraph/db/companies"
 	"simgraph/db/credential"
 	"simgraph/db/pg"
-	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/domain/inventory"
 	"simgraph/domain/signin"
@@ -160,7 +159,7 @@ func (s *Store) account(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, lo
 	if user != nil && len(inventory.UserChanges(user, withRights(user, login.Rights))) == 0 {
 		return user, nil, nil
 	}
-	if _, err := usage.Lock(ctx, tx, scope.Company); err != nil {
+	if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
 		return nil, nil, err
 	}
 	if user, err = s.known(ctx, tx, scope, login.Identity); err == nil && user == nil {
@@ -178,7 +177,7 @@ func (s *Store) known(ctx context.Context, in sqlx.QueryerContext, scope domain.
 	if err != nil || len(emails) == 0 {
 		return nil, err
 	}
-	user, err := db.CompanyUser(ctx, in, scope, emails[0])
+	user, err := access.CompanyUser(ctx, in, scope, emails[0])
 	if err == nil && user.Disabled {
 		err = &signin.Refusal{Why: signin.RefusedDisabled, Message: "Your account is disabled. Ask your administrator."}
 	}
@@ -192,7 +191,7 @@ func (s *Store) newcomer(ctx context.Context, in sqlx.QueryerContext, scope doma
 	if login.Email == (domain.Email{}) || !login.Create && !login.Link {
 		return nil, &signin.Refusal{Why: signin.RefusedUnknown, Message: "You have no account here, and signing in makes none. Ask your administrator for one."}
 	}
-	user, err := db.CompanyUser(ctx, in, scope, login.Email.String())
+	user, err := access.CompanyUser(ctx, in, scope, login.Email.String())
 	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindNotFound {
 		if !login.Create {
 			return nil, &signin.Refusal{Why: signin.RefusedUnknown, Message: "There is no account with your e-mail address. Ask your administrator for one."}
@@ -227,9 +226,9 @@ func withRights(user *domain.User, rights signin.Rights) *domain.User {
 // storeRights writes a user with the rights, under the lock of the company.
 func storeRights(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, before *domain.User, rights signin.Rights) (*domain.User, *domain.AuditEntry, error) {
 	after := withRights(before, rights)
-	outcome, err := db.StoreUser(ctx, tx, scope, after)
+	outcome, err := access.StoreUser(ctx, tx, scope, after)
 	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindInvalid {
-		if fault.Field == "groups" {
+		if fault.Field == domain.UserGroupsField {
 			return nil, nil, wrongSetup()
 		}
 		return nil, nil, emailTaken()
@@ -244,7 +243,7 @@ func storeRights(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, before *d
 	if len(entry.Changes) == 0 && outcome != domain.Created {
 		entry = nil
 	}
-	stored, err := db.CompanyUser(ctx, tx, scope, after.Email)
+	stored, err := access.CompanyUser(ctx, tx, scope, after.Email)
 	return stored, entry, err
 }
 
@@ -253,8 +252,8 @@ func sealedFor(company domain.CompanyID, session []byte) []byte {
 	return fmt.Appendf(nil, "refresh %d %x", company, session)
 }
 
-// moment is now; the database keeps microseconds.
-func (s *Store) moment() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }
+// moment is now, as the database keeps it.
+func (s *Store) moment() time.Time { return pg.Moment(s.Now()) }
 
 // record writes entries of the audit log, as the last statements of a transaction.
 func record(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, entries ...*domain.AuditEntry) error {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
+	"simgraph/db/access"
 	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -61,7 +61,7 @@ func (s *Store) companyOfMachine(ctx context.Context, machine *signin.Machine) (
 }
 
 func (s *Store) grant(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, assertion *signin.Assertion, wanted []domain.Permission) (*domain.Grant, error) {
-	user, err := db.CompanyUser(ctx, tx, scope, assertion.User.String())
+	user, err := access.CompanyUser(ctx, tx, scope, assertion.User.String())
 	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindNotFound {
 		return nil, &signin.Refusal{Why: signin.RefusedSetup, Message: "the user of this program does not exist"}
 	}
@@ -72,10 +72,10 @@ func (s *Store) grant(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, asse
 		return nil, &signin.Refusal{Why: signin.RefusedDisabled, Message: "the user of this program is disabled"}
 	}
 	held := slices.DeleteFunc(slices.Clone(assertion.Scopes), func(p domain.Permission) bool { return !slices.Contains(user.Permissions, p) })
-	scopes, err := db.Grantable(wanted, held)
+	scopes, err := access.Grantable(wanted, held)
 	if err != nil {
 		return nil, err
 	}
-	return db.IssueToken(ctx, tx, scope, user, scopes, s.moment().Add(domain.TokenLifetime), true,
+	return access.IssueToken(ctx, tx, scope, user, scopes, s.moment().Add(domain.TokenLifetime), true,
 		domain.Became("issuer", assertion.Issuer), domain.Became("subject", assertion.Subject))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
-	"simgraph/db"
+	"simgraph/db/access"
 	"simgraph/db/audit"
 	"simgraph/db/credential"
 	"simgraph/db/pg"
@@ -45,7 +45,7 @@ type Options struct {
 // Store keeps sessions in PostgreSQL.
 type Store struct {
 	pool   *sqlx.DB
-	access *db.Access
+	access *access.Store
 	Options
 
 	mu       sync.Mutex
@@ -59,7 +59,7 @@ var (
 )
 
 // New returns the store on the pool. Access checks keys and tokens.
-func New(pool *sqlx.DB, access *db.Access, options Options) *Store {
+func New(pool *sqlx.DB, access *access.Store, options Options) *Store {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
@@ -155,7 +155,7 @@ func (s *Store) begin(ctx context.Context, of *origin) (begun *signin.Begun, err
 
 // beginIn stores a session and its entry of the audit log.
 func (s *Store) beginIn(ctx context.Context, tx *sqlx.Tx, of *origin) (*signin.Begun, error) {
-	now := s.Now().UTC().Truncate(time.Microsecond)
+	now := pg.Moment(s.Now())
 	ends := now.Add(s.Most)
 	if !of.until.IsZero() && of.until.Before(ends) {
 		ends = of.until
@@ -224,7 +224,7 @@ func earlier(a, b time.Time) time.Time {
 
 const authenticateSession = `
 SELECT u.user_id, u.email, u.permissions, COALESCE(s.scopes, u.permissions) AS scopes, k.scopes AS key_scopes, s.expires_at,
-       COALESCE(s.access_key_id, '') AS access_key_id, c.company_id, c.external_id, c.name, c.billing_day, c.time_zone,
+       COALESCE(s.access_key_id, '') AS access_key_id, c.company_id, c.external_id, c.name, c.billing_day, c.time_zone, c.country_code,
        array_agg(g.group_id ORDER BY g.group_id) FILTER (WHERE g.group_id IS NOT NULL) AS groups,
        array_agg(g.group_id ORDER BY g.group_id) FILTER (WHERE g.hide_tariff_details) AS masked
 FROM web_sessions s
@@ -250,7 +250,7 @@ func (s *Store) Authenticate(ctx context.Context, session domain.Secret) (*domai
 		return nil, noSession()
 	}
 	hash := credential.Hash(session)
-	row, err := pg.GetOne[db.CallerRow](ctx, s.pool, noSession(), authenticateSession, company, hash, s.Now())
+	row, err := pg.GetOne[access.CallerRow](ctx, s.pool, noSession(), authenticateSession, company, hash, s.Now())
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@
 package silence
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/audit"
+	"simgraph/db/companies"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -29,8 +31,8 @@ var _ silence.Silences = (*Store)(nil)
 // New returns the store on the pool; now is the clock.
 func New(pool *sqlx.DB, now func() time.Time) *Store { return &Store{pool, now} }
 
-// moment is now; the database keeps microseconds.
-func (s *Store) moment() time.Time { return s.now().UTC().Truncate(time.Microsecond) }
+// moment is now, as the database keeps it.
+func (s *Store) moment() time.Time { return pg.Moment(s.now()) }
 
 func noSilence(id int64) error { return domain.NotFound("silenceId", "silence", pg.FormatInt(id)) }
 
@@ -39,12 +41,12 @@ const (
 FROM silences n
 JOIN companies own ON own.company_id = n.company_id
 WHERE n.company_id = $1`
-	selectSilences = `SELECT n.silence_id, n.reason, n.alert_ids AS alerts, n.group_ids AS wanted, n.tag_names AS tags, n.physical_ids AS physicals,
-  n.starts_at, n.ends_at, n.weekly AS windows, n.created_by, n.created_at, own.time_zone, own.billing_day` + fromSilences
-	findSilences = selectSilences + ` AND n.silence_id = ANY($2)`
-	// endedOrNot selects those that are over at $2 or not, and all where $3 is NULL.
-	endedOrNot    = ` AND ($3::boolean IS NULL OR (n.ends_at <= $2) = $3)`
-	countSilences = `SELECT count(*)` + fromSilences + endedOrNot
+	silenceColumns = `n.silence_id, n.reason, n.alert_ids AS alerts, n.group_ids AS wanted, n.tag_names AS tags, n.physical_ids AS physicals,
+  n.starts_at, n.ends_at, n.weekly AS windows, n.created_by, n.created_at, own.time_zone, own.billing_day`
+	selectSilences = `SELECT ` + silenceColumns + fromSilences
+	findSilences   = selectSilences + ` AND n.silence_id = ANY($2)`
+	// countActive counts those that are not over at $2.
+	countActive = `SELECT count(*)` + fromSilences + ` AND n.ends_at > $2`
 )
 
 type row struct {
@@ -64,39 +66,45 @@ func (r *row) silence() (*silence.Silence, error) {
 }
 
 func (s *Store) wholeOnly(scope domain.Scope) error {
-	if scope.Restricted() {
-		return pg.WholeCompanyOnly("silences")
-	}
-	return nil
+	return pg.WholeCompanyOnly(scope, "silences")
+}
+
+// table is the list of silence.Fields; $2 is now.
+var table = keyset.Table{
+	Key: query.Field{Name: "silenceId", Type: query.Integer}, Select: silenceColumns, From: fromSilences + ` AND $2::timestamptz IS NOT NULL`,
+	Columns: map[string]keyset.Column{
+		"silenceId": {SQL: "n.silence_id"}, "reason": {SQL: "n.reason"}, "isEnded": {SQL: "(n.ends_at <= $2)"},
+		"startsAt": {SQL: "n.starts_at"}, "endsAt": {SQL: "n.ends_at"}, "createdBy": {SQL: "n.created_by"}, "createdAt": {SQL: "n.created_at"},
+	},
+}
+
+type listedRow struct {
+	row
+	keyset.Keyed
 }
 
 // List implements silence.Silences.
-func (s *Store) List(ctx context.Context, scope domain.Scope, ended *bool, page domain.Page) (slice domain.Slice[*silence.Silence], err error) {
+func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (slice domain.Slice[*silence.Silence], err error) {
 	if err := s.wholeOnly(scope); err != nil {
 		return slice, err
 	}
-	rows, err := keyset.ByKey(ctx, s.pool, selectSilences+endedOrNot, query.Field{Name: "id", Type: query.Integer}, "n.silence_id", page,
-		func(of *row) string { return pg.FormatInt(of.SilenceID) }, scope.Company, s.moment(), ended)
-	if err != nil {
-		return slice, err
-	}
 	var broken error
-	slice = pg.MapSlice(rows, func(r *row) *silence.Silence {
+	slice, err = keyset.Page(ctx, s.pool, table, listing, func(r *listedRow) *silence.Silence {
 		of, err := r.silence()
 		if err != nil {
 			broken = err
 		}
 		return of
-	})
-	return slice, broken
+	}, scope.Company, s.moment())
+	return slice, cmp.Or(err, broken)
 }
 
 // Count implements silence.Silences.
-func (s *Store) Count(ctx context.Context, scope domain.Scope, ended *bool) (int, error) {
+func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
 	if err := s.wholeOnly(scope); err != nil {
 		return 0, err
 	}
-	return pg.Count(ctx, s.pool, countSilences, scope.Company, s.moment(), ended)
+	return table.Count(ctx, s.pool, listing, scope.Company, s.moment())
 }
 
 // FindMany implements silence.Silences.
@@ -133,16 +141,12 @@ func find(ctx context.Context, in sqlx.QueryerContext, company domain.CompanyID,
 	return found[0], nil
 }
 
-// lockSilencer keeps other changes of the company's silences away, so that the bound on
-// their number holds.
-const lockSilencer = `SELECT company_id FROM companies WHERE company_id = $1 FOR NO KEY UPDATE`
-
 func (s *Store) changing(ctx context.Context, scope domain.Scope, do func(*sqlx.Tx) error) error {
 	if err := s.wholeOnly(scope); err != nil {
 		return err
 	}
 	return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		if _, err := tx.ExecContext(ctx, lockSilencer, scope.Company); err != nil {
+		if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
 			return err
 		}
 		return do(tx)
@@ -160,9 +164,7 @@ RETURNING silence_id`
 // Create implements silence.Silences. It also removes those that ended long ago.
 func (s *Store) Create(ctx context.Context, scope domain.Scope, spec silence.Spec) (created *silence.Silence, err error) {
 	at := s.moment()
-	if spec.StartsAt.Before(at) {
-		spec.StartsAt = at
-	}
+	spec.Begin(at)
 	if err := spec.Check(at); err != nil {
 		return nil, err
 	}
@@ -170,7 +172,7 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec silence.Spe
 		if _, err := pg.Affected(ctx, tx, pruneSilences, scope.Company, at.Add(-silence.Kept)); err != nil {
 			return err
 		}
-		n, err := pg.Count(ctx, tx, countSilences, scope.Company, at, false)
+		n, err := pg.Count(ctx, tx, countActive, scope.Company, at)
 		if err != nil {
 			return err
 		}

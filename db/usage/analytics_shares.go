@@ -16,6 +16,9 @@ func (a *Analytics) Breakdown(ctx context.Context, scope domain.Scope, of []doma
 	if len(of) == 0 {
 		return nil, nil
 	}
+	if err := by.CheckSpan(span); err != nil {
+		return nil, err
+	}
 	q := newUsageQuery(scope, of, span)
 	parts, distinct, err := a.parts(ctx, scope, q, by)
 	if err != nil {
@@ -90,6 +93,8 @@ FROM (` + q.protocols() + `) AS u`, false, nil
 		return `
 SELECT subject, ip_address AS value, NULL::text AS label, last_seen, mobile_originated, mobile_terminated
 FROM (` + sql + `) AS u`, distinct, err
+	case domain.BySource:
+		return recordedSources + q.recordsOfSpan(), false, nil
 	case domain.ByGroup:
 		return q.attributes(by, pg.Fill(sumByGroup, "usage", q.volumes(splitDays(q.span))), nil), false, nil
 	}
@@ -201,9 +206,19 @@ WHERE a.company_id = {company} AND a.month = ANY({months})`
 SELECT m.subject, d.ip_address, d.ip_last_seen AS last_seen, d.ip_originated AS mobile_originated, d.ip_terminated AS mobile_terminated`
 	otherAddresses = `
 SELECT m.subject, d.ip_address, d.last_seen, d.mobile_originated, d.mobile_terminated`
+	recordedSources = `
+SELECT m.subject, r.source AS value, r.source AS label, NULL::timestamptz AS last_seen, r.mobile_originated, r.mobile_terminated`
 	recordedAddresses = `
 SELECT m.subject, r.ip_address, date_trunc('second', r.ended_at) AS last_seen, r.mobile_originated, r.mobile_terminated`
 )
+
+// recordsOfSpan is over the ledger's records r in the span, which are read once, whatever
+// the subjects are.
+func (q *usageQuery) recordsOfSpan() string {
+	sql := q.fill(`
+JOIN usage_records r ON r.company_id = {company} AND r.started_at >= {start} AND r.started_at < {end}`)
+	return q.ofSubjects(sql)
+}
 
 // records is over the ledger's records r on some days, within the span and with
 // an address.
@@ -212,6 +227,11 @@ func (q *usageQuery) records(days []time.Time) string {
 CROSS JOIN unnest({days}) AS w(day)
 JOIN usage_records r ON r.company_id = {company} AND r.started_at >= greatest(w.day, {start}) AND r.started_at < least(w.day + interval '1 day', {end})
   AND r.ip_address IS NOT NULL`, "days", q.arg(TimeArray(days), "timestamptz[]"))
+	return q.ofSubjects(sql)
+}
+
+// ofSubjects is over records r, which sql joins, with the subjects m that they count for.
+func (q *usageQuery) ofSubjects(sql string) string {
 	if q.isWhole() {
 		return "\nFROM (SELECT 1::bigint AS subject) AS m" + sql
 	}

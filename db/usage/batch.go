@@ -2,6 +2,7 @@ package usage
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -33,6 +34,9 @@ type usageBatch struct {
 	entries []*usageEntry
 	// readings are the cumulative records, in the order of the call.
 	readings []*reading
+	// followed are the new ones of the entries that say more of their session than its
+	// id, in the order of time.
+	followed []*reading
 	// oldest is from when on the ledger takes records.
 	oldest  time.Time
 	results []domain.Recorded
@@ -51,7 +55,7 @@ func newUsageBatch(records []domain.UsageRecord, now, oldest time.Time) *usageBa
 			b.results[i] = domain.Rejected(err)
 			continue
 		}
-		if record.Report != nil {
+		if record.IsCumulative() {
 			b.readings = append(b.readings, &reading{UsageRecord: record, names: record.Names(), place: i})
 			continue
 		}
@@ -66,6 +70,22 @@ func newUsageBatch(records []domain.UsageRecord, now, oldest time.Time) *usageBa
 	}
 	slices.SortFunc(b.entries, func(x, y *usageEntry) int { return bytes.Compare(x.identity[:], y.identity[:]) })
 	return b
+}
+
+// without drops the entries that were answered.
+func (b *usageBatch) without(answered map[*usageEntry]bool) {
+	b.entries = slices.DeleteFunc(b.entries, func(e *usageEntry) bool { return answered[e] })
+}
+
+// follow notes the fresh entries that their sessions follow.
+func (b *usageBatch) follow(fresh []*usageEntry) {
+	b.followed = nil
+	for _, e := range fresh {
+		if e.Report != nil {
+			b.followed = append(b.followed, &reading{UsageRecord: e.UsageRecord, names: e.Names(), place: e.claims[0].place, subscriber: e.subscriber})
+		}
+	}
+	slices.SortStableFunc(b.followed, func(x, y *reading) int { return cmp.Or(x.EndedAt.Compare(y.EndedAt), cmp.Compare(x.place, y.place)) })
 }
 
 // answer gives the records of an identity their status. The digest is that of

@@ -147,17 +147,40 @@ LEFT JOIN LATERAL (
   SELECT s.key FROM subscribers s WHERE s.company_id = $1 AND s.physical_id = n.physical_id OFFSET 0
 ) s ON true`
 
-// findSubscribers sets the subscriber of each entry that has one.
-func findSubscribers(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, entries []*usageEntry) error {
-	var keys pq.Int64Array
-	ids := textArray(entries, func(e *usageEntry) string { return e.PhysicalID })
-	if err := tx.QueryRowxContext(ctx, findUsageSubscribers, company, ids).Scan(&keys); err != nil {
-		return err
+// nameEntries finds the subscribers of entries that are not named by their physicalId
+// alone, and rejects those of which two names are of different subscribers.
+func (b *usageBatch) nameEntries(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) error {
+	var named []*usageEntry
+	for _, e := range b.entries {
+		if e.IMSI != "" || e.MSISDN != "" {
+			named = append(named, e)
+		}
 	}
-	for i, e := range entries {
-		e.subscriber = keys[i]
+	if len(named) == 0 {
+		return nil
 	}
-	return nil
+	disagree, err := findSubscribers(ctx, tx, company, named)
+	answered := map[*usageEntry]bool{}
+	for i, e := range named {
+		if err == nil && disagree[i] {
+			answered[e] = true
+			for _, c := range e.claims {
+				b.results[c.place] = domain.Rejected(errDisagree)
+			}
+		}
+	}
+	b.without(answered)
+	return err
+}
+
+// findSubscribers sets the subscriber of each entry that has one, and returns which of
+// them are named as two.
+func findSubscribers(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, entries []*usageEntry) ([]bool, error) {
+	keys, disagree, err := findNames(ctx, tx, company, pg.Pluck(entries, func(e *usageEntry) *domain.UsageRecord { return &e.UsageRecord }))
+	for i, key := range keys {
+		entries[i].subscriber = key
+	}
+	return disagree, err
 }
 
 // quarantine holds back the fresh entries of unknown subscribers and returns
@@ -165,7 +188,7 @@ func findSubscribers(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID,
 func (b *usageBatch) quarantine(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, fresh []*usageEntry) ([]*usageEntry, error) {
 	accepted, unknown := bySubscriber(fresh)
 	if len(unknown) > 0 {
-		if err := findSubscribers(ctx, tx, company, unknown); err != nil {
+		if _, err := findSubscribers(ctx, tx, company, unknown); err != nil {
 			return nil, err
 		}
 		appeared, held := bySubscriber(unknown)

@@ -14,6 +14,7 @@ import (
 	"simgraph/db/audit"
 	"simgraph/db/companies"
 	"simgraph/db/pg"
+	"simgraph/db/retention"
 	"simgraph/domain"
 )
 
@@ -36,7 +37,7 @@ type Ledger struct {
 	databaseNow func() time.Time
 	rules       domain.LedgerRules
 	started     time.Time
-	waits       waits
+	waits       retention.Waits
 }
 
 // NewLedger returns the store on the pool, from where on its Rules.Quiet counts.

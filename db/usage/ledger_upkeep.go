@@ -60,7 +60,7 @@ func (l *Ledger) step(ctx context.Context, by *domain.Actor) (step domain.Ledger
 		if s.Months, err = ledgerMonths(ctx, tx); err != nil {
 			return err
 		}
-		waited, err := l.waits.now(ctx, tx, l.uptime())
+		waited, err := l.waits.Now(ctx, tx, l.uptime())
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package usage
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -10,42 +9,6 @@ import (
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
-
-// waits measures what housekeeping waits by: how long servers were seen to run, as a
-// time since the epoch. A process adds what its own monotonic clock has measured since it
-// first read the database, so that neither clock that is set shortens a wait. While no
-// server runs, none passes.
-type waits struct {
-	mu sync.Mutex
-	// since is what the database had when the process had run for uptime.
-	since  time.Time
-	uptime time.Duration
-}
-
-const (
-	readWaited = `SELECT waited FROM usage_ledger`
-	noteWaited = `UPDATE usage_ledger SET waited = greatest(waited, $1)`
-)
-
-// now returns the time to wait by, and notes it. Any number of instances may.
-func (w *waits) now(ctx context.Context, tx *sqlx.Tx, uptime time.Duration) (time.Time, error) {
-	type row struct{ Waited int64 }
-	read, err := pg.GetOne[row](ctx, tx, nil, readWaited)
-	if err != nil {
-		return time.Time{}, err
-	}
-	stored := time.UnixMicro(read.Waited).UTC()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.since.IsZero() {
-		w.since, w.uptime = stored, uptime
-	}
-	measured := w.since.Add(uptime - w.uptime)
-	if !measured.After(stored) {
-		return stored, nil
-	}
-	return measured, execute(ctx, tx, noteWaited, measured.UnixMicro())
-}
 
 const (
 	// adoptWaits begins the waits of steps that were taken by a version without them.

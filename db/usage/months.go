@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
+	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -82,7 +83,7 @@ var errReopened = errors.New("usage was booked into the month")
 func (u *Store) sumMonth(ctx context.Context, company domain.CompanyID, month time.Time) error {
 	run := uuid.New()
 	err := pg.InTx(ctx, u.pool, func(tx *sqlx.Tx) error {
-		if _, err := Lock(ctx, tx, company); err != nil {
+		if _, err := companies.Lock(ctx, tx, company); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, beginMonth, company, month, run)
@@ -168,7 +169,7 @@ func (a *Analytics) ready(ctx context.Context, q *usageQuery, days []time.Time) 
 func (r *rebuild) months(ctx context.Context, from, to time.Time) error {
 	for month := monthOf(from); month.Before(to); month = month.AddDate(0, 1, 0) {
 		err := pg.InTx(ctx, r.usage.pool, func(tx *sqlx.Tx) error {
-			if _, err := Lock(ctx, tx, r.company); err != nil {
+			if _, err := companies.Lock(ctx, tx, r.company); err != nil {
 				return err
 			}
 			if _, err := tx.ExecContext(ctx, removeUnready, r.company, month); err != nil {

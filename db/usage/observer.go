@@ -6,6 +6,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -19,8 +20,23 @@ type TotalChange struct {
 	Before, After int64
 }
 
+// PeriodsOf returns the billing periods of the changes: seldom more than one.
+func PeriodsOf(changes ...[]TotalChange) []time.Time {
+	var starts []time.Time
+	seen := map[int64]bool{}
+	for _, of := range changes {
+		for i := range of {
+			if at := of[i].PeriodStart; !seen[at.Unix()] {
+				seen[at.Unix()] = true
+				starts = append(starts, at)
+			}
+		}
+	}
+	return starts
+}
+
 // Observer receives what a batch of usage changed, in the transaction that
-// books it and holds Lock: what it writes stands or falls with the
+// books it under companies.Lock: what it writes stands or falls with the
 // batch, and the intervals of batches tile: every total lies in exactly one
 // [before, after).
 type Observer interface {
@@ -40,7 +56,7 @@ func (u *Store) notifyDerived(ctx context.Context, company domain.CompanyID) err
 		return nil
 	}
 	return pg.InTx(ctx, u.pool, func(tx *sqlx.Tx) error {
-		locked, err := Lock(ctx, tx, company)
+		locked, err := companies.Lock(ctx, tx, company)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db/audit"
+	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -61,8 +62,7 @@ func enterUsage(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, entr
 
 func holdUsage(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, entries []*usageEntry) error {
 	return writeUsage(ctx, tx, holdRecords, company, entries, textArray(entries, func(e *usageEntry) string { return e.PhysicalID }),
-		textArray(entries, func(e *usageEntry) string { return networkName(&e.UsageRecord, imsiOf) }),
-		textArray(entries, func(e *usageEntry) string { return networkName(&e.UsageRecord, msisdnOf) }))
+		textArray(entries, func(e *usageEntry) string { return e.IMSI }), textArray(entries, func(e *usageEntry) string { return e.MSISDN }))
 }
 
 func writeUsage(ctx context.Context, tx *sqlx.Tx, sql string, company domain.CompanyID, entries []*usageEntry, subscribers any, more ...any) error {
@@ -114,7 +114,7 @@ RETURNING q.identity, r.subscriber_key, q.physical_id, q.started_at, q.ended_at,
 
 // replay books up to a batch of the quarantined records whose subscribers exist.
 func (u *Store) replay(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) (int, error) {
-	locked, err := Lock(ctx, tx, company)
+	locked, err := companies.Lock(ctx, tx, company)
 	if err != nil {
 		return 0, err
 	}

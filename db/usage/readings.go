@@ -20,6 +20,8 @@ type reading struct {
 	names []domain.SessionIdentity
 	// place is that of its result.
 	place int
+	// subscriber is set for those of the ledger, whose bytes are a difference.
+	subscriber int64
 }
 
 // readingMonths calls each with the months that differences of the reading may lie in.
@@ -41,20 +43,27 @@ func (b *usageBatch) readingMonths(each func(time.Time)) {
 // bookReadings raises the counters of the sessions and returns the records of the
 // ledger that follow. The lock on the company keeps others from the sessions.
 func (u *Store) bookReadings(ctx context.Context, tx *sqlx.Tx, locked *domain.Company, b *usageBatch) ([]*usageEntry, error) {
-	if len(b.readings) == 0 {
+	if len(b.readings)+len(b.followed) == 0 {
 		return nil, nil
 	}
 	company, billing := locked.CompanyID, locked.Billing()
-	subscribers, err := findReaders(ctx, tx, company, b.readings)
+	subscribers, disagree, err := findNames(ctx, tx, company, pg.Pluck(b.readings, func(r *reading) *domain.UsageRecord { return &r.UsageRecord }))
 	if err != nil {
 		return nil, err
 	}
-	sessions, err := loadSessions(ctx, tx, company, b.readings)
+	sessions, err := loadSessions(ctx, tx, company, slices.Concat(b.readings, b.followed))
 	if err != nil {
 		return nil, err
+	}
+	for _, r := range b.followed {
+		sessions.add(r, u.now())
 	}
 	var entries []*usageEntry
 	for i, r := range b.readings {
+		if disagree[i] {
+			b.results[r.place] = domain.Rejected(errDisagree)
+			continue
+		}
 		records, subscriber, result := sessions.read(r, subscribers[i], u.now(), b.oldest, billing)
 		b.results[r.place] = result
 		for _, record := range records {
@@ -102,31 +111,33 @@ SELECT coalesce(
   (SELECT s.key FROM subscribers s WHERE s.company_id = $1 AND s.subscriber_id = q.msisdn AND q.msisdn <> ''
    ORDER BY s.is_active DESC, s.connection_date DESC, s.key DESC LIMIT 1)) AS key`
 
-const findReadings = `
-SELECT coalesce(array_agg(coalesce(s.key, 0) ORDER BY q.place), '{}')
+// findNamed also returns which records name two subscribers: the one that is found has
+// another physicalId, IMSI or number than they state. $5 is where the IMSI decides.
+const findNamed = `
+SELECT coalesce(array_agg(coalesce(s.key, 0) ORDER BY q.place), '{}'),
+  coalesce(array_agg(s.key IS NOT NULL AND NOT ($5::boolean[])[q.place] AND (
+    q.physical_id <> '' AND o.physical_id <> q.physical_id OR q.imsi <> '' AND o.imsi <> '' AND o.imsi <> q.imsi
+    OR q.msisdn <> '' AND o.subscriber_id <> q.msisdn) ORDER BY q.place), '{}')
 FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS q(physical_id, imsi, msisdn, place)
-CROSS JOIN LATERAL (` + subscriberOf + `) s`
+CROSS JOIN LATERAL (` + subscriberOf + `) s
+LEFT JOIN LATERAL (
+  SELECT o.physical_id, o.imsi, o.subscriber_id FROM subscribers o WHERE o.company_id = $1 AND o.key = s.key OFFSET 0
+) o ON true`
 
-// findReaders returns the subscriber of each reading; 0 where it is not known.
-func findReaders(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, readings []*reading) ([]int64, error) {
-	var keys pq.Int64Array
-	err := tx.QueryRowxContext(ctx, findReadings, company,
-		textArray(readings, func(r *reading) string { return r.PhysicalID }),
-		textArray(readings, func(r *reading) string { return networkName(&r.UsageRecord, imsiOf) }),
-		textArray(readings, func(r *reading) string { return networkName(&r.UsageRecord, msisdnOf) })).Scan(&keys)
-	return keys, pg.Translate(err)
-}
+var errDisagree = domain.Invalid("physicalId", "physicalId, imsi, msisdn and subscriberId name different subscribers")
 
-func imsiOf(r *domain.SessionReport) string   { return r.IMSI }
-func msisdnOf(r *domain.SessionReport) string { return r.MSISDN }
-
-// networkName is how a network element names the subscriber, where it does so
-// without a physical ID.
-func networkName(r *domain.UsageRecord, of func(*domain.SessionReport) string) string {
-	if r.PhysicalID != "" || r.Report == nil {
-		return ""
+// findNames returns the subscriber of each record, 0 where it is not known, and which of
+// them are named as two.
+func findNames(ctx context.Context, tx sqlx.QueryerContext, company domain.CompanyID, records []*domain.UsageRecord) (keys []int64, disagree []bool, err error) {
+	if len(records) == 0 {
+		return nil, nil, nil
 	}
-	return of(r.Report)
+	err = tx.QueryRowxContext(ctx, findNamed, company,
+		textArray(records, func(r *domain.UsageRecord) string { return r.PhysicalID }),
+		textArray(records, func(r *domain.UsageRecord) string { return r.IMSI }),
+		textArray(records, func(r *domain.UsageRecord) string { return r.MSISDN }),
+		pq.BoolArray(pg.Pluck(records, func(r *domain.UsageRecord) bool { return r.IMSIDecides }))).Scan((*pq.Int64Array)(&keys), (*pq.BoolArray)(&disagree))
+	return keys, disagree, pg.Translate(err)
 }
 
 // touchedSessions are the sessions of a batch, by identity and generation.
@@ -136,6 +147,8 @@ type touchedSessions struct {
 	// of these that are not stored.
 	named    map[domain.SessionIdentity]domain.SessionIdentity
 	newNames map[domain.SessionIdentity]bool
+	// names is how many names a session has beside its identity.
+	names map[domain.SessionIdentity]int
 	// order is that in which they were touched.
 	order []*touchedSession
 	gaps  map[gapKey]int64
@@ -148,14 +161,14 @@ func newTouchedSessions(n int) *touchedSessions {
 	return &touchedSessions{
 		generations: make(map[domain.SessionIdentity][]*touchedSession, n),
 		named:       make(map[domain.SessionIdentity]domain.SessionIdentity, n),
-		newNames:    map[domain.SessionIdentity]bool{}, gaps: map[gapKey]int64{},
+		newNames:    map[domain.SessionIdentity]bool{}, names: map[domain.SessionIdentity]int{}, gaps: map[gapKey]int64{},
 	}
 }
 
 // touchedSession is a session with its state before the batch.
 type touchedSession struct {
 	domain.Session
-	touched                  bool
+	touched, isNew           bool
 	wasOpen, wasTransferring bool
 }
 
@@ -180,16 +193,75 @@ func (t *touchedSessions) find(r *reading) domain.SessionIdentity {
 	return r.Session()
 }
 
+// maxSessionNames bounds the names of a session beside its identity: a report states 12 at
+// most, and those of a session that always states others would be as many as its reports.
+const maxSessionNames = 64
+
 // name gives a session the names of a reading that no other has; a new one has all, since
 // those that had them before are over.
 func (t *touchedSessions) name(session domain.SessionIdentity, r *reading, isNew bool) {
 	for _, name := range r.names {
-		if of, known := t.named[name]; of != session && (isNew || !known) {
+		if of, known := t.named[name]; of != session && (isNew || !known) && (name == session || t.names[session] < maxSessionNames) {
 			t.named[name] = session
 			if name != session || known {
+				t.names[session]++
 				t.newNames[name] = true
 			}
 		}
+	}
+}
+
+// generationAt returns the place of the generation that had begun when the record was made;
+// -1 when it begins another.
+func generationAt(of []*touchedSession, r *reading) int {
+	if n := len(of); n == 0 || of[n-1].IsFollowedBy(&r.UsageRecord) {
+		return -1
+	}
+	for i := len(of) - 1; i > 0; i-- {
+		if !of[i].BeganAt.After(r.EndedAt) {
+			return i
+		}
+	}
+	return 0
+}
+
+// add adds a record that is new to the ledger to its session.
+func (t *touchedSessions) add(r *reading, now time.Time) {
+	identity := t.find(r)
+	session, of := t.session(identity, r, generationAt(t.generations[identity], r))
+	gap, values := session.Gap(&r.UsageRecord), session.NewValues(&r.UsageRecord)
+	session.Add(&r.UsageRecord, now)
+	t.keep(session, of, r, gap, values)
+	if session.SubscriberKey == nil && r.subscriber != 0 {
+		session.SubscriberKey = &r.subscriber
+	}
+}
+
+// session returns the generation at a place, a new one for -1, and those before it.
+func (t *touchedSessions) session(identity domain.SessionIdentity, r *reading, at int) (*touchedSession, []*touchedSession) {
+	of := t.generations[identity]
+	if at >= 0 {
+		return of[at], of
+	}
+	return &touchedSession{Session: nextSession(of, r), isNew: true}, of
+}
+
+// keep notes what a reading has changed of its session.
+func (t *touchedSessions) keep(session *touchedSession, of []*touchedSession, r *reading, gap time.Duration, values []domain.SessionValues) {
+	if gap > 0 {
+		t.gaps[gapKey{session.Source, session.NAS, int64(domain.IntervalStep(gap) / time.Second)}]++
+	}
+	for _, v := range values {
+		t.values = append(t.values, sessionValues{session, v})
+	}
+	if session.isNew {
+		session.isNew = false
+		t.generations[session.Identity] = append(of, session)
+	}
+	t.name(session.Identity, r, len(of) == 0)
+	if !session.touched {
+		session.touched = true
+		t.order = append(t.order, session)
 	}
 }
 
@@ -197,33 +269,14 @@ func (t *touchedSessions) name(session domain.SessionIdentity, r *reading, isNew
 // with their subscriber.
 func (t *touchedSessions) read(r *reading, subscriber int64, now, oldest time.Time, billing domain.Billing) ([]domain.UsageRecord, int64, domain.Recorded) {
 	identity := t.find(r)
-	of := t.generations[identity]
-	at := domain.GenerationOf(pg.Pluck(of, func(s *touchedSession) *domain.Counter { return &s.Counter }), r.Reading())
-	var session *touchedSession
-	if at >= 0 {
-		session = of[at]
-	} else {
-		session = &touchedSession{Session: nextSession(of, r)}
-	}
+	counters := pg.Pluck(t.generations[identity], func(s *touchedSession) *domain.Counter { return &s.Counter })
+	session, of := t.session(identity, r, domain.GenerationOf(counters, r.Reading()))
 	gap, values := session.Gap(&r.UsageRecord), session.NewValues(&r.UsageRecord)
 	d, raised, err := session.Report(&r.UsageRecord, now)
 	if err != nil {
 		return nil, 0, domain.Rejected(err)
 	}
-	if gap > 0 {
-		t.gaps[gapKey{session.Source, session.NAS, int64(domain.IntervalStep(gap) / time.Second)}]++
-	}
-	for _, v := range values {
-		t.values = append(t.values, sessionValues{session, v})
-	}
-	if at < 0 {
-		t.generations[identity] = append(of, session)
-	}
-	t.name(identity, r, len(of) == 0)
-	if !session.touched {
-		session.touched = true
-		t.order = append(t.order, session)
-	}
+	t.keep(session, of, r, gap, values)
 	if session.SubscriberKey == nil && subscriber != 0 {
 		session.SubscriberKey = &subscriber
 	}

@@ -33,10 +33,15 @@ type derivation struct {
 
 // Which group each subscriber was in over which time, and the ledger of a span
 // of time ($2 to $3) with the group of each record, and the sessions that began
-// in it: of all subscribers, or of some ($4).
+// in it: of all subscribers that have such, or of some ($4).
 const (
-	groupSpans   = SpansOfKnown + SpansOf + SpansInOrder
-	ledgerSpan   = groupSpans + ledgerOf + beganOf + beganEnd
+	groupSpans = SpansOfKnown + SpansOf + SpansInOrder
+	ledgerSpan = "present AS (" + presentIn + "), " + SpansOfKnown + " AND k.subscriber_key IN (SELECT subscriber_key FROM present)" + SpansOf +
+		" AND m.subscriber_key IN (SELECT subscriber_key FROM present)" + SpansInOrder + ledgerOf + beganOf + beganEnd
+	presentIn = `
+  SELECT r.subscriber_key FROM usage_records r WHERE r.company_id = $1 AND r.started_at >= $2 AND r.started_at < $3
+  UNION
+  SELECT b.subscriber_key FROM usage_sessions b WHERE b.company_id = $1 AND b.began_at >= $2 AND b.began_at < $3`
 	spansOfSome  = SpansOfKnown + " AND k.subscriber_key = ANY($4::bigint[])" + SpansOf + " AND m.subscriber_key = ANY($4)" + SpansInOrder
 	ledgerOfSome = spansOfSome + ledgerOf + " AND r.subscriber_key = ANY($4)" + beganOf + " AND b.subscriber_key = ANY($4)" + beganEnd
 	SpansOfKnown = `
@@ -83,15 +88,19 @@ var volumes = []string{"mobile_originated", "mobile_terminated"}
 // dayDerivations are the totals of a UTC day.
 var dayDerivations = []derivation{
 	{
-		table: "company_hours", keys: []string{"hour", "protocol"}, values: volumes, within: withinHours, with: ledgerSpan,
-		derived: "SELECT hour, protocol, " + volumeSums + " FROM ledger GROUP BY hour, protocol",
+		table: "company_hours", keys: []string{"hour", "protocol"}, values: volumes, within: withinHours,
+		derived: `
+SELECT date_trunc('hour', r.started_at, 'UTC') AS hour, protocol, ` + volumeSums + `
+FROM usage_records r WHERE r.company_id = $1 AND r.started_at >= $2 AND r.started_at < $3 GROUP BY 1, protocol`,
 	}, {
 		// Usage that moved to another group leaves zeros.
 		table: "group_hours", keys: []string{"group_id", "hour", "protocol"}, values: volumes, within: withinHours + nonzero, with: ledgerSpan,
 		derived: "SELECT group_id, hour, protocol, " + volumeSums + " FROM ledger WHERE group_id <> 0 GROUP BY group_id, hour, protocol" + havingVolume,
 	}, {
-		table: "company_sessions", keys: []string{"hour"}, values: []string{"sessions"}, within: withinHours + " AND t.sessions <> 0", with: ledgerSpan,
-		derived: "SELECT hour, count(*) AS sessions FROM began GROUP BY hour",
+		table: "company_sessions", keys: []string{"hour"}, values: []string{"sessions"}, within: withinHours + " AND t.sessions <> 0",
+		derived: `
+SELECT date_trunc('hour', b.began_at, 'UTC') AS hour, count(*) AS sessions
+FROM usage_sessions b WHERE b.company_id = $1 AND b.began_at >= $2 AND b.began_at < $3 GROUP BY 1`,
 	}, {
 		table: "group_sessions", keys: []string{"group_id", "hour"}, values: []string{"sessions"}, within: withinHours + " AND t.sessions <> 0", with: ledgerSpan,
 		derived: "SELECT group_id, hour, count(*) AS sessions FROM began WHERE group_id <> 0 GROUP BY group_id, hour",
@@ -386,7 +395,7 @@ func (r *rebuild) derive(ctx context.Context, totals []derivation, args func(sta
 		if parameters == nil {
 			return nil
 		}
-		if _, err := Lock(ctx, tx, r.company); err != nil {
+		if _, err := companies.Lock(ctx, tx, r.company); err != nil {
 			return err
 		}
 		if err := r.correct(ctx, tx, totals, parameters...); err != nil || r.reached.IsZero() {

@@ -66,7 +66,7 @@ func (u *Store) regroupPart(ctx context.Context, tx *sqlx.Tx, company domain.Com
 	if err != nil {
 		return false, err
 	}
-	locked, err := Lock(ctx, tx, company)
+	locked, err := companies.Lock(ctx, tx, company)
 	if err != nil {
 		return false, err
 	}

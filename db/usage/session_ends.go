@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/lib/pq"
 
 	"simgraph/db/companies"
 	"simgraph/db/pg"
@@ -143,7 +142,7 @@ func beforeOf(now time.Time, silence time.Duration, since time.Time) time.Time {
 func (u *Store) endSessions(ctx context.Context, company domain.CompanyID, statement string, args ...any) error {
 	return pg.Retry(ctx, func() error {
 		return pg.InTx(ctx, u.pool, func(tx *sqlx.Tx) error {
-			if _, err := Lock(ctx, tx, company); err != nil {
+			if _, err := companies.Lock(ctx, tx, company); err != nil {
 				return err
 			}
 			keys, err := pg.SelectValues[int64](ctx, tx, statement, append([]any{company}, args...)...)
@@ -157,10 +156,6 @@ func (u *Store) endSessions(ctx context.Context, company domain.CompanyID, state
 
 // HaveSubscribers reports of each record whether the company has its subscriber.
 func (u *Store) HaveSubscribers(ctx context.Context, company domain.CompanyID, records []*domain.UsageRecord) ([]bool, error) {
-	var keys pq.Int64Array
-	err := u.pool.QueryRowxContext(ctx, findReadings, company,
-		textArray(records, func(r *domain.UsageRecord) string { return r.PhysicalID }),
-		textArray(records, func(r *domain.UsageRecord) string { return networkName(r, imsiOf) }),
-		textArray(records, func(r *domain.UsageRecord) string { return networkName(r, msisdnOf) })).Scan(&keys)
-	return pg.Pluck(keys, func(key int64) bool { return key != 0 }), pg.Translate(err)
+	keys, _, err := findNames(ctx, u.pool, company, records)
+	return pg.Pluck(keys, func(key int64) bool { return key != 0 }), err
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/audit"
+	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -16,7 +17,7 @@ import (
 func (u *Store) KeepSessions(ctx context.Context, scope domain.Scope, sessions []*domain.SessionImport) (kept []domain.Imported, err error) {
 	err = pg.Retry(ctx, func() error {
 		return pg.InTx(ctx, u.pool, func(tx *sqlx.Tx) error {
-			if _, err := Lock(ctx, tx, scope.Company); err != nil {
+			if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
 				return err
 			}
 			kept, err = u.keepSessions(ctx, tx, scope.Company, sessions)

@@ -22,7 +22,7 @@ n.identity AS id, n.generation, n.subscriber_key, n.source, n.nas, n.session_id,
 n.began_at, n.as_of, n.reported_at, n.interval_seconds, n.ended_at, n.cause, n.mobile_originated, n.mobile_terminated,
 n.reports, n.booked, n.is_transferring, n.decreased, n.clock_off, n.apn, coalesce(host(n.ip_address), '') AS address,
 coalesce(text(n.ipv6_prefix), '') AS prefix, n.imei, n.rat_type, n.visited_network,
-n.latest_begin AS latest, n.session_seconds, n.has_start, n.dating, n.charging_id, n.other_sources AS others`
+n.latest_begin AS latest, n.session_seconds, n.has_start, n.dating, n.charging_id, n.other_sources AS others, n.cell`
 
 // SessionRow is a session as it is stored.
 type SessionRow struct {
@@ -77,6 +77,7 @@ func loadSessions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, re
 		if _, known := t.named[s.Identity]; !known { // its first name may be another's since
 			t.named[s.Identity] = s.Identity
 		}
+		t.names[s.Identity] = len(row.Names)
 		for _, name := range row.Names {
 			t.named[domain.SessionIdentity(uuid.MustParse(name))] = s.Identity
 		}
@@ -110,7 +111,7 @@ WITH named AS (
   INSERT INTO session_names (company_id, name, identity)
   SELECT own.company_id, k.name, k.identity
   FROM companies own
-  CROSS JOIN unnest($36::uuid[], $37::uuid[]) AS k(name, identity)
+  CROSS JOIN unnest($37::uuid[], $38::uuid[]) AS k(name, identity)
   WHERE own.company_id = $1
   ORDER BY k.name
   ON CONFLICT (company_id, name) DO UPDATE SET identity = excluded.identity
@@ -118,20 +119,20 @@ WITH named AS (
 INSERT INTO sessions (company_id, identity, generation, subscriber_key, source, nas, session_id, physical_id, imsi, msisdn,
   began_at, as_of, reported_at, interval_seconds, ended_at, cause, mobile_originated, mobile_terminated,
   reports, booked, is_transferring, decreased, clock_off, apn, ip_address, ipv6_prefix, imei, rat_type, visited_network,
-  latest_begin, session_seconds, has_start, dating, charging_id, other_sources)
+  latest_begin, session_seconds, has_start, dating, charging_id, other_sources, cell)
 SELECT own.company_id, n.identity, n.generation, n.subscriber_key, n.source, n.nas, n.session_id, n.physical_id, n.imsi, n.msisdn,
   n.began_at, n.as_of, n.reported_at, n.interval_seconds, n.ended_at, n.cause, n.mobile_originated, n.mobile_terminated,
   n.reports, n.booked, n.is_transferring, n.decreased, n.clock_off, n.apn, n.ip_address, n.ipv6_prefix, n.imei, n.rat_type, n.visited_network,
-  n.latest_begin, n.session_seconds, n.has_start, n.dating, n.charging_id, n.other_sources::text[]
+  n.latest_begin, n.session_seconds, n.has_start, n.dating, n.charging_id, n.other_sources::text[], n.cell
 FROM companies own
 CROSS JOIN unnest($2::uuid[], $3::int[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
   $11::timestamptz[], $12::timestamptz[], $13::timestamptz[], $14::int[], $15::timestamptz[], $16::text[], $17::bigint[], $18::bigint[],
   $19::bigint[], $20::int[], $21::boolean[], $22::boolean[], $23::boolean[], $24::text[], $25::inet[], $26::cidr[],
-  $27::text[], $28::text[], $29::text[], $30::timestamptz[], $31::bigint[], $32::boolean[], $33::smallint[], $34::text[], $35::text[])
+  $27::text[], $28::text[], $29::text[], $30::timestamptz[], $31::bigint[], $32::boolean[], $33::smallint[], $34::text[], $35::text[], $36::text[])
   AS n(identity, generation, subscriber_key, source, nas, session_id, physical_id, imsi, msisdn,
     began_at, as_of, reported_at, interval_seconds, ended_at, cause, mobile_originated, mobile_terminated,
     reports, booked, is_transferring, decreased, clock_off, apn, ip_address, ipv6_prefix, imei, rat_type, visited_network,
-    latest_begin, session_seconds, has_start, dating, charging_id, other_sources)
+    latest_begin, session_seconds, has_start, dating, charging_id, other_sources, cell)
 WHERE own.company_id = $1
 ON CONFLICT (company_id, identity, generation) DO UPDATE
 SET subscriber_key = excluded.subscriber_key, began_at = excluded.began_at, as_of = excluded.as_of, reported_at = excluded.reported_at,
@@ -141,7 +142,7 @@ SET subscriber_key = excluded.subscriber_key, began_at = excluded.began_at, as_o
   apn = excluded.apn, ip_address = excluded.ip_address, ipv6_prefix = excluded.ipv6_prefix, imei = excluded.imei,
   rat_type = excluded.rat_type, visited_network = excluded.visited_network, latest_begin = excluded.latest_begin,
   session_seconds = excluded.session_seconds, has_start = excluded.has_start, dating = excluded.dating,
-  charging_id = excluded.charging_id, other_sources = excluded.other_sources
+  charging_id = excluded.charging_id, other_sources = excluded.other_sources, cell = excluded.cell
 )
 SELECT 1 FROM companies own WHERE own.company_id = $1`
 
@@ -180,6 +181,7 @@ func (t *touchedSessions) store(ctx context.Context, tx *sqlx.Tx, company domain
 		numbers(func(s *touchedSession) int64 { return int64(s.SessionTime / time.Second) }),
 		flags(func(s *touchedSession) bool { return s.HasStart }), numbers(func(s *touchedSession) int64 { return int64(s.Dating) }),
 		texts(func(s *touchedSession) string { return s.ChargingID }), pq.Array(pg.Pluck(t.order, (*touchedSession).others)),
+		texts(func(s *touchedSession) string { return s.Cell }),
 		sessionArray(newNames), sessionArray(pg.Pluck(newNames, func(name domain.SessionIdentity) domain.SessionIdentity { return t.named[name] })))
 	return err
 }

@@ -2,9 +2,13 @@ package usage
 
 import (
 	"context"
+	"time"
+
+	"github.com/lib/pq"
 
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/domain/upstream"
 )
 
 const usageSources = `
@@ -17,4 +21,40 @@ LIMIT 1000`
 // Sources implements domain.Usage.
 func (u *Store) Sources(ctx context.Context, scope domain.Scope) ([]*domain.UsageSource, error) {
 	return pg.SelectAll[domain.UsageSource](ctx, u.pool, usageSources, scope.Company)
+}
+
+const (
+	reportedFrom = `
+FROM usage_records r
+JOIN subscribers s ON s.company_id = $1 AND s.key = r.subscriber_key
+WHERE r.company_id = $1 AND r.started_at >= $2 AND r.started_at < $3 AND r.source = $4`
+	reportedVolumes = `
+  sum(r.mobile_originated)::bigint AS mobile_originated, sum(r.mobile_terminated)::bigint AS mobile_terminated, count(*) AS records`
+	reportedBySubscriber = `
+SELECT s.physical_id, s.subscriber_id, 0 AS hour,` + reportedVolumes + reportedFrom + `
+GROUP BY s.physical_id, s.subscriber_id`
+	reportedHours = `
+SELECT s.physical_id, s.subscriber_id, floor(extract(epoch FROM r.started_at) / 3600)::bigint AS hour,` + reportedVolumes + reportedFrom + ` AND s.physical_id = ANY($5)
+GROUP BY s.physical_id, s.subscriber_id, 3`
+	reportedByHour = `
+SELECT '' AS physical_id, '' AS subscriber_id, floor(extract(epoch FROM r.started_at) / 3600)::bigint AS hour,` + reportedVolumes + `
+FROM usage_records r
+WHERE r.company_id = $1 AND r.started_at >= $2 AND r.started_at < $3 AND r.source = $4
+GROUP BY 3`
+)
+
+// ReportedBySubscriber returns what the ledger has by a source of each subscriber, of records
+// that began in a part of time.
+func (u *Store) ReportedBySubscriber(ctx context.Context, scope domain.Scope, source string, from, until time.Time) ([]*upstream.Reported, error) {
+	return pg.SelectAll[upstream.Reported](ctx, u.pool, reportedBySubscriber, scope.Company, from, until, source)
+}
+
+// ReportedHours returns what the ledger has by a source of some subscribers, by the hour.
+func (u *Store) ReportedHours(ctx context.Context, scope domain.Scope, source string, from, until time.Time, physicalIDs []string) ([]*upstream.Reported, error) {
+	return pg.SelectAll[upstream.Reported](ctx, u.pool, reportedHours, scope.Company, from, until, source, pq.StringArray(physicalIDs))
+}
+
+// ReportedByHour returns what the ledger has by a source of the company, by the hour.
+func (u *Store) ReportedByHour(ctx context.Context, scope domain.Scope, source string, from, until time.Time) ([]*upstream.Reported, error) {
+	return pg.SelectAll[upstream.Reported](ctx, u.pool, reportedByHour, scope.Company, from, until, source)
 }

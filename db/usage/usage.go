@@ -11,6 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -169,12 +170,15 @@ func (u *Store) judge(ctx context.Context, records []domain.UsageRecord) (*usage
 // lock on the company, which protects every total, the counters of sessions, and the
 // calendar and the group memberships that decide which totals those are.
 func (u *Store) record(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, b *usageBatch, placed func()) error {
+	if err := b.nameEntries(ctx, tx, company); err != nil {
+		return err
+	}
 	fresh, locked, err := enterFresh(ctx, tx, company, b.entries)
 	if err != nil {
 		return err
 	}
 	if locked == nil && len(b.readings) > 0 {
-		if locked, err = Lock(ctx, tx, company); err != nil {
+		if locked, err = companies.Lock(ctx, tx, company); err != nil {
 			return err
 		}
 	}
@@ -188,21 +192,10 @@ func (u *Store) record(ctx context.Context, tx *sqlx.Tx, company domain.CompanyI
 	if err != nil {
 		return err
 	}
+	b.follow(fresh)
 	raised, err := u.bookReadings(ctx, tx, locked, b)
 	if err != nil {
 		return err
 	}
 	return u.bookTotals(ctx, tx, locked, b.protocols, append(accepted, raised...))
-}
-
-const lockUsage = `
-SELECT company_id, external_id, name, billing_day, time_zone
-FROM companies
-WHERE company_id = $1
-FOR NO KEY UPDATE`
-
-// Lock makes the transaction the only one that changes totals of the
-// company, or what they depend on.
-func Lock(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) (*domain.Company, error) {
-	return pg.GetOne[domain.Company](ctx, tx, domain.NotFound("company", "company", ""), lockUsage, company)
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
-	"github.com/lib/pq"
 
 	"simgraph/db/audit"
 	"simgraph/db/keyset"
@@ -17,7 +15,7 @@ import (
 )
 
 const (
-	messageSelect = `m.message_id AS delivery_id, m.webhook_id, m.event_type, m.state, m.attempts, m.created_at,
+	messageSelect = `m.message_id AS delivery_id, m.webhook_id, w.name AS webhook_name, m.event_type, m.state, m.attempts, m.created_at,
   CASE WHEN m.state = 'queued' AND isfinite(m.due_at) THEN m.due_at END AS next_attempt_at, m.finished_at, m.last_status, m.last_answer, m.last_error,
   m.event, w.format`
 	// fromMessages are the messages m of the endpoints w that a scope shows.
@@ -30,12 +28,10 @@ WHERE m.company_id = $1 AND ` + visibleWebhooks
 
 type messageRow struct {
 	webhook.Delivery
-	Event      string
-	Format     webhook.Format
-	CursorKeys pg.NullableTexts
+	Event  string
+	Format webhook.Format
+	keyset.Keyed
 }
-
-func (r *messageRow) Keys() pg.NullableTexts { return r.CursorKeys }
 
 // delivery adds the payload; what cannot be read has none.
 func (r *messageRow) delivery() *webhook.Delivery {
@@ -69,12 +65,7 @@ func (s *Store) FindDeliveries(ctx context.Context, scope domain.Scope, ids []st
 }
 
 func findDeliveries(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, ids []string) (map[string]*webhook.Delivery, error) {
-	var known pq.StringArray
-	for _, id := range ids {
-		if parsed, err := uuid.Parse(id); err == nil && parsed.String() == id {
-			known = append(known, id)
-		}
-	}
+	known := pg.UUIDs(ids)
 	found := map[string]*webhook.Delivery{}
 	if len(known) == 0 {
 		return found, nil
@@ -141,7 +132,7 @@ func (s *Store) SendTest(ctx context.Context, scope domain.Scope, id int64) (que
 // replay begins the schedule anew, under the same id.
 const replay = `
 UPDATE webhook_messages
-SET state = 'queued', attempts = 0, due_at = '-infinity', finished_at = NULL`
+SET state = 'queued', attempts = 0, due_at = '-infinity', retry_at = NULL, finished_at = NULL`
 
 const (
 	replayMessage = replay + `

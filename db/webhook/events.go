@@ -335,7 +335,7 @@ func subscribersChanged(ctx context.Context, tx *sqlx.Tx, company domain.Company
 	if err != nil || len(endpoints) == 0 {
 		return err
 	}
-	at := time.Now().UTC().Truncate(time.Microsecond)
+	at := pg.Moment(time.Now())
 	messages := &batch{tx: tx, company: company, of: webhook.SubscriberChanged, at: at}
 	for from := 0; from < n; from += webhook.MaxSubscribers {
 		changed, err := pg.SelectAll[changedSubscriber](ctx, tx, sql, company, part(from, min(n, from+webhook.MaxSubscribers)))

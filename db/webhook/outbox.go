@@ -16,6 +16,7 @@ import (
 	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/domain/retention"
 	"simgraph/domain/webhook"
 )
 
@@ -23,9 +24,13 @@ const (
 	// isCalled is the condition that the endpoint w gets requests at $2. A time later than
 	// $3 comes of a clock that was set back since.
 	isCalled = `w.disabled_at IS NULL AND (w.paused_until IS NULL OR w.paused_until <= $2 OR w.paused_until > $3)`
-	// queuedFor selects messages of the endpoint w. Those that are due are two ranges of
-	// the index.
-	queuedFor = `SELECT FROM webhook_messages m WHERE m.webhook_id = w.webhook_id AND m.state = 'queued'`
+	// isDue is the condition that a worker may take the message m at $2: it is not claimed.
+	isDue = `m.state = 'queued' AND (m.due_at <= $2 OR m.due_at > $3)`
+	// newFor and againFor select messages of the endpoint w that are due: new ones, and by
+	// two ranges of their index those that are sent again. Few of what the indexes have
+	// before them is claimed.
+	newFor   = `SELECT FROM webhook_messages m WHERE m.webhook_id = w.webhook_id AND m.retry_at IS NULL AND ` + isDue
+	againFor = `SELECT FROM webhook_messages m WHERE m.webhook_id = w.webhook_id AND ` + isDue
 	// enabledOwner selects the user of the endpoint w, who may see less than the company,
 	// unless disabled.
 	enabledOwner = `SELECT FROM users u WHERE u.user_id = w.user_id AND NOT u.disabled`
@@ -36,8 +41,9 @@ SELECT DISTINCT w.company_id
 FROM webhooks w
 WHERE ($1::bigint[] IS NULL OR w.company_id = ANY($1)) AND ` + isCalled + `
   AND (w.groups IS NULL OR EXISTS (` + enabledOwner + ` AND u.company_id = w.company_id))
-  AND (EXISTS (` + queuedFor + ` AND m.company_id = w.company_id AND m.due_at <= $2)
-    OR EXISTS (` + queuedFor + ` AND m.company_id = w.company_id AND m.due_at > $3))
+  AND (EXISTS (` + newFor + ` AND m.company_id = w.company_id)
+    OR EXISTS (` + againFor + ` AND m.company_id = w.company_id AND m.retry_at <= $2)
+    OR EXISTS (` + againFor + ` AND m.company_id = w.company_id AND m.retry_at > $3))
 LIMIT 1000`
 
 // Pending implements webhook.Outbox.
@@ -51,32 +57,47 @@ func (s *Store) Pending(ctx context.Context) ([]domain.CompanyID, error) {
 const lockDue = `
 SELECT w.webhook_id, w.url AS address, w.format, w.secret, w.previous_secret, w.previous_until, w.failing_since IS NOT NULL AS failing,
   w.is_provider, (SELECT count(*) FROM webhook_messages c
-   WHERE c.company_id = $1 AND c.webhook_id = w.webhook_id AND c.claimed_until > $2 AND c.claimed_until <= $4) AS busy
+   WHERE c.company_id = $1 AND c.message_id = ANY(w.claimed) AND ` + isBusy + `) AS busy
 FROM webhooks w
 WHERE w.company_id = $1 AND (NOT w.is_provider OR $5) AND ` + isCalled + `
   AND (w.groups IS NULL OR EXISTS (` + enabledOwner + ` AND u.company_id = $1))
-  AND (EXISTS (` + queuedFor + ` AND m.company_id = $1 AND m.due_at <= $2)
-    OR EXISTS (` + queuedFor + ` AND m.company_id = $1 AND m.due_at > $3))
+  AND (EXISTS (` + newFor + ` AND m.company_id = $1)
+    OR EXISTS (` + againFor + ` AND m.company_id = $1 AND m.retry_at <= $2)
+    OR EXISTS (` + againFor + ` AND m.company_id = $1 AND m.retry_at > $3))
 ORDER BY busy, random()
 FOR NO KEY UPDATE OF w SKIP LOCKED`
 
+const (
+	// isBusy is the condition that the message c is being sent at $2, by a claim that ends
+	// by $4.
+	isBusy = `c.claimed_until > $2 AND c.claimed_until <= $4`
+	// queuedOf selects messages of the endpoint $5.
+	queuedOf = `SELECT m.message_id FROM webhook_messages m WHERE m.company_id = $1 AND m.webhook_id = $5 AND ` + isDue
+)
+
 // claimMessages runs under the lock of the endpoint, and counts its requests again: another
-// worker may have claimed since the snapshot that lockDue counted in.
+// worker may have claimed since the snapshot that lockDue counted in. No index has what it
+// sets of a message.
 const claimMessages = `
-UPDATE webhook_messages c SET attempts = c.attempts + 1, due_at = $4, claimed_until = $4
-WHERE c.company_id = $1 AND c.message_id IN (
-  (SELECT m.message_id FROM webhook_messages m
-   WHERE m.company_id = $1 AND m.webhook_id = $5 AND m.state = 'queued' AND m.due_at <= $2
-   ORDER BY m.due_at
-   LIMIT $6)
-  UNION ALL
-  (SELECT m.message_id FROM webhook_messages m
-   WHERE m.company_id = $1 AND m.webhook_id = $5 AND m.state = 'queued' AND m.due_at > $3
-   ORDER BY m.due_at
-   LIMIT $6)
-  LIMIT GREATEST(0, LEAST($6, $7 - (SELECT count(*) FROM webhook_messages b
-    WHERE b.company_id = $1 AND b.webhook_id = $5 AND b.claimed_until > $2 AND b.claimed_until <= $4))))
-RETURNING c.message_id, c.attempts, c.event`
+WITH busy AS (
+  SELECT c.message_id FROM webhooks w
+  JOIN webhook_messages c ON c.company_id = w.company_id AND c.message_id = ANY(w.claimed)
+  WHERE w.company_id = $1 AND w.webhook_id = $5 AND ` + isBusy + `
+), taken AS (
+  UPDATE webhook_messages c SET attempts = c.attempts + 1, due_at = $4, claimed_until = $4
+  WHERE c.company_id = $1 AND c.message_id IN (
+    (` + queuedOf + ` AND m.retry_at IS NULL ORDER BY m.message_id LIMIT $6)
+    UNION ALL
+    (` + queuedOf + ` AND m.retry_at <= $2 ORDER BY m.retry_at LIMIT $6)
+    UNION ALL
+    (` + queuedOf + ` AND m.retry_at > $3 ORDER BY m.retry_at LIMIT $6)
+    LIMIT GREATEST(0, LEAST($6, $7 - (SELECT count(*) FROM busy))))
+  RETURNING c.message_id, c.attempts, c.event
+), noted AS (
+  UPDATE webhooks SET claimed = ARRAY(SELECT message_id FROM busy UNION ALL SELECT message_id FROM taken)
+  WHERE company_id = $1 AND webhook_id = $5 AND EXISTS (SELECT FROM taken)
+)
+SELECT message_id, attempts, event FROM taken`
 
 type dueEndpoint struct {
 	WebhookID      int64
@@ -164,7 +185,7 @@ WHERE company_id = $1 AND message_id = $2`
 const (
 	retryMessage = `
 UPDATE webhook_messages
-SET due_at = $7, claimed_until = NULL, last_status = $4, last_answer = $5, last_error = $6
+SET due_at = $7, retry_at = $7, claimed_until = NULL, last_status = $4, last_answer = $5, last_error = $6
 WHERE company_id = $1 AND message_id = $2 AND state = 'queued' AND attempts = $3`
 	failMessage = `
 UPDATE webhook_messages
@@ -339,8 +360,8 @@ WHERE company_id = $1 AND message_id IN (
 )
 
 // Prune implements webhook.Outbox.
-func (s *Store) Prune(ctx context.Context, before time.Time) (int, error) {
-	pruned := 0
+func (s *Store) Prune(ctx context.Context, expired retention.Expired) (int, error) {
+	pruned, before := 0, expired.Before(retention.Messages)
 	prunable, lost := companies.With(ctx, s.pool, prunableMessages, before)
 	err := domain.TryCompanies(ctx, prunable, func(company domain.CompanyID) error {
 		for {

@@ -6,6 +6,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db/audit"
+	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/webhook"
@@ -53,7 +54,7 @@ func (s *Store) SetProvider(ctx context.Context, scope domain.Scope, url *string
 		}
 	}
 	err = s.retried(ctx, func(tx *sqlx.Tx) error {
-		if _, err := tx.ExecContext(ctx, lockOwner, scope.Company); err != nil {
+		if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
 			return err
 		}
 		before, err := LockProvider(ctx, tx, scope.Company)

@@ -4,6 +4,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/audit"
+	"simgraph/db/companies"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -47,8 +49,8 @@ var (
 // New returns the store on the pool.
 func New(pool *sqlx.DB, options Options) *Store { return &Store{pool, options} }
 
-// moment is now; the database keeps microseconds.
-func (s *Store) moment() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }
+// moment is now, as the database keeps it.
+func (s *Store) moment() time.Time { return pg.Moment(s.Now()) }
 
 func noWebhook(id int64) error { return domain.NotFound("webhookId", "webhook", pg.FormatInt(id)) }
 
@@ -87,19 +89,29 @@ func (r *endpointRow) endpoint() *webhook.Endpoint {
 	}
 }
 
-// List implements webhook.Webhooks.
-func (s *Store) List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*webhook.Endpoint], error) {
-	sql := `SELECT ` + webhookSelect + ` FROM webhooks w WHERE ` + visibleWebhooks
-	rows, err := keyset.ByKey(ctx, s.pool, sql, query.Field{Name: "id", Type: query.Integer}, "w.webhook_id", page,
-		func(of *endpointRow) string { return pg.FormatInt(of.WebhookID) }, scope.Company, pg.GroupsOf(scope))
-	return pg.MapSlice(rows, (*endpointRow).endpoint), err
+// endpointsTable is the list of webhook.Fields.
+var endpointsTable = keyset.Table{
+	Key: query.Field{Name: "webhookId", Type: query.Integer}, Select: webhookSelect, From: ` FROM webhooks w WHERE ` + visibleWebhooks,
+	Columns: map[string]keyset.Column{
+		"webhookId": {SQL: "w.webhook_id"}, "name": {SQL: "w.name"}, "url": {SQL: "w.url"}, "format": {SQL: "w.format"}, "createdAt": {SQL: "w.created_at"},
+		"disabledAt": {SQL: "w.disabled_at", Nullable: true}, "disabledReason": {SQL: "w.disabled_reason", Nullable: true},
+		"failingSince": {SQL: "w.failing_since", Nullable: true}, "pausedUntil": {SQL: "w.paused_until", Nullable: true},
+	},
 }
 
-const countWebhooks = `SELECT count(*) FROM webhooks w WHERE ` + visibleWebhooks
+type listedEndpoint struct {
+	endpointRow
+	keyset.Keyed
+}
+
+// List implements webhook.Webhooks.
+func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*webhook.Endpoint], error) {
+	return keyset.Page(ctx, s.pool, endpointsTable, listing, func(r *listedEndpoint) *webhook.Endpoint { return r.endpoint() }, scope.Company, pg.GroupsOf(scope))
+}
 
 // Count implements webhook.Webhooks.
-func (s *Store) Count(ctx context.Context, scope domain.Scope) (int, error) {
-	return pg.Count(ctx, s.pool, countWebhooks, scope.Company, pg.GroupsOf(scope))
+func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	return endpointsTable.Count(ctx, s.pool, listing, scope.Company, pg.GroupsOf(scope))
 }
 
 const findWebhooks = `SELECT ` + webhookSelect + ` FROM webhooks w WHERE ` + visibleWebhooks + ` AND w.webhook_id = ANY($3)`
@@ -153,14 +165,16 @@ func entryOf(action string, id int64, changes ...domain.AuditChange) *domain.Aud
 }
 
 const (
-	lockOwner = `SELECT company_id FROM companies WHERE company_id = $1 FOR NO KEY UPDATE`
-	countAll  = `SELECT count(*) FROM webhooks WHERE company_id = $1 AND NOT is_provider`
+	countAll = `SELECT count(*) FROM webhooks WHERE company_id = $1 AND NOT is_provider`
 	// newWebhook takes the number first: the secret is sealed for it.
 	newWebhook    = `SELECT nextval(pg_get_serial_sequence('webhooks', 'webhook_id'))`
 	insertWebhook = `
 INSERT INTO webhooks (company_id, webhook_id, user_id, groups, name, url, format, event_types, alert_ids, group_ids, tag_names, secret, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
 )
+
+// Check implements webhook.Webhooks.
+func (s *Store) Check(edit webhook.Edit) error { return edit.Check(s.Rules) }
 
 // Create implements webhook.Webhooks.
 func (s *Store) Create(ctx context.Context, scope domain.Scope, spec webhook.Spec) (created *webhook.Endpoint, secret webhook.Secret, err error) {
@@ -169,7 +183,7 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec webhook.Spe
 	}
 	secret = webhook.NewSecret()
 	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		if _, err := tx.ExecContext(ctx, lockOwner, scope.Company); err != nil {
+		if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
 			return err
 		}
 		n, err := pg.Count(ctx, tx, countAll, scope.Company)
@@ -252,6 +266,9 @@ WHERE company_id = $1 AND webhook_id = $2`
 
 // Edit implements webhook.Webhooks.
 func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit webhook.Edit) (*webhook.Endpoint, error) {
+	if err := s.Check(edit); err != nil {
+		return nil, err
+	}
 	return s.changing(ctx, scope, id, func(tx *sqlx.Tx, of *webhook.Endpoint) (*domain.AuditEntry, error) {
 		before, after := webhook.Edit{}.Apply(of), edit.Apply(of)
 		if err := after.Check(s.Rules); err != nil {
@@ -350,4 +367,37 @@ func (s *Store) open(company domain.CompanyID, id int64, sealed []byte) (webhook
 		return nil, err
 	}
 	return key.Open(sealed, purpose(company, id))
+}
+
+const sealedWebhooks = `
+SELECT w.company_id, w.webhook_id, w.name, w.secret FROM webhooks w
+WHERE $1::bigint[] IS NULL OR w.company_id = ANY($1)
+ORDER BY w.company_id, w.webhook_id
+LIMIT $2`
+
+// Sealed returns how many endpoints there are, at most as many as most on each node, and the
+// names of those whose secrets the key does not open.
+func (s *Store) Sealed(ctx context.Context, most int) (all int, unopened []string, err error) {
+	err = companies.EachNode(ctx, s.pool, func(of pq.Int64Array) error {
+		rows, err := pg.SelectAll[struct {
+			CompanyID domain.CompanyID
+			WebhookID int64
+			Name      string
+			Secret    []byte
+		}](ctx, s.pool, sealedWebhooks, of, most)
+		if err != nil {
+			return err
+		}
+		all += len(rows)
+		for _, row := range rows {
+			switch _, err := s.open(row.CompanyID, row.WebhookID, row.Secret); {
+			case errors.Is(err, seal.ErrKey):
+				unopened = append(unopened, row.Name)
+			case err != nil:
+				return err
+			}
+		}
+		return nil
+	})
+	return all, unopened, err
 }

@@ -57,11 +57,11 @@ func (c Change) Permissions() (needed []domain.Permission) {
 // Check rejects values that no subscriber can have, at a time.
 func (c Change) Check(now time.Time) error {
 	if len(c.AddTags) > MaxTags || len(c.RemoveTags) > MaxTags {
-		return domain.Invalid("change", "a change adds and removes at most %d tags each", MaxTags)
+		return domain.Invalid("addTags", "a change adds and removes at most %d tags each", MaxTags)
 	}
-	for _, tag := range c.AddTags {
+	for i, tag := range c.AddTags {
 		if slices.Contains(c.RemoveTags, tag) {
-			return domain.Invalid("change", "the tag %q is added and removed", tag)
+			return domain.At(domain.Item("addTags", i), domain.Invalid("", "the tag %q is added and removed", tag))
 		}
 	}
 	if c.Nickname != nil && c.NicknamePattern != nil {

@@ -4,6 +4,7 @@ package bulk
 
 import (
 	"context"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -26,8 +27,6 @@ const (
 	MaxActive = 20
 	// Undoable is for how long an operation that ended can be undone.
 	Undoable = 7 * 24 * time.Hour
-	// Kept is for how long an operation that ended is kept, with its results.
-	Kept = 30 * 24 * time.Hour
 )
 
 // State is how far an operation is.
@@ -132,8 +131,8 @@ func ParseResultID(id string) (operationID string, position int, ok bool) {
 	return operationID, int(n), err == nil && strconv.FormatInt(n, 10) == number
 }
 
-// Start is what an operation begins with. Where, PhysicalIDs and Rows exclude each
-// other.
+// Start is what an operation begins with. Filter, PhysicalIDs, Rows and Lines exclude
+// each other.
 type Start struct {
 	// Filter selects the subscribers, with the billing period of its field dataUsage;
 	// nil unless ByFilter, and then all that the scope shows.
@@ -142,6 +141,10 @@ type Start struct {
 	ByFilter    bool
 	PhysicalIDs []string
 	Rows        []Row
+	// Lines are rows that come one at a time, such as those of an upload, and are stored
+	// as they come. They were checked, and those without a fault name each subscriber once.
+	// An error among them is that of the start, which stores nothing then.
+	Lines iter.Seq2[Row, error]
 	// Change is made to each subscriber, unless its row has another value.
 	Change      Change
 	ErrorPolicy Policy
@@ -167,10 +170,9 @@ type Row struct {
 // started themselves in groups that they still have. Methods that name an operation
 // return NotFound where the scope shows none such.
 type Operations interface {
-	// CheckRoom rejects another operation of a company that has MaxActive of them.
-	CheckRoom(ctx context.Context, scope domain.Scope) error
 	// Start freezes which subscribers change and begins. It answers when up to
-	// AtOnce subscribers were checked, where a check is due.
+	// AtOnce subscribers were checked, where a check is due. For a company that has
+	// MaxActive operations it takes none of the Lines.
 	Start(ctx context.Context, caller *domain.Caller, start Start) (*Operation, error)
 	// Cancel ends an operation before its next chunk.
 	Cancel(ctx context.Context, caller *domain.Caller, operationID string) (*Operation, error)
@@ -180,14 +182,18 @@ type Operations interface {
 	Find(ctx context.Context, scope domain.Scope, operationID string) (*Operation, error)
 	// FindMany returns operations by id; what the scope does not show is missing.
 	FindMany(ctx context.Context, scope domain.Scope, operationIDs []string) (map[string]*Operation, error)
-	// List lists operations, the newest first.
-	List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*Operation], error)
-	Count(ctx context.Context, scope domain.Scope) (int, error)
-	// ResultsOf lists the same part of the rows of each operation, in their order.
-	// Listings are filtered by ResultFields.
+	// List lists operations, the newest first unless the listing has another order.
+	List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*Operation], error)
+	Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error)
+	// ResultsOf lists the same part of the rows of each operation, in their order unless the
+	// listing has another, by ResultFields.
 	ResultsOf(ctx context.Context, scope domain.Scope, operationIDs []string, listing domain.Listing) (map[string]domain.Slice[*Result], error)
 	// FindResults returns rows by Result.ID; what the scope does not show is missing.
 	FindResults(ctx context.Context, scope domain.Scope, ids []string) (map[string]*Result, error)
+	// ChangesOf lists the rows of operations that changed a subscriber, by its key, the
+	// newest first unless the listing has another order, by ResultFields.
+	ChangesOf(ctx context.Context, scope domain.Scope, subscriberKeys []int64, listing domain.Listing) (map[int64]domain.Slice[*Result], error)
+	CountChangesOf(ctx context.Context, scope domain.Scope, subscriberKeys []int64, listing domain.Listing) (map[int64]int, error)
 	CountResultsOf(ctx context.Context, scope domain.Scope, operationIDs []string, listing domain.Listing) (map[string]int, error)
 }
 
@@ -198,10 +204,30 @@ type Live interface {
 	OperationChanged(ctx context.Context, scope domain.Scope, operationID string) (*domain.Stream[*Operation], error)
 }
 
-// ResultFields are what results can be filtered by.
+// Fields are what operations can be filtered and ordered by.
+var Fields = query.NewFields(
+	query.Field{Name: "operationId", Type: query.Text},
+	query.Enumerated("state", []State{Checking, Checked, Rejected, Running, Done, Cancelled}).Unordered(),
+	query.Field{Name: "isDryRun", Type: query.Boolean}.Unordered(),
+	query.Enumerated("errorPolicy", []Policy{RejectEverything, RejectFailedRows, IgnoreFailed}).Unordered(),
+	query.Field{Name: "undoOf", Type: query.Text}.Unordered(),
+	query.Field{Name: "startedBy", Type: query.Text}.Unordered(),
+	query.Field{Name: "total", Type: query.Integer}.Unordered(),
+	query.Field{Name: "changed", Type: query.Integer}.Unordered(),
+	query.Field{Name: "failed", Type: query.Integer}.Unordered(),
+	query.Field{Name: "startedAt", Type: query.Time}.Unordered(),
+	query.Field{Name: "endedAt", Type: query.Time}.Unordered(),
+)
+
+// ResultFields are what results can be filtered and ordered by.
 var ResultFields = query.NewFields(
+	query.Field{Name: "operationId", Type: query.Text, Doc: "The id of the operation."},
 	query.Field{Name: "position", Type: query.Integer},
-	query.Enumerated("outcome", Outcomes),
+	query.Field{Name: "physicalId", Type: query.Text}.Unordered(),
+	query.Field{Name: "line", Type: query.Integer}.Unordered(),
+	query.Enumerated("outcome", Outcomes).Unordered(),
+	query.Field{Name: "code", Type: query.Text}.Unordered(),
+	query.Field{Name: "message", Type: query.Text}.Unordered(),
 )
 
 // NotFound is the error for an operation that the scope does not show.

@@ -14,7 +14,7 @@ const OneChoice = "exactly one of where, physicalIds, rows and all says which su
 // rule of a change.
 func (s *Start) Check(now time.Time) error {
 	named := 0
-	for _, given := range []bool{s.ByFilter, s.PhysicalIDs != nil, s.Rows != nil} {
+	for _, given := range []bool{s.ByFilter, s.PhysicalIDs != nil, s.Rows != nil, s.Lines != nil} {
 		if given {
 			named++
 		}
@@ -22,63 +22,56 @@ func (s *Start) Check(now time.Time) error {
 	if named != 1 {
 		return domain.Invalid("where", "%s", OneChoice)
 	}
-	if !s.ByFilter && len(s.PhysicalIDs)+len(s.Rows) == 0 {
+	if !s.ByFilter && s.Lines == nil && len(s.PhysicalIDs)+len(s.Rows) == 0 {
 		return domain.Invalid("rows", "an operation has at least one subscriber")
 	}
-	if err := CheckTotal(len(s.PhysicalIDs) + len(s.Rows)); err != nil {
+	if err := CheckTotal(len(s.PhysicalIDs)+len(s.Rows), MaxRows); err != nil {
 		return err
 	}
 	if err := s.Change.Check(now); err != nil {
-		return Within("change", err)
+		return domain.Within("change", err)
 	}
-	if s.Rows == nil && s.Change.IsEmpty() {
+	if s.Rows == nil && s.Lines == nil && s.Change.IsEmpty() {
 		return domain.Invalid("change", "the change has nothing that changes")
 	}
 	return s.checkRows(now)
 }
 
-// Within is the error about an argument that holds what is at fault.
-func Within(field string, err error) error {
-	fault, is := domain.AsError(err)
-	if !is {
-		return err
-	}
-	within := *fault
-	within.Field = field
-	return &within
-}
-
-// CheckTotal rejects more subscribers than an operation has.
-func CheckTotal(rows int) error {
-	if rows > MaxRows {
-		return domain.Invalid("where", "an operation has at most %d subscribers; narrow the filter, or start several", MaxRows)
+// CheckTotal rejects more subscribers than an operation has, which are MaxRows but in tests.
+func CheckTotal(rows, most int) error {
+	if rows > most {
+		return domain.Invalid("where", "an operation has at most %d subscribers; narrow the filter, or start several", most)
 	}
 	return nil
 }
 
 func (s *Start) checkRows(now time.Time) error {
 	seen := make(map[string]bool, len(s.PhysicalIDs)+len(s.Rows))
-	for _, id := range s.PhysicalIDs {
+	for i, id := range s.PhysicalIDs {
 		if err := checkOnce(seen, id); err != nil {
-			return Within("physicalIds", err)
+			return domain.At(domain.Item("physicalIds", i), err)
 		}
 	}
-	for _, row := range s.Rows {
+	for i, row := range s.Rows {
 		if row.Fault != nil {
 			continue
 		}
-		if err := checkOnce(seen, row.PhysicalID); err != nil {
-			return Within("rows", err)
-		}
-		merged := row.Over(s.Change)
-		if merged.IsEmpty() {
-			return domain.Invalid("rows", "the row of %q has nothing that changes", row.PhysicalID)
-		}
-		if err := merged.Check(now); err != nil {
-			return Within("rows", err)
+		if err := s.checkRow(seen, row, now); err != nil {
+			return domain.Within(domain.Item("rows", i), err)
 		}
 	}
 	return nil
+}
+
+func (s *Start) checkRow(seen map[string]bool, row Row, now time.Time) error {
+	if err := checkOnce(seen, row.PhysicalID); err != nil {
+		return err
+	}
+	merged := row.Over(s.Change)
+	if merged.IsEmpty() {
+		return domain.Invalid("", "the row of %q has nothing that changes", row.PhysicalID)
+	}
+	return merged.Check(now)
 }
 
 func checkOnce(seen map[string]bool, physicalID string) error {
@@ -106,14 +99,20 @@ func (s *Start) CheckExpected(total int) error {
 	return nil
 }
 
-// Permissions are what a caller needs for all rows.
+// Permissions are what a caller needs for all rows, but for Lines: see Row.Needs.
 func (s *Start) Permissions() []domain.Permission {
 	needed := s.Change.Permissions()
 	for _, row := range s.Rows {
-		for _, p := range row.Permissions() {
-			if !slices.Contains(needed, p) {
-				needed = append(needed, p)
-			}
+		needed = row.Needs(needed)
+	}
+	return needed
+}
+
+// Needs adds the permissions that the row needs to those that others need.
+func (r Row) Needs(needed []domain.Permission) []domain.Permission {
+	for _, p := range r.Permissions() {
+		if !slices.Contains(needed, p) {
+			needed = append(needed, p)
 		}
 	}
 	return needed

@@ -115,10 +115,12 @@ type Command struct {
 
 // Fields are what commands can be filtered and ordered by.
 var Fields = query.NewFields(
-	query.Field{Name: "commandId", Type: query.Text},
-	query.Field{Name: "kind", Type: query.Text},
-	query.Field{Name: "state", Type: query.Text},
+	query.Field{Name: "commandId", Type: query.Text}.Unordered(),
+	query.Enumerated("kind", []Kind{Bar, Unbar, Activate, Deactivate, Terminate}).Unordered(),
+	query.Enumerated("state", []State{Requested, Accepted, Done, Failed, Superseded, Cancelled}).Unordered(),
+	query.Field{Name: "operationId", Type: query.Text, Doc: "The id of the operation that changed the subscriber; null for a change of its own."}.Unordered(),
 	query.Field{Name: "requestedAt", Type: query.Time},
+	query.Field{Name: "changedAt", Type: query.Time}.Unordered(),
 )
 
 // Data is what a command.requested event says.

@@ -2,9 +2,9 @@ package carrier
 
 import (
 	"context"
-	"time"
 
 	"simgraph/domain"
+	"simgraph/domain/retention"
 	"simgraph/domain/webhook"
 )
 
@@ -24,10 +24,9 @@ type Commands interface {
 	// RemoveProvider removes the provider with that URL. What waits is Cancelled.
 	RemoveProvider(ctx context.Context, scope domain.Scope, url string) (*Provider, error)
 
-	// List returns commands, the newest first, of one operation unless that is nil.
-	// Listings are filtered by Fields.
-	List(ctx context.Context, scope domain.Scope, operationID *string, listing domain.Listing) (domain.Slice[*Command], error)
-	Count(ctx context.Context, scope domain.Scope, operationID *string, listing domain.Listing) (int, error)
+	// List returns commands, the newest first unless the listing has another order.
+	List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*Command], error)
+	Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error)
 	FindMany(ctx context.Context, scope domain.Scope, ids []string) (map[string]*Command, error)
 	// OfSubscribers lists the same part of the commands of each subscriber, the newest first.
 	OfSubscribers(ctx context.Context, scope domain.Scope, keys []int64, listing domain.Listing) (map[int64]domain.Slice[*Command], error)
@@ -41,7 +40,7 @@ type Commands interface {
 	// Cancel withdraws a command that was not sent yet. The inventory stays as it is.
 	Cancel(ctx context.Context, scope domain.Scope, id string) (*Command, error)
 
-	// Prune removes the commands that got their state before a time, and gives up those
-	// that wait since then. It returns how many it removed.
-	Prune(ctx context.Context, before time.Time) (int, error)
+	// Prune removes the commands that got their state before the messages expire, and gives
+	// up those that wait since then. It returns how many it removed.
+	Prune(ctx context.Context, expired retention.Expired) (int, error)
 }

@@ -17,6 +17,12 @@ const (
 	MaxAlerts = 100
 	// MaxSilence is the longest silence in hours: 90 days.
 	MaxSilence = 90 * 24
+	// MinSourceSilence is the shortest silence of a source in minutes: network elements report
+	// every few minutes.
+	MinSourceSilence = 5
+	// MaxSourceSilence is the longest in minutes: what is silent for SourceSilence is named
+	// without an alert.
+	MaxSourceSilence = int64(SourceSilence / time.Minute)
 	// MaxSessions bounds the number of sessions in an hour that an alert names.
 	MaxSessions = 1_000_000
 )
@@ -34,8 +40,9 @@ const (
 	Forecast Kind = "forecast"
 	// Change: a value that the network reports became another.
 	Change Kind = "change"
-	// SourceSilent is only logged: a network element, or a source of usage as a whole, has
-	// reported nothing for too long, see Patience.
+	// SourceSilent: a network element, or a source of usage as a whole, has reported nothing
+	// for too long, see Patience. It is logged without an alert, of which one of this kind
+	// shortens how long that is.
 	SourceSilent Kind = "source"
 )
 
@@ -69,7 +76,7 @@ type Alert struct {
 	SubscriberKey *int64
 	GroupID       *int64
 	Kind          Kind
-	// Bound is the hours of Silent, the sessions of Storm and the bytes of Forecast;
+	// Bound is the hours of Silent, the minutes of SourceSilent, the sessions of Storm and the bytes of Forecast;
 	// 0 of Change.
 	Bound int64
 	// Traits are those of Change; empty of the others.
@@ -105,6 +112,9 @@ func (s *Spec) Check() error {
 	if s.Kind == Change && s.RuleType == domain.RuleGroup {
 		return domain.Invalid("changesOf", "a group as a whole has no such values: use a rule on its members")
 	}
+	if s.Kind == SourceSilent && s.RuleType != domain.RuleCompany {
+		return domain.Invalid("sourceSilentMinutes", "sources are those of the whole company: use the rule COMPANY")
+	}
 	return s.Condition.Check()
 }
 
@@ -112,9 +122,11 @@ func (s *Spec) Check() error {
 func (c *Condition) Check() error {
 	switch c.Kind {
 	case Silent:
-		return within("silentHours", c.Bound, MaxSilence)
+		return within("silentHours", c.Bound, 1, MaxSilence)
+	case SourceSilent:
+		return within("sourceSilentMinutes", c.Bound, MinSourceSilence, MaxSourceSilence)
 	case Storm:
-		return within("sessionsPerHour", c.Bound, MaxSessions)
+		return within("sessionsPerHour", c.Bound, 1, MaxSessions)
 	case Forecast:
 		if c.Bound < 0 {
 			return domain.Invalid("forecastBytes", "forecastBytes must be 0 to 9223372036854775807, not %d", c.Bound)
@@ -123,12 +135,12 @@ func (c *Condition) Check() error {
 	case Change:
 		return checkTraits(c.Traits)
 	}
-	return domain.Invalid("condition", "a condition is one of silentHours, sessionsPerHour, forecastBytes and changesOf")
+	return domain.Invalid("condition", "a condition is one of silentHours, sourceSilentMinutes, sessionsPerHour, forecastBytes and changesOf")
 }
 
-func within(field string, n, most int64) error {
-	if n < 1 || n > most {
-		return domain.Invalid(field, "%s must be 1 to %d, not %d", field, most, n)
+func within(field string, n, least, most int64) error {
+	if n < least || n > most {
+		return domain.Invalid(field, "%s must be %d to %d, not %d", field, least, most, n)
 	}
 	return nil
 }
@@ -148,8 +160,13 @@ func checkTraits(traits []Trait) error {
 	return nil
 }
 
-// Duration is the silence that an alert of the kind Silent allows.
-func (a *Alert) Duration() time.Duration { return time.Duration(a.Bound) * time.Hour }
+// Duration is the silence that an alert of the kinds Silent and SourceSilent allows.
+func (a *Alert) Duration() time.Duration {
+	if a.Kind == SourceSilent {
+		return time.Duration(a.Bound) * time.Minute
+	}
+	return time.Duration(a.Bound) * time.Hour
+}
 
 // Notified returns the entry for its deliveries; false for one of which nobody is notified.
 func (e *Entry) Notified() (domain.Notified, bool) {
@@ -194,7 +211,7 @@ type Entry struct {
 	// Since is when the subject was seen last, the begin of the hour of Storm and of the
 	// period of Forecast, or when a new value was reported first.
 	Since time.Time
-	// Bound is the alert's, and Value what was found: sessions, or bytes; 0 of the others.
+	// Bound is the alert's, of SourceSilent in minutes, and Value what was found: sessions, or bytes; 0 of the others.
 	Bound, Value int64
 	// Trait, Before and After are those of Change.
 	Trait         Trait
@@ -240,6 +257,9 @@ type Alerts interface {
 
 // Watches reports whether the alert watches a subscriber that is in the group; nil for none.
 func (a *Alert) Watches(subscriber int64, group *int64) bool {
+	if a.Kind == SourceSilent {
+		return false
+	}
 	switch a.RuleType {
 	case domain.RuleSIM:
 		return *a.SubscriberKey == subscriber

@@ -8,7 +8,7 @@ import (
 
 const (
 	// NASSilence is after how much silence a network element counts as silent. A shorter
-	// silence that an alert watches replaces it.
+	// one that an alert watches, of subscribers or of sources, replaces it.
 	NASSilence = 6 * time.Hour
 	// SourceSilence is that of a source without network elements.
 	SourceSilence = 48 * time.Hour

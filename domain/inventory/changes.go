@@ -18,6 +18,7 @@ var subscriberTexts = []struct {
 	{"subscriberId", func(s *domain.Subscriber) *string { return &s.SubscriberID }},
 	{"dataNumber", func(s *domain.Subscriber) *string { return s.DataNumber }},
 	{"imsi", func(s *domain.Subscriber) *string { return &s.IMSI }},
+	{"fixedIpAddress", func(s *domain.Subscriber) *string { return s.FixedIPAddress }},
 	{"nickname", func(s *domain.Subscriber) *string { return &s.Nickname }},
 	{"operatorCode", func(s *domain.Subscriber) *string { return &s.OperatorCode }},
 	{"tariffName", func(s *domain.Subscriber) *string { return s.TariffName }},

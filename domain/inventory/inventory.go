@@ -63,8 +63,14 @@ func WholeCompany(scope domain.Scope, what string) error {
 // CheckEdit rejects a change of a subscriber that breaks a rule of its fields, or by
 // which the user of a restricted scope would lose sight of it, would see or set what
 // its group hides, or would get the usage of a subscriber of another group.
+//
+// A nickname that stays is not checked: it may be older than the rules of names.
 func CheckEdit(scope domain.Scope, before, after *domain.Subscriber) error {
-	if err := after.Check(); err != nil {
+	checked := *after
+	if after.Nickname == before.Nickname {
+		checked.Nickname = ""
+	}
+	if err := checked.Check(); err != nil {
 		return err
 	}
 	if !scope.Restricted() {
@@ -74,8 +80,8 @@ func CheckEdit(scope domain.Scope, before, after *domain.Subscriber) error {
 		return err
 	}
 	if before.IMSI != after.IMSI || before.SubscriberID != after.SubscriberID || !same(before.DataNumber, after.DataNumber) ||
-		!before.ConnectionDate.Equal(after.ConnectionDate) {
-		return domain.Forbidden("numbers and the connection date decide whose usage is reported, and this user is attached to groups")
+		!same(before.FixedIPAddress, after.FixedIPAddress) || !before.ConnectionDate.Equal(after.ConnectionDate) {
+		return domain.Forbidden("numbers, the fixed address and the connection date decide whose usage is reported, and this user is attached to groups")
 	}
 	if !same(before.ParentPhysicalID, after.ParentPhysicalID) || !same(before.IsEnabledOnParent, after.IsEnabledOnParent) {
 		return domain.Forbidden("profiles may be of any group, and this user is attached to groups")
@@ -140,11 +146,8 @@ const maxGroups = domain.MaxBatch
 // CheckUser rejects an account that breaks a rule of its fields, or has permissions
 // that the caller has not.
 func CheckUser(caller *domain.Caller, u *domain.User) error {
-	if err := u.Check(); err != nil {
+	if err := checkAccount(u); err != nil {
 		return err
-	}
-	if len(u.Groups) > maxGroups {
-		return domain.Invalid("groups", "a user is attached to at most %d groups, not %d", maxGroups, len(u.Groups))
 	}
 	return caller.Need(u.Permissions...)
 }

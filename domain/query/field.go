@@ -44,6 +44,16 @@ type Field struct {
 	Values []string
 	// NoOrder keeps the field out of orderBy. Sets never order.
 	NoOrder bool
+	// Doc describes the field to callers; "" where the object has a field of that name,
+	// whose description is that of this one, too.
+	Doc string
+}
+
+// Unordered returns the field without an order: one that no index has, in a list that
+// can grow without bounds.
+func (f Field) Unordered() Field {
+	f.NoOrder = true
+	return f
 }
 
 // Enumerated returns the field with the values of its type.
@@ -55,7 +65,8 @@ func Enumerated[T ~string](name string, values []T) Field {
 	return Field{Name: name, Type: Text, Values: texts}
 }
 
-func (f Field) ordered() bool { return !f.NoOrder && f.Type != Set }
+// Ordered reports whether a list can be ordered by the field.
+func (f Field) Ordered() bool { return !f.NoOrder && f.Type != Set }
 
 // Fields is the catalogue of one list: what its rows can be filtered and ordered by.
 type Fields struct {
@@ -101,4 +112,4 @@ func (f Fields) names(keep func(Field) bool) []string {
 
 func (f Fields) filterNames() []string { return f.names(func(Field) bool { return true }) }
 
-func (f Fields) orderNames() []string { return f.names(Field.ordered) }
+func (f Fields) orderNames() []string { return f.names(Field.Ordered) }

@@ -54,7 +54,7 @@ func (p *parser) order(seen map[string]bool) (Order, error) {
 	switch {
 	case !ok:
 		return Order{}, p.failField("no such field")
-	case !field.ordered():
+	case !field.Ordered():
 		return Order{}, p.failField("a list cannot be ordered by this field")
 	case seen[field.Name]:
 		return Order{}, p.fail("the field is named twice")

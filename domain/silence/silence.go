@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/domain/query"
 )
 
 const (
@@ -43,7 +44,7 @@ func (m *Matcher) check() error {
 	for i, name := range m.TagNames {
 		tag, err := domain.NewTagName(name)
 		if err != nil {
-			return domain.Invalid("tagNames", "%s", err)
+			return domain.At(domain.Item("tagNames", i), err)
 		}
 		m.TagNames[i] = string(tag)
 	}
@@ -80,6 +81,13 @@ func (s *Spec) Check(at time.Time) error {
 		return err
 	}
 	return s.check()
+}
+
+// Begin lets a silence begin at the time that has no begin, or one before that.
+func (s *Spec) Begin(at time.Time) {
+	if s.StartsAt.Before(at) {
+		s.StartsAt = at
+	}
 }
 
 // Same reports whether the other one silences the same, for the same reason.
@@ -128,13 +136,10 @@ func (s *Silence) Occurrences(from, until time.Time) []domain.Period {
 
 // Edit is what changes on a silence; nil stays as it is.
 type Edit struct {
-	Reason      *string
-	EndsAt      *time.Time
-	Weekly      *[]Window
-	AlertIDs    *[]int64
-	GroupIDs    *[]int64
-	TagNames    *[]string
-	PhysicalIDs *[]string
+	Reason  *string
+	EndsAt  *time.Time
+	Weekly  *[]Window
+	Matcher *Matcher
 }
 
 // Apply returns the specification after the edit.
@@ -142,11 +147,15 @@ func (e Edit) Apply(spec Spec) Spec {
 	set(&spec.Reason, e.Reason)
 	set(&spec.EndsAt, e.EndsAt)
 	set(&spec.Weekly, e.Weekly)
-	set(&spec.AlertIDs, e.AlertIDs)
-	set(&spec.GroupIDs, e.GroupIDs)
-	set(&spec.TagNames, e.TagNames)
-	set(&spec.PhysicalIDs, e.PhysicalIDs)
+	set(&spec.Matcher, e.Matcher)
 	return spec
+}
+
+// Check refuses an edit that no silence can take at the time.
+func (e Edit) Check(at time.Time) error {
+	spec := e.Apply(Spec{Reason: "reason", EndsAt: at.Add(time.Minute)})
+	spec.StartsAt = spec.EndsAt.Add(-time.Second)
+	return spec.Check(at)
 }
 
 func set[T any](to, from *T) {
@@ -158,10 +167,9 @@ func set[T any](to, from *T) {
 // Silences keeps the silences of a company. They concern everybody, so every method is
 // Forbidden to a restricted scope.
 type Silences interface {
-	// List returns the silences, ordered by id: those that are over or those that are
-	// not, and all for nil.
-	List(ctx context.Context, scope domain.Scope, ended *bool, page domain.Page) (domain.Slice[*Silence], error)
-	Count(ctx context.Context, scope domain.Scope, ended *bool) (int, error)
+	// List returns the silences, ordered by id unless the listing has another order.
+	List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*Silence], error)
+	Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error)
 	// FindMany answers for a batch at once, keyed by id.
 	FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*Silence, error)
 	// Create makes a silence. One without a start begins now, as does one that would have begun before.
@@ -171,3 +179,14 @@ type Silences interface {
 	// End ends a silence now, and removes one that has not begun. One that is over stays as it is.
 	End(ctx context.Context, scope domain.Scope, id int64) (*Silence, error)
 }
+
+// Fields are what silences can be filtered and ordered by.
+var Fields = query.NewFields(
+	query.Field{Name: "silenceId", Type: query.Integer},
+	query.Field{Name: "reason", Type: query.Text},
+	query.Field{Name: "isEnded", Type: query.Boolean},
+	query.Field{Name: "startsAt", Type: query.Time},
+	query.Field{Name: "endsAt", Type: query.Time},
+	query.Field{Name: "createdBy", Type: query.Text},
+	query.Field{Name: "createdAt", Type: query.Time},
+)

@@ -37,7 +37,7 @@ func NewWindow(day time.Weekday, from, until string) (w Window, err error) {
 func parseMinute(field, text string) (int, error) {
 	at, err := time.Parse("15:04", text)
 	if err != nil || len(text) != len("15:04") {
-		return 0, domain.Invalid("weekly", "%s must be a time of day such as 22:00, not %q", field, text)
+		return 0, domain.Invalid(field, "%s must be a time of day such as 22:00, not %q", field, text)
 	}
 	return at.Hour()*60 + at.Minute(), nil
 }
@@ -59,7 +59,7 @@ func checkWindows(windows []Window) error {
 	}
 	for i, w := range windows {
 		if slices.Contains(windows[:i], w) {
-			return domain.Invalid("weekly", "%s is named twice", w)
+			return domain.At(domain.Item("weekly", i), domain.Invalid("", "%s is named twice", w))
 		}
 	}
 	return nil

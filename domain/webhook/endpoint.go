@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/domain/query"
 )
 
 const (
@@ -121,6 +122,12 @@ func set[T any](to, from *T) {
 	}
 }
 
+// Check refuses an edit that no endpoint can take.
+func (e Edit) Check(rules Rules) error {
+	spec := e.Apply(&Endpoint{Name: "name", URL: "https://receiver.example", Format: CloudEvents, Filter: Filter{EventTypes: Types}})
+	return spec.Check(rules)
+}
+
 // Check refuses what no endpoint can be. Whether alerts and groups exist is for the
 // caller to find.
 func (s *Spec) Check(rules Rules) error {
@@ -161,3 +168,16 @@ func ParseSecret(text string) (Secret, error) {
 	}
 	return secret, nil
 }
+
+// Fields are what endpoints can be filtered and ordered by.
+var Fields = query.NewFields(
+	query.Field{Name: "webhookId", Type: query.Integer},
+	query.Field{Name: "name", Type: query.Text},
+	query.Field{Name: "url", Type: query.Text},
+	query.Enumerated("format", []Format{CloudEvents, Slack, Teams}),
+	query.Field{Name: "createdAt", Type: query.Time},
+	query.Field{Name: "disabledAt", Type: query.Time},
+	query.Enumerated("disabledReason", []DisabledReason{ByUser, Gone, Failing}),
+	query.Field{Name: "failingSince", Type: query.Time},
+	query.Field{Name: "pausedUntil", Type: query.Time},
+)

@@ -49,7 +49,7 @@ func (f *Filter) check() error {
 			return domain.Invalid("eventTypes", "there is no event type %q", of)
 		}
 		if slices.Contains(f.EventTypes[:i], of) {
-			return domain.Invalid("eventTypes", "the event type %q is named twice", of)
+			return domain.At(domain.Item("eventTypes", i), domain.Invalid("", "the event type %q is named twice", of))
 		}
 	}
 	for field, n := range map[string]int{"alertIds": len(f.AlertIDs), "groupIds": len(f.GroupIDs), "tagNames": len(f.TagNames)} {
@@ -60,7 +60,7 @@ func (f *Filter) check() error {
 	for i, name := range f.TagNames {
 		tag, err := domain.NewTagName(name)
 		if err != nil {
-			return domain.Invalid("tagNames", "%s", err)
+			return domain.At(domain.Item("tagNames", i), err)
 		}
 		f.TagNames[i] = string(tag)
 	}

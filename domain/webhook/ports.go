@@ -5,31 +5,21 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/domain/retention"
 )
-
-// State is how far a message has come.
-type State string
-
-// The states of a message.
-const (
-	Queued    State = "queued"
-	Delivered State = "delivered"
-	// Failed is a dead letter: it is kept, and sent again only by a replay.
-	Failed State = "failed"
-)
-
-// States are all of them.
-var States = []State{Queued, Delivered, Failed}
 
 // Delivery is a message to an endpoint. Its id is the header webhook-id, the same at
 // every attempt and replay.
 type Delivery struct {
 	DeliveryID string
 	WebhookID  int64
-	EventType  EventType
-	State      State
-	Attempts   int
-	CreatedAt  time.Time
+	// WebhookName is the name of the endpoint.
+	WebhookName string
+	EventType   EventType
+	// State is Queued, Delivered or Failed.
+	State     domain.DeliveryState
+	Attempts  int
+	CreatedAt time.Time
 	// NextAttemptAt is nil where that is at once, or never.
 	NextAttemptAt *time.Time
 	FinishedAt    *time.Time
@@ -45,19 +35,24 @@ type Delivery struct {
 // EventTypeName is the type as a text: Test is no type that an endpoint can choose.
 func (d *Delivery) EventTypeName() string { return string(d.EventType) }
 
+// Channel implements domain.Delivery.
+func (d *Delivery) Channel() domain.Channel { return domain.ByWebhook }
+
 // Deliveries select messages; nil and "" select all.
 type Deliveries struct {
 	WebhookID *int64
-	State     State
+	State     domain.DeliveryState
 }
 
 // Webhooks keeps the endpoints of companies. A restricted scope sees and changes those
 // alone that were made for groups which it shows.
 type Webhooks interface {
-	// List returns the endpoints by id.
-	List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*Endpoint], error)
-	Count(ctx context.Context, scope domain.Scope) (int, error)
+	// List returns the endpoints, by id unless the listing has another order.
+	List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*Endpoint], error)
+	Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error)
 	FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*Endpoint, error)
+	// Check refuses an edit that no endpoint can take, as Create and Edit do.
+	Check(edit Edit) error
 	// Create returns the endpoint with its secret. That of a restricted scope gets the
 	// events of the scope's groups alone.
 	Create(ctx context.Context, scope domain.Scope, spec Spec) (*Endpoint, Secret, error)
@@ -121,8 +116,8 @@ type Outbox interface {
 	// Finish records the answer, and what it means for message and endpoint. disabled is
 	// why the endpoint gets no more events, "" where it does.
 	Finish(ctx context.Context, of *Attempt, answer Answer) (result Result, disabled DisabledReason, err error)
-	// Prune removes the messages that were made before a time, and returns how many.
-	Prune(ctx context.Context, before time.Time) (int, error)
+	// Prune removes the messages that have expired, and returns how many.
+	Prune(ctx context.Context, expired retention.Expired) (int, error)
 }
 
 // Result is what became of an attempt.

@@ -40,7 +40,7 @@ func Judge(status int, retryAfter string, at time.Time) Outcome {
 	case status == http.StatusGone:
 		return Outcome{Gone: true}
 	}
-	pause := readRetryAfter(retryAfter, at)
+	pause := RetryAfter(retryAfter, at)
 	switch status {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusGatewayTimeout:
 		if pause == 0 {
@@ -50,8 +50,9 @@ func Judge(status int, retryAfter string, at time.Time) Outcome {
 	return Outcome{Pause: pause}
 }
 
-// readRetryAfter reads seconds or a date; 0 for neither.
-func readRetryAfter(text string, at time.Time) time.Duration {
+// RetryAfter reads the header of that name, seconds or a date (RFC 9110 §10.2.3); 0 for
+// neither, and a day at most.
+func RetryAfter(text string, at time.Time) time.Duration {
 	text = strings.TrimSpace(text)
 	var pause time.Duration
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {

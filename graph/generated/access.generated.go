@@ -82,6 +82,75 @@ func (ec *executionContext) fieldContext_AccessKey_accessKeyId(_ context.Context
 	return graphql.NewScalarFieldContext("AccessKey", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _AccessKey_name(ctx context.Context, field graphql.CollectedField, obj *domain.AccessKey) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AccessKey_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AccessKey_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AccessKey", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AccessKey_purpose(ctx context.Context, field graphql.CollectedField, obj *domain.AccessKey) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AccessKey_purpose(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Purpose, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AccessKey_purpose(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AccessKey", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AccessKey_rotatedFrom(ctx context.Context, field graphql.CollectedField, obj *domain.AccessKey) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AccessKey_rotatedFrom(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RotatedFrom, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AccessKey_rotatedFrom(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AccessKey", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _AccessKey_userEmail(ctx context.Context, field graphql.CollectedField, obj *domain.AccessKey) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -481,6 +550,38 @@ func (ec *executionContext) fieldContext_CreateUserPayload_user(_ context.Contex
 	return fc, nil
 }
 
+func (ec *executionContext) _EditAccessKeyPayload_accessKey(ctx context.Context, field graphql.CollectedField, obj *model.EditAccessKeyPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EditAccessKeyPayload_accessKey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AccessKey, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.AccessKey) graphql.Marshaler {
+			return ec.marshalNAccessKey2ᚖsimgraphᚋdomainᚐAccessKey(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EditAccessKeyPayload_accessKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "EditAccessKeyPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AccessKey(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _EditUserPayload_user(ctx context.Context, field graphql.CollectedField, obj *model.EditUserPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -535,6 +636,93 @@ func (ec *executionContext) _RevokeAccessKeyPayload_accessKey(ctx context.Contex
 func (ec *executionContext) fieldContext_RevokeAccessKeyPayload_accessKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "RevokeAccessKeyPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AccessKey(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RotateAccessKeyPayload_accessKey(ctx context.Context, field graphql.CollectedField, obj *model.RotateAccessKeyPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RotateAccessKeyPayload_accessKey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AccessKey, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.AccessKey) graphql.Marshaler {
+			return ec.marshalNAccessKey2ᚖsimgraphᚋdomainᚐAccessKey(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RotateAccessKeyPayload_accessKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RotateAccessKeyPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AccessKey(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RotateAccessKeyPayload_secret(ctx context.Context, field graphql.CollectedField, obj *model.RotateAccessKeyPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RotateAccessKeyPayload_secret(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Secret, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RotateAccessKeyPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RotateAccessKeyPayload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _RotateAccessKeyPayload_old(ctx context.Context, field graphql.CollectedField, obj *model.RotateAccessKeyPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RotateAccessKeyPayload_old(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Old, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.AccessKey) graphql.Marshaler {
+			return ec.marshalNAccessKey2ᚖsimgraphᚋdomainᚐAccessKey(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RotateAccessKeyPayload_old(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RotateAccessKeyPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -614,13 +802,13 @@ func (ec *executionContext) fieldContext_User_permissions(_ context.Context, fie
 	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type Permission does not have child fields"))
 }
 
-func (ec *executionContext) _User_disabled(ctx context.Context, field graphql.CollectedField, obj *domain.User) (ret graphql.Marshaler) {
+func (ec *executionContext) _User_isDisabled(ctx context.Context, field graphql.CollectedField, obj *domain.User) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_disabled(ctx, field)
+			return ec.fieldContext_User_isDisabled(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.Disabled, nil
@@ -633,7 +821,7 @@ func (ec *executionContext) _User_disabled(ctx context.Context, field graphql.Co
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_User_disabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_User_isDisabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
@@ -865,6 +1053,80 @@ func (ec *executionContext) fieldContext_UserEdge_node(_ context.Context, field 
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputAccessKeyKey(ctx context.Context, obj any) (input.AccessKeyKey, error) {
+	var it input.AccessKeyKey
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "accessKeyId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = graphql.OmittableOf(data)
+		case "accessKeyId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accessKeyId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccessKeyID = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAccessKeyScopeInput(ctx context.Context, obj any) (input.AccessKeyScopeInput, error) {
+	var it input.AccessKeyScopeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"all", "permissions"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "all":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("all"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.All = graphql.OmittableOf(data)
+		case "permissions":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("permissions"))
+			data, err := ec.unmarshalOPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Permissions = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCreateAccessKeyInput(ctx context.Context, obj any) (input.CreateAccessKeyInput, error) {
 	var it input.CreateAccessKeyInput
 	if obj == nil {
@@ -879,8 +1141,14 @@ func (ec *executionContext) unmarshalInputCreateAccessKeyInput(ctx context.Conte
 	if _, present := asMap["lifetimeDays"]; !present {
 		asMap["lifetimeDays"] = 365
 	}
+	if _, present := asMap["name"]; !present {
+		asMap["name"] = ""
+	}
+	if _, present := asMap["purpose"]; !present {
+		asMap["purpose"] = ""
+	}
 
-	fieldsInOrder := [...]string{"userEmail", "scopes", "lifetimeDays"}
+	fieldsInOrder := [...]string{"userEmail", "scope", "lifetimeDays", "name", "purpose"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -894,13 +1162,13 @@ func (ec *executionContext) unmarshalInputCreateAccessKeyInput(ctx context.Conte
 				return it, err
 			}
 			it.UserEmail = data
-		case "scopes":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scopes"))
-			data, err := ec.unmarshalOPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, v)
+		case "scope":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scope"))
+			data, err := ec.unmarshalNAccessKeyScopeInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐAccessKeyScopeInput(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Scopes = graphql.OmittableOf(data)
+			it.Scope = data
 		case "lifetimeDays":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lifetimeDays"))
 			data, err := ec.unmarshalNInt2int32(ctx, v)
@@ -908,6 +1176,20 @@ func (ec *executionContext) unmarshalInputCreateAccessKeyInput(ctx context.Conte
 				return it, err
 			}
 			it.LifetimeDays = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "purpose":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("purpose"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Purpose = data
 		}
 	}
 	return it, nil
@@ -924,14 +1206,11 @@ func (ec *executionContext) unmarshalInputCreateUserInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	if _, present := asMap["groups"]; !present {
-		asMap["groups"] = []any{}
-	}
-	if _, present := asMap["disabled"]; !present {
-		asMap["disabled"] = false
+	if _, present := asMap["isDisabled"]; !present {
+		asMap["isDisabled"] = false
 	}
 
-	fieldsInOrder := [...]string{"email", "permissions", "groups", "disabled"}
+	fieldsInOrder := [...]string{"email", "permissions", "scope", "isDisabled"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -952,20 +1231,64 @@ func (ec *executionContext) unmarshalInputCreateUserInput(ctx context.Context, o
 				return it, err
 			}
 			it.Permissions = data
-		case "groups":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groups"))
-			data, err := ec.unmarshalNInt2ᚕint32ᚄ(ctx, v)
+		case "scope":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scope"))
+			data, err := ec.unmarshalNUserScopeInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐUserScopeInput(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Groups = data
-		case "disabled":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disabled"))
+			it.Scope = data
+		case "isDisabled":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isDisabled"))
 			data, err := ec.unmarshalNBoolean2bool(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Disabled = data
+			it.IsDisabled = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputEditAccessKeyInput(ctx context.Context, obj any) (input.EditAccessKeyInput, error) {
+	var it input.EditAccessKeyInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"accessKeyId", "name", "purpose"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "accessKeyId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accessKeyId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccessKeyID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = graphql.OmittableOf(data)
+		case "purpose":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("purpose"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Purpose = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -982,7 +1305,7 @@ func (ec *executionContext) unmarshalInputEditUserInput(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"userEmail", "permissions", "groups", "disabled"}
+	fieldsInOrder := [...]string{"userEmail", "permissions", "scope", "isDisabled"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1003,20 +1326,20 @@ func (ec *executionContext) unmarshalInputEditUserInput(ctx context.Context, obj
 				return it, err
 			}
 			it.Permissions = graphql.OmittableOf(data)
-		case "groups":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groups"))
-			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
+		case "scope":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scope"))
+			data, err := ec.unmarshalOUserScopeInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐUserScopeInput(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Groups = graphql.OmittableOf(data)
-		case "disabled":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disabled"))
+			it.Scope = graphql.OmittableOf(data)
+		case "isDisabled":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isDisabled"))
 			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Disabled = graphql.OmittableOf(data)
+			it.IsDisabled = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -1047,6 +1370,128 @@ func (ec *executionContext) unmarshalInputRevokeAccessKeyInput(ctx context.Conte
 				return it, err
 			}
 			it.AccessKeyID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRotateAccessKeyInput(ctx context.Context, obj any) (input.RotateAccessKeyInput, error) {
+	var it input.RotateAccessKeyInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["lifetimeDays"]; !present {
+		asMap["lifetimeDays"] = 365
+	}
+
+	fieldsInOrder := [...]string{"accessKeyId", "oldEndsAt", "lifetimeDays"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "accessKeyId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accessKeyId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccessKeyID = data
+		case "oldEndsAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("oldEndsAt"))
+			data, err := ec.unmarshalNDateTime2timeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OldEndsAt = data
+		case "lifetimeDays":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lifetimeDays"))
+			data, err := ec.unmarshalNInt2int32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LifetimeDays = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUserKey(ctx context.Context, obj any) (input.UserKey, error) {
+	var it input.UserKey
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "email"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = graphql.OmittableOf(data)
+		case "email":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("email"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Email = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUserScopeInput(ctx context.Context, obj any) (input.UserScopeInput, error) {
+	var it input.UserScopeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"all", "groupIds"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "all":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("all"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.All = graphql.OmittableOf(data)
+		case "groupIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupIds"))
+			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GroupIds = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -1113,6 +1558,21 @@ func (ec *executionContext) _AccessKey(ctx context.Context, sel ast.SelectionSet
 		case "accessKeyId":
 			out.Values[i] = ec._AccessKey_accessKeyId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "name":
+			out.Values[i] = ec._AccessKey_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "purpose":
+			out.Values[i] = ec._AccessKey_purpose(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "rotatedFrom":
+			out.Values[i] = ec._AccessKey_rotatedFrom(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "userEmail":
@@ -1376,6 +1836,44 @@ func (ec *executionContext) _CreateUserPayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
+var editAccessKeyPayloadImplementors = []string{"EditAccessKeyPayload"}
+
+func (ec *executionContext) _EditAccessKeyPayload(ctx context.Context, sel ast.SelectionSet, obj *model.EditAccessKeyPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, editAccessKeyPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("EditAccessKeyPayload")
+		case "accessKey":
+			out.Values[i] = ec._EditAccessKeyPayload_accessKey(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var editUserPayloadImplementors = []string{"EditUserPayload"}
 
 func (ec *executionContext) _EditUserPayload(ctx context.Context, sel ast.SelectionSet, obj *model.EditUserPayload) graphql.Marshaler {
@@ -1428,6 +1926,54 @@ func (ec *executionContext) _RevokeAccessKeyPayload(ctx context.Context, sel ast
 			out.Values[i] = graphql.MarshalString("RevokeAccessKeyPayload")
 		case "accessKey":
 			out.Values[i] = ec._RevokeAccessKeyPayload_accessKey(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var rotateAccessKeyPayloadImplementors = []string{"RotateAccessKeyPayload"}
+
+func (ec *executionContext) _RotateAccessKeyPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RotateAccessKeyPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, rotateAccessKeyPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RotateAccessKeyPayload")
+		case "accessKey":
+			out.Values[i] = ec._RotateAccessKeyPayload_accessKey(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "secret":
+			out.Values[i] = ec._RotateAccessKeyPayload_secret(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "old":
+			out.Values[i] = ec._RotateAccessKeyPayload_old(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1512,8 +2058,8 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "disabled":
-			out.Values[i] = ec._User_disabled(ctx, field, obj)
+		case "isDisabled":
+			out.Values[i] = ec._User_isDisabled(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -1755,6 +2301,16 @@ func (ec *executionContext) marshalNAccessKeyEdge2ᚕsimgraphᚋgraphᚋmodelᚐ
 	return ret
 }
 
+func (ec *executionContext) unmarshalNAccessKeyKey2simgraphᚋgraphᚋgeneratedᚋinputᚐAccessKeyKey(ctx context.Context, v any) (input.AccessKeyKey, error) {
+	res, err := ec.unmarshalInputAccessKeyKey(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAccessKeyScopeInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐAccessKeyScopeInput(ctx context.Context, v any) (*input.AccessKeyScopeInput, error) {
+	res, err := ec.unmarshalInputAccessKeyScopeInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCreateAccessKeyInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCreateAccessKeyInput(ctx context.Context, v any) (input.CreateAccessKeyInput, error) {
 	res, err := ec.unmarshalInputCreateAccessKeyInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -1765,6 +2321,11 @@ func (ec *executionContext) unmarshalNCreateUserInput2simgraphᚋgraphᚋgenerat
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNEditAccessKeyInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditAccessKeyInput(ctx context.Context, v any) (input.EditAccessKeyInput, error) {
+	res, err := ec.unmarshalInputEditAccessKeyInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNEditUserInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditUserInput(ctx context.Context, v any) (input.EditUserInput, error) {
 	res, err := ec.unmarshalInputEditUserInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -1772,6 +2333,11 @@ func (ec *executionContext) unmarshalNEditUserInput2simgraphᚋgraphᚋgenerated
 
 func (ec *executionContext) unmarshalNRevokeAccessKeyInput2simgraphᚋgraphᚋgeneratedᚋinputᚐRevokeAccessKeyInput(ctx context.Context, v any) (input.RevokeAccessKeyInput, error) {
 	res, err := ec.unmarshalInputRevokeAccessKeyInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRotateAccessKeyInput2simgraphᚋgraphᚋgeneratedᚋinputᚐRotateAccessKeyInput(ctx context.Context, v any) (input.RotateAccessKeyInput, error) {
+	res, err := ec.unmarshalInputRotateAccessKeyInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1821,6 +2387,23 @@ func (ec *executionContext) marshalNUserEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdge�
 	return ret
 }
 
+func (ec *executionContext) unmarshalNUserKey2simgraphᚋgraphᚋgeneratedᚋinputᚐUserKey(ctx context.Context, v any) (input.UserKey, error) {
+	res, err := ec.unmarshalInputUserKey(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUserScopeInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐUserScopeInput(ctx context.Context, v any) (*input.UserScopeInput, error) {
+	res, err := ec.unmarshalInputUserScopeInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAccessKey2ᚖsimgraphᚋdomainᚐAccessKey(ctx context.Context, sel ast.SelectionSet, v *domain.AccessKey) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AccessKey(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOAccessKeyConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.AccessKey]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -1842,6 +2425,13 @@ func (ec *executionContext) marshalOCreateUserPayload2ᚖsimgraphᚋgraphᚋmode
 	return ec._CreateUserPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOEditAccessKeyPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditAccessKeyPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditAccessKeyPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._EditAccessKeyPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOEditUserPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditUserPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditUserPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -1856,11 +2446,33 @@ func (ec *executionContext) marshalORevokeAccessKeyPayload2ᚖsimgraphᚋgraph�
 	return ec._RevokeAccessKeyPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalORotateAccessKeyPayload2ᚖsimgraphᚋgraphᚋmodelᚐRotateAccessKeyPayload(ctx context.Context, sel ast.SelectionSet, v *model.RotateAccessKeyPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RotateAccessKeyPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUser2ᚖsimgraphᚋdomainᚐUser(ctx context.Context, sel ast.SelectionSet, v *domain.User) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._User(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOUserConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.User]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._UserConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOUserScopeInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐUserScopeInput(ctx context.Context, v any) (*input.UserScopeInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputUserScopeInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 // endregion ***************************** type.gotpl *****************************

@@ -20,9 +20,6 @@ import (
 
 // region    ************************** generated!.gotpl **************************
 
-type AlertDeliveryResolver interface {
-	Recipient(ctx context.Context, obj *domain.AlertDelivery) (*domain.Recipient, error)
-}
 type AlertLogEntryResolver interface {
 	ID(ctx context.Context, obj *domain.AlertLogEntry) (string, error)
 
@@ -44,153 +41,6 @@ type AlertLogEntryResolver interface {
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
-
-func (ec *executionContext) _AlertDelivery_recipient(ctx context.Context, field graphql.CollectedField, obj *domain.AlertDelivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertDelivery_recipient(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.AlertDelivery().Recipient(ctx, obj)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Recipient) graphql.Marshaler {
-			return ec.marshalORecipient2ᚖsimgraphᚋdomainᚐRecipient(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_AlertDelivery_recipient(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AlertDelivery",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Recipient(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AlertDelivery_email(ctx context.Context, field graphql.CollectedField, obj *domain.AlertDelivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertDelivery_email(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Email, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AlertDelivery_email(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertDelivery", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AlertDelivery_state(ctx context.Context, field graphql.CollectedField, obj *domain.AlertDelivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertDelivery_state(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.State, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v domain.MailState) graphql.Marshaler {
-			return ec.marshalNMailState2simgraphᚋdomainᚐMailState(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AlertDelivery_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertDelivery", field, false, false, errors.New("field of type MailState does not have child fields"))
-}
-
-func (ec *executionContext) _AlertDelivery_attempts(ctx context.Context, field graphql.CollectedField, obj *domain.AlertDelivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertDelivery_attempts(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Attempts, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AlertDelivery_attempts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertDelivery", field, false, false, errors.New("field of type Int does not have child fields"))
-}
-
-func (ec *executionContext) _AlertDelivery_finishedAt(ctx context.Context, field graphql.CollectedField, obj *domain.AlertDelivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertDelivery_finishedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.FinishedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_AlertDelivery_finishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertDelivery", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _AlertDelivery_lastError(ctx context.Context, field graphql.CollectedField, obj *domain.AlertDelivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertDelivery_lastError(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LastError, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AlertDelivery_lastError(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertDelivery", field, false, false, errors.New("field of type String does not have child fields"))
-}
 
 func (ec *executionContext) _AlertLogConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.AlertLogEntry]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1200,102 +1050,6 @@ func (ec *executionContext) unmarshalInputAlertLogOrder(ctx context.Context, obj
 
 // region    **************************** object.gotpl ****************************
 
-var alertDeliveryImplementors = []string{"AlertDelivery"}
-
-func (ec *executionContext) _AlertDelivery(ctx context.Context, sel ast.SelectionSet, obj *domain.AlertDelivery) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, alertDeliveryImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("AlertDelivery")
-		case "recipient":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AlertDelivery_recipient(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "email":
-			out.Values[i] = ec._AlertDelivery_email(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "state":
-			out.Values[i] = ec._AlertDelivery_state(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "attempts":
-			out.Values[i] = ec._AlertDelivery_attempts(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "finishedAt":
-			out.Values[i] = ec._AlertDelivery_finishedAt(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "lastError":
-			out.Values[i] = ec._AlertDelivery_lastError(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var alertLogConnectionImplementors = []string{"AlertLogConnection"}
 
 func (ec *executionContext) _AlertLogConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*domain.AlertLogEntry]) graphql.Marshaler {
@@ -1859,16 +1613,6 @@ func (ec *executionContext) _AlertLogList(ctx context.Context, sel ast.Selection
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNAlertDelivery2ᚖsimgraphᚋdomainᚐAlertDelivery(ctx context.Context, sel ast.SelectionSet, v *domain.AlertDelivery) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AlertDelivery(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNAlertLogEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*domain.AlertLogEntry]) graphql.Marshaler {
 	return ec._AlertLogEdge(ctx, sel, &v)
 }
@@ -1935,69 +1679,12 @@ func (ec *executionContext) marshalNAlertLogOrderField2simgraphᚋgraphᚋgenera
 	return v
 }
 
-func (ec *executionContext) unmarshalNMailState2simgraphᚋdomainᚐMailState(ctx context.Context, v any) (domain.MailState, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNMailState2simgraphᚋdomainᚐMailState[tmp]
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNMailState2simgraphᚋdomainᚐMailState(ctx context.Context, sel ast.SelectionSet, v domain.MailState) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNMailState2simgraphᚋdomainᚐMailState[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-var (
-	unmarshalNMailState2simgraphᚋdomainᚐMailState = map[string]domain.MailState{
-		"WAITING":    domain.MailWaiting,
-		"QUEUED":     domain.MailQueued,
-		"SENT":       domain.MailSent,
-		"FAILED":     domain.MailFailed,
-		"CANCELLED":  domain.MailCancelled,
-		"SUPPRESSED": domain.MailSuppressed,
-		"SILENCED":   domain.MailSilenced,
-	}
-	marshalNMailState2simgraphᚋdomainᚐMailState = map[domain.MailState]string{
-		domain.MailWaiting:    "WAITING",
-		domain.MailQueued:     "QUEUED",
-		domain.MailSent:       "SENT",
-		domain.MailFailed:     "FAILED",
-		domain.MailCancelled:  "CANCELLED",
-		domain.MailSuppressed: "SUPPRESSED",
-		domain.MailSilenced:   "SILENCED",
-	}
-)
-
 func (ec *executionContext) unmarshalOAlertBoundaryFilter2map(ctx context.Context, v any) (map[string]any, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputAlertBoundaryFilter(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOAlertDelivery2ᚕᚖsimgraphᚋdomainᚐAlertDeliveryᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.AlertDelivery) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNAlertDelivery2ᚖsimgraphᚋdomainᚐAlertDelivery(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) marshalOAlertLogConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.AlertLogEntry]) graphql.Marshaler {

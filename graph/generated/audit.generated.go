@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"simgraph/domain"
+	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 	"strconv"
 	"sync/atomic"
@@ -585,8 +586,8 @@ func (ec *executionContext) fieldContext_AuditEntry_hash(_ context.Context, fiel
 
 // region    **************************** input.gotpl *****************************
 
-func (ec *executionContext) unmarshalInputAuditFilter(ctx context.Context, obj any) (map[string]any, error) {
-	var it map[string]any
+func (ec *executionContext) unmarshalInputAuditEntryKey(ctx context.Context, obj any) (input.AuditEntryKey, error) {
+	var it input.AuditEntryKey
 	if obj == nil {
 		return it, nil
 	}
@@ -596,105 +597,27 @@ func (ec *executionContext) unmarshalInputAuditFilter(ctx context.Context, obj a
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"and", "or", "not", "sequence", "at", "action", "subjectType", "subjectId", "actor", "accessKeyId", "door", "address", "requestId"}
-	it = make(map[string]any, len(asMap))
+	fieldsInOrder := [...]string{"id", "sequence"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
-		case "and":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
-			data, err := ec.unmarshalOAuditFilter2ᚕmapᚄ(ctx, v)
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it["and"] = data
-		case "or":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
-			data, err := ec.unmarshalOAuditFilter2ᚕmapᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["or"] = data
-		case "not":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
-			data, err := ec.unmarshalOAuditFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["not"] = data
+			it.ID = graphql.OmittableOf(data)
 		case "sequence":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sequence"))
-			data, err := ec.unmarshalOIntFilter2map(ctx, v)
+			data, err := ec.unmarshalOBigInt2ᚖint64(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it["sequence"] = data
-		case "at":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("at"))
-			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["at"] = data
-		case "action":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("action"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["action"] = data
-		case "subjectType":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectType"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["subjectType"] = data
-		case "subjectId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectId"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["subjectId"] = data
-		case "actor":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("actor"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["actor"] = data
-		case "accessKeyId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accessKeyId"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["accessKeyId"] = data
-		case "door":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("door"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["door"] = data
-		case "address":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("address"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["address"] = data
-		case "requestId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requestId"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["requestId"] = data
+			it.Sequence = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -1086,8 +1009,8 @@ func (ec *executionContext) marshalNAuditEntry2ᚖsimgraphᚋdomainᚐAuditEntry
 	return ec._AuditEntry(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNAuditFilter2map(ctx context.Context, v any) (map[string]any, error) {
-	res, err := ec.unmarshalInputAuditFilter(ctx, v)
+func (ec *executionContext) unmarshalNAuditEntryKey2simgraphᚋgraphᚋgeneratedᚋinputᚐAuditEntryKey(ctx context.Context, v any) (input.AuditEntryKey, error) {
+	res, err := ec.unmarshalInputAuditEntryKey(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1098,29 +1021,11 @@ func (ec *executionContext) marshalOAuditConnection2ᚖsimgraphᚋgraphᚋmodel�
 	return ec._AuditConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOAuditFilter2map(ctx context.Context, v any) (map[string]any, error) {
+func (ec *executionContext) marshalOAuditEntry2ᚖsimgraphᚋdomainᚐAuditEntry(ctx context.Context, sel ast.SelectionSet, v *domain.AuditEntry) graphql.Marshaler {
 	if v == nil {
-		return nil, nil
+		return graphql.Null
 	}
-	res, err := ec.unmarshalInputAuditFilter(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalOAuditFilter2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]map[string]any, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNAuditFilter2map(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
+	return ec._AuditEntry(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

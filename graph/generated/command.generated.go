@@ -804,13 +804,13 @@ func (ec *executionContext) fieldContext_CommandProvider_previousSecretUntil(_ c
 	return graphql.NewScalarFieldContext("CommandProvider", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _RemoveCommandProviderPayload_provider(ctx context.Context, field graphql.CollectedField, obj *model.RemoveCommandProviderPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteCommandProviderPayload_provider(ctx context.Context, field graphql.CollectedField, obj *model.DeleteCommandProviderPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RemoveCommandProviderPayload_provider(ctx, field)
+			return ec.fieldContext_DeleteCommandProviderPayload_provider(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.Provider, nil
@@ -823,9 +823,9 @@ func (ec *executionContext) _RemoveCommandProviderPayload_provider(ctx context.C
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_RemoveCommandProviderPayload_provider(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_DeleteCommandProviderPayload_provider(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
-		Object:     "RemoveCommandProviderPayload",
+		Object:     "DeleteCommandProviderPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -989,8 +989,45 @@ func (ec *executionContext) unmarshalInputCancelCommandInput(ctx context.Context
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputRemoveCommandProviderInput(ctx context.Context, obj any) (input.RemoveCommandProviderInput, error) {
-	var it input.RemoveCommandProviderInput
+func (ec *executionContext) unmarshalInputCommandKey(ctx context.Context, obj any) (input.CommandKey, error) {
+	var it input.CommandKey
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "commandId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = graphql.OmittableOf(data)
+		case "commandId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("commandId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CommandID = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteCommandProviderInput(ctx context.Context, obj any) (input.DeleteCommandProviderInput, error) {
+	var it input.DeleteCommandProviderInput
 	if obj == nil {
 		return it, nil
 	}
@@ -1584,10 +1621,10 @@ func (ec *executionContext) _CommandProvider(ctx context.Context, sel ast.Select
 	return out
 }
 
-var removeCommandProviderPayloadImplementors = []string{"RemoveCommandProviderPayload"}
+var deleteCommandProviderPayloadImplementors = []string{"DeleteCommandProviderPayload"}
 
-func (ec *executionContext) _RemoveCommandProviderPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RemoveCommandProviderPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, removeCommandProviderPayloadImplementors)
+func (ec *executionContext) _DeleteCommandProviderPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteCommandProviderPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deleteCommandProviderPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferredFieldSet := graphql.NewFieldSet(nil)
@@ -1595,9 +1632,9 @@ func (ec *executionContext) _RemoveCommandProviderPayload(ctx context.Context, s
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("RemoveCommandProviderPayload")
+			out.Values[i] = graphql.MarshalString("DeleteCommandProviderPayload")
 		case "provider":
-			out.Values[i] = ec._RemoveCommandProviderPayload_provider(ctx, field, obj)
+			out.Values[i] = ec._DeleteCommandProviderPayload_provider(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1796,6 +1833,11 @@ func (ec *executionContext) marshalNCommandEdge2ᚕsimgraphᚋgraphᚋmodelᚐEd
 	return ret
 }
 
+func (ec *executionContext) unmarshalNCommandKey2simgraphᚋgraphᚋgeneratedᚋinputᚐCommandKey(ctx context.Context, v any) (input.CommandKey, error) {
+	res, err := ec.unmarshalInputCommandKey(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCommandKind2simgraphᚋdomainᚋcarrierᚐKind(ctx context.Context, v any) (carrier.Kind, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNCommandKind2simgraphᚋdomainᚋcarrierᚐKind[tmp]
@@ -1904,8 +1946,8 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalNRemoveCommandProviderInput2simgraphᚋgraphᚋgeneratedᚋinputᚐRemoveCommandProviderInput(ctx context.Context, v any) (input.RemoveCommandProviderInput, error) {
-	res, err := ec.unmarshalInputRemoveCommandProviderInput(ctx, v)
+func (ec *executionContext) unmarshalNDeleteCommandProviderInput2simgraphᚋgraphᚋgeneratedᚋinputᚐDeleteCommandProviderInput(ctx context.Context, v any) (input.DeleteCommandProviderInput, error) {
+	res, err := ec.unmarshalInputDeleteCommandProviderInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1943,6 +1985,42 @@ func (ec *executionContext) marshalOCommandConnection2ᚖsimgraphᚋgraphᚋmode
 		return graphql.Null
 	}
 	return ec._CommandConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOCommandKind2ᚕsimgraphᚋdomainᚋcarrierᚐKindᚄ(ctx context.Context, v any) ([]carrier.Kind, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]carrier.Kind, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCommandKind2simgraphᚋdomainᚋcarrierᚐKind(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOCommandKind2ᚕsimgraphᚋdomainᚋcarrierᚐKindᚄ(ctx context.Context, sel ast.SelectionSet, v []carrier.Kind) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCommandKind2simgraphᚋdomainᚋcarrierᚐKind(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalOCommandKind2ᚖsimgraphᚋdomainᚋcarrierᚐKind(ctx context.Context, v any) (*carrier.Kind, error) {
@@ -1988,6 +2066,42 @@ func (ec *executionContext) marshalOCommandProvider2ᚖsimgraphᚋdomainᚋcarri
 	return ec._CommandProvider(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOCommandState2ᚕsimgraphᚋdomainᚋcarrierᚐStateᚄ(ctx context.Context, v any) ([]carrier.State, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]carrier.State, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCommandState2simgraphᚋdomainᚋcarrierᚐState(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOCommandState2ᚕsimgraphᚋdomainᚋcarrierᚐStateᚄ(ctx context.Context, sel ast.SelectionSet, v []carrier.State) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCommandState2simgraphᚋdomainᚋcarrierᚐState(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) unmarshalOCommandState2ᚖsimgraphᚋdomainᚋcarrierᚐState(ctx context.Context, v any) (*carrier.State, error) {
 	if v == nil {
 		return nil, nil
@@ -2026,11 +2140,11 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalORemoveCommandProviderPayload2ᚖsimgraphᚋgraphᚋmodelᚐRemoveCommandProviderPayload(ctx context.Context, sel ast.SelectionSet, v *model.RemoveCommandProviderPayload) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteCommandProviderPayload2ᚖsimgraphᚋgraphᚋmodelᚐDeleteCommandProviderPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteCommandProviderPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
-	return ec._RemoveCommandProviderPayload(ctx, sel, v)
+	return ec._DeleteCommandProviderPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOReportCommandPayload2ᚖsimgraphᚋgraphᚋmodelᚐReportCommandPayload(ctx context.Context, sel ast.SelectionSet, v *model.ReportCommandPayload) graphql.Marshaler {

@@ -23,9 +23,9 @@ type CompanyResolver interface {
 
 	CurrentPeriod(ctx context.Context, obj *domain.Company) (*domain.Period, error)
 	Fleet(ctx context.Context, obj *domain.Company) (*domain.FleetCounts, error)
-	FeedElements(ctx context.Context, obj *domain.Company, first *int32, after *string, last *int32, before *string) (*model.Connection[*model.FeedElement], error)
-	FeedRejects(ctx context.Context, obj *domain.Company, first *int32, after *string, last *int32, before *string) (*model.Connection[*model.FeedReject], error)
-	WaitingUsage(ctx context.Context, obj *domain.Company, first *int32, after *string, last *int32, before *string) (*model.Connection[*model.WaitingUsage], error)
+	FeedElements(ctx context.Context, obj *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*model.FeedElement], error)
+	FeedRejects(ctx context.Context, obj *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*model.FeedReject], error)
+	WaitingUsage(ctx context.Context, obj *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*model.WaitingUsage], error)
 	Sessions(ctx context.Context, obj *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*model.Session], error)
 	Usage(ctx context.Context, obj *domain.Company, start *time.Time, end *time.Time) (*model.Usage, error)
 	UsageSources(ctx context.Context, obj *domain.Company) ([]*domain.UsageSource, error)
@@ -76,6 +76,22 @@ func (ec *executionContext) field_Company_feedElements_args(ctx context.Context,
 		return nil, err
 	}
 	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (map[string]any, error) {
+			return ec.unmarshalOFeedElementFilter2map(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]map[string]any, error) {
+			return ec.unmarshalOFeedElementOrder2ᚕmapᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg5
 	return args, nil
 }
 
@@ -114,6 +130,22 @@ func (ec *executionContext) field_Company_feedRejects_args(ctx context.Context, 
 		return nil, err
 	}
 	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (map[string]any, error) {
+			return ec.unmarshalOFeedRejectFilter2map(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]map[string]any, error) {
+			return ec.unmarshalOFeedRejectOrder2ᚕmapᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg5
 	return args, nil
 }
 
@@ -228,6 +260,22 @@ func (ec *executionContext) field_Company_waitingUsage_args(ctx context.Context,
 		return nil, err
 	}
 	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (map[string]any, error) {
+			return ec.unmarshalOWaitingUsageFilter2map(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]map[string]any, error) {
+			return ec.unmarshalOWaitingUsageOrder2ᚕmapᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg5
 	return args, nil
 }
 
@@ -350,6 +398,38 @@ func (ec *executionContext) fieldContext_Company_timeZone(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Company", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Company_country(ctx context.Context, field graphql.CollectedField, obj *domain.Company) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Company_country(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Country(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Country) graphql.Marshaler {
+			return ec.marshalOCountry2ᚖsimgraphᚋdomainᚐCountry(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Company_country(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Company",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Country(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Company_currentPeriod(ctx context.Context, field graphql.CollectedField, obj *domain.Company) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -442,7 +522,7 @@ func (ec *executionContext) _Company_feedElements(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Company().FeedElements(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.Resolvers.Company().FeedElements(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -504,7 +584,7 @@ func (ec *executionContext) _Company_feedRejects(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Company().FeedRejects(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.Resolvers.Company().FeedRejects(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -566,7 +646,7 @@ func (ec *executionContext) _Company_waitingUsage(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Company().WaitingUsage(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.Resolvers.Company().WaitingUsage(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -907,13 +987,13 @@ func (ec *executionContext) fieldContext_Fleet_transferring(_ context.Context, f
 	return graphql.NewScalarFieldContext("Fleet", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Period_start(ctx context.Context, field graphql.CollectedField, obj *domain.Period) (ret graphql.Marshaler) {
+func (ec *executionContext) _Period_startsAt(ctx context.Context, field graphql.CollectedField, obj *domain.Period) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Period_start(ctx, field)
+			return ec.fieldContext_Period_startsAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.Start, nil
@@ -926,17 +1006,17 @@ func (ec *executionContext) _Period_start(ctx context.Context, field graphql.Col
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Period_start(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Period_startsAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Period", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Period_end(ctx context.Context, field graphql.CollectedField, obj *domain.Period) (ret graphql.Marshaler) {
+func (ec *executionContext) _Period_endsAt(ctx context.Context, field graphql.CollectedField, obj *domain.Period) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Period_end(ctx, field)
+			return ec.fieldContext_Period_endsAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.End, nil
@@ -949,7 +1029,7 @@ func (ec *executionContext) _Period_end(ctx context.Context, field graphql.Colle
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Period_end(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Period_endsAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Period", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
@@ -1230,6 +1310,11 @@ func (ec *executionContext) _Company(ctx context.Context, sel ast.SelectionSet, 
 		case "timeZone":
 			out.Values[i] = ec._Company_timeZone(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "country":
+			out.Values[i] = ec._Company_country(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "currentPeriod":
@@ -1627,13 +1712,13 @@ func (ec *executionContext) _Period(ctx context.Context, sel ast.SelectionSet, o
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("Period")
-		case "start":
-			out.Values[i] = ec._Period_start(ctx, field, obj)
+		case "startsAt":
+			out.Values[i] = ec._Period_startsAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
-		case "end":
-			out.Values[i] = ec._Period_end(ctx, field, obj)
+		case "endsAt":
+			out.Values[i] = ec._Period_endsAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

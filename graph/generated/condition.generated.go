@@ -25,6 +25,7 @@ type ConditionAlertResolver interface {
 	ID(ctx context.Context, obj *condition.Alert) (string, error)
 
 	SilentHours(ctx context.Context, obj *condition.Alert) (*int32, error)
+	SourceSilentMinutes(ctx context.Context, obj *condition.Alert) (*int32, error)
 	SessionsPerHour(ctx context.Context, obj *condition.Alert) (*int32, error)
 	ForecastBytes(ctx context.Context, obj *condition.Alert) (*int64, error)
 
@@ -193,6 +194,29 @@ func (ec *executionContext) _ConditionAlert_silentHours(ctx context.Context, fie
 	)
 }
 func (ec *executionContext) fieldContext_ConditionAlert_silentHours(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionAlert", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionAlert_sourceSilentMinutes(ctx context.Context, field graphql.CollectedField, obj *condition.Alert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionAlert_sourceSilentMinutes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ConditionAlert().SourceSilentMinutes(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int32) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint32(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionAlert_sourceSilentMinutes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ConditionAlert", field, true, true, errors.New("field of type Int does not have child fields"))
 }
 
@@ -2121,7 +2145,7 @@ func (ec *executionContext) unmarshalInputConditionInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"silentHours", "sessionsPerHour", "forecastBytes", "changesOf"}
+	fieldsInOrder := [...]string{"silentHours", "sourceSilentMinutes", "sessionsPerHour", "forecastBytes", "changesOf"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2135,6 +2159,13 @@ func (ec *executionContext) unmarshalInputConditionInput(ctx context.Context, ob
 				return it, err
 			}
 			it.SilentHours = graphql.OmittableOf(data)
+		case "sourceSilentMinutes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sourceSilentMinutes"))
+			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SourceSilentMinutes = graphql.OmittableOf(data)
 		case "sessionsPerHour":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sessionsPerHour"))
 			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)
@@ -2600,6 +2631,44 @@ func (ec *executionContext) _ConditionAlert(ctx context.Context, sel ast.Selecti
 					}
 				}()
 				res = ec._ConditionAlert_silentHours(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "sourceSilentMinutes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ConditionAlert_sourceSilentMinutes(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

@@ -5,8 +5,10 @@ package generated
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"simgraph/domain"
+	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 	"strconv"
 	"sync/atomic"
@@ -18,8 +20,15 @@ import (
 
 // region    ************************** generated!.gotpl **************************
 
-type DeliveryResolver interface {
-	ID(ctx context.Context, obj *domain.Delivery) (string, error)
+type AlertDeliveryResolver interface {
+	ID(ctx context.Context, obj *domain.AlertDelivery) (string, error)
+
+	Recipient(ctx context.Context, obj *domain.AlertDelivery) (*domain.Recipient, error)
+}
+type MailDeliveryResolver interface {
+	ID(ctx context.Context, obj *domain.Mail) (string, error)
+
+	Recipient(ctx context.Context, obj *domain.Mail) (*domain.Recipient, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -30,16 +39,16 @@ type DeliveryResolver interface {
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _Delivery_id(ctx context.Context, field graphql.CollectedField, obj *domain.Delivery) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertDelivery_id(ctx context.Context, field graphql.CollectedField, obj *domain.AlertDelivery) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Delivery_id(ctx, field)
+			return ec.fieldContext_AlertDelivery_id(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Delivery().ID(ctx, obj)
+			return ec.Resolvers.AlertDelivery().ID(ctx, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -49,43 +58,20 @@ func (ec *executionContext) _Delivery_id(ctx context.Context, field graphql.Coll
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Delivery_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Delivery", field, true, true, errors.New("field of type ID does not have child fields"))
+func (ec *executionContext) fieldContext_AlertDelivery_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AlertDelivery", field, true, true, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Delivery_deliveryId(ctx context.Context, field graphql.CollectedField, obj *domain.Delivery) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertDelivery_channel(ctx context.Context, field graphql.CollectedField, obj *domain.AlertDelivery) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Delivery_deliveryId(ctx, field)
+			return ec.fieldContext_AlertDelivery_channel(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.DeliveryID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Delivery_deliveryId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Delivery", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _Delivery_channel(ctx context.Context, field graphql.CollectedField, obj *domain.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Delivery_channel(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Channel, nil
+			return obj.Channel(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v domain.Channel) graphql.Marshaler {
@@ -95,20 +81,20 @@ func (ec *executionContext) _Delivery_channel(ctx context.Context, field graphql
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Delivery_channel(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Delivery", field, false, false, errors.New("field of type DeliveryChannel does not have child fields"))
+func (ec *executionContext) fieldContext_AlertDelivery_channel(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AlertDelivery", field, true, false, errors.New("field of type DeliveryChannel does not have child fields"))
 }
 
-func (ec *executionContext) _Delivery_recipient(ctx context.Context, field graphql.CollectedField, obj *domain.Delivery) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertDelivery_recipientName(ctx context.Context, field graphql.CollectedField, obj *domain.AlertDelivery) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Delivery_recipient(ctx, field)
+			return ec.fieldContext_AlertDelivery_recipientName(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Recipient, nil
+			return obj.Email, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -118,40 +104,49 @@ func (ec *executionContext) _Delivery_recipient(ctx context.Context, field graph
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Delivery_recipient(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Delivery", field, false, false, errors.New("field of type String does not have child fields"))
+func (ec *executionContext) fieldContext_AlertDelivery_recipientName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AlertDelivery", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Delivery_about(ctx context.Context, field graphql.CollectedField, obj *domain.Delivery) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertDelivery_recipient(ctx context.Context, field graphql.CollectedField, obj *domain.AlertDelivery) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Delivery_about(ctx, field)
+			return ec.fieldContext_AlertDelivery_recipient(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.About, nil
+			return ec.Resolvers.AlertDelivery().Recipient(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Recipient) graphql.Marshaler {
+			return ec.marshalORecipient2ᚖsimgraphᚋdomainᚐRecipient(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
-func (ec *executionContext) fieldContext_Delivery_about(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Delivery", field, false, false, errors.New("field of type String does not have child fields"))
+func (ec *executionContext) fieldContext_AlertDelivery_recipient(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AlertDelivery",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Recipient(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
-func (ec *executionContext) _Delivery_state(ctx context.Context, field graphql.CollectedField, obj *domain.Delivery) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertDelivery_state(ctx context.Context, field graphql.CollectedField, obj *domain.AlertDelivery) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Delivery_state(ctx, field)
+			return ec.fieldContext_AlertDelivery_state(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.State, nil
@@ -164,17 +159,17 @@ func (ec *executionContext) _Delivery_state(ctx context.Context, field graphql.C
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Delivery_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Delivery", field, false, false, errors.New("field of type DeliveryState does not have child fields"))
+func (ec *executionContext) fieldContext_AlertDelivery_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AlertDelivery", field, false, false, errors.New("field of type DeliveryState does not have child fields"))
 }
 
-func (ec *executionContext) _Delivery_attempts(ctx context.Context, field graphql.CollectedField, obj *domain.Delivery) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertDelivery_attempts(ctx context.Context, field graphql.CollectedField, obj *domain.AlertDelivery) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Delivery_attempts(ctx, field)
+			return ec.fieldContext_AlertDelivery_attempts(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.Attempts, nil
@@ -187,17 +182,17 @@ func (ec *executionContext) _Delivery_attempts(ctx context.Context, field graphq
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Delivery_attempts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Delivery", field, false, false, errors.New("field of type Int does not have child fields"))
+func (ec *executionContext) fieldContext_AlertDelivery_attempts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AlertDelivery", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Delivery_createdAt(ctx context.Context, field graphql.CollectedField, obj *domain.Delivery) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertDelivery_createdAt(ctx context.Context, field graphql.CollectedField, obj *domain.AlertDelivery) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Delivery_createdAt(ctx, field)
+			return ec.fieldContext_AlertDelivery_createdAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.CreatedAt, nil
@@ -210,17 +205,17 @@ func (ec *executionContext) _Delivery_createdAt(ctx context.Context, field graph
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Delivery_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Delivery", field, false, false, errors.New("field of type DateTime does not have child fields"))
+func (ec *executionContext) fieldContext_AlertDelivery_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AlertDelivery", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Delivery_nextAttemptAt(ctx context.Context, field graphql.CollectedField, obj *domain.Delivery) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertDelivery_nextAttemptAt(ctx context.Context, field graphql.CollectedField, obj *domain.AlertDelivery) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Delivery_nextAttemptAt(ctx, field)
+			return ec.fieldContext_AlertDelivery_nextAttemptAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.NextAttemptAt, nil
@@ -233,17 +228,17 @@ func (ec *executionContext) _Delivery_nextAttemptAt(ctx context.Context, field g
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Delivery_nextAttemptAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Delivery", field, false, false, errors.New("field of type DateTime does not have child fields"))
+func (ec *executionContext) fieldContext_AlertDelivery_nextAttemptAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AlertDelivery", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Delivery_finishedAt(ctx context.Context, field graphql.CollectedField, obj *domain.Delivery) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertDelivery_finishedAt(ctx context.Context, field graphql.CollectedField, obj *domain.AlertDelivery) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Delivery_finishedAt(ctx, field)
+			return ec.fieldContext_AlertDelivery_finishedAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.FinishedAt, nil
@@ -256,17 +251,17 @@ func (ec *executionContext) _Delivery_finishedAt(ctx context.Context, field grap
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Delivery_finishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Delivery", field, false, false, errors.New("field of type DateTime does not have child fields"))
+func (ec *executionContext) fieldContext_AlertDelivery_finishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AlertDelivery", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Delivery_lastError(ctx context.Context, field graphql.CollectedField, obj *domain.Delivery) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertDelivery_lastError(ctx context.Context, field graphql.CollectedField, obj *domain.AlertDelivery) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Delivery_lastError(ctx, field)
+			return ec.fieldContext_AlertDelivery_lastError(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.LastError, nil
@@ -279,11 +274,11 @@ func (ec *executionContext) _Delivery_lastError(ctx context.Context, field graph
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Delivery_lastError(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Delivery", field, false, false, errors.New("field of type String does not have child fields"))
+func (ec *executionContext) fieldContext_AlertDelivery_lastError(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AlertDelivery", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _DeliveryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.Delivery]) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeliveryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[domain.Delivery]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -295,7 +290,7 @@ func (ec *executionContext) _DeliveryConnection_edges(ctx context.Context, field
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*domain.Delivery]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[domain.Delivery]) graphql.Marshaler {
 			return ec.marshalNDeliveryEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -315,7 +310,7 @@ func (ec *executionContext) fieldContext_DeliveryConnection_edges(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _DeliveryConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.Delivery]) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeliveryConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[domain.Delivery]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -327,8 +322,8 @@ func (ec *executionContext) _DeliveryConnection_nodes(ctx context.Context, field
 			return obj.Nodes(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*domain.Delivery) graphql.Marshaler {
-			return ec.marshalNDelivery2ᚕᚖsimgraphᚋdomainᚐDeliveryᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []domain.Delivery) graphql.Marshaler {
+			return ec.marshalNDelivery2ᚕsimgraphᚋdomainᚐDeliveryᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -341,13 +336,13 @@ func (ec *executionContext) fieldContext_DeliveryConnection_nodes(_ context.Cont
 		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Delivery(ctx, field)
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
 		},
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _DeliveryConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.Delivery]) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeliveryConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[domain.Delivery]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -379,7 +374,7 @@ func (ec *executionContext) fieldContext_DeliveryConnection_pageInfo(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _DeliveryConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.Delivery]) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeliveryConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[domain.Delivery]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -402,7 +397,7 @@ func (ec *executionContext) fieldContext_DeliveryConnection_totalCount(_ context
 	return graphql.NewScalarFieldContext("DeliveryConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _DeliveryEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*domain.Delivery]) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeliveryEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[domain.Delivery]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -425,7 +420,7 @@ func (ec *executionContext) fieldContext_DeliveryEdge_cursor(_ context.Context, 
 	return graphql.NewScalarFieldContext("DeliveryEdge", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _DeliveryEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*domain.Delivery]) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeliveryEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[domain.Delivery]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -437,8 +432,8 @@ func (ec *executionContext) _DeliveryEdge_node(ctx context.Context, field graphq
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Delivery) graphql.Marshaler {
-			return ec.marshalNDelivery2ᚖsimgraphᚋdomainᚐDelivery(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v domain.Delivery) graphql.Marshaler {
+			return ec.marshalNDelivery2simgraphᚋdomainᚐDelivery(ctx, selections, v)
 		},
 		true,
 		true,
@@ -451,10 +446,295 @@ func (ec *executionContext) fieldContext_DeliveryEdge_node(_ context.Context, fi
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Delivery(ctx, field)
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _MailDelivery_id(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MailDelivery_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.MailDelivery().ID(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MailDelivery_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MailDelivery", field, true, true, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _MailDelivery_deliveryId(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MailDelivery_deliveryId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MailID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MailDelivery_deliveryId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MailDelivery", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _MailDelivery_channel(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MailDelivery_channel(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Channel(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v domain.Channel) graphql.Marshaler {
+			return ec.marshalNDeliveryChannel2simgraphᚋdomainᚐChannel(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MailDelivery_channel(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MailDelivery", field, true, false, errors.New("field of type DeliveryChannel does not have child fields"))
+}
+
+func (ec *executionContext) _MailDelivery_recipientName(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MailDelivery_recipientName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Email, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MailDelivery_recipientName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MailDelivery", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _MailDelivery_recipient(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MailDelivery_recipient(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.MailDelivery().Recipient(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Recipient) graphql.Marshaler {
+			return ec.marshalORecipient2ᚖsimgraphᚋdomainᚐRecipient(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_MailDelivery_recipient(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MailDelivery",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Recipient(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MailDelivery_kind(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MailDelivery_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v domain.MailKind) graphql.Marshaler {
+			return ec.marshalNMailKind2simgraphᚋdomainᚐMailKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MailDelivery_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MailDelivery", field, false, false, errors.New("field of type MailKind does not have child fields"))
+}
+
+func (ec *executionContext) _MailDelivery_state(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MailDelivery_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v domain.DeliveryState) graphql.Marshaler {
+			return ec.marshalNDeliveryState2simgraphᚋdomainᚐDeliveryState(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MailDelivery_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MailDelivery", field, false, false, errors.New("field of type DeliveryState does not have child fields"))
+}
+
+func (ec *executionContext) _MailDelivery_attempts(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MailDelivery_attempts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Attempts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MailDelivery_attempts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MailDelivery", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _MailDelivery_createdAt(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MailDelivery_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MailDelivery_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MailDelivery", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _MailDelivery_nextAttemptAt(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MailDelivery_nextAttemptAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NextAttemptAt(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_MailDelivery_nextAttemptAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MailDelivery", field, true, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _MailDelivery_finishedAt(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MailDelivery_finishedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FinishedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_MailDelivery_finishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MailDelivery", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _MailDelivery_lastError(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MailDelivery_lastError(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LastError, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MailDelivery_lastError(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MailDelivery", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 // endregion **************************** field.gotpl *****************************
@@ -465,14 +745,42 @@ func (ec *executionContext) fieldContext_DeliveryEdge_node(_ context.Context, fi
 
 // region    ************************** interface.gotpl ***************************
 
+func (ec *executionContext) _Delivery(ctx context.Context, sel ast.SelectionSet, obj domain.Delivery) graphql.Marshaler {
+	switch obj := (obj).(type) {
+	case nil:
+		return graphql.Null
+	case *webhook.Delivery:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._WebhookDelivery(ctx, sel, obj)
+	case *domain.Mail:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._MailDelivery(ctx, sel, obj)
+	case *domain.AlertDelivery:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AlertDelivery(ctx, sel, obj)
+	default:
+		if typedObj, ok := obj.(graphql.Marshaler); ok {
+			return typedObj
+		} else {
+			panic(fmt.Errorf("unexpected type %T; non-generated variants of Delivery must implement graphql.Marshaler", obj))
+		}
+	}
+}
+
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
 
-var deliveryImplementors = []string{"Delivery", "Node"}
+var alertDeliveryImplementors = []string{"AlertDelivery", "Node", "Delivery"}
 
-func (ec *executionContext) _Delivery(ctx context.Context, sel ast.SelectionSet, obj *domain.Delivery) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deliveryImplementors)
+func (ec *executionContext) _AlertDelivery(ctx context.Context, sel ast.SelectionSet, obj *domain.AlertDelivery) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, alertDeliveryImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferredFieldSet := graphql.NewFieldSet(nil)
@@ -480,7 +788,7 @@ func (ec *executionContext) _Delivery(ctx context.Context, sel ast.SelectionSet,
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("Delivery")
+			out.Values[i] = graphql.MarshalString("AlertDelivery")
 		case "id":
 			field := field
 
@@ -490,7 +798,7 @@ func (ec *executionContext) _Delivery(ctx context.Context, sel ast.SelectionSet,
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
-				res = ec._Delivery_id(ctx, field, obj)
+				res = ec._AlertDelivery_id(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -519,53 +827,81 @@ func (ec *executionContext) _Delivery(ctx context.Context, sel ast.SelectionSet,
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "deliveryId":
-			out.Values[i] = ec._Delivery_deliveryId(ctx, field, obj)
+		case "channel":
+			out.Values[i] = ec._AlertDelivery_channel(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "channel":
-			out.Values[i] = ec._Delivery_channel(ctx, field, obj)
+		case "recipientName":
+			out.Values[i] = ec._AlertDelivery_recipientName(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "recipient":
-			out.Values[i] = ec._Delivery_recipient(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AlertDelivery_recipient(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
-		case "about":
-			out.Values[i] = ec._Delivery_about(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
 			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "state":
-			out.Values[i] = ec._Delivery_state(ctx, field, obj)
+			out.Values[i] = ec._AlertDelivery_state(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "attempts":
-			out.Values[i] = ec._Delivery_attempts(ctx, field, obj)
+			out.Values[i] = ec._AlertDelivery_attempts(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
-			out.Values[i] = ec._Delivery_createdAt(ctx, field, obj)
+			out.Values[i] = ec._AlertDelivery_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "nextAttemptAt":
-			out.Values[i] = ec._Delivery_nextAttemptAt(ctx, field, obj)
+			out.Values[i] = ec._AlertDelivery_nextAttemptAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "finishedAt":
-			out.Values[i] = ec._Delivery_finishedAt(ctx, field, obj)
+			out.Values[i] = ec._AlertDelivery_finishedAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "lastError":
-			out.Values[i] = ec._Delivery_lastError(ctx, field, obj)
+			out.Values[i] = ec._AlertDelivery_lastError(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -592,7 +928,7 @@ func (ec *executionContext) _Delivery(ctx context.Context, sel ast.SelectionSet,
 
 var deliveryConnectionImplementors = []string{"DeliveryConnection"}
 
-func (ec *executionContext) _DeliveryConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*domain.Delivery]) graphql.Marshaler {
+func (ec *executionContext) _DeliveryConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[domain.Delivery]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deliveryConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -678,7 +1014,7 @@ func (ec *executionContext) _DeliveryConnection(ctx context.Context, sel ast.Sel
 
 var deliveryEdgeImplementors = []string{"DeliveryEdge"}
 
-func (ec *executionContext) _DeliveryEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*domain.Delivery]) graphql.Marshaler {
+func (ec *executionContext) _DeliveryEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[domain.Delivery]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deliveryEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -719,15 +1055,194 @@ func (ec *executionContext) _DeliveryEdge(ctx context.Context, sel ast.Selection
 	return out
 }
 
+var mailDeliveryImplementors = []string{"MailDelivery", "Node", "Delivery"}
+
+func (ec *executionContext) _MailDelivery(ctx context.Context, sel ast.SelectionSet, obj *domain.Mail) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, mailDeliveryImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("MailDelivery")
+		case "id":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._MailDelivery_id(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "deliveryId":
+			out.Values[i] = ec._MailDelivery_deliveryId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "channel":
+			out.Values[i] = ec._MailDelivery_channel(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "recipientName":
+			out.Values[i] = ec._MailDelivery_recipientName(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "recipient":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._MailDelivery_recipient(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "kind":
+			out.Values[i] = ec._MailDelivery_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "state":
+			out.Values[i] = ec._MailDelivery_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "attempts":
+			out.Values[i] = ec._MailDelivery_attempts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "createdAt":
+			out.Values[i] = ec._MailDelivery_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nextAttemptAt":
+			out.Values[i] = ec._MailDelivery_nextAttemptAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "finishedAt":
+			out.Values[i] = ec._MailDelivery_finishedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "lastError":
+			out.Values[i] = ec._MailDelivery_lastError(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNDelivery2ᚕᚖsimgraphᚋdomainᚐDeliveryᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Delivery) graphql.Marshaler {
+func (ec *executionContext) marshalNAlertDelivery2ᚖsimgraphᚋdomainᚐAlertDelivery(ctx context.Context, sel ast.SelectionSet, v *domain.AlertDelivery) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AlertDelivery(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNDelivery2simgraphᚋdomainᚐDelivery(ctx context.Context, sel ast.SelectionSet, v domain.Delivery) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Delivery(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNDelivery2ᚕsimgraphᚋdomainᚐDeliveryᚄ(ctx context.Context, sel ast.SelectionSet, v []domain.Delivery) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNDelivery2ᚖsimgraphᚋdomainᚐDelivery(ctx, sel, v[i])
+		return ec.marshalNDelivery2simgraphᚋdomainᚐDelivery(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -737,16 +1252,6 @@ func (ec *executionContext) marshalNDelivery2ᚕᚖsimgraphᚋdomainᚐDelivery�
 	}
 
 	return ret
-}
-
-func (ec *executionContext) marshalNDelivery2ᚖsimgraphᚋdomainᚐDelivery(ctx context.Context, sel ast.SelectionSet, v *domain.Delivery) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._Delivery(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNDeliveryChannel2simgraphᚋdomainᚐChannel(ctx context.Context, v any) (domain.Channel, error) {
@@ -777,11 +1282,11 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNDeliveryEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*domain.Delivery]) graphql.Marshaler {
+func (ec *executionContext) marshalNDeliveryEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[domain.Delivery]) graphql.Marshaler {
 	return ec._DeliveryEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNDeliveryEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*domain.Delivery]) graphql.Marshaler {
+func (ec *executionContext) marshalNDeliveryEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[domain.Delivery]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -816,18 +1321,99 @@ func (ec *executionContext) marshalNDeliveryState2simgraphᚋdomainᚐDeliverySt
 
 var (
 	unmarshalNDeliveryState2simgraphᚋdomainᚐDeliveryState = map[string]domain.DeliveryState{
-		"QUEUED":    domain.DeliveryQueued,
-		"DELIVERED": domain.Delivered,
-		"FAILED":    domain.DeliveryFailed,
-		"CANCELLED": domain.DeliveryCancelled,
+		"WAITING":    domain.DeliveryWaiting,
+		"QUEUED":     domain.DeliveryQueued,
+		"DELIVERED":  domain.Delivered,
+		"FAILED":     domain.DeliveryFailed,
+		"CANCELLED":  domain.DeliveryCancelled,
+		"SUPPRESSED": domain.DeliverySuppressed,
+		"SILENCED":   domain.DeliverySilenced,
 	}
 	marshalNDeliveryState2simgraphᚋdomainᚐDeliveryState = map[domain.DeliveryState]string{
-		domain.DeliveryQueued:    "QUEUED",
-		domain.Delivered:         "DELIVERED",
-		domain.DeliveryFailed:    "FAILED",
-		domain.DeliveryCancelled: "CANCELLED",
+		domain.DeliveryWaiting:    "WAITING",
+		domain.DeliveryQueued:     "QUEUED",
+		domain.Delivered:          "DELIVERED",
+		domain.DeliveryFailed:     "FAILED",
+		domain.DeliveryCancelled:  "CANCELLED",
+		domain.DeliverySuppressed: "SUPPRESSED",
+		domain.DeliverySilenced:   "SILENCED",
 	}
 )
+
+func (ec *executionContext) marshalNMailDelivery2ᚕᚖsimgraphᚋdomainᚐMailᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Mail) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNMailDelivery2ᚖsimgraphᚋdomainᚐMail(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNMailDelivery2ᚖsimgraphᚋdomainᚐMail(ctx context.Context, sel ast.SelectionSet, v *domain.Mail) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._MailDelivery(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNMailKind2simgraphᚋdomainᚐMailKind(ctx context.Context, v any) (domain.MailKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNMailKind2simgraphᚋdomainᚐMailKind[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNMailKind2simgraphᚋdomainᚐMailKind(ctx context.Context, sel ast.SelectionSet, v domain.MailKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNMailKind2simgraphᚋdomainᚐMailKind[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNMailKind2simgraphᚋdomainᚐMailKind = map[string]domain.MailKind{
+		"ALERTS":  domain.MailAlerts,
+		"TEST":    domain.MailTest,
+		"WEBHOOK": domain.MailWebhook,
+	}
+	marshalNMailKind2simgraphᚋdomainᚐMailKind = map[domain.MailKind]string{
+		domain.MailAlerts:  "ALERTS",
+		domain.MailTest:    "TEST",
+		domain.MailWebhook: "WEBHOOK",
+	}
+)
+
+func (ec *executionContext) marshalOAlertDelivery2ᚕᚖsimgraphᚋdomainᚐAlertDeliveryᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.AlertDelivery) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAlertDelivery2ᚖsimgraphᚋdomainᚐAlertDelivery(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
 
 func (ec *executionContext) unmarshalODeliveryChannel2ᚖsimgraphᚋdomainᚐChannel(ctx context.Context, v any) (*domain.Channel, error) {
 	if v == nil {
@@ -859,7 +1445,7 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalODeliveryConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Delivery]) graphql.Marshaler {
+func (ec *executionContext) marshalODeliveryConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[domain.Delivery]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -887,17 +1473,42 @@ func (ec *executionContext) marshalODeliveryState2ᚖsimgraphᚋdomainᚐDeliver
 
 var (
 	unmarshalODeliveryState2ᚖsimgraphᚋdomainᚐDeliveryState = map[string]domain.DeliveryState{
-		"QUEUED":    domain.DeliveryQueued,
-		"DELIVERED": domain.Delivered,
-		"FAILED":    domain.DeliveryFailed,
-		"CANCELLED": domain.DeliveryCancelled,
+		"WAITING":    domain.DeliveryWaiting,
+		"QUEUED":     domain.DeliveryQueued,
+		"DELIVERED":  domain.Delivered,
+		"FAILED":     domain.DeliveryFailed,
+		"CANCELLED":  domain.DeliveryCancelled,
+		"SUPPRESSED": domain.DeliverySuppressed,
+		"SILENCED":   domain.DeliverySilenced,
 	}
 	marshalODeliveryState2ᚖsimgraphᚋdomainᚐDeliveryState = map[domain.DeliveryState]string{
-		domain.DeliveryQueued:    "QUEUED",
-		domain.Delivered:         "DELIVERED",
-		domain.DeliveryFailed:    "FAILED",
-		domain.DeliveryCancelled: "CANCELLED",
+		domain.DeliveryWaiting:    "WAITING",
+		domain.DeliveryQueued:     "QUEUED",
+		domain.Delivered:          "DELIVERED",
+		domain.DeliveryFailed:     "FAILED",
+		domain.DeliveryCancelled:  "CANCELLED",
+		domain.DeliverySuppressed: "SUPPRESSED",
+		domain.DeliverySilenced:   "SILENCED",
 	}
 )
+
+func (ec *executionContext) marshalOMailDelivery2ᚕᚖsimgraphᚋdomainᚐMailᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Mail) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNMailDelivery2ᚖsimgraphᚋdomainᚐMail(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
 
 // endregion ***************************** type.gotpl *****************************

@@ -131,6 +131,29 @@ func (ec *executionContext) fieldContext_FeedElement_completeUntil(_ context.Con
 	return graphql.NewScalarFieldContext("FeedElement", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _FeedElement_lagSeconds(ctx context.Context, field graphql.CollectedField, obj *model.FeedElement) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedElement_lagSeconds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LagSeconds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOBigInt2ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FeedElement_lagSeconds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedElement", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
 func (ec *executionContext) _FeedElement_lastPacketAt(ctx context.Context, field graphql.CollectedField, obj *model.FeedElement) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1324,6 +1347,11 @@ func (ec *executionContext) _FeedElement(ctx context.Context, sel ast.SelectionS
 			}
 		case "completeUntil":
 			out.Values[i] = ec._FeedElement_completeUntil(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "lagSeconds":
+			out.Values[i] = ec._FeedElement_lagSeconds(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

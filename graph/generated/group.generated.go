@@ -145,6 +145,38 @@ func (ec *executionContext) fieldContext_CreateGroupPayload_group(_ context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _DeleteGroupPayload_group(ctx context.Context, field graphql.CollectedField, obj *model.DeleteGroupPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteGroupPayload_group(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Group, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Group) graphql.Marshaler {
+			return ec.marshalNGroup2ᚖsimgraphᚋdomainᚐGroup(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteGroupPayload_group(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteGroupPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Group(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _EditGroupInventoryPayload_group(ctx context.Context, field graphql.CollectedField, obj *model.EditGroupInventoryPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -278,13 +310,13 @@ func (ec *executionContext) fieldContext_Group_name(_ context.Context, field gra
 	return graphql.NewScalarFieldContext("Group", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Group_hideTariffDetails(ctx context.Context, field graphql.CollectedField, obj *domain.Group) (ret graphql.Marshaler) {
+func (ec *executionContext) _Group_isTariffHidden(ctx context.Context, field graphql.CollectedField, obj *domain.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Group_hideTariffDetails(ctx, field)
+			return ec.fieldContext_Group_isTariffHidden(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.HideTariffDetails, nil
@@ -297,7 +329,7 @@ func (ec *executionContext) _Group_hideTariffDetails(ctx context.Context, field 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Group_hideTariffDetails(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Group_isTariffHidden(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Group", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
@@ -732,38 +764,6 @@ func (ec *executionContext) fieldContext_GroupList_totalCount(_ context.Context,
 	return graphql.NewScalarFieldContext("GroupList", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _RemoveGroupPayload_group(ctx context.Context, field graphql.CollectedField, obj *model.RemoveGroupPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RemoveGroupPayload_group(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Group, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Group) graphql.Marshaler {
-			return ec.marshalNGroup2ᚖsimgraphᚋdomainᚐGroup(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RemoveGroupPayload_group(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RemoveGroupPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Group(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -779,11 +779,11 @@ func (ec *executionContext) unmarshalInputCreateGroupInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	if _, present := asMap["hideTariffDetails"]; !present {
-		asMap["hideTariffDetails"] = false
+	if _, present := asMap["isTariffHidden"]; !present {
+		asMap["isTariffHidden"] = false
 	}
 
-	fieldsInOrder := [...]string{"groupId", "name", "hideTariffDetails"}
+	fieldsInOrder := [...]string{"groupId", "name", "isTariffHidden"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -804,13 +804,43 @@ func (ec *executionContext) unmarshalInputCreateGroupInput(ctx context.Context, 
 				return it, err
 			}
 			it.Name = data
-		case "hideTariffDetails":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hideTariffDetails"))
+		case "isTariffHidden":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isTariffHidden"))
 			data, err := ec.unmarshalNBoolean2bool(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.HideTariffDetails = data
+			it.IsTariffHidden = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteGroupInput(ctx context.Context, obj any) (input.DeleteGroupInput, error) {
+	var it input.DeleteGroupInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"groupId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "groupId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupId"))
+			data, err := ec.unmarshalNInt2int32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GroupID = data
 		}
 	}
 	return it, nil
@@ -864,7 +894,7 @@ func (ec *executionContext) unmarshalInputEditGroupInventoryInput(ctx context.Co
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"groupId", "name", "hideTariffDetails"}
+	fieldsInOrder := [...]string{"groupId", "name", "isTariffHidden"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -885,20 +915,20 @@ func (ec *executionContext) unmarshalInputEditGroupInventoryInput(ctx context.Co
 				return it, err
 			}
 			it.Name = graphql.OmittableOf(data)
-		case "hideTariffDetails":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hideTariffDetails"))
+		case "isTariffHidden":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isTariffHidden"))
 			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.HideTariffDetails = graphql.OmittableOf(data)
+			it.IsTariffHidden = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputRemoveGroupInput(ctx context.Context, obj any) (input.RemoveGroupInput, error) {
-	var it input.RemoveGroupInput
+func (ec *executionContext) unmarshalInputGroupKey(ctx context.Context, obj any) (input.GroupKey, error) {
+	var it input.GroupKey
 	if obj == nil {
 		return it, nil
 	}
@@ -908,20 +938,27 @@ func (ec *executionContext) unmarshalInputRemoveGroupInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"groupId"}
+	fieldsInOrder := [...]string{"id", "groupId"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
-		case "groupId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupId"))
-			data, err := ec.unmarshalNInt2int32(ctx, v)
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.GroupID = data
+			it.ID = graphql.OmittableOf(data)
+		case "groupId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupId"))
+			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GroupID = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -949,6 +986,44 @@ func (ec *executionContext) _CreateGroupPayload(ctx context.Context, sel ast.Sel
 			out.Values[i] = graphql.MarshalString("CreateGroupPayload")
 		case "group":
 			out.Values[i] = ec._CreateGroupPayload_group(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var deleteGroupPayloadImplementors = []string{"DeleteGroupPayload"}
+
+func (ec *executionContext) _DeleteGroupPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteGroupPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deleteGroupPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteGroupPayload")
+		case "group":
+			out.Values[i] = ec._DeleteGroupPayload_group(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1109,8 +1184,8 @@ func (ec *executionContext) _Group(ctx context.Context, sel ast.SelectionSet, ob
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "hideTariffDetails":
-			out.Values[i] = ec._Group_hideTariffDetails(ctx, field, obj)
+		case "isTariffHidden":
+			out.Values[i] = ec._Group_isTariffHidden(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -1530,50 +1605,17 @@ func (ec *executionContext) _GroupList(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
-var removeGroupPayloadImplementors = []string{"RemoveGroupPayload"}
-
-func (ec *executionContext) _RemoveGroupPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RemoveGroupPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, removeGroupPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("RemoveGroupPayload")
-		case "group":
-			out.Values[i] = ec._RemoveGroupPayload_group(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
 
 func (ec *executionContext) unmarshalNCreateGroupInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCreateGroupInput(ctx context.Context, v any) (input.CreateGroupInput, error) {
 	res, err := ec.unmarshalInputCreateGroupInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDeleteGroupInput2simgraphᚋgraphᚋgeneratedᚋinputᚐDeleteGroupInput(ctx context.Context, v any) (input.DeleteGroupInput, error) {
+	res, err := ec.unmarshalInputDeleteGroupInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1633,8 +1675,8 @@ func (ec *executionContext) marshalNGroupEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdge
 	return ret
 }
 
-func (ec *executionContext) unmarshalNRemoveGroupInput2simgraphᚋgraphᚋgeneratedᚋinputᚐRemoveGroupInput(ctx context.Context, v any) (input.RemoveGroupInput, error) {
-	res, err := ec.unmarshalInputRemoveGroupInput(ctx, v)
+func (ec *executionContext) unmarshalNGroupKey2simgraphᚋgraphᚋgeneratedᚋinputᚐGroupKey(ctx context.Context, v any) (input.GroupKey, error) {
+	res, err := ec.unmarshalInputGroupKey(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1643,6 +1685,13 @@ func (ec *executionContext) marshalOCreateGroupPayload2ᚖsimgraphᚋgraphᚋmod
 		return graphql.Null
 	}
 	return ec._CreateGroupPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeleteGroupPayload2ᚖsimgraphᚋgraphᚋmodelᚐDeleteGroupPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteGroupPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteGroupPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOEditGroupInventoryPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditGroupInventoryPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditGroupInventoryPayload) graphql.Marshaler {
@@ -1697,13 +1746,6 @@ func (ec *executionContext) marshalOGroupList2ᚖsimgraphᚋgraphᚋmodelᚐList
 		return graphql.Null
 	}
 	return ec._GroupList(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalORemoveGroupPayload2ᚖsimgraphᚋgraphᚋmodelᚐRemoveGroupPayload(ctx context.Context, sel ast.SelectionSet, v *model.RemoveGroupPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._RemoveGroupPayload(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

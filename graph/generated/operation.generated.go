@@ -23,10 +23,11 @@ import (
 type OperationResolver interface {
 	ID(ctx context.Context, obj *bulk.Operation) (string, error)
 
-	Results(ctx context.Context, obj *bulk.Operation, first *int32, after *string, last *int32, before *string, outcome *bulk.Outcome) (*model.Connection[*bulk.Result], error)
+	Results(ctx context.Context, obj *bulk.Operation, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*bulk.Result], error)
 }
 type OperationResultResolver interface {
 	ID(ctx context.Context, obj *bulk.Result) (string, error)
+	Operation(ctx context.Context, obj *bulk.Result) (*bulk.Operation, error)
 
 	Subscriber(ctx context.Context, obj *bulk.Result) (*domain.Subscriber, error)
 }
@@ -70,14 +71,22 @@ func (ec *executionContext) field_Operation_results_args(ctx context.Context, ra
 		return nil, err
 	}
 	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "outcome",
-		func(ctx context.Context, v any) (*bulk.Outcome, error) {
-			return ec.unmarshalOOperationOutcome2ᚖsimgraphᚋdomainᚋbulkᚐOutcome(ctx, v)
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (map[string]any, error) {
+			return ec.unmarshalOOperationResultFilter2map(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["outcome"] = arg4
+	args["filter"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]map[string]any, error) {
+			return ec.unmarshalOOperationResultOrder2ᚕmapᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg5
 	return args, nil
 }
 
@@ -518,7 +527,7 @@ func (ec *executionContext) _Operation_results(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Operation().Results(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["outcome"].(*bulk.Outcome))
+			return ec.Resolvers.Operation().Results(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*bulk.Result]) graphql.Marshaler {
@@ -747,6 +756,38 @@ func (ec *executionContext) _OperationResult_id(ctx context.Context, field graph
 }
 func (ec *executionContext) fieldContext_OperationResult_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("OperationResult", field, true, true, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _OperationResult_operation(ctx context.Context, field graphql.CollectedField, obj *bulk.Result) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OperationResult_operation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.OperationResult().Operation(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bulk.Operation) graphql.Marshaler {
+			return ec.marshalOOperation2ᚖsimgraphᚋdomainᚋbulkᚐOperation(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_OperationResult_operation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "OperationResult",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Operation(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _OperationResult_position(ctx context.Context, field graphql.CollectedField, obj *bulk.Result) (ret graphql.Marshaler) {
@@ -1282,6 +1323,43 @@ func (ec *executionContext) unmarshalInputCancelOperationInput(ctx context.Conte
 				return it, err
 			}
 			it.OperationID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputOperationKey(ctx context.Context, obj any) (input.OperationKey, error) {
+	var it input.OperationKey
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "operationId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = graphql.OmittableOf(data)
+		case "operationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OperationID = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -1978,6 +2056,44 @@ func (ec *executionContext) _OperationResult(ctx context.Context, sel ast.Select
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "operation":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._OperationResult_operation(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "position":
 			out.Values[i] = ec._OperationResult_position(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -2372,6 +2488,11 @@ var (
 	}
 )
 
+func (ec *executionContext) unmarshalNOperationKey2simgraphᚋgraphᚋgeneratedᚋinputᚐOperationKey(ctx context.Context, v any) (input.OperationKey, error) {
+	res, err := ec.unmarshalInputOperationKey(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNOperationOutcome2simgraphᚋdomainᚋbulkᚐOutcome(ctx context.Context, v any) (bulk.Outcome, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNOperationOutcome2simgraphᚋdomainᚋbulkᚐOutcome[tmp]
@@ -2524,6 +2645,110 @@ func (ec *executionContext) marshalOOperationConnection2ᚖsimgraphᚋgraphᚋmo
 	return ec._OperationConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOOperationErrorPolicy2ᚕsimgraphᚋdomainᚋbulkᚐPolicyᚄ(ctx context.Context, v any) ([]bulk.Policy, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]bulk.Policy, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNOperationErrorPolicy2simgraphᚋdomainᚋbulkᚐPolicy(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOOperationErrorPolicy2ᚕsimgraphᚋdomainᚋbulkᚐPolicyᚄ(ctx context.Context, sel ast.SelectionSet, v []bulk.Policy) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNOperationErrorPolicy2simgraphᚋdomainᚋbulkᚐPolicy(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalOOperationErrorPolicy2ᚖsimgraphᚋdomainᚋbulkᚐPolicy(ctx context.Context, v any) (*bulk.Policy, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOOperationErrorPolicy2ᚖsimgraphᚋdomainᚋbulkᚐPolicy[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOOperationErrorPolicy2ᚖsimgraphᚋdomainᚋbulkᚐPolicy(ctx context.Context, sel ast.SelectionSet, v *bulk.Policy) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOOperationErrorPolicy2ᚖsimgraphᚋdomainᚋbulkᚐPolicy[*v])
+	return res
+}
+
+var (
+	unmarshalOOperationErrorPolicy2ᚖsimgraphᚋdomainᚋbulkᚐPolicy = map[string]bulk.Policy{
+		"REJECT_EVERYTHING":  bulk.RejectEverything,
+		"REJECT_FAILED_ROWS": bulk.RejectFailedRows,
+		"IGNORE_FAILED":      bulk.IgnoreFailed,
+	}
+	marshalOOperationErrorPolicy2ᚖsimgraphᚋdomainᚋbulkᚐPolicy = map[bulk.Policy]string{
+		bulk.RejectEverything: "REJECT_EVERYTHING",
+		bulk.RejectFailedRows: "REJECT_FAILED_ROWS",
+		bulk.IgnoreFailed:     "IGNORE_FAILED",
+	}
+)
+
+func (ec *executionContext) unmarshalOOperationOutcome2ᚕsimgraphᚋdomainᚋbulkᚐOutcomeᚄ(ctx context.Context, v any) ([]bulk.Outcome, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]bulk.Outcome, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNOperationOutcome2simgraphᚋdomainᚋbulkᚐOutcome(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOOperationOutcome2ᚕsimgraphᚋdomainᚋbulkᚐOutcomeᚄ(ctx context.Context, sel ast.SelectionSet, v []bulk.Outcome) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNOperationOutcome2simgraphᚋdomainᚋbulkᚐOutcome(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) unmarshalOOperationOutcome2ᚖsimgraphᚋdomainᚋbulkᚐOutcome(ctx context.Context, v any) (*bulk.Outcome, error) {
 	if v == nil {
 		return nil, nil
@@ -2566,6 +2791,80 @@ func (ec *executionContext) marshalOOperationResultConnection2ᚖsimgraphᚋgrap
 	}
 	return ec._OperationResultConnection(ctx, sel, v)
 }
+
+func (ec *executionContext) unmarshalOOperationState2ᚕsimgraphᚋdomainᚋbulkᚐStateᚄ(ctx context.Context, v any) ([]bulk.State, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]bulk.State, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNOperationState2simgraphᚋdomainᚋbulkᚐState(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOOperationState2ᚕsimgraphᚋdomainᚋbulkᚐStateᚄ(ctx context.Context, sel ast.SelectionSet, v []bulk.State) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNOperationState2simgraphᚋdomainᚋbulkᚐState(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalOOperationState2ᚖsimgraphᚋdomainᚋbulkᚐState(ctx context.Context, v any) (*bulk.State, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOOperationState2ᚖsimgraphᚋdomainᚋbulkᚐState[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOOperationState2ᚖsimgraphᚋdomainᚋbulkᚐState(ctx context.Context, sel ast.SelectionSet, v *bulk.State) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOOperationState2ᚖsimgraphᚋdomainᚋbulkᚐState[*v])
+	return res
+}
+
+var (
+	unmarshalOOperationState2ᚖsimgraphᚋdomainᚋbulkᚐState = map[string]bulk.State{
+		"CHECKING":  bulk.Checking,
+		"CHECKED":   bulk.Checked,
+		"REJECTED":  bulk.Rejected,
+		"RUNNING":   bulk.Running,
+		"DONE":      bulk.Done,
+		"CANCELLED": bulk.Cancelled,
+	}
+	marshalOOperationState2ᚖsimgraphᚋdomainᚋbulkᚐState = map[bulk.State]string{
+		bulk.Checking:  "CHECKING",
+		bulk.Checked:   "CHECKED",
+		bulk.Rejected:  "REJECTED",
+		bulk.Running:   "RUNNING",
+		bulk.Done:      "DONE",
+		bulk.Cancelled: "CANCELLED",
+	}
+)
 
 func (ec *executionContext) marshalOStartSubscriberChangePayload2ᚖsimgraphᚋgraphᚋmodelᚐStartSubscriberChangePayload(ctx context.Context, sel ast.SelectionSet, v *model.StartSubscriberChangePayload) graphql.Marshaler {
 	if v == nil {

@@ -65,6 +65,38 @@ func (ec *executionContext) fieldContext_CreateTariffPayload_tariff(_ context.Co
 	return fc, nil
 }
 
+func (ec *executionContext) _DeleteTariffPayload_tariff(ctx context.Context, field graphql.CollectedField, obj *model.DeleteTariffPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteTariffPayload_tariff(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Tariff, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Tariff) graphql.Marshaler {
+			return ec.marshalNTariff2ᚖsimgraphᚋdomainᚐTariff(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteTariffPayload_tariff(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteTariffPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Tariff(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _EditTariffPayload_tariff(ctx context.Context, field graphql.CollectedField, obj *model.EditTariffPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -335,38 +367,6 @@ func (ec *executionContext) fieldContext_OperatorEdge_node(_ context.Context, fi
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Operator(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RemoveTariffPayload_tariff(ctx context.Context, field graphql.CollectedField, obj *model.RemoveTariffPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RemoveTariffPayload_tariff(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Tariff, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Tariff) graphql.Marshaler {
-			return ec.marshalNTariff2ᚖsimgraphᚋdomainᚐTariff(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RemoveTariffPayload_tariff(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RemoveTariffPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Tariff(ctx, field)
 		},
 	}
 	return fc, nil
@@ -686,6 +686,36 @@ func (ec *executionContext) unmarshalInputCreateTariffInput(ctx context.Context,
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputDeleteTariffInput(ctx context.Context, obj any) (input.DeleteTariffInput, error) {
+	var it input.DeleteTariffInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"name"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputEditTariffInput(ctx context.Context, obj any) (input.EditTariffInput, error) {
 	var it input.EditTariffInput
 	if obj == nil {
@@ -730,8 +760,8 @@ func (ec *executionContext) unmarshalInputEditTariffInput(ctx context.Context, o
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputRemoveTariffInput(ctx context.Context, obj any) (input.RemoveTariffInput, error) {
-	var it input.RemoveTariffInput
+func (ec *executionContext) unmarshalInputOperatorKey(ctx context.Context, obj any) (input.OperatorKey, error) {
+	var it input.OperatorKey
 	if obj == nil {
 		return it, nil
 	}
@@ -741,20 +771,64 @@ func (ec *executionContext) unmarshalInputRemoveTariffInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"name"}
+	fieldsInOrder := [...]string{"id", "code"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
-		case "name":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Name = data
+			it.ID = graphql.OmittableOf(data)
+		case "code":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("code"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Code = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputTariffKey(ctx context.Context, obj any) (input.TariffKey, error) {
+	var it input.TariffKey
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = graphql.OmittableOf(data)
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -782,6 +856,44 @@ func (ec *executionContext) _CreateTariffPayload(ctx context.Context, sel ast.Se
 			out.Values[i] = graphql.MarshalString("CreateTariffPayload")
 		case "tariff":
 			out.Values[i] = ec._CreateTariffPayload_tariff(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var deleteTariffPayloadImplementors = []string{"DeleteTariffPayload"}
+
+func (ec *executionContext) _DeleteTariffPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteTariffPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deleteTariffPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteTariffPayload")
+		case "tariff":
+			out.Values[i] = ec._DeleteTariffPayload_tariff(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1054,44 +1166,6 @@ func (ec *executionContext) _OperatorEdge(ctx context.Context, sel ast.Selection
 	return out
 }
 
-var removeTariffPayloadImplementors = []string{"RemoveTariffPayload"}
-
-func (ec *executionContext) _RemoveTariffPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RemoveTariffPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, removeTariffPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("RemoveTariffPayload")
-		case "tariff":
-			out.Values[i] = ec._RemoveTariffPayload_tariff(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var tariffImplementors = []string{"Tariff", "Node"}
 
 func (ec *executionContext) _Tariff(ctx context.Context, sel ast.SelectionSet, obj *domain.Tariff) graphql.Marshaler {
@@ -1316,6 +1390,11 @@ func (ec *executionContext) unmarshalNCreateTariffInput2simgraphᚋgraphᚋgener
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNDeleteTariffInput2simgraphᚋgraphᚋgeneratedᚋinputᚐDeleteTariffInput(ctx context.Context, v any) (input.DeleteTariffInput, error) {
+	res, err := ec.unmarshalInputDeleteTariffInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNEditTariffInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditTariffInput(ctx context.Context, v any) (input.EditTariffInput, error) {
 	res, err := ec.unmarshalInputEditTariffInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -1367,8 +1446,8 @@ func (ec *executionContext) marshalNOperatorEdge2ᚕsimgraphᚋgraphᚋmodelᚐE
 	return ret
 }
 
-func (ec *executionContext) unmarshalNRemoveTariffInput2simgraphᚋgraphᚋgeneratedᚋinputᚐRemoveTariffInput(ctx context.Context, v any) (input.RemoveTariffInput, error) {
-	res, err := ec.unmarshalInputRemoveTariffInput(ctx, v)
+func (ec *executionContext) unmarshalNOperatorKey2simgraphᚋgraphᚋgeneratedᚋinputᚐOperatorKey(ctx context.Context, v any) (input.OperatorKey, error) {
+	res, err := ec.unmarshalInputOperatorKey(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1418,11 +1497,23 @@ func (ec *executionContext) marshalNTariffEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdg
 	return ret
 }
 
+func (ec *executionContext) unmarshalNTariffKey2simgraphᚋgraphᚋgeneratedᚋinputᚐTariffKey(ctx context.Context, v any) (input.TariffKey, error) {
+	res, err := ec.unmarshalInputTariffKey(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalOCreateTariffPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateTariffPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateTariffPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._CreateTariffPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeleteTariffPayload2ᚖsimgraphᚋgraphᚋmodelᚐDeleteTariffPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteTariffPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteTariffPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOEditTariffPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditTariffPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditTariffPayload) graphql.Marshaler {
@@ -1432,18 +1523,18 @@ func (ec *executionContext) marshalOEditTariffPayload2ᚖsimgraphᚋgraphᚋmode
 	return ec._EditTariffPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOOperator2ᚖsimgraphᚋdomainᚐOperator(ctx context.Context, sel ast.SelectionSet, v *domain.Operator) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Operator(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOOperatorConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Operator]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._OperatorConnection(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalORemoveTariffPayload2ᚖsimgraphᚋgraphᚋmodelᚐRemoveTariffPayload(ctx context.Context, sel ast.SelectionSet, v *model.RemoveTariffPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._RemoveTariffPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOTariff2ᚖsimgraphᚋdomainᚐTariff(ctx context.Context, sel ast.SelectionSet, v *domain.Tariff) graphql.Marshaler {

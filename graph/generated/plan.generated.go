@@ -11,6 +11,7 @@ import (
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
 	"simgraph/domain/silence"
+	"simgraph/domain/source"
 	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 	"simgraph/graph/plan"
@@ -31,12 +32,14 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"createUser":                   plan.Pointer[model.CreateUserPayload](false, "CreateUserPayload"),
 				"editUser":                     plan.Pointer[model.EditUserPayload](false, "EditUserPayload"),
 				"createAccessKey":              plan.Pointer[model.CreateAccessKeyPayload](false, "CreateAccessKeyPayload"),
+				"editAccessKey":                plan.Pointer[model.EditAccessKeyPayload](false, "EditAccessKeyPayload"),
+				"rotateAccessKey":              plan.Pointer[model.RotateAccessKeyPayload](false, "RotateAccessKeyPayload"),
 				"revokeAccessKey":              plan.Pointer[model.RevokeAccessKeyPayload](false, "RevokeAccessKeyPayload"),
 				"createAlert":                  plan.Pointer[model.CreateAlertPayload](false, "CreateAlertPayload"),
 				"editAlert":                    plan.Pointer[model.EditAlertPayload](false, "EditAlertPayload"),
 				"deleteAlert":                  plan.Pointer[model.DeleteAlertPayload](false, "DeleteAlertPayload"),
 				"setCommandProvider":           plan.Pointer[model.SetCommandProviderPayload](false, "SetCommandProviderPayload"),
-				"removeCommandProvider":        plan.Pointer[model.RemoveCommandProviderPayload](false, "RemoveCommandProviderPayload"),
+				"deleteCommandProvider":        plan.Pointer[model.DeleteCommandProviderPayload](false, "DeleteCommandProviderPayload"),
 				"reportCommand":                plan.Pointer[model.ReportCommandPayload](false, "ReportCommandPayload"),
 				"retryCommand":                 plan.Pointer[model.RetryCommandPayload](false, "RetryCommandPayload"),
 				"cancelCommand":                plan.Pointer[model.CancelCommandPayload](false, "CancelCommandPayload"),
@@ -46,15 +49,14 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"editGroup":                    plan.Pointer[model.EditGroupPayload](false, "EditGroupPayload"),
 				"createGroup":                  plan.Pointer[model.CreateGroupPayload](false, "CreateGroupPayload"),
 				"editGroupInventory":           plan.Pointer[model.EditGroupInventoryPayload](false, "EditGroupInventoryPayload"),
-				"removeGroup":                  plan.Pointer[model.RemoveGroupPayload](false, "RemoveGroupPayload"),
+				"deleteGroup":                  plan.Pointer[model.DeleteGroupPayload](false, "DeleteGroupPayload"),
 				"startSubscriberChange":        plan.Pointer[model.StartSubscriberChangePayload](false, "StartSubscriberChangePayload"),
 				"cancelOperation":              plan.Pointer[model.CancelOperationPayload](false, "CancelOperationPayload"),
 				"undoOperation":                plan.Pointer[model.UndoOperationPayload](false, "UndoOperationPayload"),
 				"createTariff":                 plan.Pointer[model.CreateTariffPayload](false, "CreateTariffPayload"),
 				"editTariff":                   plan.Pointer[model.EditTariffPayload](false, "EditTariffPayload"),
-				"removeTariff":                 plan.Pointer[model.RemoveTariffPayload](false, "RemoveTariffPayload"),
+				"deleteTariff":                 plan.Pointer[model.DeleteTariffPayload](false, "DeleteTariffPayload"),
 				"createRecipient":              plan.Pointer[model.CreateRecipientPayload](false, "CreateRecipientPayload"),
-				"chooseRecipientAlerts":        plan.Pointer[model.ChooseRecipientAlertsPayload](false, "ChooseRecipientAlertsPayload"),
 				"editRecipient":                plan.Pointer[model.EditRecipientPayload](false, "EditRecipientPayload"),
 				"deleteRecipient":              plan.Pointer[model.DeleteRecipientPayload](false, "DeleteRecipientPayload"),
 				"restoreRecipient":             plan.Pointer[domain.Restored](false, "RestoreRecipientPayload"),
@@ -62,6 +64,15 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"createSilence":                plan.Pointer[model.CreateSilencePayload](false, "CreateSilencePayload"),
 				"editSilence":                  plan.Pointer[model.EditSilencePayload](false, "EditSilencePayload"),
 				"endSilence":                   plan.Pointer[model.EndSilencePayload](false, "EndSilencePayload"),
+				"setSourceProfile":             plan.Pointer[model.SetSourceProfilePayload](false, "SetSourceProfilePayload"),
+				"deleteSourceProfile":          plan.Pointer[model.DeleteSourceProfilePayload](false, "DeleteSourceProfilePayload"),
+				"createSource":                 plan.Pointer[model.CreateSourcePayload](false, "CreateSourcePayload"),
+				"editSource":                   plan.Pointer[model.EditSourcePayload](false, "EditSourcePayload"),
+				"rotateSourceSecret":           plan.Pointer[model.RotateSourceSecretPayload](false, "RotateSourceSecretPayload"),
+				"pauseSource":                  plan.Pointer[model.PauseSourcePayload](false, "PauseSourcePayload"),
+				"resumeSource":                 plan.Pointer[model.ResumeSourcePayload](false, "ResumeSourcePayload"),
+				"deleteSource":                 plan.Pointer[model.DeleteSourcePayload](false, "DeleteSourcePayload"),
+				"replaySourceRejects":          plan.Pointer[model.ReplaySourceRejectsPayload](false, "ReplaySourceRejectsPayload"),
 				"editSubscriber":               plan.Pointer[model.EditSubscriberPayload](false, "EditSubscriberPayload"),
 				"createSubscriber":             plan.Pointer[model.CreateSubscriberPayload](false, "CreateSubscriberPayload"),
 				"editSubscriberInventory":      plan.Pointer[model.Commanded](false, "EditSubscriberInventoryPayload"),
@@ -85,6 +96,8 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"Query": {
 				"node":                           plan.Abstract(false, objectsOfNode, objectOfNode),
 				"nodes":                          plan.List[model.Node](false, plan.Abstract(false, objectsOfNode, objectOfNode)),
+				"user":                           plan.Pointer[domain.User](false, "User"),
+				"accessKey":                      plan.Pointer[domain.AccessKey](false, "AccessKey"),
 				"users":                          plan.Pointer[model.Connection[*domain.User]](false, "UserConnection"),
 				"accessKeys":                     plan.Pointer[model.Connection[*domain.AccessKey]](false, "AccessKeyConnection"),
 				"alert":                          plan.Pointer[domain.Alert](false, "Alert"),
@@ -102,7 +115,9 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"dataUsageByNetworkProtocol":     plan.Pointer[model.DataUsageByNetworkProtocol](false, "DataUsageByNetworkProtocol"),
 				"dataUsageByIpAddress":           plan.Pointer[model.DataUsageByIPAddress](false, "DataUsageByIpAddress"),
 				"subscriberDataUsageByIpAddress": plan.Pointer[model.DataUsageByIPAddress](false, "DataUsageByIpAddress"),
+				"auditEntry":                     plan.Pointer[domain.AuditEntry](false, "AuditEntry"),
 				"auditLog":                       plan.Pointer[model.Connection[*domain.AuditEntry]](false, "AuditConnection"),
+				"command":                        plan.Pointer[carrier.Command](false, "Command"),
 				"commands":                       plan.Pointer[model.Connection[*carrier.Command]](false, "CommandConnection"),
 				"commandProvider":                plan.Pointer[carrier.Provider](false, "CommandProvider"),
 				"viewer":                         plan.Pointer[domain.Caller](true, "Viewer"),
@@ -111,17 +126,28 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"conditionLog":                   plan.Pointer[model.Connection[*condition.Entry]](false, "ConditionLogConnection"),
 				"previewConditionAlert":          plan.Pointer[condition.Preview](false, "ConditionPreview"),
 				"explainConditionAlert":          plan.Pointer[condition.Explanation](false, "ConditionExplanation"),
-				"deliveries":                     plan.Pointer[model.Connection[*domain.Delivery]](false, "DeliveryConnection"),
+				"deliveries":                     plan.Pointer[model.Connection[domain.Delivery]](false, "DeliveryConnection"),
 				"group":                          plan.Pointer[domain.Group](false, "Group"),
 				"groups":                         plan.Pointer[model.Connection[*domain.Group]](false, "GroupConnection"),
 				"groupList":                      plan.Pointer[model.List[*domain.Group]](false, "GroupList"),
 				"operation":                      plan.Pointer[bulk.Operation](false, "Operation"),
 				"operations":                     plan.Pointer[model.Connection[*bulk.Operation]](false, "OperationConnection"),
+				"operator":                       plan.Pointer[domain.Operator](false, "Operator"),
+				"tariff":                         plan.Pointer[domain.Tariff](false, "Tariff"),
 				"operators":                      plan.Pointer[model.Connection[*domain.Operator]](false, "OperatorConnection"),
 				"tariffs":                        plan.Pointer[model.Connection[*domain.Tariff]](false, "TariffConnection"),
+				"recipient":                      plan.Pointer[domain.Recipient](false, "Recipient"),
 				"recipients":                     plan.Pointer[model.Connection[*domain.Recipient]](false, "RecipientConnection"),
 				"recipientList":                  plan.Pointer[model.List[*domain.Recipient]](false, "RecipientList"),
+				"silence":                        plan.Pointer[silence.Silence](false, "Silence"),
 				"silences":                       plan.Pointer[model.Connection[*silence.Silence]](false, "SilenceConnection"),
+				"source":                         plan.Pointer[source.Source](false, "Source"),
+				"sourceProfile":                  plan.Pointer[source.Profile](false, "SourceProfile"),
+				"sources":                        plan.Pointer[model.Connection[*source.Source]](false, "SourceConnection"),
+				"sourceRejects":                  plan.Pointer[model.Connection[*source.Reject]](false, "SourceRejectConnection"),
+				"sourceProfiles":                 plan.List[*source.Profile](false, plan.Pointer[source.Profile](true, "SourceProfile")),
+				"sourceProfileVersions":          plan.List[*source.Profile](false, plan.Pointer[source.Profile](true, "SourceProfile")),
+				"previewSourceProfile":           plan.List[*source.Previewed](false, plan.Pointer[source.Previewed](true, "PreviewedRecord")),
 				"subscriber":                     plan.Pointer[domain.Subscriber](false, "Subscriber"),
 				"subscribers":                    plan.Pointer[model.Connection[*domain.Subscriber]](false, "SubscriberConnection"),
 				"subscriberList":                 plan.Pointer[model.List[*domain.Subscriber]](false, "SubscriberList"),
@@ -129,6 +155,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"tags":                           plan.Pointer[model.Connection[domain.TagName]](false, "TagConnection"),
 				"tagList":                        plan.Pointer[model.List[domain.TagName]](false, "TagList"),
 				"taggedSubscriberList":           plan.Pointer[model.List[*domain.Subscriber]](false, "SubscriberList"),
+				"webhook":                        plan.Pointer[webhook.Endpoint](false, "Webhook"),
 				"webhooks":                       plan.Pointer[model.Connection[*webhook.Endpoint]](false, "WebhookConnection"),
 				"webhookDeliveries":              plan.Pointer[model.Connection[*webhook.Delivery]](false, "WebhookDeliveryConnection"),
 			},
@@ -160,7 +187,6 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"BoundaryState":                       e.planBoundaryState(),
 			"CancelCommandPayload":                e.planCancelCommandPayload(),
 			"CancelOperationPayload":              e.planCancelOperationPayload(),
-			"ChooseRecipientAlertsPayload":        e.planChooseRecipientAlertsPayload(),
 			"Command":                             e.planCommand(),
 			"CommandConnection":                   e.planCommandConnection(),
 			"CommandEdge":                         e.planCommandEdge(),
@@ -183,6 +209,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"CreateGroupPayload":                  e.planCreateGroupPayload(),
 			"CreateRecipientPayload":              e.planCreateRecipientPayload(),
 			"CreateSilencePayload":                e.planCreateSilencePayload(),
+			"CreateSourcePayload":                 e.planCreateSourcePayload(),
 			"CreateSubscriberPayload":             e.planCreateSubscriberPayload(),
 			"CreateTariffPayload":                 e.planCreateTariffPayload(),
 			"CreateUserPayload":                   e.planCreateUserPayload(),
@@ -192,20 +219,26 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"DataUsageByNetworkProtocol":          e.planDataUsageByNetworkProtocol(),
 			"DataUsageBySubscriber":               e.planDataUsageBySubscriber(),
 			"DeleteAlertPayload":                  e.planDeleteAlertPayload(),
+			"DeleteCommandProviderPayload":        e.planDeleteCommandProviderPayload(),
 			"DeleteConditionAlertPayload":         e.planDeleteConditionAlertPayload(),
+			"DeleteGroupPayload":                  e.planDeleteGroupPayload(),
 			"DeleteRecipientPayload":              e.planDeleteRecipientPayload(),
+			"DeleteSourcePayload":                 e.planDeleteSourcePayload(),
+			"DeleteSourceProfilePayload":          e.planDeleteSourceProfilePayload(),
+			"DeleteTariffPayload":                 e.planDeleteTariffPayload(),
 			"DeleteWebhookPayload":                e.planDeleteWebhookPayload(),
-			"Delivery":                            e.planDelivery(),
 			"DeliveryConnection":                  e.planDeliveryConnection(),
 			"DeliveryEdge":                        e.planDeliveryEdge(),
 			"DetachTagPayload":                    e.planDetachTagPayload(),
 			"DisableWebhookPayload":               e.planDisableWebhookPayload(),
+			"EditAccessKeyPayload":                e.planEditAccessKeyPayload(),
 			"EditAlertPayload":                    e.planEditAlertPayload(),
 			"EditConditionAlertPayload":           e.planEditConditionAlertPayload(),
 			"EditGroupInventoryPayload":           e.planEditGroupInventoryPayload(),
 			"EditGroupPayload":                    e.planEditGroupPayload(),
 			"EditRecipientPayload":                e.planEditRecipientPayload(),
 			"EditSilencePayload":                  e.planEditSilencePayload(),
+			"EditSourcePayload":                   e.planEditSourcePayload(),
 			"EditSubscriberInventoryPayload":      e.planEditSubscriberInventoryPayload(),
 			"EditSubscriberPayload":               e.planEditSubscriberPayload(),
 			"EditTariffPayload":                   e.planEditTariffPayload(),
@@ -225,7 +258,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"GroupConnection":                     e.planGroupConnection(),
 			"GroupEdge":                           e.planGroupEdge(),
 			"GroupList":                           e.planGroupList(),
-			"Mail":                                e.planMail(),
+			"MailDelivery":                        e.planMailDelivery(),
 			"MoveSubscriberPayload":               e.planMoveSubscriberPayload(),
 			"NetworkState":                        e.planNetworkState(),
 			"Operation":                           e.planOperation(),
@@ -239,7 +272,11 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"OperatorEdge":                        e.planOperatorEdge(),
 			"PageInfo":                            e.planPageInfo(),
 			"ParentLink":                          e.planParentLink(),
+			"PauseSourcePayload":                  e.planPauseSourcePayload(),
 			"Period":                              e.planPeriod(),
+			"PreviewedRecord":                     e.planPreviewedRecord(),
+			"RadioCell":                           e.planRadioCell(),
+			"ReadRecord":                          e.planReadRecord(),
 			"Recipient":                           e.planRecipient(),
 			"RecipientConnection":                 e.planRecipientConnection(),
 			"RecipientEdge":                       e.planRecipientEdge(),
@@ -247,15 +284,16 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"RecordUsagePayload":                  e.planRecordUsagePayload(),
 			"RecordedUsage":                       e.planRecordedUsage(),
 			"RelatedItems":                        e.planRelatedItems(),
-			"RemoveCommandProviderPayload":        e.planRemoveCommandProviderPayload(),
-			"RemoveGroupPayload":                  e.planRemoveGroupPayload(),
-			"RemoveTariffPayload":                 e.planRemoveTariffPayload(),
+			"ReplaySourceRejectsPayload":          e.planReplaySourceRejectsPayload(),
 			"ReplayWebhookDeliveriesSincePayload": e.planReplayWebhookDeliveriesSincePayload(),
 			"ReplayWebhookDeliveryPayload":        e.planReplayWebhookDeliveryPayload(),
 			"ReportCommandPayload":                e.planReportCommandPayload(),
 			"RestoreRecipientPayload":             e.planRestoreRecipientPayload(),
+			"ResumeSourcePayload":                 e.planResumeSourcePayload(),
 			"RetryCommandPayload":                 e.planRetryCommandPayload(),
 			"RevokeAccessKeyPayload":              e.planRevokeAccessKeyPayload(),
+			"RotateAccessKeyPayload":              e.planRotateAccessKeyPayload(),
+			"RotateSourceSecretPayload":           e.planRotateSourceSecretPayload(),
 			"RotateWebhookSecretPayload":          e.planRotateWebhookSecretPayload(),
 			"SendTestAlertPayload":                e.planSendTestAlertPayload(),
 			"Session":                             e.planSession(),
@@ -263,11 +301,21 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"SessionCount":                        e.planSessionCount(),
 			"SessionEdge":                         e.planSessionEdge(),
 			"SetCommandProviderPayload":           e.planSetCommandProviderPayload(),
+			"SetSourceProfilePayload":             e.planSetSourceProfilePayload(),
 			"Silence":                             e.planSilence(),
 			"SilenceConnection":                   e.planSilenceConnection(),
 			"SilenceEdge":                         e.planSilenceEdge(),
 			"SilenceOccurrence":                   e.planSilenceOccurrence(),
 			"SilenceWindow":                       e.planSilenceWindow(),
+			"Source":                              e.planSource(),
+			"SourceConnection":                    e.planSourceConnection(),
+			"SourceCounts":                        e.planSourceCounts(),
+			"SourceEdge":                          e.planSourceEdge(),
+			"SourceFieldExpression":               e.planSourceFieldExpression(),
+			"SourceProfile":                       e.planSourceProfile(),
+			"SourceReject":                        e.planSourceReject(),
+			"SourceRejectConnection":              e.planSourceRejectConnection(),
+			"SourceRejectEdge":                    e.planSourceRejectEdge(),
 			"StartSubscriberChangePayload":        e.planStartSubscriberChangePayload(),
 			"Subscriber":                          e.planSubscriber(),
 			"SubscriberConnection":                e.planSubscriberConnection(),
@@ -340,6 +388,35 @@ func (e *executableSchema) planAccessKey() *plan.Object {
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.AccessKey)
 					return appendNString2string(b, obj.AccessKeyID)
+				},
+			},
+			"name": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AccessKey_name(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AccessKey)
+					return appendNString2string(b, obj.Name)
+				},
+			},
+			"purpose": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AccessKey_purpose(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AccessKey)
+					return appendNString2string(b, obj.Purpose)
+				},
+			},
+			"rotatedFrom": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AccessKey_rotatedFrom(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AccessKey)
+					return appendOString2ᚖstring(b, obj.RotatedFrom)
 				},
 			},
 			"userEmail": {
@@ -737,6 +814,41 @@ func (e *executableSchema) planAlertDelivery() *plan.Object {
 	return &plan.Object{
 		Satisfies: alertDeliveryImplementors,
 		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AlertDelivery_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.AlertDelivery)
+					v, err := e.Resolvers.AlertDelivery().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"channel": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AlertDelivery_channel(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AlertDelivery)
+					return appendNDeliveryChannel2simgraphᚋdomainᚐChannel(b, obj.Channel())
+				},
+			},
+			"recipientName": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AlertDelivery_recipientName(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AlertDelivery)
+					return appendNString2string(b, obj.Email)
+				},
+			},
 			"recipient": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertDelivery_recipient(ctx, field)
@@ -747,16 +859,6 @@ func (e *executableSchema) planAlertDelivery() *plan.Object {
 				},
 				Shape: plan.Pointer[domain.Recipient](false, "Recipient"),
 			},
-			"email": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertDelivery_email(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.AlertDelivery)
-					return appendNString2string(b, obj.Email)
-				},
-			},
 			"state": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -764,7 +866,7 @@ func (e *executableSchema) planAlertDelivery() *plan.Object {
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.AlertDelivery)
-					return appendNMailState2simgraphᚋdomainᚐMailState(b, obj.State)
+					return appendNDeliveryState2simgraphᚋdomainᚐDeliveryState(b, obj.State)
 				},
 			},
 			"attempts": {
@@ -775,6 +877,25 @@ func (e *executableSchema) planAlertDelivery() *plan.Object {
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.AlertDelivery)
 					return appendNInt2int(b, obj.Attempts)
+				},
+			},
+			"createdAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AlertDelivery_createdAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AlertDelivery)
+					return appendNDateTime2timeᚐTime(b, obj.CreatedAt)
+				},
+			},
+			"nextAttemptAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AlertDelivery_nextAttemptAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AlertDelivery)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.NextAttemptAt)
 				},
 			},
 			"finishedAt": {
@@ -2080,25 +2201,6 @@ func (e *executableSchema) planCancelOperationPayload() *plan.Object {
 	}
 }
 
-func (e *executableSchema) planChooseRecipientAlertsPayload() *plan.Object {
-	return &plan.Object{
-		Satisfies: chooseRecipientAlertsPayloadImplementors,
-		Fields: map[string]*plan.Field{
-			"recipient": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_ChooseRecipientAlertsPayload_recipient(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.ChooseRecipientAlertsPayload)
-					return obj.Recipient, nil
-				},
-				Shape: plan.Pointer[domain.Recipient](true, "Recipient"),
-			},
-		},
-	}
-}
-
 func (e *executableSchema) planCommand() *plan.Object {
 	ec := newExecutionContext(nil, e, nil)
 	subscriber0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
@@ -2533,6 +2635,16 @@ func (e *executableSchema) planCompany() *plan.Object {
 					return appendNString2string(b, obj.TimeZone)
 				},
 			},
+			"country": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Company_country(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.Company)
+					return obj.Country(), nil
+				},
+				Shape: plan.Pointer[domain.Country](false, "Country"),
+			},
 			"currentPeriod": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2577,7 +2689,7 @@ func (e *executableSchema) planCompany() *plan.Object {
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.Company)
-					return e.Resolvers.Company().FeedElements(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+					return e.Resolvers.Company().FeedElements(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 				},
 				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
 					obj := of.(*domain.Company)
@@ -2604,7 +2716,7 @@ func (e *executableSchema) planCompany() *plan.Object {
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.Company)
-					return e.Resolvers.Company().FeedRejects(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+					return e.Resolvers.Company().FeedRejects(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 				},
 				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
 					obj := of.(*domain.Company)
@@ -2631,7 +2743,7 @@ func (e *executableSchema) planCompany() *plan.Object {
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.Company)
-					return e.Resolvers.Company().WaitingUsage(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+					return e.Resolvers.Company().WaitingUsage(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 				},
 				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
 					obj := of.(*domain.Company)
@@ -2804,6 +2916,20 @@ func (e *executableSchema) planConditionAlert() *plan.Object {
 				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
 					obj := of.(*condition.Alert)
 					v, err := e.Resolvers.ConditionAlert().SilentHours(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2ᚖint32(b, v)
+					return b, ok, nil
+				},
+			},
+			"sourceSilentMinutes": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlert_sourceSilentMinutes(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*condition.Alert)
+					v, err := e.Resolvers.ConditionAlert().SourceSilentMinutes(ctx, obj)
 					if err != nil {
 						return b, false, err
 					}
@@ -3862,6 +3988,35 @@ func (e *executableSchema) planCreateSilencePayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planCreateSourcePayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: createSourcePayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"source": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CreateSourcePayload_source(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.CreateSourcePayload)
+					return obj.Source, nil
+				},
+				Shape: plan.Pointer[source.Source](true, "Source"),
+			},
+			"secret": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CreateSourcePayload_secret(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.CreateSourcePayload)
+					return appendNString2string(b, obj.Secret)
+				},
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planCreateSubscriberPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: createSubscriberPayloadImplementors,
@@ -4069,6 +4224,25 @@ func (e *executableSchema) planDeleteAlertPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planDeleteCommandProviderPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: deleteCommandProviderPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"provider": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DeleteCommandProviderPayload_provider(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.DeleteCommandProviderPayload)
+					return obj.Provider, nil
+				},
+				Shape: plan.Pointer[carrier.Provider](true, "CommandProvider"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planDeleteConditionAlertPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: deleteConditionAlertPayloadImplementors,
@@ -4083,6 +4257,25 @@ func (e *executableSchema) planDeleteConditionAlertPayload() *plan.Object {
 					return obj.Alert, nil
 				},
 				Shape: plan.Pointer[condition.Alert](true, "ConditionAlert"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planDeleteGroupPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: deleteGroupPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"group": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DeleteGroupPayload_group(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.DeleteGroupPayload)
+					return obj.Group, nil
+				},
+				Shape: plan.Pointer[domain.Group](true, "Group"),
 			},
 		},
 	}
@@ -4107,6 +4300,61 @@ func (e *executableSchema) planDeleteRecipientPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planDeleteSourcePayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: deleteSourcePayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"sourceName": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DeleteSourcePayload_sourceName(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.DeleteSourcePayload)
+					return appendNString2string(b, obj.SourceName)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planDeleteSourceProfilePayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: deleteSourceProfilePayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"profileName": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DeleteSourceProfilePayload_profileName(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.DeleteSourceProfilePayload)
+					return appendNString2string(b, obj.ProfileName)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planDeleteTariffPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: deleteTariffPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"tariff": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DeleteTariffPayload_tariff(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.DeleteTariffPayload)
+					return obj.Tariff, nil
+				},
+				Shape: plan.Pointer[domain.Tariff](true, "Tariff"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planDeleteWebhookPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: deleteWebhookPayloadImplementors,
@@ -4126,127 +4374,6 @@ func (e *executableSchema) planDeleteWebhookPayload() *plan.Object {
 	}
 }
 
-func (e *executableSchema) planDelivery() *plan.Object {
-	return &plan.Object{
-		Satisfies: deliveryImplementors,
-		Fields: map[string]*plan.Field{
-			"id": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Delivery_id(ctx, field)
-				},
-				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
-					obj := of.(*domain.Delivery)
-					v, err := e.Resolvers.Delivery().ID(ctx, obj)
-					if err != nil {
-						return b, false, err
-					}
-					b, ok := appendNID2string(b, v)
-					return b, ok, nil
-				},
-			},
-			"deliveryId": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Delivery_deliveryId(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.Delivery)
-					return appendNString2string(b, obj.DeliveryID)
-				},
-			},
-			"channel": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Delivery_channel(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.Delivery)
-					return appendNDeliveryChannel2simgraphᚋdomainᚐChannel(b, obj.Channel)
-				},
-			},
-			"recipient": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Delivery_recipient(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.Delivery)
-					return appendNString2string(b, obj.Recipient)
-				},
-			},
-			"about": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Delivery_about(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.Delivery)
-					return appendNString2string(b, obj.About)
-				},
-			},
-			"state": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Delivery_state(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.Delivery)
-					return appendNDeliveryState2simgraphᚋdomainᚐDeliveryState(b, obj.State)
-				},
-			},
-			"attempts": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Delivery_attempts(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.Delivery)
-					return appendNInt2int(b, obj.Attempts)
-				},
-			},
-			"createdAt": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Delivery_createdAt(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.Delivery)
-					return appendNDateTime2timeᚐTime(b, obj.CreatedAt)
-				},
-			},
-			"nextAttemptAt": {
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Delivery_nextAttemptAt(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.Delivery)
-					return appendODateTime2ᚖtimeᚐTime(b, obj.NextAttemptAt)
-				},
-			},
-			"finishedAt": {
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Delivery_finishedAt(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.Delivery)
-					return appendODateTime2ᚖtimeᚐTime(b, obj.FinishedAt)
-				},
-			},
-			"lastError": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Delivery_lastError(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.Delivery)
-					return appendNString2string(b, obj.LastError)
-				},
-			},
-		},
-	}
-}
-
 func (e *executableSchema) planDeliveryConnection() *plan.Object {
 	return &plan.Object{
 		Satisfies: deliveryConnectionImplementors,
@@ -4257,10 +4384,10 @@ func (e *executableSchema) planDeliveryConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_DeliveryConnection_edges(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*domain.Delivery])
+					obj := of.(*model.Connection[domain.Delivery])
 					return obj.Edges(), nil
 				},
-				Shape: plan.List[model.Edge[*domain.Delivery]](true, plan.Value[model.Edge[*domain.Delivery]](true, "DeliveryEdge")),
+				Shape: plan.List[model.Edge[domain.Delivery]](true, plan.Value[model.Edge[domain.Delivery]](true, "DeliveryEdge")),
 			},
 			"nodes": {
 				NonNull: true,
@@ -4268,10 +4395,10 @@ func (e *executableSchema) planDeliveryConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_DeliveryConnection_nodes(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*domain.Delivery])
+					obj := of.(*model.Connection[domain.Delivery])
 					return obj.Nodes(), nil
 				},
-				Shape: plan.List[*domain.Delivery](true, plan.Pointer[domain.Delivery](true, "Delivery")),
+				Shape: plan.List[domain.Delivery](true, plan.Abstract(true, objectsOfDelivery, objectOfDelivery)),
 			},
 			"pageInfo": {
 				NonNull: true,
@@ -4279,7 +4406,7 @@ func (e *executableSchema) planDeliveryConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_DeliveryConnection_pageInfo(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*domain.Delivery])
+					obj := of.(*model.Connection[domain.Delivery])
 					return obj.PageInfo(), nil
 				},
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
@@ -4289,7 +4416,7 @@ func (e *executableSchema) planDeliveryConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_DeliveryConnection_totalCount(ctx, field)
 				},
 				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
-					obj := of.(*model.Connection[*domain.Delivery])
+					obj := of.(*model.Connection[domain.Delivery])
 					v, err := obj.TotalCount(ctx)
 					if err != nil {
 						return b, false, err
@@ -4312,7 +4439,7 @@ func (e *executableSchema) planDeliveryEdge() *plan.Object {
 					return e.executing(ctx).fieldContext_DeliveryEdge_cursor(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.Edge[*domain.Delivery])
+					obj := of.(*model.Edge[domain.Delivery])
 					return appendNString2string(b, obj.Cursor)
 				},
 			},
@@ -4322,10 +4449,10 @@ func (e *executableSchema) planDeliveryEdge() *plan.Object {
 					return e.executing(ctx).fieldContext_DeliveryEdge_node(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Edge[*domain.Delivery])
+					obj := of.(*model.Edge[domain.Delivery])
 					return obj.Node, nil
 				},
-				Shape: plan.Pointer[domain.Delivery](true, "Delivery"),
+				Shape: plan.Abstract(true, objectsOfDelivery, objectOfDelivery),
 			},
 		},
 	}
@@ -4364,6 +4491,25 @@ func (e *executableSchema) planDisableWebhookPayload() *plan.Object {
 					return obj.Webhook, nil
 				},
 				Shape: plan.Pointer[webhook.Endpoint](true, "Webhook"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planEditAccessKeyPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: editAccessKeyPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"accessKey": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EditAccessKeyPayload_accessKey(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.EditAccessKeyPayload)
+					return obj.AccessKey, nil
+				},
+				Shape: plan.Pointer[domain.AccessKey](true, "AccessKey"),
 			},
 		},
 	}
@@ -4478,6 +4624,25 @@ func (e *executableSchema) planEditSilencePayload() *plan.Object {
 					return obj.Silence, nil
 				},
 				Shape: plan.Pointer[silence.Silence](true, "Silence"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planEditSourcePayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: editSourcePayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"source": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EditSourcePayload_source(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.EditSourcePayload)
+					return obj.Source, nil
+				},
+				Shape: plan.Pointer[source.Source](true, "Source"),
 			},
 		},
 	}
@@ -4688,6 +4853,15 @@ func (e *executableSchema) planFeedElement() *plan.Object {
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*model.FeedElement)
 					return appendODateTime2ᚖtimeᚐTime(b, obj.CompleteUntil)
+				},
+			},
+			"lagSeconds": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FeedElement_lagSeconds(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.FeedElement)
+					return appendOBigInt2ᚖint64(b, obj.LagSeconds)
 				},
 			},
 			"lastPacketAt": {
@@ -5164,10 +5338,10 @@ func (e *executableSchema) planGroup() *plan.Object {
 					return appendNString2string(b, obj.Name)
 				},
 			},
-			"hideTariffDetails": {
+			"isTariffHidden": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Group_hideTariffDetails(ctx, field)
+					return e.executing(ctx).fieldContext_Group_isTariffHidden(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Group)
@@ -5387,34 +5561,69 @@ func (e *executableSchema) planGroupList() *plan.Object {
 	}
 }
 
-func (e *executableSchema) planMail() *plan.Object {
+func (e *executableSchema) planMailDelivery() *plan.Object {
 	return &plan.Object{
-		Satisfies: mailImplementors,
+		Satisfies: mailDeliveryImplementors,
 		Fields: map[string]*plan.Field{
-			"mailId": {
+			"id": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Mail_mailId(ctx, field)
+					return e.executing(ctx).fieldContext_MailDelivery_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.Mail)
+					v, err := e.Resolvers.MailDelivery().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"deliveryId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_MailDelivery_deliveryId(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Mail)
 					return appendNString2string(b, obj.MailID)
 				},
 			},
-			"email": {
+			"channel": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Mail_email(ctx, field)
+					return e.executing(ctx).fieldContext_MailDelivery_channel(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Mail)
+					return appendNDeliveryChannel2simgraphᚋdomainᚐChannel(b, obj.Channel())
+				},
+			},
+			"recipientName": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_MailDelivery_recipientName(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Mail)
 					return appendNString2string(b, obj.Email)
 				},
 			},
+			"recipient": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_MailDelivery_recipient(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.Mail)
+					return e.Resolvers.MailDelivery().Recipient(ctx, obj)
+				},
+				Shape: plan.Pointer[domain.Recipient](false, "Recipient"),
+			},
 			"kind": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Mail_kind(ctx, field)
+					return e.executing(ctx).fieldContext_MailDelivery_kind(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Mail)
@@ -5424,17 +5633,17 @@ func (e *executableSchema) planMail() *plan.Object {
 			"state": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Mail_state(ctx, field)
+					return e.executing(ctx).fieldContext_MailDelivery_state(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Mail)
-					return appendNMailState2simgraphᚋdomainᚐMailState(b, obj.State)
+					return appendNDeliveryState2simgraphᚋdomainᚐDeliveryState(b, obj.State)
 				},
 			},
 			"attempts": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Mail_attempts(ctx, field)
+					return e.executing(ctx).fieldContext_MailDelivery_attempts(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Mail)
@@ -5444,16 +5653,25 @@ func (e *executableSchema) planMail() *plan.Object {
 			"createdAt": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Mail_createdAt(ctx, field)
+					return e.executing(ctx).fieldContext_MailDelivery_createdAt(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Mail)
 					return appendNDateTime2timeᚐTime(b, obj.CreatedAt)
 				},
 			},
+			"nextAttemptAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_MailDelivery_nextAttemptAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Mail)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.NextAttemptAt())
+				},
+			},
 			"finishedAt": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Mail_finishedAt(ctx, field)
+					return e.executing(ctx).fieldContext_MailDelivery_finishedAt(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Mail)
@@ -5463,7 +5681,7 @@ func (e *executableSchema) planMail() *plan.Object {
 			"lastError": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Mail_lastError(ctx, field)
+					return e.executing(ctx).fieldContext_MailDelivery_lastError(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Mail)
@@ -5706,7 +5924,7 @@ func (e *executableSchema) planOperation() *plan.Object {
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*bulk.Operation)
-					return e.Resolvers.Operation().Results(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["outcome"].(*bulk.Outcome))
+					return e.Resolvers.Operation().Results(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 				},
 				Shape: plan.Pointer[model.Connection[*bulk.Result]](false, "OperationResultConnection"),
 			},
@@ -5820,6 +6038,16 @@ func (e *executableSchema) planOperationResult() *plan.Object {
 					b, ok := appendNID2string(b, v)
 					return b, ok, nil
 				},
+			},
+			"operation": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationResult_operation(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*bulk.Result)
+					return e.Resolvers.OperationResult().Operation(ctx, obj)
+				},
+				Shape: plan.Pointer[bulk.Operation](false, "Operation"),
 			},
 			"position": {
 				NonNull: true,
@@ -6212,28 +6440,277 @@ func (e *executableSchema) planParentLink() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planPauseSourcePayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: pauseSourcePayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"source": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_PauseSourcePayload_source(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.PauseSourcePayload)
+					return obj.Source, nil
+				},
+				Shape: plan.Pointer[source.Source](true, "Source"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planPeriod() *plan.Object {
 	return &plan.Object{
 		Satisfies: periodImplementors,
 		Fields: map[string]*plan.Field{
-			"start": {
+			"startsAt": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Period_start(ctx, field)
+					return e.executing(ctx).fieldContext_Period_startsAt(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Period)
 					return appendNDateTime2timeᚐTime(b, obj.Start)
 				},
 			},
-			"end": {
+			"endsAt": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Period_end(ctx, field)
+					return e.executing(ctx).fieldContext_Period_endsAt(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Period)
 					return appendNDateTime2timeᚐTime(b, obj.End)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planPreviewedRecord() *plan.Object {
+	return &plan.Object{
+		Satisfies: previewedRecordImplementors,
+		Fields: map[string]*plan.Field{
+			"place": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_PreviewedRecord_place(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Previewed)
+					return appendNInt2int(b, obj.Place)
+				},
+			},
+			"payload": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_PreviewedRecord_payload(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Previewed)
+					return appendNString2string(b, obj.Payload)
+				},
+			},
+			"isSkipped": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_PreviewedRecord_isSkipped(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Previewed)
+					return appendNBoolean2bool(b, obj.IsSkipped)
+				},
+			},
+			"error": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_PreviewedRecord_error(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Previewed)
+					return appendOString2ᚖstring(b, obj.Error)
+				},
+			},
+			"field": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_PreviewedRecord_field(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Previewed)
+					return appendOString2ᚖstring(b, obj.Field)
+				},
+			},
+			"record": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_PreviewedRecord_record(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*source.Previewed)
+					return obj.Record, nil
+				},
+				Shape: plan.Pointer[source.Read](false, "ReadRecord"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planRadioCell() *plan.Object {
+	return &plan.Object{
+		Satisfies: radioCellImplementors,
+		Fields: map[string]*plan.Field{
+			"code": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RadioCell_code(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.RadioCell)
+					return appendNString2string(b, obj.Code)
+				},
+			},
+			"kind": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RadioCell_kind(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.RadioCell)
+					return appendNRadioCellKind2simgraphᚋdomainᚐCellKind(b, obj.Kind)
+				},
+			},
+			"network": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RadioCell_network(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.RadioCell)
+					return obj.Network, nil
+				},
+				Shape: plan.Value[model.VisitedNetwork](true, "VisitedNetwork"),
+			},
+			"area": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RadioCell_area(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.RadioCell)
+					return appendOBigInt2ᚖint64(b, obj.Area)
+				},
+			},
+			"number": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RadioCell_number(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.RadioCell)
+					return appendOBigInt2ᚖint64(b, obj.Number)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planReadRecord() *plan.Object {
+	return &plan.Object{
+		Satisfies: readRecordImplementors,
+		Fields: map[string]*plan.Field{
+			"physicalId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ReadRecord_physicalId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Read)
+					return appendNString2string(b, obj.PhysicalID)
+				},
+			},
+			"imsi": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ReadRecord_imsi(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Read)
+					return appendNString2string(b, obj.IMSI)
+				},
+			},
+			"msisdn": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ReadRecord_msisdn(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Read)
+					return appendNString2string(b, obj.MSISDN)
+				},
+			},
+			"recordId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ReadRecord_recordId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Read)
+					return appendNString2string(b, obj.RecordID)
+				},
+			},
+			"sessionId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ReadRecord_sessionId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Read)
+					return appendNString2string(b, obj.SessionID)
+				},
+			},
+			"startedAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ReadRecord_startedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Read)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.StartedAt)
+				},
+			},
+			"endedAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ReadRecord_endedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Read)
+					return appendNDateTime2timeᚐTime(b, obj.EndedAt)
+				},
+			},
+			"mobileOriginated": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ReadRecord_mobileOriginated(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Read)
+					return appendNBigInt2int64(b, obj.MobileOriginated)
+				},
+			},
+			"mobileTerminated": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ReadRecord_mobileTerminated(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Read)
+					return appendNBigInt2int64(b, obj.MobileTerminated)
+				},
+			},
+			"isCumulative": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ReadRecord_isCumulative(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Read)
+					return appendNBoolean2bool(b, obj.IsCumulative)
 				},
 			},
 		},
@@ -6340,7 +6817,7 @@ func (e *executableSchema) planRecipient() *plan.Object {
 					obj := of.(*domain.Recipient)
 					return e.Resolvers.Recipient().Mails(ctx, obj, fc.Args["limit"].(*int32))
 				},
-				Shape: plan.List[*domain.Mail](false, plan.Pointer[domain.Mail](true, "Mail")),
+				Shape: plan.List[*domain.Mail](false, plan.Pointer[domain.Mail](true, "MailDelivery")),
 			},
 		},
 	}
@@ -6546,58 +7023,20 @@ func (e *executableSchema) planRelatedItems() *plan.Object {
 	}
 }
 
-func (e *executableSchema) planRemoveCommandProviderPayload() *plan.Object {
+func (e *executableSchema) planReplaySourceRejectsPayload() *plan.Object {
 	return &plan.Object{
-		Satisfies: removeCommandProviderPayloadImplementors,
+		Satisfies: replaySourceRejectsPayloadImplementors,
 		Fields: map[string]*plan.Field{
-			"provider": {
+			"counts": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_RemoveCommandProviderPayload_provider(ctx, field)
+					return e.executing(ctx).fieldContext_ReplaySourceRejectsPayload_counts(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.RemoveCommandProviderPayload)
-					return obj.Provider, nil
+					obj := of.(*model.ReplaySourceRejectsPayload)
+					return obj.Counts, nil
 				},
-				Shape: plan.Pointer[carrier.Provider](true, "CommandProvider"),
-			},
-		},
-	}
-}
-
-func (e *executableSchema) planRemoveGroupPayload() *plan.Object {
-	return &plan.Object{
-		Satisfies: removeGroupPayloadImplementors,
-		Fields: map[string]*plan.Field{
-			"group": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_RemoveGroupPayload_group(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.RemoveGroupPayload)
-					return obj.Group, nil
-				},
-				Shape: plan.Pointer[domain.Group](true, "Group"),
-			},
-		},
-	}
-}
-
-func (e *executableSchema) planRemoveTariffPayload() *plan.Object {
-	return &plan.Object{
-		Satisfies: removeTariffPayloadImplementors,
-		Fields: map[string]*plan.Field{
-			"tariff": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_RemoveTariffPayload_tariff(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.RemoveTariffPayload)
-					return obj.Tariff, nil
-				},
-				Shape: plan.Pointer[domain.Tariff](true, "Tariff"),
+				Shape: plan.Pointer[source.Counts](true, "SourceCounts"),
 			},
 		},
 	}
@@ -6698,6 +7137,25 @@ func (e *executableSchema) planRestoreRecipientPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planResumeSourcePayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: resumeSourcePayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"source": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ResumeSourcePayload_source(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.ResumeSourcePayload)
+					return obj.Source, nil
+				},
+				Shape: plan.Pointer[source.Source](true, "Source"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planRetryCommandPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: retryCommandPayloadImplementors,
@@ -6731,6 +7189,75 @@ func (e *executableSchema) planRevokeAccessKeyPayload() *plan.Object {
 					return obj.AccessKey, nil
 				},
 				Shape: plan.Pointer[domain.AccessKey](true, "AccessKey"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planRotateAccessKeyPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: rotateAccessKeyPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"accessKey": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RotateAccessKeyPayload_accessKey(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.RotateAccessKeyPayload)
+					return obj.AccessKey, nil
+				},
+				Shape: plan.Pointer[domain.AccessKey](true, "AccessKey"),
+			},
+			"secret": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RotateAccessKeyPayload_secret(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.RotateAccessKeyPayload)
+					return appendNString2string(b, obj.Secret)
+				},
+			},
+			"old": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RotateAccessKeyPayload_old(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.RotateAccessKeyPayload)
+					return obj.Old, nil
+				},
+				Shape: plan.Pointer[domain.AccessKey](true, "AccessKey"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planRotateSourceSecretPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: rotateSourceSecretPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"source": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RotateSourceSecretPayload_source(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.RotateSourceSecretPayload)
+					return obj.Source, nil
+				},
+				Shape: plan.Pointer[source.Source](true, "Source"),
+			},
+			"secret": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_RotateSourceSecretPayload_secret(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.RotateSourceSecretPayload)
+					return appendNString2string(b, obj.Secret)
+				},
 			},
 		},
 	}
@@ -6778,7 +7305,7 @@ func (e *executableSchema) planSendTestAlertPayload() *plan.Object {
 					obj := of.(*model.SendTestAlertPayload)
 					return obj.Mails, nil
 				},
-				Shape: plan.List[*domain.Mail](true, plan.Pointer[domain.Mail](true, "Mail")),
+				Shape: plan.List[*domain.Mail](true, plan.Pointer[domain.Mail](true, "MailDelivery")),
 			},
 		},
 	}
@@ -7024,6 +7551,16 @@ func (e *executableSchema) planSession() *plan.Object {
 				},
 				Shape: plan.Pointer[model.VisitedNetwork](false, "VisitedNetwork"),
 			},
+			"cell": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Session_cell(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Session)
+					return obj.Cell, nil
+				},
+				Shape: plan.Pointer[model.RadioCell](false, "RadioCell"),
+			},
 		},
 	}
 }
@@ -7158,6 +7695,25 @@ func (e *executableSchema) planSetCommandProviderPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planSetSourceProfilePayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: setSourceProfilePayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"profile": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SetSourceProfilePayload_profile(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.SetSourceProfilePayload)
+					return obj.Profile, nil
+				},
+				Shape: plan.Pointer[source.Profile](true, "SourceProfile"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planSilence() *plan.Object {
 	return &plan.Object{
 		Satisfies: silenceImplementors,
@@ -7280,6 +7836,21 @@ func (e *executableSchema) planSilence() *plan.Object {
 				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
 					obj := of.(*silence.Silence)
 					v, err := e.Resolvers.Silence().IsActive(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNBoolean2bool(b, v)
+					return b, ok, nil
+				},
+			},
+			"isEnded": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Silence_isEnded(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*silence.Silence)
+					v, err := e.Resolvers.Silence().IsEnded(ctx, obj)
 					if err != nil {
 						return b, false, err
 					}
@@ -7412,20 +7983,20 @@ func (e *executableSchema) planSilenceOccurrence() *plan.Object {
 	return &plan.Object{
 		Satisfies: silenceOccurrenceImplementors,
 		Fields: map[string]*plan.Field{
-			"start": {
+			"startsAt": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_SilenceOccurrence_start(ctx, field)
+					return e.executing(ctx).fieldContext_SilenceOccurrence_startsAt(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Period)
 					return appendNDateTime2timeᚐTime(b, obj.Start)
 				},
 			},
-			"end": {
+			"endsAt": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_SilenceOccurrence_end(ctx, field)
+					return e.executing(ctx).fieldContext_SilenceOccurrence_endsAt(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Period)
@@ -7469,6 +8040,643 @@ func (e *executableSchema) planSilenceWindow() *plan.Object {
 					obj := of.(*silence.Window)
 					return appendNString2string(b, obj.Until())
 				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planSource() *plan.Object {
+	return &plan.Object{
+		Satisfies: sourceImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Source_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*source.Source)
+					v, err := e.Resolvers.Source().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"name": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Source_name(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Source)
+					return appendNString2string(b, obj.Name)
+				},
+			},
+			"path": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Source_path(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Source)
+					return appendNString2string(b, obj.Path())
+				},
+			},
+			"profileName": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Source_profileName(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Source)
+					return appendNString2string(b, obj.Profile)
+				},
+			},
+			"authentication": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Source_authentication(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Source)
+					return appendNSourceAuthentication2simgraphᚋdomainᚋsourceᚐAuthentication(b, obj.Authentication)
+				},
+			},
+			"signatureHeader": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Source_signatureHeader(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Source)
+					return appendNString2string(b, obj.SignatureHeader)
+				},
+			},
+			"createdAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Source_createdAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Source)
+					return appendNDateTime2timeᚐTime(b, obj.CreatedAt)
+				},
+			},
+			"pausedAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Source_pausedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Source)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.PausedAt)
+				},
+			},
+			"receivedAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Source_receivedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Source)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.ReceivedAt)
+				},
+			},
+			"previousSecretUntil": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Source_previousSecretUntil(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Source)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.PreviousUntil)
+				},
+			},
+			"counts": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Source_counts(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*source.Source)
+					return obj.Counts, nil
+				},
+				Shape: plan.Value[source.Counts](true, "SourceCounts"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planSourceConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: sourceConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*source.Source])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*source.Source]](true, plan.Value[model.Edge[*source.Source]](true, "SourceEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*source.Source])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*source.Source](true, plan.Pointer[source.Source](true, "Source")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*source.Source])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*source.Source])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planSourceCounts() *plan.Object {
+	return &plan.Object{
+		Satisfies: sourceCountsImplementors,
+		Fields: map[string]*plan.Field{
+			"accepted": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceCounts_accepted(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Counts)
+					return appendNBigInt2int64(b, obj.Accepted)
+				},
+			},
+			"duplicates": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceCounts_duplicates(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Counts)
+					return appendNBigInt2int64(b, obj.Duplicates)
+				},
+			},
+			"waiting": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceCounts_waiting(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Counts)
+					return appendNBigInt2int64(b, obj.Waiting)
+				},
+			},
+			"rejected": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceCounts_rejected(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Counts)
+					return appendNBigInt2int64(b, obj.Rejected)
+				},
+			},
+			"skipped": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceCounts_skipped(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Counts)
+					return appendNBigInt2int64(b, obj.Skipped)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planSourceEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: sourceEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*source.Source])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*source.Source])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[source.Source](true, "Source"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planSourceFieldExpression() *plan.Object {
+	return &plan.Object{
+		Satisfies: sourceFieldExpressionImplementors,
+		Fields: map[string]*plan.Field{
+			"field": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceFieldExpression_field(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.FieldExpression)
+					return appendNSourceField2simgraphᚋdomainᚋsourceᚐField(b, obj.Field)
+				},
+			},
+			"expression": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceFieldExpression_expression(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.FieldExpression)
+					return appendNString2string(b, obj.Expression)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planSourceProfile() *plan.Object {
+	return &plan.Object{
+		Satisfies: sourceProfileImplementors,
+		Fields: map[string]*plan.Field{
+			"name": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceProfile_name(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Profile)
+					return appendNString2string(b, obj.Name)
+				},
+			},
+			"description": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceProfile_description(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Profile)
+					return appendNString2string(b, obj.Description)
+				},
+			},
+			"format": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceProfile_format(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Profile)
+					return appendNSourceFormat2simgraphᚋdomainᚋsourceᚐFormat(b, obj.Format)
+				},
+			},
+			"records": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceProfile_records(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Profile)
+					return appendNString2string(b, obj.Records)
+				},
+			},
+			"delimiter": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceProfile_delimiter(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Profile)
+					return appendNString2string(b, obj.Delimiter)
+				},
+			},
+			"fields": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceProfile_fields(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*source.Profile)
+					return obj.Fields, nil
+				},
+				Shape: plan.List[source.FieldExpression](true, plan.Value[source.FieldExpression](true, "SourceFieldExpression")),
+			},
+			"skip": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceProfile_skip(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Profile)
+					return appendNString2string(b, obj.Skip)
+				},
+			},
+			"counters": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceProfile_counters(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Profile)
+					return appendNSourceCounters2simgraphᚋdomainᚋsourceᚐCounters(b, obj.Counters)
+				},
+			},
+			"unit": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceProfile_unit(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Profile)
+					return appendNSourceUnit2simgraphᚋdomainᚋsourceᚐUnit(b, obj.Unit)
+				},
+			},
+			"direction": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceProfile_direction(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Profile)
+					return appendNSourceDirection2simgraphᚋdomainᚋsourceᚐDirection(b, obj.Direction)
+				},
+			},
+			"timeZone": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceProfile_timeZone(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Profile)
+					return appendNString2string(b, obj.TimeZone)
+				},
+			},
+			"dateFormats": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceProfile_dateFormats(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*source.Profile)
+					return obj.DateFormats, nil
+				},
+				Shape: plan.Leaves(true, true, appendNString2string),
+			},
+			"isReady": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceProfile_isReady(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Profile)
+					return appendNBoolean2bool(b, obj.IsReady())
+				},
+			},
+			"version": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceProfile_version(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Profile)
+					return appendNInt2int(b, obj.Version)
+				},
+			},
+			"changedAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceProfile_changedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Profile)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.ChangedAt)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planSourceReject() *plan.Object {
+	return &plan.Object{
+		Satisfies: sourceRejectImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceReject_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*source.Reject)
+					v, err := e.Resolvers.SourceReject().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"sourceName": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceReject_sourceName(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Reject)
+					return appendNString2string(b, obj.SourceName)
+				},
+			},
+			"reason": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceReject_reason(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Reject)
+					return appendNString2string(b, obj.Reason)
+				},
+			},
+			"field": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceReject_field(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Reject)
+					return appendNString2string(b, obj.Field)
+				},
+			},
+			"payload": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceReject_payload(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Reject)
+					return appendNString2string(b, obj.Payload)
+				},
+			},
+			"isReplayable": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceReject_isReplayable(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Reject)
+					return appendNBoolean2bool(b, obj.IsRecord)
+				},
+			},
+			"times": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceReject_times(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Reject)
+					return appendNBigInt2int64(b, obj.Times)
+				},
+			},
+			"firstAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceReject_firstAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Reject)
+					return appendNDateTime2timeᚐTime(b, obj.FirstAt)
+				},
+			},
+			"lastAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceReject_lastAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Reject)
+					return appendNDateTime2timeᚐTime(b, obj.LastAt)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planSourceRejectConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: sourceRejectConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceRejectConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*source.Reject])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*source.Reject]](true, plan.Value[model.Edge[*source.Reject]](true, "SourceRejectEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceRejectConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*source.Reject])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*source.Reject](true, plan.Pointer[source.Reject](true, "SourceReject")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceRejectConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*source.Reject])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceRejectConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*source.Reject])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planSourceRejectEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: sourceRejectEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceRejectEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*source.Reject])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SourceRejectEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*source.Reject])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[source.Reject](true, "SourceReject"),
 			},
 		},
 	}
@@ -7579,6 +8787,15 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Subscriber)
 					return appendNString2string(b, obj.IMSI)
+				},
+			},
+			"fixedIpAddress": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Subscriber_fixedIpAddress(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Subscriber)
+					return appendOString2ᚖstring(b, obj.FixedIPAddress)
 				},
 			},
 			"nickname": {
@@ -7870,9 +9087,22 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.Subscriber)
-					return e.Resolvers.Subscriber().Commands(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["state"].(*carrier.State), fc.Args["kind"].(*carrier.Kind))
+					return e.Resolvers.Subscriber().Commands(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 				},
 				Shape: plan.Pointer[model.Connection[*carrier.Command]](false, "CommandConnection"),
+			},
+			"operationResults": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Subscriber_operationResults(ctx, field)
+				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_Subscriber_operationResults_args(ctx, raw)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.Subscriber)
+					return e.Resolvers.Subscriber().OperationResults(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
+				},
+				Shape: plan.Pointer[model.Connection[*bulk.Result]](false, "OperationResultConnection"),
 			},
 			"sessions": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9045,10 +10275,10 @@ func (e *executableSchema) planUser() *plan.Object {
 				},
 				Shape: plan.Leaves(true, true, appendNPermission2simgraphᚋdomainᚐPermission),
 			},
-			"disabled": {
+			"isDisabled": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_User_disabled(ctx, field)
+					return e.executing(ctx).fieldContext_User_isDisabled(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.User)
@@ -9705,6 +10935,13 @@ func (e *executableSchema) planWebhookConnection() *plan.Object {
 }
 
 func (e *executableSchema) planWebhookDelivery() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	lastAnswer0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	payload0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
 	return &plan.Object{
 		Satisfies: webhookDeliveryImplementors,
 		Fields: map[string]*plan.Field{
@@ -9731,6 +10968,26 @@ func (e *executableSchema) planWebhookDelivery() *plan.Object {
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*webhook.Delivery)
 					return appendNString2string(b, obj.DeliveryID)
+				},
+			},
+			"channel": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDelivery_channel(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Delivery)
+					return appendNDeliveryChannel2simgraphᚋdomainᚐChannel(b, obj.Channel())
+				},
+			},
+			"recipientName": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WebhookDelivery_recipientName(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Delivery)
+					return appendNString2string(b, obj.WebhookName)
 				},
 			},
 			"webhook": {
@@ -9760,7 +11017,7 @@ func (e *executableSchema) planWebhookDelivery() *plan.Object {
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*webhook.Delivery)
-					return appendNWebhookDeliveryState2simgraphᚋdomainᚋwebhookᚐState(b, obj.State)
+					return appendNDeliveryState2simgraphᚋdomainᚐDeliveryState(b, obj.State)
 				},
 			},
 			"attempts": {
@@ -9811,14 +11068,28 @@ func (e *executableSchema) planWebhookDelivery() *plan.Object {
 				},
 			},
 			"lastAnswer": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_WebhookDelivery_lastAnswer(ctx, field)
 				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*webhook.Delivery)
-					return appendNString2string(b, obj.LastAnswer)
+					return obj.LastAnswer, nil
 				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*webhook.Delivery)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := lastAnswer0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Leaf(false, appendOString2string),
 			},
 			"lastError": {
 				NonNull: true,
@@ -9831,14 +11102,28 @@ func (e *executableSchema) planWebhookDelivery() *plan.Object {
 				},
 			},
 			"payload": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_WebhookDelivery_payload(ctx, field)
 				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*webhook.Delivery)
-					return appendNString2string(b, obj.Payload)
+					return obj.Payload, nil
 				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*webhook.Delivery)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := payload0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Leaf(false, appendOString2string),
 			},
 		},
 	}
@@ -9957,7 +11242,33 @@ func (e *executableSchema) planWebhookEdge() *plan.Object {
 	}
 }
 
-var objectsOfNode = []string{"WebhookDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "Tariff", "Tag", "Subscriber", "Silence", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Delivery", "ConditionLogEntry", "ConditionAlert", "Company", "Command", "AuditEntry", "AlertLogEntry", "Alert", "AccessKey"}
+var objectsOfDelivery = []string{"WebhookDelivery", "MailDelivery", "AlertDelivery"}
+
+func objectOfDelivery(v domain.Delivery) (string, any) {
+	switch obj := v.(type) {
+	case *webhook.Delivery:
+		if obj == nil {
+			return "", nil
+		}
+		return "WebhookDelivery", obj
+	case *domain.Mail:
+		if obj == nil {
+			return "", nil
+		}
+		return "MailDelivery", obj
+	case *domain.AlertDelivery:
+		if obj == nil {
+			return "", nil
+		}
+		return "AlertDelivery", obj
+	case nil, graphql.Marshaler:
+		return "", obj
+	default:
+		panic(fmt.Errorf("unexpected type %T; non-generated variants of Delivery must implement graphql.Marshaler", obj))
+	}
+}
+
+var objectsOfNode = []string{"WebhookDelivery", "MailDelivery", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "ConditionLogEntry", "ConditionAlert", "Company", "Command", "AuditEntry", "AlertLogEntry", "Alert", "AccessKey"}
 
 func objectOfNode(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -9968,6 +11279,20 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "WebhookDelivery", obj
+	case domain.Mail:
+		return "MailDelivery", &obj
+	case *domain.Mail:
+		if obj == nil {
+			return "", nil
+		}
+		return "MailDelivery", obj
+	case domain.AlertDelivery:
+		return "AlertDelivery", &obj
+	case *domain.AlertDelivery:
+		if obj == nil {
+			return "", nil
+		}
+		return "AlertDelivery", obj
 	case webhook.Endpoint:
 		return "Webhook", &obj
 	case *webhook.Endpoint:
@@ -10017,6 +11342,20 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Subscriber", obj
+	case source.Reject:
+		return "SourceReject", &obj
+	case *source.Reject:
+		if obj == nil {
+			return "", nil
+		}
+		return "SourceReject", obj
+	case source.Source:
+		return "Source", &obj
+	case *source.Source:
+		if obj == nil {
+			return "", nil
+		}
+		return "Source", obj
 	case silence.Silence:
 		return "Silence", &obj
 	case *silence.Silence:
@@ -10080,13 +11419,6 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "FeedElement", obj
-	case domain.Delivery:
-		return "Delivery", &obj
-	case *domain.Delivery:
-		if obj == nil {
-			return "", nil
-		}
-		return "Delivery", obj
 	case condition.Entry:
 		return "ConditionLogEntry", &obj
 	case *condition.Entry:
@@ -10158,6 +11490,13 @@ func appendNString2string(b []byte, v string) ([]byte, bool) {
 	return plan.AppendString(b, v), true
 }
 
+func appendOString2ᚖstring(b []byte, v *string) ([]byte, bool) {
+	if v == nil {
+		return b, false
+	}
+	return plan.AppendString(b, *v), true
+}
+
 func appendNPermission2simgraphᚋdomainᚐPermission(b []byte, v domain.Permission) ([]byte, bool) {
 	return plan.AppendString(b, string(v)), true
 }
@@ -10203,8 +11542,12 @@ func appendOInt2ᚖint32(b []byte, v *int32) ([]byte, bool) {
 	return plan.AppendInt(b, *v), true
 }
 
-func appendNMailState2simgraphᚋdomainᚐMailState(b []byte, v domain.MailState) ([]byte, bool) {
-	return plan.AppendString(b, marshalNMailState2simgraphᚋdomainᚐMailState[v]), true
+func appendNDeliveryChannel2simgraphᚋdomainᚐChannel(b []byte, v domain.Channel) ([]byte, bool) {
+	return plan.AppendString(b, marshalNDeliveryChannel2simgraphᚋdomainᚐChannel[v]), true
+}
+
+func appendNDeliveryState2simgraphᚋdomainᚐDeliveryState(b []byte, v domain.DeliveryState) ([]byte, bool) {
+	return plan.AppendString(b, marshalNDeliveryState2simgraphᚋdomainᚐDeliveryState[v]), true
 }
 
 func appendNInt2int(b []byte, v int) ([]byte, bool) {
@@ -10221,13 +11564,6 @@ func appendNBoolean2bool(b []byte, v bool) ([]byte, bool) {
 
 func appendNAlertStatus2simgraphᚋdomainᚐAlertStatus(b []byte, v domain.AlertStatus) ([]byte, bool) {
 	return plan.AppendString(b, string(v)), true
-}
-
-func appendOString2ᚖstring(b []byte, v *string) ([]byte, bool) {
-	if v == nil {
-		return b, false
-	}
-	return plan.AppendString(b, *v), true
 }
 
 func appendNAlertReason2simgraphᚋdomainᚐAlertReason(b []byte, v domain.AlertReason) ([]byte, bool) {
@@ -10307,14 +11643,6 @@ func appendNUsageMap2ᚖsimgraphᚋgraphᚋmodelᚐUsageMap(b []byte, v *model.U
 	return plan.Marshal(b, v)
 }
 
-func appendNDeliveryChannel2simgraphᚋdomainᚐChannel(b []byte, v domain.Channel) ([]byte, bool) {
-	return plan.AppendString(b, marshalNDeliveryChannel2simgraphᚋdomainᚐChannel[v]), true
-}
-
-func appendNDeliveryState2simgraphᚋdomainᚐDeliveryState(b []byte, v domain.DeliveryState) ([]byte, bool) {
-	return plan.AppendString(b, marshalNDeliveryState2simgraphᚋdomainᚐDeliveryState[v]), true
-}
-
 func appendNFeedResult2simgraphᚋdomainᚐAccountingResult(b []byte, v domain.AccountingResult) ([]byte, bool) {
 	return plan.AppendString(b, marshalNFeedResult2simgraphᚋdomainᚐAccountingResult[v]), true
 }
@@ -10335,6 +11663,10 @@ func appendNOperationOutcome2simgraphᚋdomainᚋbulkᚐOutcome(b []byte, v bulk
 	return plan.AppendString(b, marshalNOperationOutcome2simgraphᚋdomainᚋbulkᚐOutcome[v]), true
 }
 
+func appendNRadioCellKind2simgraphᚋdomainᚐCellKind(b []byte, v domain.CellKind) ([]byte, bool) {
+	return plan.AppendString(b, marshalNRadioCellKind2simgraphᚋdomainᚐCellKind[v]), true
+}
+
 func appendOSuppressionReason2ᚖsimgraphᚋdomainᚐSuppressionReason(b []byte, v *domain.SuppressionReason) ([]byte, bool) {
 	if v == nil {
 		return b, false
@@ -10348,6 +11680,30 @@ func appendNUsageStatus2simgraphᚋdomainᚐUsageStatus(b []byte, v domain.Usage
 
 func appendNWeekday2timeᚐWeekday(b []byte, v time.Weekday) ([]byte, bool) {
 	return plan.AppendString(b, marshalNWeekday2timeᚐWeekday[v]), true
+}
+
+func appendNSourceAuthentication2simgraphᚋdomainᚋsourceᚐAuthentication(b []byte, v source.Authentication) ([]byte, bool) {
+	return plan.AppendString(b, marshalNSourceAuthentication2simgraphᚋdomainᚋsourceᚐAuthentication[v]), true
+}
+
+func appendNSourceField2simgraphᚋdomainᚋsourceᚐField(b []byte, v source.Field) ([]byte, bool) {
+	return plan.AppendString(b, marshalNSourceField2simgraphᚋdomainᚋsourceᚐField[v]), true
+}
+
+func appendNSourceFormat2simgraphᚋdomainᚋsourceᚐFormat(b []byte, v source.Format) ([]byte, bool) {
+	return plan.AppendString(b, marshalNSourceFormat2simgraphᚋdomainᚋsourceᚐFormat[v]), true
+}
+
+func appendNSourceCounters2simgraphᚋdomainᚋsourceᚐCounters(b []byte, v source.Counters) ([]byte, bool) {
+	return plan.AppendString(b, marshalNSourceCounters2simgraphᚋdomainᚋsourceᚐCounters[v]), true
+}
+
+func appendNSourceUnit2simgraphᚋdomainᚋsourceᚐUnit(b []byte, v source.Unit) ([]byte, bool) {
+	return plan.AppendString(b, marshalNSourceUnit2simgraphᚋdomainᚋsourceᚐUnit[v]), true
+}
+
+func appendNSourceDirection2simgraphᚋdomainᚋsourceᚐDirection(b []byte, v source.Direction) ([]byte, bool) {
+	return plan.AppendString(b, marshalNSourceDirection2simgraphᚋdomainᚋsourceᚐDirection[v]), true
 }
 
 func appendNSubscriberKind2simgraphᚋdomainᚐKind(b []byte, v domain.Kind) ([]byte, bool) {
@@ -10366,6 +11722,6 @@ func appendNWebhookEventType2simgraphᚋdomainᚋwebhookᚐEventType(b []byte, v
 	return plan.AppendString(b, marshalNWebhookEventType2simgraphᚋdomainᚋwebhookᚐEventType[v]), true
 }
 
-func appendNWebhookDeliveryState2simgraphᚋdomainᚋwebhookᚐState(b []byte, v webhook.State) ([]byte, bool) {
-	return plan.AppendString(b, marshalNWebhookDeliveryState2simgraphᚋdomainᚋwebhookᚐState[v]), true
+func appendOString2string(b []byte, v string) ([]byte, bool) {
+	return plan.AppendString(b, v), true
 }

@@ -47,38 +47,6 @@ func (ec *executionContext) field_Recipient_mails_args(ctx context.Context, rawA
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _ChooseRecipientAlertsPayload_recipient(ctx context.Context, field graphql.CollectedField, obj *model.ChooseRecipientAlertsPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ChooseRecipientAlertsPayload_recipient(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Recipient, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Recipient) graphql.Marshaler {
-			return ec.marshalNRecipient2ᚖsimgraphᚋdomainᚐRecipient(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ChooseRecipientAlertsPayload_recipient(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ChooseRecipientAlertsPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Recipient(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _CreateRecipientPayload_recipient(ctx context.Context, field graphql.CollectedField, obj *model.CreateRecipientPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -173,190 +141,6 @@ func (ec *executionContext) fieldContext_EditRecipientPayload_recipient(_ contex
 		},
 	}
 	return fc, nil
-}
-
-func (ec *executionContext) _Mail_mailId(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mail_mailId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.MailID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Mail_mailId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _Mail_email(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mail_email(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Email, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Mail_email(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _Mail_kind(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mail_kind(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Kind, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v domain.MailKind) graphql.Marshaler {
-			return ec.marshalNMailKind2simgraphᚋdomainᚐMailKind(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Mail_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type MailKind does not have child fields"))
-}
-
-func (ec *executionContext) _Mail_state(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mail_state(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.State, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v domain.MailState) graphql.Marshaler {
-			return ec.marshalNMailState2simgraphᚋdomainᚐMailState(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Mail_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type MailState does not have child fields"))
-}
-
-func (ec *executionContext) _Mail_attempts(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mail_attempts(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Attempts, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Mail_attempts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type Int does not have child fields"))
-}
-
-func (ec *executionContext) _Mail_createdAt(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mail_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Mail_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _Mail_finishedAt(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mail_finishedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.FinishedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mail_finishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _Mail_lastError(ctx context.Context, field graphql.CollectedField, obj *domain.Mail) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mail_lastError(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LastError, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Mail_lastError(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Recipient_id(ctx context.Context, field graphql.CollectedField, obj *domain.Recipient) (ret graphql.Marshaler) {
@@ -557,7 +341,7 @@ func (ec *executionContext) _Recipient_mails(ctx context.Context, field graphql.
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*domain.Mail) graphql.Marshaler {
-			return ec.marshalOMail2ᚕᚖsimgraphᚋdomainᚐMailᚄ(ctx, selections, v)
+			return ec.marshalOMailDelivery2ᚕᚖsimgraphᚋdomainᚐMailᚄ(ctx, selections, v)
 		},
 		true,
 		false,
@@ -570,7 +354,7 @@ func (ec *executionContext) fieldContext_Recipient_mails(ctx context.Context, fi
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Mail(ctx, field)
+			return ec.childFields_MailDelivery(ctx, field)
 		},
 	}
 	defer func() {
@@ -907,7 +691,7 @@ func (ec *executionContext) _SendTestAlertPayload_mails(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*domain.Mail) graphql.Marshaler {
-			return ec.marshalNMail2ᚕᚖsimgraphᚋdomainᚐMailᚄ(ctx, selections, v)
+			return ec.marshalNMailDelivery2ᚕᚖsimgraphᚋdomainᚐMailᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -920,7 +704,7 @@ func (ec *executionContext) fieldContext_SendTestAlertPayload_mails(_ context.Co
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Mail(ctx, field)
+			return ec.childFields_MailDelivery(ctx, field)
 		},
 	}
 	return fc, nil
@@ -929,50 +713,6 @@ func (ec *executionContext) fieldContext_SendTestAlertPayload_mails(_ context.Co
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
-
-func (ec *executionContext) unmarshalInputChooseRecipientAlertsInput(ctx context.Context, obj any) (input.ChooseRecipientAlertsInput, error) {
-	var it input.ChooseRecipientAlertsInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"recipientId", "alertIds", "groupIds"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "recipientId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientId"))
-			data, err := ec.unmarshalNInt2int32(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RecipientID = data
-		case "alertIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alertIds"))
-			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AlertIds = graphql.OmittableOf(data)
-		case "groupIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupIds"))
-			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.GroupIds = graphql.OmittableOf(data)
-		}
-	}
-	return it, nil
-}
 
 func (ec *executionContext) unmarshalInputCreateRecipientInput(ctx context.Context, obj any) (input.CreateRecipientInput, error) {
 	var it input.CreateRecipientInput
@@ -985,7 +725,7 @@ func (ec *executionContext) unmarshalInputCreateRecipientInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"email"}
+	fieldsInOrder := [...]string{"email", "scope"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -999,6 +739,13 @@ func (ec *executionContext) unmarshalInputCreateRecipientInput(ctx context.Conte
 				return it, err
 			}
 			it.Email = data
+		case "scope":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scope"))
+			data, err := ec.unmarshalNRecipientScopeInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐRecipientScopeInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Scope = data
 		}
 	}
 	return it, nil
@@ -1045,7 +792,7 @@ func (ec *executionContext) unmarshalInputEditRecipientInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"recipientId", "email"}
+	fieldsInOrder := [...]string{"recipientId", "email", "scope"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1061,11 +808,99 @@ func (ec *executionContext) unmarshalInputEditRecipientInput(ctx context.Context
 			it.RecipientID = data
 		case "email":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("email"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Email = data
+			it.Email = graphql.OmittableOf(data)
+		case "scope":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scope"))
+			data, err := ec.unmarshalORecipientScopeInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐRecipientScopeInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Scope = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRecipientKey(ctx context.Context, obj any) (input.RecipientKey, error) {
+	var it input.RecipientKey
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "recipientId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = graphql.OmittableOf(data)
+		case "recipientId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientId"))
+			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RecipientID = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRecipientScopeInput(ctx context.Context, obj any) (input.RecipientScopeInput, error) {
+	var it input.RecipientScopeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"all", "alertIds", "groupIds"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "all":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("all"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.All = graphql.OmittableOf(data)
+		case "alertIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alertIds"))
+			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AlertIds = graphql.OmittableOf(data)
+		case "groupIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupIds"))
+			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GroupIds = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -1112,13 +947,20 @@ func (ec *executionContext) unmarshalInputSendTestAlertInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"recipientId"}
+	fieldsInOrder := [...]string{"all", "recipientId"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
+		case "all":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("all"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.All = graphql.OmittableOf(data)
 		case "recipientId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientId"))
 			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)
@@ -1138,44 +980,6 @@ func (ec *executionContext) unmarshalInputSendTestAlertInput(ctx context.Context
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
-
-var chooseRecipientAlertsPayloadImplementors = []string{"ChooseRecipientAlertsPayload"}
-
-func (ec *executionContext) _ChooseRecipientAlertsPayload(ctx context.Context, sel ast.SelectionSet, obj *model.ChooseRecipientAlertsPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, chooseRecipientAlertsPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("ChooseRecipientAlertsPayload")
-		case "recipient":
-			out.Values[i] = ec._ChooseRecipientAlertsPayload_recipient(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
 
 var createRecipientPayloadImplementors = []string{"CreateRecipientPayload"}
 
@@ -1267,79 +1071,6 @@ func (ec *executionContext) _EditRecipientPayload(ctx context.Context, sel ast.S
 			out.Values[i] = graphql.MarshalString("EditRecipientPayload")
 		case "recipient":
 			out.Values[i] = ec._EditRecipientPayload_recipient(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var mailImplementors = []string{"Mail"}
-
-func (ec *executionContext) _Mail(ctx context.Context, sel ast.SelectionSet, obj *domain.Mail) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, mailImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("Mail")
-		case "mailId":
-			out.Values[i] = ec._Mail_mailId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "email":
-			out.Values[i] = ec._Mail_email(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "kind":
-			out.Values[i] = ec._Mail_kind(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "state":
-			out.Values[i] = ec._Mail_state(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "attempts":
-			out.Values[i] = ec._Mail_attempts(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "createdAt":
-			out.Values[i] = ec._Mail_createdAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "finishedAt":
-			out.Values[i] = ec._Mail_finishedAt(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "lastError":
-			out.Values[i] = ec._Mail_lastError(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1803,11 +1534,6 @@ func (ec *executionContext) _SendTestAlertPayload(ctx context.Context, sel ast.S
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) unmarshalNChooseRecipientAlertsInput2simgraphᚋgraphᚋgeneratedᚋinputᚐChooseRecipientAlertsInput(ctx context.Context, v any) (input.ChooseRecipientAlertsInput, error) {
-	res, err := ec.unmarshalInputChooseRecipientAlertsInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) unmarshalNCreateRecipientInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCreateRecipientInput(ctx context.Context, v any) (input.CreateRecipientInput, error) {
 	res, err := ec.unmarshalInputCreateRecipientInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -1822,62 +1548,6 @@ func (ec *executionContext) unmarshalNEditRecipientInput2simgraphᚋgraphᚋgene
 	res, err := ec.unmarshalInputEditRecipientInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
-
-func (ec *executionContext) marshalNMail2ᚕᚖsimgraphᚋdomainᚐMailᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Mail) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNMail2ᚖsimgraphᚋdomainᚐMail(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNMail2ᚖsimgraphᚋdomainᚐMail(ctx context.Context, sel ast.SelectionSet, v *domain.Mail) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._Mail(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalNMailKind2simgraphᚋdomainᚐMailKind(ctx context.Context, v any) (domain.MailKind, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNMailKind2simgraphᚋdomainᚐMailKind[tmp]
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNMailKind2simgraphᚋdomainᚐMailKind(ctx context.Context, sel ast.SelectionSet, v domain.MailKind) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNMailKind2simgraphᚋdomainᚐMailKind[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-var (
-	unmarshalNMailKind2simgraphᚋdomainᚐMailKind = map[string]domain.MailKind{
-		"ALERTS":  domain.MailAlerts,
-		"TEST":    domain.MailTest,
-		"WEBHOOK": domain.MailWebhook,
-	}
-	marshalNMailKind2simgraphᚋdomainᚐMailKind = map[domain.MailKind]string{
-		domain.MailAlerts:  "ALERTS",
-		domain.MailTest:    "TEST",
-		domain.MailWebhook: "WEBHOOK",
-	}
-)
 
 func (ec *executionContext) marshalNRecipient2ᚕᚖsimgraphᚋdomainᚐRecipientᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Recipient) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -1925,6 +1595,16 @@ func (ec *executionContext) marshalNRecipientEdge2ᚕsimgraphᚋgraphᚋmodelᚐ
 	return ret
 }
 
+func (ec *executionContext) unmarshalNRecipientKey2simgraphᚋgraphᚋgeneratedᚋinputᚐRecipientKey(ctx context.Context, v any) (input.RecipientKey, error) {
+	res, err := ec.unmarshalInputRecipientKey(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRecipientScopeInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐRecipientScopeInput(ctx context.Context, v any) (*input.RecipientScopeInput, error) {
+	res, err := ec.unmarshalInputRecipientScopeInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNRestoreRecipientInput2simgraphᚋgraphᚋgeneratedᚋinputᚐRestoreRecipientInput(ctx context.Context, v any) (input.RestoreRecipientInput, error) {
 	res, err := ec.unmarshalInputRestoreRecipientInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -1935,12 +1615,33 @@ func (ec *executionContext) unmarshalNSendTestAlertInput2simgraphᚋgraphᚋgene
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOChooseRecipientAlertsPayload2ᚖsimgraphᚋgraphᚋmodelᚐChooseRecipientAlertsPayload(ctx context.Context, sel ast.SelectionSet, v *model.ChooseRecipientAlertsPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._ChooseRecipientAlertsPayload(ctx, sel, v)
+func (ec *executionContext) unmarshalNSuppressionReason2simgraphᚋdomainᚐSuppressionReason(ctx context.Context, v any) (domain.SuppressionReason, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNSuppressionReason2simgraphᚋdomainᚐSuppressionReason[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
 }
+
+func (ec *executionContext) marshalNSuppressionReason2simgraphᚋdomainᚐSuppressionReason(ctx context.Context, sel ast.SelectionSet, v domain.SuppressionReason) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNSuppressionReason2simgraphᚋdomainᚐSuppressionReason[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNSuppressionReason2simgraphᚋdomainᚐSuppressionReason = map[string]domain.SuppressionReason{
+		"REFUSED":      domain.Refused,
+		"UNSUBSCRIBED": domain.Unsubscribed,
+	}
+	marshalNSuppressionReason2simgraphᚋdomainᚐSuppressionReason = map[domain.SuppressionReason]string{
+		domain.Refused:      "REFUSED",
+		domain.Unsubscribed: "UNSUBSCRIBED",
+	}
+)
 
 func (ec *executionContext) marshalOCreateRecipientPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateRecipientPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateRecipientPayload) graphql.Marshaler {
 	if v == nil {
@@ -1961,25 +1662,6 @@ func (ec *executionContext) marshalOEditRecipientPayload2ᚖsimgraphᚋgraphᚋm
 		return graphql.Null
 	}
 	return ec._EditRecipientPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOMail2ᚕᚖsimgraphᚋdomainᚐMailᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Mail) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNMail2ᚖsimgraphᚋdomainᚐMail(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) marshalORecipient2ᚖsimgraphᚋdomainᚐRecipient(ctx context.Context, sel ast.SelectionSet, v *domain.Recipient) graphql.Marshaler {
@@ -2003,6 +1685,14 @@ func (ec *executionContext) marshalORecipientList2ᚖsimgraphᚋgraphᚋmodelᚐ
 	return ec._RecipientList(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalORecipientScopeInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐRecipientScopeInput(ctx context.Context, v any) (*input.RecipientScopeInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputRecipientScopeInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalORestoreRecipientPayload2ᚖsimgraphᚋdomainᚐRestored(ctx context.Context, sel ast.SelectionSet, v *domain.Restored) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -2015,6 +1705,42 @@ func (ec *executionContext) marshalOSendTestAlertPayload2ᚖsimgraphᚋgraphᚋm
 		return graphql.Null
 	}
 	return ec._SendTestAlertPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOSuppressionReason2ᚕsimgraphᚋdomainᚐSuppressionReasonᚄ(ctx context.Context, v any) ([]domain.SuppressionReason, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]domain.SuppressionReason, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNSuppressionReason2simgraphᚋdomainᚐSuppressionReason(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOSuppressionReason2ᚕsimgraphᚋdomainᚐSuppressionReasonᚄ(ctx context.Context, sel ast.SelectionSet, v []domain.SuppressionReason) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSuppressionReason2simgraphᚋdomainᚐSuppressionReason(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalOSuppressionReason2ᚖsimgraphᚋdomainᚐSuppressionReason(ctx context.Context, v any) (*domain.SuppressionReason, error) {

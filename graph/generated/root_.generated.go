@@ -7,9 +7,6 @@ import (
 	"context"
 	"fmt"
 	"simgraph/domain"
-	"simgraph/domain/bulk"
-	"simgraph/domain/carrier"
-	"simgraph/domain/webhook"
 	"simgraph/graph/generated/input"
 	"sync/atomic"
 	"time"
@@ -39,10 +36,10 @@ type ResolverRoot interface {
 	ConditionAlert() ConditionAlertResolver
 	ConditionFiring() ConditionFiringResolver
 	ConditionLogEntry() ConditionLogEntryResolver
-	Delivery() DeliveryResolver
 	FeedElement() FeedElementResolver
 	FeedReject() FeedRejectResolver
 	Group() GroupResolver
+	MailDelivery() MailDeliveryResolver
 	Mutation() MutationResolver
 	Operation() OperationResolver
 	OperationResult() OperationResultResolver
@@ -52,6 +49,8 @@ type ResolverRoot interface {
 	Recipient() RecipientResolver
 	Session() SessionResolver
 	Silence() SilenceResolver
+	Source() SourceResolver
+	SourceReject() SourceRejectResolver
 	Subscriber() SubscriberResolver
 	SubscriberUsage() SubscriberUsageResolver
 	Subscription() SubscriptionResolver
@@ -76,7 +75,10 @@ type ComplexityRoot struct {
 		ExpiresAt   func(childComplexity int) int
 		ID          func(childComplexity int) int
 		LastUsedAt  func(childComplexity int) int
+		Name        func(childComplexity int) int
+		Purpose     func(childComplexity int) int
 		RevokedAt   func(childComplexity int) int
+		RotatedFrom func(childComplexity int) int
 		Scopes      func(childComplexity int) int
 		UserEmail   func(childComplexity int) int
 	}
@@ -117,12 +119,16 @@ type ComplexityRoot struct {
 	}
 
 	AlertDelivery struct {
-		Attempts   func(childComplexity int) int
-		Email      func(childComplexity int) int
-		FinishedAt func(childComplexity int) int
-		LastError  func(childComplexity int) int
-		Recipient  func(childComplexity int) int
-		State      func(childComplexity int) int
+		Attempts      func(childComplexity int) int
+		Channel       func(childComplexity int) int
+		CreatedAt     func(childComplexity int) int
+		Email         func(childComplexity int) int
+		FinishedAt    func(childComplexity int) int
+		ID            func(childComplexity int) int
+		LastError     func(childComplexity int) int
+		NextAttemptAt func(childComplexity int) int
+		Recipient     func(childComplexity int) int
+		State         func(childComplexity int) int
 	}
 
 	AlertEdge struct {
@@ -276,10 +282,6 @@ type ComplexityRoot struct {
 		Operation func(childComplexity int) int
 	}
 
-	ChooseRecipientAlertsPayload struct {
-		Recipient func(childComplexity int) int
-	}
-
 	Command struct {
 		Attempts      func(childComplexity int) int
 		ChangedAt     func(childComplexity int) int
@@ -322,10 +324,11 @@ type ComplexityRoot struct {
 
 	Company struct {
 		BillingDay    func(childComplexity int) int
+		Country       func(childComplexity int) int
 		CurrentPeriod func(childComplexity int) int
 		ExternalID    func(childComplexity int) int
-		FeedElements  func(childComplexity int, first *int32, after *string, last *int32, before *string) int
-		FeedRejects   func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		FeedElements  func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		FeedRejects   func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Fleet         func(childComplexity int) int
 		ID            func(childComplexity int) int
 		Name          func(childComplexity int) int
@@ -333,22 +336,23 @@ type ComplexityRoot struct {
 		TimeZone      func(childComplexity int) int
 		Usage         func(childComplexity int, start *time.Time, end *time.Time) int
 		UsageSources  func(childComplexity int) int
-		WaitingUsage  func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		WaitingUsage  func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 	}
 
 	ConditionAlert struct {
-		AlertID         func(childComplexity int) int
-		DateCreated     func(childComplexity int) int
-		ForecastBytes   func(childComplexity int) int
-		Group           func(childComplexity int) int
-		ID              func(childComplexity int) int
-		Kind            func(childComplexity int) int
-		RuleType        func(childComplexity int) int
-		SessionsPerHour func(childComplexity int) int
-		SilentHours     func(childComplexity int) int
-		Subscriber      func(childComplexity int) int
-		Target          func(childComplexity int) int
-		Traits          func(childComplexity int) int
+		AlertID             func(childComplexity int) int
+		DateCreated         func(childComplexity int) int
+		ForecastBytes       func(childComplexity int) int
+		Group               func(childComplexity int) int
+		ID                  func(childComplexity int) int
+		Kind                func(childComplexity int) int
+		RuleType            func(childComplexity int) int
+		SessionsPerHour     func(childComplexity int) int
+		SilentHours         func(childComplexity int) int
+		SourceSilentMinutes func(childComplexity int) int
+		Subscriber          func(childComplexity int) int
+		Target              func(childComplexity int) int
+		Traits              func(childComplexity int) int
 	}
 
 	ConditionAlertConnection struct {
@@ -466,6 +470,11 @@ type ComplexityRoot struct {
 		Silence func(childComplexity int) int
 	}
 
+	CreateSourcePayload struct {
+		Secret func(childComplexity int) int
+		Source func(childComplexity int) int
+	}
+
 	CreateSubscriberPayload struct {
 		Subscriber func(childComplexity int) int
 	}
@@ -506,30 +515,36 @@ type ComplexityRoot struct {
 		Alert func(childComplexity int) int
 	}
 
+	DeleteCommandProviderPayload struct {
+		Provider func(childComplexity int) int
+	}
+
 	DeleteConditionAlertPayload struct {
 		Alert func(childComplexity int) int
+	}
+
+	DeleteGroupPayload struct {
+		Group func(childComplexity int) int
 	}
 
 	DeleteRecipientPayload struct {
 		Recipient func(childComplexity int) int
 	}
 
-	DeleteWebhookPayload struct {
-		Webhook func(childComplexity int) int
+	DeleteSourcePayload struct {
+		SourceName func(childComplexity int) int
 	}
 
-	Delivery struct {
-		About         func(childComplexity int) int
-		Attempts      func(childComplexity int) int
-		Channel       func(childComplexity int) int
-		CreatedAt     func(childComplexity int) int
-		DeliveryID    func(childComplexity int) int
-		FinishedAt    func(childComplexity int) int
-		ID            func(childComplexity int) int
-		LastError     func(childComplexity int) int
-		NextAttemptAt func(childComplexity int) int
-		Recipient     func(childComplexity int) int
-		State         func(childComplexity int) int
+	DeleteSourceProfilePayload struct {
+		ProfileName func(childComplexity int) int
+	}
+
+	DeleteTariffPayload struct {
+		Tariff func(childComplexity int) int
+	}
+
+	DeleteWebhookPayload struct {
+		Webhook func(childComplexity int) int
 	}
 
 	DeliveryConnection struct {
@@ -550,6 +565,10 @@ type ComplexityRoot struct {
 
 	DisableWebhookPayload struct {
 		Webhook func(childComplexity int) int
+	}
+
+	EditAccessKeyPayload struct {
+		AccessKey func(childComplexity int) int
 	}
 
 	EditAlertPayload struct {
@@ -574,6 +593,10 @@ type ComplexityRoot struct {
 
 	EditSilencePayload struct {
 		Silence func(childComplexity int) int
+	}
+
+	EditSourcePayload struct {
+		Source func(childComplexity int) int
 	}
 
 	EditSubscriberInventoryPayload struct {
@@ -610,6 +633,7 @@ type ComplexityRoot struct {
 		CompleteUntil      func(childComplexity int) int
 		ID                 func(childComplexity int) int
 		IncompleteSessions func(childComplexity int) int
+		LagSeconds         func(childComplexity int) int
 		LastPacketAt       func(childComplexity int) int
 		NAS                func(childComplexity int) int
 		OpenSessions       func(childComplexity int) int
@@ -695,15 +719,19 @@ type ComplexityRoot struct {
 		TotalCount func(childComplexity int) int
 	}
 
-	Mail struct {
-		Attempts   func(childComplexity int) int
-		CreatedAt  func(childComplexity int) int
-		Email      func(childComplexity int) int
-		FinishedAt func(childComplexity int) int
-		Kind       func(childComplexity int) int
-		LastError  func(childComplexity int) int
-		MailID     func(childComplexity int) int
-		State      func(childComplexity int) int
+	MailDelivery struct {
+		Attempts      func(childComplexity int) int
+		Channel       func(childComplexity int) int
+		CreatedAt     func(childComplexity int) int
+		Email         func(childComplexity int) int
+		FinishedAt    func(childComplexity int) int
+		ID            func(childComplexity int) int
+		Kind          func(childComplexity int) int
+		LastError     func(childComplexity int) int
+		MailID        func(childComplexity int) int
+		NextAttemptAt func(childComplexity int) int
+		Recipient     func(childComplexity int) int
+		State         func(childComplexity int) int
 	}
 
 	MoveSubscriberPayload struct {
@@ -715,29 +743,36 @@ type ComplexityRoot struct {
 		BarSubscriber                func(childComplexity int, input input.BarSubscriberInput) int
 		CancelCommand                func(childComplexity int, input input.CancelCommandInput) int
 		CancelOperation              func(childComplexity int, input input.CancelOperationInput) int
-		ChooseRecipientAlerts        func(childComplexity int, input input.ChooseRecipientAlertsInput) int
 		CreateAccessKey              func(childComplexity int, input input.CreateAccessKeyInput) int
 		CreateAlert                  func(childComplexity int, input input.CreateAlertInput) int
 		CreateConditionAlert         func(childComplexity int, input input.CreateConditionAlertInput) int
 		CreateGroup                  func(childComplexity int, input input.CreateGroupInput) int
 		CreateRecipient              func(childComplexity int, input input.CreateRecipientInput) int
 		CreateSilence                func(childComplexity int, input input.CreateSilenceInput) int
+		CreateSource                 func(childComplexity int, input input.CreateSourceInput) int
 		CreateSubscriber             func(childComplexity int, input input.CreateSubscriberInput) int
 		CreateTariff                 func(childComplexity int, input input.CreateTariffInput) int
 		CreateUser                   func(childComplexity int, input input.CreateUserInput) int
 		CreateWebhook                func(childComplexity int, input input.CreateWebhookInput) int
 		DeleteAlert                  func(childComplexity int, input input.DeleteAlertInput) int
+		DeleteCommandProvider        func(childComplexity int, input input.DeleteCommandProviderInput) int
 		DeleteConditionAlert         func(childComplexity int, input input.DeleteConditionAlertInput) int
+		DeleteGroup                  func(childComplexity int, input input.DeleteGroupInput) int
 		DeleteRecipient              func(childComplexity int, input input.DeleteRecipientInput) int
+		DeleteSource                 func(childComplexity int, input input.DeleteSourceInput) int
+		DeleteSourceProfile          func(childComplexity int, input input.DeleteSourceProfileInput) int
+		DeleteTariff                 func(childComplexity int, input input.DeleteTariffInput) int
 		DeleteWebhook                func(childComplexity int, input input.DeleteWebhookInput) int
 		DetachTag                    func(childComplexity int, input input.DetachTagInput) int
 		DisableWebhook               func(childComplexity int, input input.DisableWebhookInput) int
+		EditAccessKey                func(childComplexity int, input input.EditAccessKeyInput) int
 		EditAlert                    func(childComplexity int, input input.EditAlertInput) int
 		EditConditionAlert           func(childComplexity int, input input.EditConditionAlertInput) int
 		EditGroup                    func(childComplexity int, input input.EditGroupInput) int
 		EditGroupInventory           func(childComplexity int, input input.EditGroupInventoryInput) int
 		EditRecipient                func(childComplexity int, input input.EditRecipientInput) int
 		EditSilence                  func(childComplexity int, input input.EditSilenceInput) int
+		EditSource                   func(childComplexity int, input input.EditSourceInput) int
 		EditSubscriber               func(childComplexity int, input input.EditSubscriberInput) int
 		EditSubscriberInventory      func(childComplexity int, input input.EditSubscriberInventoryInput) int
 		EditTariff                   func(childComplexity int, input input.EditTariffInput) int
@@ -746,19 +781,22 @@ type ComplexityRoot struct {
 		EnableWebhook                func(childComplexity int, input input.EnableWebhookInput) int
 		EndSilence                   func(childComplexity int, input input.EndSilenceInput) int
 		MoveSubscriber               func(childComplexity int, input input.MoveSubscriberInput) int
+		PauseSource                  func(childComplexity int, input input.PauseSourceInput) int
 		RecordUsage                  func(childComplexity int, input input.RecordUsageInput) int
-		RemoveCommandProvider        func(childComplexity int, input input.RemoveCommandProviderInput) int
-		RemoveGroup                  func(childComplexity int, input input.RemoveGroupInput) int
-		RemoveTariff                 func(childComplexity int, input input.RemoveTariffInput) int
+		ReplaySourceRejects          func(childComplexity int, input input.ReplaySourceRejectsInput) int
 		ReplayWebhookDeliveriesSince func(childComplexity int, input input.ReplayWebhookDeliveriesSinceInput) int
 		ReplayWebhookDelivery        func(childComplexity int, input input.ReplayWebhookDeliveryInput) int
 		ReportCommand                func(childComplexity int, input input.ReportCommandInput) int
 		RestoreRecipient             func(childComplexity int, input input.RestoreRecipientInput) int
+		ResumeSource                 func(childComplexity int, input input.ResumeSourceInput) int
 		RetryCommand                 func(childComplexity int, input input.RetryCommandInput) int
 		RevokeAccessKey              func(childComplexity int, input input.RevokeAccessKeyInput) int
+		RotateAccessKey              func(childComplexity int, input input.RotateAccessKeyInput) int
+		RotateSourceSecret           func(childComplexity int, input input.RotateSourceSecretInput) int
 		RotateWebhookSecret          func(childComplexity int, input input.RotateWebhookSecretInput) int
 		SendTestAlert                func(childComplexity int, input input.SendTestAlertInput) int
 		SetCommandProvider           func(childComplexity int, input input.SetCommandProviderInput) int
+		SetSourceProfile             func(childComplexity int, input input.SetSourceProfileInput) int
 		StartSubscriberChange        func(childComplexity int, input input.StartSubscriberChangeInput) int
 		TerminateSubscriber          func(childComplexity int, input input.TerminateSubscriberInput) int
 		TestWebhook                  func(childComplexity int, input input.TestWebhookInput) int
@@ -782,7 +820,7 @@ type ComplexityRoot struct {
 		ID            func(childComplexity int) int
 		IsDryRun      func(childComplexity int) int
 		OperationID   func(childComplexity int) int
-		Results       func(childComplexity int, first *int32, after *string, last *int32, before *string, outcome *bulk.Outcome) int
+		Results       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Skipped       func(childComplexity int) int
 		StartedAt     func(childComplexity int) int
 		StartedBy     func(childComplexity int) int
@@ -810,6 +848,7 @@ type ComplexityRoot struct {
 		ID         func(childComplexity int) int
 		Line       func(childComplexity int) int
 		Message    func(childComplexity int) int
+		Operation  func(childComplexity int) int
 		Outcome    func(childComplexity int) int
 		PhysicalID func(childComplexity int) int
 		Position   func(childComplexity int) int
@@ -859,21 +898,37 @@ type ComplexityRoot struct {
 		Subscriber        func(childComplexity int) int
 	}
 
+	PauseSourcePayload struct {
+		Source func(childComplexity int) int
+	}
+
 	Period struct {
 		End   func(childComplexity int) int
 		Start func(childComplexity int) int
 	}
 
+	PreviewedRecord struct {
+		Error     func(childComplexity int) int
+		Field     func(childComplexity int) int
+		IsSkipped func(childComplexity int) int
+		Payload   func(childComplexity int) int
+		Place     func(childComplexity int) int
+		Record    func(childComplexity int) int
+	}
+
 	Query struct {
-		AccessKeys                     func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		AccessKey                      func(childComplexity int, by input.AccessKeyKey) int
+		AccessKeys                     func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Alert                          func(childComplexity int, alertID int32) int
 		AlertList                      func(childComplexity int, limit *int32, offset *int32, filter *string, orderBy *string) int
 		AlertLog                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		AlertLogList                   func(childComplexity int, limit *int32, offset *int32, filter *string, orderBy *string) int
 		Alerts                         func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
-		AuditLog                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any) int
+		AuditEntry                     func(childComplexity int, by input.AuditEntryKey) int
+		AuditLog                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Command                        func(childComplexity int, by input.CommandKey) int
 		CommandProvider                func(childComplexity int) int
-		Commands                       func(childComplexity int, first *int32, after *string, last *int32, before *string, state *carrier.State, kind *carrier.Kind, operationID *string) int
+		Commands                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Company                        func(childComplexity int) int
 		ConditionAlerts                func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		ConditionLog                   func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
@@ -884,35 +939,69 @@ type ComplexityRoot struct {
 		Deliveries                     func(childComplexity int, channel *domain.Channel, state *domain.DeliveryState, first *int32, after *string, last *int32, before *string) int
 		ExplainAlert                   func(childComplexity int, alertID int32, physicalID *string, groupID *int32) int
 		ExplainConditionAlert          func(childComplexity int, alertID int32, physicalID *string, groupID *int32) int
-		Group                          func(childComplexity int, groupID int32) int
+		Group                          func(childComplexity int, by input.GroupKey) int
 		GroupList                      func(childComplexity int, limit *int32, offset *int32) int
-		Groups                         func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		Groups                         func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Node                           func(childComplexity int, id string) int
 		Nodes                          func(childComplexity int, ids []string) int
-		Operation                      func(childComplexity int, operationID string) int
-		Operations                     func(childComplexity int, first *int32, after *string, last *int32, before *string) int
-		Operators                      func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		Operation                      func(childComplexity int, by input.OperationKey) int
+		Operations                     func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Operator                       func(childComplexity int, by input.OperatorKey) int
+		Operators                      func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		PreviewAlert                   func(childComplexity int, input input.CreateAlertInput, startDate string, endDate string) int
 		PreviewConditionAlert          func(childComplexity int, input input.CreateConditionAlertInput, days int32) int
+		PreviewSourceProfile           func(childComplexity int, by input.SourceProfileChoice, sample string) int
+		Recipient                      func(childComplexity int, by input.RecipientKey) int
 		RecipientList                  func(childComplexity int, limit *int32, offset *int32) int
-		Recipients                     func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		Recipients                     func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		SessionCount                   func(childComplexity int, startDate string, endDate string) int
-		Silences                       func(childComplexity int, ended *bool, first *int32, after *string, last *int32, before *string) int
-		Subscriber                     func(childComplexity int, physicalID string) int
+		Silence                        func(childComplexity int, by input.SilenceKey) int
+		Silences                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Source                         func(childComplexity int, by input.SourceKey) int
+		SourceProfile                  func(childComplexity int, name string) int
+		SourceProfileVersions          func(childComplexity int, profileName string) int
+		SourceProfiles                 func(childComplexity int) int
+		SourceRejects                  func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Sources                        func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Subscriber                     func(childComplexity int, by input.SubscriberKey) int
 		SubscriberDataUsage            func(childComplexity int, physicalID string, startDate string, endDate string) int
 		SubscriberDataUsageByIPAddress func(childComplexity int, physicalID string, startDate string, endDate string) int
 		SubscriberList                 func(childComplexity int, limit *int32, offset *int32, filter *string, orderBy *string) int
 		SubscriberSessionCount         func(childComplexity int, physicalID string, startDate string, endDate string) int
 		Subscribers                    func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
-		Tag                            func(childComplexity int, name string) int
+		Tag                            func(childComplexity int, by input.TagKey) int
 		TagList                        func(childComplexity int, limit *int32, offset *int32) int
 		TaggedSubscriberList           func(childComplexity int, tagName string, limit *int32, offset *int32) int
-		Tags                           func(childComplexity int, first *int32, after *string, last *int32, before *string) int
-		Tariffs                        func(childComplexity int, first *int32, after *string, last *int32, before *string) int
-		Users                          func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		Tags                           func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Tariff                         func(childComplexity int, by input.TariffKey) int
+		Tariffs                        func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		User                           func(childComplexity int, by input.UserKey) int
+		Users                          func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Viewer                         func(childComplexity int) int
-		WebhookDeliveries              func(childComplexity int, webhookID *int32, state *webhook.State, first *int32, after *string, last *int32, before *string) int
-		Webhooks                       func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		Webhook                        func(childComplexity int, by input.WebhookKey) int
+		WebhookDeliveries              func(childComplexity int, webhookID *int32, state *domain.DeliveryState, first *int32, after *string, last *int32, before *string) int
+		Webhooks                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+	}
+
+	RadioCell struct {
+		Area    func(childComplexity int) int
+		Code    func(childComplexity int) int
+		Kind    func(childComplexity int) int
+		Network func(childComplexity int) int
+		Number  func(childComplexity int) int
+	}
+
+	ReadRecord struct {
+		EndedAt          func(childComplexity int) int
+		IMSI             func(childComplexity int) int
+		IsCumulative     func(childComplexity int) int
+		MSISDN           func(childComplexity int) int
+		MobileOriginated func(childComplexity int) int
+		MobileTerminated func(childComplexity int) int
+		PhysicalID       func(childComplexity int) int
+		RecordID         func(childComplexity int) int
+		SessionID        func(childComplexity int) int
+		StartedAt        func(childComplexity int) int
 	}
 
 	Recipient struct {
@@ -959,16 +1048,8 @@ type ComplexityRoot struct {
 		Profiles func(childComplexity int) int
 	}
 
-	RemoveCommandProviderPayload struct {
-		Provider func(childComplexity int) int
-	}
-
-	RemoveGroupPayload struct {
-		Group func(childComplexity int) int
-	}
-
-	RemoveTariffPayload struct {
-		Tariff func(childComplexity int) int
+	ReplaySourceRejectsPayload struct {
+		Counts func(childComplexity int) int
 	}
 
 	ReplayWebhookDeliveriesSincePayload struct {
@@ -989,12 +1070,27 @@ type ComplexityRoot struct {
 		Recipient func(childComplexity int) int
 	}
 
+	ResumeSourcePayload struct {
+		Source func(childComplexity int) int
+	}
+
 	RetryCommandPayload struct {
 		Command func(childComplexity int) int
 	}
 
 	RevokeAccessKeyPayload struct {
 		AccessKey func(childComplexity int) int
+	}
+
+	RotateAccessKeyPayload struct {
+		AccessKey func(childComplexity int) int
+		Old       func(childComplexity int) int
+		Secret    func(childComplexity int) int
+	}
+
+	RotateSourceSecretPayload struct {
+		Secret func(childComplexity int) int
+		Source func(childComplexity int) int
 	}
 
 	RotateWebhookSecretPayload struct {
@@ -1010,6 +1106,7 @@ type ComplexityRoot struct {
 		APN              func(childComplexity int) int
 		BeganAt          func(childComplexity int) int
 		Cause            func(childComplexity int) int
+		Cell             func(childComplexity int) int
 		EndedAt          func(childComplexity int) int
 		ID               func(childComplexity int) int
 		IMEI             func(childComplexity int) int
@@ -1052,6 +1149,10 @@ type ComplexityRoot struct {
 		Secret   func(childComplexity int) int
 	}
 
+	SetSourceProfilePayload struct {
+		Profile func(childComplexity int) int
+	}
+
 	Silence struct {
 		AlertIDs    func(childComplexity int) int
 		CreatedAt   func(childComplexity int) int
@@ -1060,6 +1161,7 @@ type ComplexityRoot struct {
 		GroupIDs    func(childComplexity int) int
 		ID          func(childComplexity int) int
 		IsActive    func(childComplexity int) int
+		IsEnded     func(childComplexity int) int
 		Occurrences func(childComplexity int, from *time.Time, until *time.Time) int
 		PhysicalIDs func(childComplexity int) int
 		Reason      func(childComplexity int) int
@@ -1092,48 +1194,131 @@ type ComplexityRoot struct {
 		Weekday func(childComplexity int) int
 	}
 
+	Source struct {
+		Authentication  func(childComplexity int) int
+		Counts          func(childComplexity int) int
+		CreatedAt       func(childComplexity int) int
+		ID              func(childComplexity int) int
+		Name            func(childComplexity int) int
+		Path            func(childComplexity int) int
+		PausedAt        func(childComplexity int) int
+		PreviousUntil   func(childComplexity int) int
+		Profile         func(childComplexity int) int
+		ReceivedAt      func(childComplexity int) int
+		SignatureHeader func(childComplexity int) int
+	}
+
+	SourceConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	SourceCounts struct {
+		Accepted   func(childComplexity int) int
+		Duplicates func(childComplexity int) int
+		Rejected   func(childComplexity int) int
+		Skipped    func(childComplexity int) int
+		Waiting    func(childComplexity int) int
+	}
+
+	SourceEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	SourceFieldExpression struct {
+		Expression func(childComplexity int) int
+		Field      func(childComplexity int) int
+	}
+
+	SourceProfile struct {
+		ChangedAt   func(childComplexity int) int
+		Counters    func(childComplexity int) int
+		DateFormats func(childComplexity int) int
+		Delimiter   func(childComplexity int) int
+		Description func(childComplexity int) int
+		Direction   func(childComplexity int) int
+		Fields      func(childComplexity int) int
+		Format      func(childComplexity int) int
+		IsReady     func(childComplexity int) int
+		Name        func(childComplexity int) int
+		Records     func(childComplexity int) int
+		Skip        func(childComplexity int) int
+		TimeZone    func(childComplexity int) int
+		Unit        func(childComplexity int) int
+		Version     func(childComplexity int) int
+	}
+
+	SourceReject struct {
+		Field      func(childComplexity int) int
+		FirstAt    func(childComplexity int) int
+		ID         func(childComplexity int) int
+		IsRecord   func(childComplexity int) int
+		LastAt     func(childComplexity int) int
+		Payload    func(childComplexity int) int
+		Reason     func(childComplexity int) int
+		SourceName func(childComplexity int) int
+		Times      func(childComplexity int) int
+	}
+
+	SourceRejectConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	SourceRejectEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
 	StartSubscriberChangePayload struct {
 		IsInventoryOnly func(childComplexity int) int
 		Operation       func(childComplexity int) int
 	}
 
 	Subscriber struct {
-		Alerts         func(childComplexity int) int
-		Commands       func(childComplexity int, first *int32, after *string, last *int32, before *string, state *carrier.State, kind *carrier.Kind) int
-		ConnectionDate func(childComplexity int) int
-		ContractLength func(childComplexity int) int
-		DataNumber     func(childComplexity int) int
-		DataUsage      func(childComplexity int) int
-		EID            func(childComplexity int) int
-		ExpiryDate     func(childComplexity int) int
-		Group          func(childComplexity int) int
-		GroupID        func(childComplexity int) int
-		ID             func(childComplexity int) int
-		IMSI           func(childComplexity int) int
-		IsActive       func(childComplexity int) int
-		IsBarred       func(childComplexity int) int
-		Kind           func(childComplexity int) int
-		LastSeen       func(childComplexity int) int
-		LineRental     func(childComplexity int) int
-		NetworkState   func(childComplexity int) int
-		Nickname       func(childComplexity int) int
-		NumberOfTags   func(childComplexity int) int
-		Operator       func(childComplexity int) int
-		OperatorCode   func(childComplexity int) int
-		OperatorName   func(childComplexity int) int
-		Parent         func(childComplexity int) int
-		PhysicalID     func(childComplexity int) int
-		Profiles       func(childComplexity int) int
-		Related        func(childComplexity int) int
-		SMDPProvider   func(childComplexity int) int
-		Sessions       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
-		SubscriberID   func(childComplexity int) int
-		SubscriberType func(childComplexity int) int
-		Tags           func(childComplexity int, limit *int32, offset *int32) int
-		Tariff         func(childComplexity int) int
-		TariffName     func(childComplexity int) int
-		TerminateDate  func(childComplexity int) int
-		Usage          func(childComplexity int, start *time.Time, end *time.Time) int
+		Alerts           func(childComplexity int) int
+		Commands         func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		ConnectionDate   func(childComplexity int) int
+		ContractLength   func(childComplexity int) int
+		DataNumber       func(childComplexity int) int
+		DataUsage        func(childComplexity int) int
+		EID              func(childComplexity int) int
+		ExpiryDate       func(childComplexity int) int
+		FixedIPAddress   func(childComplexity int) int
+		Group            func(childComplexity int) int
+		GroupID          func(childComplexity int) int
+		ID               func(childComplexity int) int
+		IMSI             func(childComplexity int) int
+		IsActive         func(childComplexity int) int
+		IsBarred         func(childComplexity int) int
+		Kind             func(childComplexity int) int
+		LastSeen         func(childComplexity int) int
+		LineRental       func(childComplexity int) int
+		NetworkState     func(childComplexity int) int
+		Nickname         func(childComplexity int) int
+		NumberOfTags     func(childComplexity int) int
+		OperationResults func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Operator         func(childComplexity int) int
+		OperatorCode     func(childComplexity int) int
+		OperatorName     func(childComplexity int) int
+		Parent           func(childComplexity int) int
+		PhysicalID       func(childComplexity int) int
+		Profiles         func(childComplexity int) int
+		Related          func(childComplexity int) int
+		SMDPProvider     func(childComplexity int) int
+		Sessions         func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		SubscriberID     func(childComplexity int) int
+		SubscriberType   func(childComplexity int) int
+		Tags             func(childComplexity int, limit *int32, offset *int32) int
+		Tariff           func(childComplexity int) int
+		TariffName       func(childComplexity int) int
+		TerminateDate    func(childComplexity int) int
+		Usage            func(childComplexity int, start *time.Time, end *time.Time) int
 	}
 
 	SubscriberConnection struct {
@@ -1370,6 +1555,7 @@ type ComplexityRoot struct {
 
 	WebhookDelivery struct {
 		Attempts      func(childComplexity int) int
+		Channel       func(childComplexity int) int
 		CreatedAt     func(childComplexity int) int
 		DeliveryID    func(childComplexity int) int
 		EventTypeName func(childComplexity int) int
@@ -1382,6 +1568,7 @@ type ComplexityRoot struct {
 		Payload       func(childComplexity int) int
 		State         func(childComplexity int) int
 		Webhook       func(childComplexity int) int
+		WebhookName   func(childComplexity int) int
 	}
 
 	WebhookDeliveryConnection struct {
@@ -1446,12 +1633,30 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AccessKey.LastUsedAt(childComplexity), true
+	case "AccessKey.name":
+		if e.ComplexityRoot.AccessKey.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessKey.Name(childComplexity), true
+	case "AccessKey.purpose":
+		if e.ComplexityRoot.AccessKey.Purpose == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessKey.Purpose(childComplexity), true
 	case "AccessKey.revokedAt":
 		if e.ComplexityRoot.AccessKey.RevokedAt == nil {
 			break
 		}
 
 		return e.ComplexityRoot.AccessKey.RevokedAt(childComplexity), true
+	case "AccessKey.rotatedFrom":
+		if e.ComplexityRoot.AccessKey.RotatedFrom == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessKey.RotatedFrom(childComplexity), true
 	case "AccessKey.scopes":
 		if e.ComplexityRoot.AccessKey.Scopes == nil {
 			break
@@ -1618,7 +1823,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AlertDelivery.Attempts(childComplexity), true
-	case "AlertDelivery.email":
+	case "AlertDelivery.channel":
+		if e.ComplexityRoot.AlertDelivery.Channel == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertDelivery.Channel(childComplexity), true
+	case "AlertDelivery.createdAt":
+		if e.ComplexityRoot.AlertDelivery.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertDelivery.CreatedAt(childComplexity), true
+	case "AlertDelivery.recipientName":
 		if e.ComplexityRoot.AlertDelivery.Email == nil {
 			break
 		}
@@ -1630,12 +1847,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AlertDelivery.FinishedAt(childComplexity), true
+	case "AlertDelivery.id":
+		if e.ComplexityRoot.AlertDelivery.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertDelivery.ID(childComplexity), true
 	case "AlertDelivery.lastError":
 		if e.ComplexityRoot.AlertDelivery.LastError == nil {
 			break
 		}
 
 		return e.ComplexityRoot.AlertDelivery.LastError(childComplexity), true
+	case "AlertDelivery.nextAttemptAt":
+		if e.ComplexityRoot.AlertDelivery.NextAttemptAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AlertDelivery.NextAttemptAt(childComplexity), true
 	case "AlertDelivery.recipient":
 		if e.ComplexityRoot.AlertDelivery.Recipient == nil {
 			break
@@ -2215,13 +2444,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CancelOperationPayload.Operation(childComplexity), true
 
-	case "ChooseRecipientAlertsPayload.recipient":
-		if e.ComplexityRoot.ChooseRecipientAlertsPayload.Recipient == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ChooseRecipientAlertsPayload.Recipient(childComplexity), true
-
 	case "Command.attempts":
 		if e.ComplexityRoot.Command.Attempts == nil {
 			break
@@ -2400,6 +2622,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Company.BillingDay(childComplexity), true
+	case "Company.country":
+		if e.ComplexityRoot.Company.Country == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Company.Country(childComplexity), true
 	case "Company.currentPeriod":
 		if e.ComplexityRoot.Company.CurrentPeriod == nil {
 			break
@@ -2422,7 +2650,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Company.FeedElements(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+		return e.ComplexityRoot.Company.FeedElements(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Company.feedRejects":
 		if e.ComplexityRoot.Company.FeedRejects == nil {
 			break
@@ -2433,7 +2661,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Company.FeedRejects(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+		return e.ComplexityRoot.Company.FeedRejects(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Company.fleet":
 		if e.ComplexityRoot.Company.Fleet == nil {
 			break
@@ -2496,7 +2724,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Company.WaitingUsage(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+		return e.ComplexityRoot.Company.WaitingUsage(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 
 	case "ConditionAlert.alertId":
 		if e.ComplexityRoot.ConditionAlert.AlertID == nil {
@@ -2552,6 +2780,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ConditionAlert.SilentHours(childComplexity), true
+	case "ConditionAlert.sourceSilentMinutes":
+		if e.ComplexityRoot.ConditionAlert.SourceSilentMinutes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.SourceSilentMinutes(childComplexity), true
 	case "ConditionAlert.subscriber":
 		if e.ComplexityRoot.ConditionAlert.Subscriber == nil {
 			break
@@ -2989,6 +3223,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CreateSilencePayload.Silence(childComplexity), true
 
+	case "CreateSourcePayload.secret":
+		if e.ComplexityRoot.CreateSourcePayload.Secret == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateSourcePayload.Secret(childComplexity), true
+	case "CreateSourcePayload.source":
+		if e.ComplexityRoot.CreateSourcePayload.Source == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateSourcePayload.Source(childComplexity), true
+
 	case "CreateSubscriberPayload.subscriber":
 		if e.ComplexityRoot.CreateSubscriberPayload.Subscriber == nil {
 			break
@@ -3076,12 +3323,26 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeleteAlertPayload.Alert(childComplexity), true
 
+	case "DeleteCommandProviderPayload.provider":
+		if e.ComplexityRoot.DeleteCommandProviderPayload.Provider == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteCommandProviderPayload.Provider(childComplexity), true
+
 	case "DeleteConditionAlertPayload.alert":
 		if e.ComplexityRoot.DeleteConditionAlertPayload.Alert == nil {
 			break
 		}
 
 		return e.ComplexityRoot.DeleteConditionAlertPayload.Alert(childComplexity), true
+
+	case "DeleteGroupPayload.group":
+		if e.ComplexityRoot.DeleteGroupPayload.Group == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteGroupPayload.Group(childComplexity), true
 
 	case "DeleteRecipientPayload.recipient":
 		if e.ComplexityRoot.DeleteRecipientPayload.Recipient == nil {
@@ -3090,79 +3351,33 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeleteRecipientPayload.Recipient(childComplexity), true
 
+	case "DeleteSourcePayload.sourceName":
+		if e.ComplexityRoot.DeleteSourcePayload.SourceName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteSourcePayload.SourceName(childComplexity), true
+
+	case "DeleteSourceProfilePayload.profileName":
+		if e.ComplexityRoot.DeleteSourceProfilePayload.ProfileName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteSourceProfilePayload.ProfileName(childComplexity), true
+
+	case "DeleteTariffPayload.tariff":
+		if e.ComplexityRoot.DeleteTariffPayload.Tariff == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteTariffPayload.Tariff(childComplexity), true
+
 	case "DeleteWebhookPayload.webhook":
 		if e.ComplexityRoot.DeleteWebhookPayload.Webhook == nil {
 			break
 		}
 
 		return e.ComplexityRoot.DeleteWebhookPayload.Webhook(childComplexity), true
-
-	case "Delivery.about":
-		if e.ComplexityRoot.Delivery.About == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Delivery.About(childComplexity), true
-	case "Delivery.attempts":
-		if e.ComplexityRoot.Delivery.Attempts == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Delivery.Attempts(childComplexity), true
-	case "Delivery.channel":
-		if e.ComplexityRoot.Delivery.Channel == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Delivery.Channel(childComplexity), true
-	case "Delivery.createdAt":
-		if e.ComplexityRoot.Delivery.CreatedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Delivery.CreatedAt(childComplexity), true
-	case "Delivery.deliveryId":
-		if e.ComplexityRoot.Delivery.DeliveryID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Delivery.DeliveryID(childComplexity), true
-	case "Delivery.finishedAt":
-		if e.ComplexityRoot.Delivery.FinishedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Delivery.FinishedAt(childComplexity), true
-	case "Delivery.id":
-		if e.ComplexityRoot.Delivery.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Delivery.ID(childComplexity), true
-	case "Delivery.lastError":
-		if e.ComplexityRoot.Delivery.LastError == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Delivery.LastError(childComplexity), true
-	case "Delivery.nextAttemptAt":
-		if e.ComplexityRoot.Delivery.NextAttemptAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Delivery.NextAttemptAt(childComplexity), true
-	case "Delivery.recipient":
-		if e.ComplexityRoot.Delivery.Recipient == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Delivery.Recipient(childComplexity), true
-	case "Delivery.state":
-		if e.ComplexityRoot.Delivery.State == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Delivery.State(childComplexity), true
 
 	case "DeliveryConnection.edges":
 		if e.ComplexityRoot.DeliveryConnection.Edges == nil {
@@ -3216,6 +3431,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DisableWebhookPayload.Webhook(childComplexity), true
 
+	case "EditAccessKeyPayload.accessKey":
+		if e.ComplexityRoot.EditAccessKeyPayload.AccessKey == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EditAccessKeyPayload.AccessKey(childComplexity), true
+
 	case "EditAlertPayload.alert":
 		if e.ComplexityRoot.EditAlertPayload.Alert == nil {
 			break
@@ -3257,6 +3479,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EditSilencePayload.Silence(childComplexity), true
+
+	case "EditSourcePayload.source":
+		if e.ComplexityRoot.EditSourcePayload.Source == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EditSourcePayload.Source(childComplexity), true
 
 	case "EditSubscriberInventoryPayload.command":
 		if e.ComplexityRoot.EditSubscriberInventoryPayload.Command == nil {
@@ -3337,6 +3566,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.FeedElement.IncompleteSessions(childComplexity), true
+	case "FeedElement.lagSeconds":
+		if e.ComplexityRoot.FeedElement.LagSeconds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedElement.LagSeconds(childComplexity), true
 	case "FeedElement.lastPacketAt":
 		if e.ComplexityRoot.FeedElement.LastPacketAt == nil {
 			break
@@ -3555,7 +3790,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Group.GroupID(childComplexity), true
-	case "Group.hideTariffDetails":
+	case "Group.isTariffHidden":
 		if e.ComplexityRoot.Group.HideTariffDetails == nil {
 			break
 		}
@@ -3659,54 +3894,78 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.GroupList.TotalCount(childComplexity), true
 
-	case "Mail.attempts":
-		if e.ComplexityRoot.Mail.Attempts == nil {
+	case "MailDelivery.attempts":
+		if e.ComplexityRoot.MailDelivery.Attempts == nil {
 			break
 		}
 
-		return e.ComplexityRoot.Mail.Attempts(childComplexity), true
-	case "Mail.createdAt":
-		if e.ComplexityRoot.Mail.CreatedAt == nil {
+		return e.ComplexityRoot.MailDelivery.Attempts(childComplexity), true
+	case "MailDelivery.channel":
+		if e.ComplexityRoot.MailDelivery.Channel == nil {
 			break
 		}
 
-		return e.ComplexityRoot.Mail.CreatedAt(childComplexity), true
-	case "Mail.email":
-		if e.ComplexityRoot.Mail.Email == nil {
+		return e.ComplexityRoot.MailDelivery.Channel(childComplexity), true
+	case "MailDelivery.createdAt":
+		if e.ComplexityRoot.MailDelivery.CreatedAt == nil {
 			break
 		}
 
-		return e.ComplexityRoot.Mail.Email(childComplexity), true
-	case "Mail.finishedAt":
-		if e.ComplexityRoot.Mail.FinishedAt == nil {
+		return e.ComplexityRoot.MailDelivery.CreatedAt(childComplexity), true
+	case "MailDelivery.recipientName":
+		if e.ComplexityRoot.MailDelivery.Email == nil {
 			break
 		}
 
-		return e.ComplexityRoot.Mail.FinishedAt(childComplexity), true
-	case "Mail.kind":
-		if e.ComplexityRoot.Mail.Kind == nil {
+		return e.ComplexityRoot.MailDelivery.Email(childComplexity), true
+	case "MailDelivery.finishedAt":
+		if e.ComplexityRoot.MailDelivery.FinishedAt == nil {
 			break
 		}
 
-		return e.ComplexityRoot.Mail.Kind(childComplexity), true
-	case "Mail.lastError":
-		if e.ComplexityRoot.Mail.LastError == nil {
+		return e.ComplexityRoot.MailDelivery.FinishedAt(childComplexity), true
+	case "MailDelivery.id":
+		if e.ComplexityRoot.MailDelivery.ID == nil {
 			break
 		}
 
-		return e.ComplexityRoot.Mail.LastError(childComplexity), true
-	case "Mail.mailId":
-		if e.ComplexityRoot.Mail.MailID == nil {
+		return e.ComplexityRoot.MailDelivery.ID(childComplexity), true
+	case "MailDelivery.kind":
+		if e.ComplexityRoot.MailDelivery.Kind == nil {
 			break
 		}
 
-		return e.ComplexityRoot.Mail.MailID(childComplexity), true
-	case "Mail.state":
-		if e.ComplexityRoot.Mail.State == nil {
+		return e.ComplexityRoot.MailDelivery.Kind(childComplexity), true
+	case "MailDelivery.lastError":
+		if e.ComplexityRoot.MailDelivery.LastError == nil {
 			break
 		}
 
-		return e.ComplexityRoot.Mail.State(childComplexity), true
+		return e.ComplexityRoot.MailDelivery.LastError(childComplexity), true
+	case "MailDelivery.deliveryId":
+		if e.ComplexityRoot.MailDelivery.MailID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MailDelivery.MailID(childComplexity), true
+	case "MailDelivery.nextAttemptAt":
+		if e.ComplexityRoot.MailDelivery.NextAttemptAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MailDelivery.NextAttemptAt(childComplexity), true
+	case "MailDelivery.recipient":
+		if e.ComplexityRoot.MailDelivery.Recipient == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MailDelivery.Recipient(childComplexity), true
+	case "MailDelivery.state":
+		if e.ComplexityRoot.MailDelivery.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MailDelivery.State(childComplexity), true
 
 	case "MoveSubscriberPayload.subscriber":
 		if e.ComplexityRoot.MoveSubscriberPayload.Subscriber == nil {
@@ -3759,17 +4018,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CancelOperation(childComplexity, args["input"].(input.CancelOperationInput)), true
-	case "Mutation.chooseRecipientAlerts":
-		if e.ComplexityRoot.Mutation.ChooseRecipientAlerts == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_chooseRecipientAlerts_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.ChooseRecipientAlerts(childComplexity, args["input"].(input.ChooseRecipientAlertsInput)), true
 	case "Mutation.createAccessKey":
 		if e.ComplexityRoot.Mutation.CreateAccessKey == nil {
 			break
@@ -3836,6 +4084,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateSilence(childComplexity, args["input"].(input.CreateSilenceInput)), true
+	case "Mutation.createSource":
+		if e.ComplexityRoot.Mutation.CreateSource == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createSource_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateSource(childComplexity, args["input"].(input.CreateSourceInput)), true
 	case "Mutation.createSubscriber":
 		if e.ComplexityRoot.Mutation.CreateSubscriber == nil {
 			break
@@ -3891,6 +4150,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteAlert(childComplexity, args["input"].(input.DeleteAlertInput)), true
+	case "Mutation.deleteCommandProvider":
+		if e.ComplexityRoot.Mutation.DeleteCommandProvider == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteCommandProvider_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteCommandProvider(childComplexity, args["input"].(input.DeleteCommandProviderInput)), true
 	case "Mutation.deleteConditionAlert":
 		if e.ComplexityRoot.Mutation.DeleteConditionAlert == nil {
 			break
@@ -3902,6 +4172,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteConditionAlert(childComplexity, args["input"].(input.DeleteConditionAlertInput)), true
+	case "Mutation.deleteGroup":
+		if e.ComplexityRoot.Mutation.DeleteGroup == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteGroup_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteGroup(childComplexity, args["input"].(input.DeleteGroupInput)), true
 	case "Mutation.deleteRecipient":
 		if e.ComplexityRoot.Mutation.DeleteRecipient == nil {
 			break
@@ -3913,6 +4194,39 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteRecipient(childComplexity, args["input"].(input.DeleteRecipientInput)), true
+	case "Mutation.deleteSource":
+		if e.ComplexityRoot.Mutation.DeleteSource == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteSource_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteSource(childComplexity, args["input"].(input.DeleteSourceInput)), true
+	case "Mutation.deleteSourceProfile":
+		if e.ComplexityRoot.Mutation.DeleteSourceProfile == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteSourceProfile_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteSourceProfile(childComplexity, args["input"].(input.DeleteSourceProfileInput)), true
+	case "Mutation.deleteTariff":
+		if e.ComplexityRoot.Mutation.DeleteTariff == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteTariff_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteTariff(childComplexity, args["input"].(input.DeleteTariffInput)), true
 	case "Mutation.deleteWebhook":
 		if e.ComplexityRoot.Mutation.DeleteWebhook == nil {
 			break
@@ -3946,6 +4260,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DisableWebhook(childComplexity, args["input"].(input.DisableWebhookInput)), true
+	case "Mutation.editAccessKey":
+		if e.ComplexityRoot.Mutation.EditAccessKey == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_editAccessKey_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EditAccessKey(childComplexity, args["input"].(input.EditAccessKeyInput)), true
 	case "Mutation.editAlert":
 		if e.ComplexityRoot.Mutation.EditAlert == nil {
 			break
@@ -4012,6 +4337,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EditSilence(childComplexity, args["input"].(input.EditSilenceInput)), true
+	case "Mutation.editSource":
+		if e.ComplexityRoot.Mutation.EditSource == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_editSource_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EditSource(childComplexity, args["input"].(input.EditSourceInput)), true
 	case "Mutation.editSubscriber":
 		if e.ComplexityRoot.Mutation.EditSubscriber == nil {
 			break
@@ -4100,6 +4436,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.MoveSubscriber(childComplexity, args["input"].(input.MoveSubscriberInput)), true
+	case "Mutation.pauseSource":
+		if e.ComplexityRoot.Mutation.PauseSource == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_pauseSource_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.PauseSource(childComplexity, args["input"].(input.PauseSourceInput)), true
 	case "Mutation.recordUsage":
 		if e.ComplexityRoot.Mutation.RecordUsage == nil {
 			break
@@ -4111,39 +4458,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RecordUsage(childComplexity, args["input"].(input.RecordUsageInput)), true
-	case "Mutation.removeCommandProvider":
-		if e.ComplexityRoot.Mutation.RemoveCommandProvider == nil {
+	case "Mutation.replaySourceRejects":
+		if e.ComplexityRoot.Mutation.ReplaySourceRejects == nil {
 			break
 		}
 
-		args, err := ec.field_Mutation_removeCommandProvider_args(ctx, rawArgs)
+		args, err := ec.field_Mutation_replaySourceRejects_args(ctx, rawArgs)
 		if err != nil {
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.RemoveCommandProvider(childComplexity, args["input"].(input.RemoveCommandProviderInput)), true
-	case "Mutation.removeGroup":
-		if e.ComplexityRoot.Mutation.RemoveGroup == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_removeGroup_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.RemoveGroup(childComplexity, args["input"].(input.RemoveGroupInput)), true
-	case "Mutation.removeTariff":
-		if e.ComplexityRoot.Mutation.RemoveTariff == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_removeTariff_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.RemoveTariff(childComplexity, args["input"].(input.RemoveTariffInput)), true
+		return e.ComplexityRoot.Mutation.ReplaySourceRejects(childComplexity, args["input"].(input.ReplaySourceRejectsInput)), true
 	case "Mutation.replayWebhookDeliveriesSince":
 		if e.ComplexityRoot.Mutation.ReplayWebhookDeliveriesSince == nil {
 			break
@@ -4188,6 +4513,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RestoreRecipient(childComplexity, args["input"].(input.RestoreRecipientInput)), true
+	case "Mutation.resumeSource":
+		if e.ComplexityRoot.Mutation.ResumeSource == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_resumeSource_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ResumeSource(childComplexity, args["input"].(input.ResumeSourceInput)), true
 	case "Mutation.retryCommand":
 		if e.ComplexityRoot.Mutation.RetryCommand == nil {
 			break
@@ -4210,6 +4546,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RevokeAccessKey(childComplexity, args["input"].(input.RevokeAccessKeyInput)), true
+	case "Mutation.rotateAccessKey":
+		if e.ComplexityRoot.Mutation.RotateAccessKey == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_rotateAccessKey_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RotateAccessKey(childComplexity, args["input"].(input.RotateAccessKeyInput)), true
+	case "Mutation.rotateSourceSecret":
+		if e.ComplexityRoot.Mutation.RotateSourceSecret == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_rotateSourceSecret_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RotateSourceSecret(childComplexity, args["input"].(input.RotateSourceSecretInput)), true
 	case "Mutation.rotateWebhookSecret":
 		if e.ComplexityRoot.Mutation.RotateWebhookSecret == nil {
 			break
@@ -4243,6 +4601,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.SetCommandProvider(childComplexity, args["input"].(input.SetCommandProviderInput)), true
+	case "Mutation.setSourceProfile":
+		if e.ComplexityRoot.Mutation.SetSourceProfile == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_setSourceProfile_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SetSourceProfile(childComplexity, args["input"].(input.SetSourceProfileInput)), true
 	case "Mutation.startSubscriberChange":
 		if e.ComplexityRoot.Mutation.StartSubscriberChange == nil {
 			break
@@ -4382,7 +4751,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Operation.Results(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["outcome"].(*bulk.Outcome)), true
+		return e.ComplexityRoot.Operation.Results(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Operation.skipped":
 		if e.ComplexityRoot.Operation.Skipped == nil {
 			break
@@ -4494,6 +4863,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OperationResult.Message(childComplexity), true
+	case "OperationResult.operation":
+		if e.ComplexityRoot.OperationResult.Operation == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationResult.Operation(childComplexity), true
 	case "OperationResult.outcome":
 		if e.ComplexityRoot.OperationResult.Outcome == nil {
 			break
@@ -4658,19 +5033,74 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ParentLink.Subscriber(childComplexity), true
 
-	case "Period.end":
+	case "PauseSourcePayload.source":
+		if e.ComplexityRoot.PauseSourcePayload.Source == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PauseSourcePayload.Source(childComplexity), true
+
+	case "Period.endsAt":
 		if e.ComplexityRoot.Period.End == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Period.End(childComplexity), true
-	case "Period.start":
+	case "Period.startsAt":
 		if e.ComplexityRoot.Period.Start == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Period.Start(childComplexity), true
 
+	case "PreviewedRecord.error":
+		if e.ComplexityRoot.PreviewedRecord.Error == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PreviewedRecord.Error(childComplexity), true
+	case "PreviewedRecord.field":
+		if e.ComplexityRoot.PreviewedRecord.Field == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PreviewedRecord.Field(childComplexity), true
+	case "PreviewedRecord.isSkipped":
+		if e.ComplexityRoot.PreviewedRecord.IsSkipped == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PreviewedRecord.IsSkipped(childComplexity), true
+	case "PreviewedRecord.payload":
+		if e.ComplexityRoot.PreviewedRecord.Payload == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PreviewedRecord.Payload(childComplexity), true
+	case "PreviewedRecord.place":
+		if e.ComplexityRoot.PreviewedRecord.Place == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PreviewedRecord.Place(childComplexity), true
+	case "PreviewedRecord.record":
+		if e.ComplexityRoot.PreviewedRecord.Record == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PreviewedRecord.Record(childComplexity), true
+
+	case "Query.accessKey":
+		if e.ComplexityRoot.Query.AccessKey == nil {
+			break
+		}
+
+		args, err := ec.field_Query_accessKey_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AccessKey(childComplexity, args["by"].(input.AccessKeyKey)), true
 	case "Query.accessKeys":
 		if e.ComplexityRoot.Query.AccessKeys == nil {
 			break
@@ -4681,7 +5111,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.AccessKeys(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+		return e.ComplexityRoot.Query.AccessKeys(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Query.alert":
 		if e.ComplexityRoot.Query.Alert == nil {
 			break
@@ -4737,6 +5167,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Alerts(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Query.auditEntry":
+		if e.ComplexityRoot.Query.AuditEntry == nil {
+			break
+		}
+
+		args, err := ec.field_Query_auditEntry_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuditEntry(childComplexity, args["by"].(input.AuditEntryKey)), true
 	case "Query.auditLog":
 		if e.ComplexityRoot.Query.AuditLog == nil {
 			break
@@ -4747,7 +5188,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.AuditLog(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any)), true
+		return e.ComplexityRoot.Query.AuditLog(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Query.command":
+		if e.ComplexityRoot.Query.Command == nil {
+			break
+		}
+
+		args, err := ec.field_Query_command_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Command(childComplexity, args["by"].(input.CommandKey)), true
 	case "Query.commandProvider":
 		if e.ComplexityRoot.Query.CommandProvider == nil {
 			break
@@ -4764,7 +5216,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Commands(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["state"].(*carrier.State), args["kind"].(*carrier.Kind), args["operationId"].(*string)), true
+		return e.ComplexityRoot.Query.Commands(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Query.company":
 		if e.ComplexityRoot.Query.Company == nil {
 			break
@@ -4880,7 +5332,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Group(childComplexity, args["groupId"].(int32)), true
+		return e.ComplexityRoot.Query.Group(childComplexity, args["by"].(input.GroupKey)), true
 	case "Query.groupList":
 		if e.ComplexityRoot.Query.GroupList == nil {
 			break
@@ -4902,7 +5354,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Groups(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+		return e.ComplexityRoot.Query.Groups(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 
 	case "Query.node":
 		if e.ComplexityRoot.Query.Node == nil {
@@ -4936,7 +5388,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Operation(childComplexity, args["operationId"].(string)), true
+		return e.ComplexityRoot.Query.Operation(childComplexity, args["by"].(input.OperationKey)), true
 	case "Query.operations":
 		if e.ComplexityRoot.Query.Operations == nil {
 			break
@@ -4947,7 +5399,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Operations(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+		return e.ComplexityRoot.Query.Operations(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Query.operator":
+		if e.ComplexityRoot.Query.Operator == nil {
+			break
+		}
+
+		args, err := ec.field_Query_operator_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Operator(childComplexity, args["by"].(input.OperatorKey)), true
 	case "Query.operators":
 		if e.ComplexityRoot.Query.Operators == nil {
 			break
@@ -4958,7 +5421,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Operators(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+		return e.ComplexityRoot.Query.Operators(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Query.previewAlert":
 		if e.ComplexityRoot.Query.PreviewAlert == nil {
 			break
@@ -4981,6 +5444,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.PreviewConditionAlert(childComplexity, args["input"].(input.CreateConditionAlertInput), args["days"].(int32)), true
+	case "Query.previewSourceProfile":
+		if e.ComplexityRoot.Query.PreviewSourceProfile == nil {
+			break
+		}
+
+		args, err := ec.field_Query_previewSourceProfile_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.PreviewSourceProfile(childComplexity, args["by"].(input.SourceProfileChoice), args["sample"].(string)), true
+	case "Query.recipient":
+		if e.ComplexityRoot.Query.Recipient == nil {
+			break
+		}
+
+		args, err := ec.field_Query_recipient_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Recipient(childComplexity, args["by"].(input.RecipientKey)), true
 	case "Query.recipientList":
 		if e.ComplexityRoot.Query.RecipientList == nil {
 			break
@@ -5002,7 +5487,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Recipients(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+		return e.ComplexityRoot.Query.Recipients(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Query.sessionCount":
 		if e.ComplexityRoot.Query.SessionCount == nil {
 			break
@@ -5014,6 +5499,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.SessionCount(childComplexity, args["startDate"].(string), args["endDate"].(string)), true
+	case "Query.silence":
+		if e.ComplexityRoot.Query.Silence == nil {
+			break
+		}
+
+		args, err := ec.field_Query_silence_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Silence(childComplexity, args["by"].(input.SilenceKey)), true
 	case "Query.silences":
 		if e.ComplexityRoot.Query.Silences == nil {
 			break
@@ -5024,7 +5520,68 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Silences(childComplexity, args["ended"].(*bool), args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+		return e.ComplexityRoot.Query.Silences(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Query.source":
+		if e.ComplexityRoot.Query.Source == nil {
+			break
+		}
+
+		args, err := ec.field_Query_source_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Source(childComplexity, args["by"].(input.SourceKey)), true
+	case "Query.sourceProfile":
+		if e.ComplexityRoot.Query.SourceProfile == nil {
+			break
+		}
+
+		args, err := ec.field_Query_sourceProfile_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.SourceProfile(childComplexity, args["name"].(string)), true
+	case "Query.sourceProfileVersions":
+		if e.ComplexityRoot.Query.SourceProfileVersions == nil {
+			break
+		}
+
+		args, err := ec.field_Query_sourceProfileVersions_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.SourceProfileVersions(childComplexity, args["profileName"].(string)), true
+	case "Query.sourceProfiles":
+		if e.ComplexityRoot.Query.SourceProfiles == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.SourceProfiles(childComplexity), true
+	case "Query.sourceRejects":
+		if e.ComplexityRoot.Query.SourceRejects == nil {
+			break
+		}
+
+		args, err := ec.field_Query_sourceRejects_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.SourceRejects(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Query.sources":
+		if e.ComplexityRoot.Query.Sources == nil {
+			break
+		}
+
+		args, err := ec.field_Query_sources_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Sources(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Query.subscriber":
 		if e.ComplexityRoot.Query.Subscriber == nil {
 			break
@@ -5035,7 +5592,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Subscriber(childComplexity, args["physicalId"].(string)), true
+		return e.ComplexityRoot.Query.Subscriber(childComplexity, args["by"].(input.SubscriberKey)), true
 	case "Query.subscriberDataUsage":
 		if e.ComplexityRoot.Query.SubscriberDataUsage == nil {
 			break
@@ -5101,7 +5658,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Tag(childComplexity, args["name"].(string)), true
+		return e.ComplexityRoot.Query.Tag(childComplexity, args["by"].(input.TagKey)), true
 	case "Query.tagList":
 		if e.ComplexityRoot.Query.TagList == nil {
 			break
@@ -5134,7 +5691,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Tags(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+		return e.ComplexityRoot.Query.Tags(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Query.tariff":
+		if e.ComplexityRoot.Query.Tariff == nil {
+			break
+		}
+
+		args, err := ec.field_Query_tariff_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Tariff(childComplexity, args["by"].(input.TariffKey)), true
 	case "Query.tariffs":
 		if e.ComplexityRoot.Query.Tariffs == nil {
 			break
@@ -5145,7 +5713,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Tariffs(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+		return e.ComplexityRoot.Query.Tariffs(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Query.user":
+		if e.ComplexityRoot.Query.User == nil {
+			break
+		}
+
+		args, err := ec.field_Query_user_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.User(childComplexity, args["by"].(input.UserKey)), true
 	case "Query.users":
 		if e.ComplexityRoot.Query.Users == nil {
 			break
@@ -5156,13 +5735,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Users(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+		return e.ComplexityRoot.Query.Users(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Query.viewer":
 		if e.ComplexityRoot.Query.Viewer == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Query.Viewer(childComplexity), true
+	case "Query.webhook":
+		if e.ComplexityRoot.Query.Webhook == nil {
+			break
+		}
+
+		args, err := ec.field_Query_webhook_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Webhook(childComplexity, args["by"].(input.WebhookKey)), true
 	case "Query.webhookDeliveries":
 		if e.ComplexityRoot.Query.WebhookDeliveries == nil {
 			break
@@ -5173,7 +5763,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.WebhookDeliveries(childComplexity, args["webhookId"].(*int32), args["state"].(*webhook.State), args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+		return e.ComplexityRoot.Query.WebhookDeliveries(childComplexity, args["webhookId"].(*int32), args["state"].(*domain.DeliveryState), args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Query.webhooks":
 		if e.ComplexityRoot.Query.Webhooks == nil {
 			break
@@ -5184,7 +5774,99 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Webhooks(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+		return e.ComplexityRoot.Query.Webhooks(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+
+	case "RadioCell.area":
+		if e.ComplexityRoot.RadioCell.Area == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RadioCell.Area(childComplexity), true
+	case "RadioCell.code":
+		if e.ComplexityRoot.RadioCell.Code == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RadioCell.Code(childComplexity), true
+	case "RadioCell.kind":
+		if e.ComplexityRoot.RadioCell.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RadioCell.Kind(childComplexity), true
+	case "RadioCell.network":
+		if e.ComplexityRoot.RadioCell.Network == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RadioCell.Network(childComplexity), true
+	case "RadioCell.number":
+		if e.ComplexityRoot.RadioCell.Number == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RadioCell.Number(childComplexity), true
+
+	case "ReadRecord.endedAt":
+		if e.ComplexityRoot.ReadRecord.EndedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReadRecord.EndedAt(childComplexity), true
+	case "ReadRecord.imsi":
+		if e.ComplexityRoot.ReadRecord.IMSI == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReadRecord.IMSI(childComplexity), true
+	case "ReadRecord.isCumulative":
+		if e.ComplexityRoot.ReadRecord.IsCumulative == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReadRecord.IsCumulative(childComplexity), true
+	case "ReadRecord.msisdn":
+		if e.ComplexityRoot.ReadRecord.MSISDN == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReadRecord.MSISDN(childComplexity), true
+	case "ReadRecord.mobileOriginated":
+		if e.ComplexityRoot.ReadRecord.MobileOriginated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReadRecord.MobileOriginated(childComplexity), true
+	case "ReadRecord.mobileTerminated":
+		if e.ComplexityRoot.ReadRecord.MobileTerminated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReadRecord.MobileTerminated(childComplexity), true
+	case "ReadRecord.physicalId":
+		if e.ComplexityRoot.ReadRecord.PhysicalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReadRecord.PhysicalID(childComplexity), true
+	case "ReadRecord.recordId":
+		if e.ComplexityRoot.ReadRecord.RecordID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReadRecord.RecordID(childComplexity), true
+	case "ReadRecord.sessionId":
+		if e.ComplexityRoot.ReadRecord.SessionID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReadRecord.SessionID(childComplexity), true
+	case "ReadRecord.startedAt":
+		if e.ComplexityRoot.ReadRecord.StartedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReadRecord.StartedAt(childComplexity), true
 
 	case "Recipient.alertIds":
 		if e.ComplexityRoot.Recipient.AlertIDs == nil {
@@ -5336,26 +6018,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RelatedItems.Profiles(childComplexity), true
 
-	case "RemoveCommandProviderPayload.provider":
-		if e.ComplexityRoot.RemoveCommandProviderPayload.Provider == nil {
+	case "ReplaySourceRejectsPayload.counts":
+		if e.ComplexityRoot.ReplaySourceRejectsPayload.Counts == nil {
 			break
 		}
 
-		return e.ComplexityRoot.RemoveCommandProviderPayload.Provider(childComplexity), true
-
-	case "RemoveGroupPayload.group":
-		if e.ComplexityRoot.RemoveGroupPayload.Group == nil {
-			break
-		}
-
-		return e.ComplexityRoot.RemoveGroupPayload.Group(childComplexity), true
-
-	case "RemoveTariffPayload.tariff":
-		if e.ComplexityRoot.RemoveTariffPayload.Tariff == nil {
-			break
-		}
-
-		return e.ComplexityRoot.RemoveTariffPayload.Tariff(childComplexity), true
+		return e.ComplexityRoot.ReplaySourceRejectsPayload.Counts(childComplexity), true
 
 	case "ReplayWebhookDeliveriesSincePayload.replayed":
 		if e.ComplexityRoot.ReplayWebhookDeliveriesSincePayload.Replayed == nil {
@@ -5397,6 +6065,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RestoreRecipientPayload.Recipient(childComplexity), true
 
+	case "ResumeSourcePayload.source":
+		if e.ComplexityRoot.ResumeSourcePayload.Source == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ResumeSourcePayload.Source(childComplexity), true
+
 	case "RetryCommandPayload.command":
 		if e.ComplexityRoot.RetryCommandPayload.Command == nil {
 			break
@@ -5410,6 +6085,38 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RevokeAccessKeyPayload.AccessKey(childComplexity), true
+
+	case "RotateAccessKeyPayload.accessKey":
+		if e.ComplexityRoot.RotateAccessKeyPayload.AccessKey == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RotateAccessKeyPayload.AccessKey(childComplexity), true
+	case "RotateAccessKeyPayload.old":
+		if e.ComplexityRoot.RotateAccessKeyPayload.Old == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RotateAccessKeyPayload.Old(childComplexity), true
+	case "RotateAccessKeyPayload.secret":
+		if e.ComplexityRoot.RotateAccessKeyPayload.Secret == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RotateAccessKeyPayload.Secret(childComplexity), true
+
+	case "RotateSourceSecretPayload.secret":
+		if e.ComplexityRoot.RotateSourceSecretPayload.Secret == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RotateSourceSecretPayload.Secret(childComplexity), true
+	case "RotateSourceSecretPayload.source":
+		if e.ComplexityRoot.RotateSourceSecretPayload.Source == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RotateSourceSecretPayload.Source(childComplexity), true
 
 	case "RotateWebhookSecretPayload.secret":
 		if e.ComplexityRoot.RotateWebhookSecretPayload.Secret == nil {
@@ -5449,6 +6156,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Session.Cause(childComplexity), true
+	case "Session.cell":
+		if e.ComplexityRoot.Session.Cell == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Session.Cell(childComplexity), true
 	case "Session.endedAt":
 		if e.ComplexityRoot.Session.EndedAt == nil {
 			break
@@ -5622,6 +6335,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SetCommandProviderPayload.Secret(childComplexity), true
 
+	case "SetSourceProfilePayload.profile":
+		if e.ComplexityRoot.SetSourceProfilePayload.Profile == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SetSourceProfilePayload.Profile(childComplexity), true
+
 	case "Silence.alertIds":
 		if e.ComplexityRoot.Silence.AlertIDs == nil {
 			break
@@ -5664,6 +6384,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Silence.IsActive(childComplexity), true
+	case "Silence.isEnded":
+		if e.ComplexityRoot.Silence.IsEnded == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Silence.IsEnded(childComplexity), true
 	case "Silence.occurrences":
 		if e.ComplexityRoot.Silence.Occurrences == nil {
 			break
@@ -5750,13 +6476,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SilenceEdge.Node(childComplexity), true
 
-	case "SilenceOccurrence.end":
+	case "SilenceOccurrence.endsAt":
 		if e.ComplexityRoot.SilenceOccurrence.End == nil {
 			break
 		}
 
 		return e.ComplexityRoot.SilenceOccurrence.End(childComplexity), true
-	case "SilenceOccurrence.start":
+	case "SilenceOccurrence.startsAt":
 		if e.ComplexityRoot.SilenceOccurrence.Start == nil {
 			break
 		}
@@ -5781,6 +6507,339 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.SilenceWindow.Weekday(childComplexity), true
+
+	case "Source.authentication":
+		if e.ComplexityRoot.Source.Authentication == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Source.Authentication(childComplexity), true
+	case "Source.counts":
+		if e.ComplexityRoot.Source.Counts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Source.Counts(childComplexity), true
+	case "Source.createdAt":
+		if e.ComplexityRoot.Source.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Source.CreatedAt(childComplexity), true
+	case "Source.id":
+		if e.ComplexityRoot.Source.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Source.ID(childComplexity), true
+	case "Source.name":
+		if e.ComplexityRoot.Source.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Source.Name(childComplexity), true
+	case "Source.path":
+		if e.ComplexityRoot.Source.Path == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Source.Path(childComplexity), true
+	case "Source.pausedAt":
+		if e.ComplexityRoot.Source.PausedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Source.PausedAt(childComplexity), true
+	case "Source.previousSecretUntil":
+		if e.ComplexityRoot.Source.PreviousUntil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Source.PreviousUntil(childComplexity), true
+	case "Source.profileName":
+		if e.ComplexityRoot.Source.Profile == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Source.Profile(childComplexity), true
+	case "Source.receivedAt":
+		if e.ComplexityRoot.Source.ReceivedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Source.ReceivedAt(childComplexity), true
+	case "Source.signatureHeader":
+		if e.ComplexityRoot.Source.SignatureHeader == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Source.SignatureHeader(childComplexity), true
+
+	case "SourceConnection.edges":
+		if e.ComplexityRoot.SourceConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceConnection.Edges(childComplexity), true
+	case "SourceConnection.nodes":
+		if e.ComplexityRoot.SourceConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceConnection.Nodes(childComplexity), true
+	case "SourceConnection.pageInfo":
+		if e.ComplexityRoot.SourceConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceConnection.PageInfo(childComplexity), true
+	case "SourceConnection.totalCount":
+		if e.ComplexityRoot.SourceConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceConnection.TotalCount(childComplexity), true
+
+	case "SourceCounts.accepted":
+		if e.ComplexityRoot.SourceCounts.Accepted == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceCounts.Accepted(childComplexity), true
+	case "SourceCounts.duplicates":
+		if e.ComplexityRoot.SourceCounts.Duplicates == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceCounts.Duplicates(childComplexity), true
+	case "SourceCounts.rejected":
+		if e.ComplexityRoot.SourceCounts.Rejected == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceCounts.Rejected(childComplexity), true
+	case "SourceCounts.skipped":
+		if e.ComplexityRoot.SourceCounts.Skipped == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceCounts.Skipped(childComplexity), true
+	case "SourceCounts.waiting":
+		if e.ComplexityRoot.SourceCounts.Waiting == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceCounts.Waiting(childComplexity), true
+
+	case "SourceEdge.cursor":
+		if e.ComplexityRoot.SourceEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceEdge.Cursor(childComplexity), true
+	case "SourceEdge.node":
+		if e.ComplexityRoot.SourceEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceEdge.Node(childComplexity), true
+
+	case "SourceFieldExpression.expression":
+		if e.ComplexityRoot.SourceFieldExpression.Expression == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceFieldExpression.Expression(childComplexity), true
+	case "SourceFieldExpression.field":
+		if e.ComplexityRoot.SourceFieldExpression.Field == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceFieldExpression.Field(childComplexity), true
+
+	case "SourceProfile.changedAt":
+		if e.ComplexityRoot.SourceProfile.ChangedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceProfile.ChangedAt(childComplexity), true
+	case "SourceProfile.counters":
+		if e.ComplexityRoot.SourceProfile.Counters == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceProfile.Counters(childComplexity), true
+	case "SourceProfile.dateFormats":
+		if e.ComplexityRoot.SourceProfile.DateFormats == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceProfile.DateFormats(childComplexity), true
+	case "SourceProfile.delimiter":
+		if e.ComplexityRoot.SourceProfile.Delimiter == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceProfile.Delimiter(childComplexity), true
+	case "SourceProfile.description":
+		if e.ComplexityRoot.SourceProfile.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceProfile.Description(childComplexity), true
+	case "SourceProfile.direction":
+		if e.ComplexityRoot.SourceProfile.Direction == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceProfile.Direction(childComplexity), true
+	case "SourceProfile.fields":
+		if e.ComplexityRoot.SourceProfile.Fields == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceProfile.Fields(childComplexity), true
+	case "SourceProfile.format":
+		if e.ComplexityRoot.SourceProfile.Format == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceProfile.Format(childComplexity), true
+	case "SourceProfile.isReady":
+		if e.ComplexityRoot.SourceProfile.IsReady == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceProfile.IsReady(childComplexity), true
+	case "SourceProfile.name":
+		if e.ComplexityRoot.SourceProfile.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceProfile.Name(childComplexity), true
+	case "SourceProfile.records":
+		if e.ComplexityRoot.SourceProfile.Records == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceProfile.Records(childComplexity), true
+	case "SourceProfile.skip":
+		if e.ComplexityRoot.SourceProfile.Skip == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceProfile.Skip(childComplexity), true
+	case "SourceProfile.timeZone":
+		if e.ComplexityRoot.SourceProfile.TimeZone == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceProfile.TimeZone(childComplexity), true
+	case "SourceProfile.unit":
+		if e.ComplexityRoot.SourceProfile.Unit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceProfile.Unit(childComplexity), true
+	case "SourceProfile.version":
+		if e.ComplexityRoot.SourceProfile.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceProfile.Version(childComplexity), true
+
+	case "SourceReject.field":
+		if e.ComplexityRoot.SourceReject.Field == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceReject.Field(childComplexity), true
+	case "SourceReject.firstAt":
+		if e.ComplexityRoot.SourceReject.FirstAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceReject.FirstAt(childComplexity), true
+	case "SourceReject.id":
+		if e.ComplexityRoot.SourceReject.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceReject.ID(childComplexity), true
+	case "SourceReject.isReplayable":
+		if e.ComplexityRoot.SourceReject.IsRecord == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceReject.IsRecord(childComplexity), true
+	case "SourceReject.lastAt":
+		if e.ComplexityRoot.SourceReject.LastAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceReject.LastAt(childComplexity), true
+	case "SourceReject.payload":
+		if e.ComplexityRoot.SourceReject.Payload == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceReject.Payload(childComplexity), true
+	case "SourceReject.reason":
+		if e.ComplexityRoot.SourceReject.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceReject.Reason(childComplexity), true
+	case "SourceReject.sourceName":
+		if e.ComplexityRoot.SourceReject.SourceName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceReject.SourceName(childComplexity), true
+	case "SourceReject.times":
+		if e.ComplexityRoot.SourceReject.Times == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceReject.Times(childComplexity), true
+
+	case "SourceRejectConnection.edges":
+		if e.ComplexityRoot.SourceRejectConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceRejectConnection.Edges(childComplexity), true
+	case "SourceRejectConnection.nodes":
+		if e.ComplexityRoot.SourceRejectConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceRejectConnection.Nodes(childComplexity), true
+	case "SourceRejectConnection.pageInfo":
+		if e.ComplexityRoot.SourceRejectConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceRejectConnection.PageInfo(childComplexity), true
+	case "SourceRejectConnection.totalCount":
+		if e.ComplexityRoot.SourceRejectConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceRejectConnection.TotalCount(childComplexity), true
+
+	case "SourceRejectEdge.cursor":
+		if e.ComplexityRoot.SourceRejectEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceRejectEdge.Cursor(childComplexity), true
+	case "SourceRejectEdge.node":
+		if e.ComplexityRoot.SourceRejectEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceRejectEdge.Node(childComplexity), true
 
 	case "StartSubscriberChangePayload.isInventoryOnly":
 		if e.ComplexityRoot.StartSubscriberChangePayload.IsInventoryOnly == nil {
@@ -5811,7 +6870,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Subscriber.Commands(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["state"].(*carrier.State), args["kind"].(*carrier.Kind)), true
+		return e.ComplexityRoot.Subscriber.Commands(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Subscriber.connectionDate":
 		if e.ComplexityRoot.Subscriber.ConnectionDate == nil {
 			break
@@ -5848,6 +6907,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Subscriber.ExpiryDate(childComplexity), true
+	case "Subscriber.fixedIpAddress":
+		if e.ComplexityRoot.Subscriber.FixedIPAddress == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Subscriber.FixedIPAddress(childComplexity), true
 	case "Subscriber.group":
 		if e.ComplexityRoot.Subscriber.Group == nil {
 			break
@@ -5920,6 +6985,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Subscriber.NumberOfTags(childComplexity), true
+	case "Subscriber.operationResults":
+		if e.ComplexityRoot.Subscriber.OperationResults == nil {
+			break
+		}
+
+		args, err := ec.field_Subscriber_operationResults_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscriber.OperationResults(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Subscriber.operator":
 		if e.ComplexityRoot.Subscriber.Operator == nil {
 			break
@@ -6586,7 +7662,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UsageTotals.Total(childComplexity), true
 
-	case "User.disabled":
+	case "User.isDisabled":
 		if e.ComplexityRoot.User.Disabled == nil {
 			break
 		}
@@ -6926,6 +8002,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.WebhookDelivery.Attempts(childComplexity), true
+	case "WebhookDelivery.channel":
+		if e.ComplexityRoot.WebhookDelivery.Channel == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.Channel(childComplexity), true
 	case "WebhookDelivery.createdAt":
 		if e.ComplexityRoot.WebhookDelivery.CreatedAt == nil {
 			break
@@ -6998,6 +8080,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.WebhookDelivery.Webhook(childComplexity), true
+	case "WebhookDelivery.recipientName":
+		if e.ComplexityRoot.WebhookDelivery.WebhookName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.WebhookName(childComplexity), true
 
 	case "WebhookDeliveryConnection.edges":
 		if e.ComplexityRoot.WebhookDeliveryConnection.Edges == nil {
@@ -7058,6 +8146,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputAccessKeyFilter,
+		ec.unmarshalInputAccessKeyKey,
+		ec.unmarshalInputAccessKeyOrder,
+		ec.unmarshalInputAccessKeyScopeInput,
 		ec.unmarshalInputAlertBoundaryFilter,
 		ec.unmarshalInputAlertFilter,
 		ec.unmarshalInputAlertLogFilter,
@@ -7065,12 +8157,18 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAlertOrder,
 		ec.unmarshalInputAlertRuleTypeFilter,
 		ec.unmarshalInputAttachTagInput,
+		ec.unmarshalInputAuditEntryKey,
 		ec.unmarshalInputAuditFilter,
+		ec.unmarshalInputAuditOrder,
 		ec.unmarshalInputBarSubscriberInput,
 		ec.unmarshalInputBooleanFilter,
 		ec.unmarshalInputCancelCommandInput,
 		ec.unmarshalInputCancelOperationInput,
-		ec.unmarshalInputChooseRecipientAlertsInput,
+		ec.unmarshalInputCommandFilter,
+		ec.unmarshalInputCommandKey,
+		ec.unmarshalInputCommandKindFilter,
+		ec.unmarshalInputCommandOrder,
+		ec.unmarshalInputCommandStateFilter,
 		ec.unmarshalInputConditionInput,
 		ec.unmarshalInputConditionKindFilter,
 		ec.unmarshalInputConditionLogFilter,
@@ -7082,23 +8180,31 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateGroupInput,
 		ec.unmarshalInputCreateRecipientInput,
 		ec.unmarshalInputCreateSilenceInput,
+		ec.unmarshalInputCreateSourceInput,
 		ec.unmarshalInputCreateSubscriberInput,
 		ec.unmarshalInputCreateTariffInput,
 		ec.unmarshalInputCreateUserInput,
 		ec.unmarshalInputCreateWebhookInput,
 		ec.unmarshalInputDateTimeFilter,
 		ec.unmarshalInputDeleteAlertInput,
+		ec.unmarshalInputDeleteCommandProviderInput,
 		ec.unmarshalInputDeleteConditionAlertInput,
+		ec.unmarshalInputDeleteGroupInput,
 		ec.unmarshalInputDeleteRecipientInput,
+		ec.unmarshalInputDeleteSourceInput,
+		ec.unmarshalInputDeleteSourceProfileInput,
+		ec.unmarshalInputDeleteTariffInput,
 		ec.unmarshalInputDeleteWebhookInput,
 		ec.unmarshalInputDetachTagInput,
 		ec.unmarshalInputDisableWebhookInput,
+		ec.unmarshalInputEditAccessKeyInput,
 		ec.unmarshalInputEditAlertInput,
 		ec.unmarshalInputEditConditionAlertInput,
 		ec.unmarshalInputEditGroupInput,
 		ec.unmarshalInputEditGroupInventoryInput,
 		ec.unmarshalInputEditRecipientInput,
 		ec.unmarshalInputEditSilenceInput,
+		ec.unmarshalInputEditSourceInput,
 		ec.unmarshalInputEditSubscriberInput,
 		ec.unmarshalInputEditSubscriberInventoryInput,
 		ec.unmarshalInputEditTariffInput,
@@ -7106,44 +8212,103 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEditWebhookInput,
 		ec.unmarshalInputEnableWebhookInput,
 		ec.unmarshalInputEndSilenceInput,
+		ec.unmarshalInputFeedElementFilter,
+		ec.unmarshalInputFeedElementOrder,
+		ec.unmarshalInputFeedRejectFilter,
+		ec.unmarshalInputFeedRejectOrder,
+		ec.unmarshalInputGroupFilter,
+		ec.unmarshalInputGroupKey,
+		ec.unmarshalInputGroupOrder,
 		ec.unmarshalInputIntFilter,
 		ec.unmarshalInputMoveSubscriberInput,
 		ec.unmarshalInputNetworkStateFilter,
+		ec.unmarshalInputOperationErrorPolicyFilter,
+		ec.unmarshalInputOperationFilter,
+		ec.unmarshalInputOperationKey,
+		ec.unmarshalInputOperationOrder,
+		ec.unmarshalInputOperationOutcomeFilter,
+		ec.unmarshalInputOperationResultFilter,
+		ec.unmarshalInputOperationResultOrder,
+		ec.unmarshalInputOperationStateFilter,
+		ec.unmarshalInputOperatorFilter,
+		ec.unmarshalInputOperatorKey,
+		ec.unmarshalInputOperatorOrder,
 		ec.unmarshalInputParentFilter,
 		ec.unmarshalInputParentInput,
+		ec.unmarshalInputPauseSourceInput,
 		ec.unmarshalInputProfilesFilter,
+		ec.unmarshalInputRecipientFilter,
+		ec.unmarshalInputRecipientKey,
+		ec.unmarshalInputRecipientOrder,
+		ec.unmarshalInputRecipientScopeInput,
 		ec.unmarshalInputRecordUsageInput,
 		ec.unmarshalInputRelatedItemsFilter,
-		ec.unmarshalInputRemoveCommandProviderInput,
-		ec.unmarshalInputRemoveGroupInput,
-		ec.unmarshalInputRemoveTariffInput,
+		ec.unmarshalInputReplaySourceRejectsInput,
 		ec.unmarshalInputReplayWebhookDeliveriesSinceInput,
 		ec.unmarshalInputReplayWebhookDeliveryInput,
 		ec.unmarshalInputReportCommandInput,
 		ec.unmarshalInputRestoreRecipientInput,
+		ec.unmarshalInputResumeSourceInput,
 		ec.unmarshalInputRetryCommandInput,
 		ec.unmarshalInputRevokeAccessKeyInput,
+		ec.unmarshalInputRotateAccessKeyInput,
+		ec.unmarshalInputRotateSourceSecretInput,
 		ec.unmarshalInputRotateWebhookSecretInput,
 		ec.unmarshalInputSendTestAlertInput,
 		ec.unmarshalInputSessionFilter,
 		ec.unmarshalInputSessionOrder,
 		ec.unmarshalInputSetCommandProviderInput,
 		ec.unmarshalInputSetFilter,
+		ec.unmarshalInputSetSourceProfileInput,
+		ec.unmarshalInputSilenceFilter,
+		ec.unmarshalInputSilenceKey,
+		ec.unmarshalInputSilenceOrder,
+		ec.unmarshalInputSilenceScopeInput,
+		ec.unmarshalInputSilenceTimesInput,
 		ec.unmarshalInputSilenceWindowInput,
+		ec.unmarshalInputSourceAuthenticationFilter,
+		ec.unmarshalInputSourceFieldExpressionInput,
+		ec.unmarshalInputSourceFilter,
+		ec.unmarshalInputSourceKey,
+		ec.unmarshalInputSourceOrder,
+		ec.unmarshalInputSourceProfileChoice,
+		ec.unmarshalInputSourceProfileInput,
+		ec.unmarshalInputSourceRejectFilter,
+		ec.unmarshalInputSourceRejectOrder,
 		ec.unmarshalInputStartSubscriberChangeInput,
 		ec.unmarshalInputStringFilter,
 		ec.unmarshalInputSubscriberChange,
 		ec.unmarshalInputSubscriberChangeRow,
 		ec.unmarshalInputSubscriberFilter,
+		ec.unmarshalInputSubscriberKey,
 		ec.unmarshalInputSubscriberKindFilter,
 		ec.unmarshalInputSubscriberOrder,
 		ec.unmarshalInputSubscriberTypeFilter,
+		ec.unmarshalInputSuppressionReasonFilter,
+		ec.unmarshalInputTagFilter,
+		ec.unmarshalInputTagKey,
+		ec.unmarshalInputTagOrder,
 		ec.unmarshalInputTagsFilter,
+		ec.unmarshalInputTariffFilter,
+		ec.unmarshalInputTariffKey,
+		ec.unmarshalInputTariffOrder,
 		ec.unmarshalInputTerminateSubscriberInput,
 		ec.unmarshalInputTestWebhookInput,
 		ec.unmarshalInputUnbarSubscriberInput,
 		ec.unmarshalInputUndoOperationInput,
 		ec.unmarshalInputUsageRecordInput,
+		ec.unmarshalInputUserFilter,
+		ec.unmarshalInputUserKey,
+		ec.unmarshalInputUserOrder,
+		ec.unmarshalInputUserScopeInput,
+		ec.unmarshalInputWaitingUsageFilter,
+		ec.unmarshalInputWaitingUsageOrder,
+		ec.unmarshalInputWebhookDisabledReasonFilter,
+		ec.unmarshalInputWebhookFilter,
+		ec.unmarshalInputWebhookFormatFilter,
+		ec.unmarshalInputWebhookKey,
+		ec.unmarshalInputWebhookOrder,
+		ec.unmarshalInputWebhookScopeInput,
 	)
 	first := true
 
@@ -7237,6 +8402,10 @@ func newExecutionContext(
 
 var sources = []*ast.Source{
 	{Name: "../schema/access.graphqls", Input: `extend type Query {
+  "One user; null where the caller sees none such."
+  user("Which one." by: UserKey!): User @requires(permissions: [VIEW_A_USERS_DETAILS])
+  "One access key; null where the caller sees none such."
+  accessKey("Which one." by: AccessKeyKey!): AccessKey @requires(permissions: [MANAGE_ACCESS_KEYS])
   "The users of the company, ordered by e-mail."
   users(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -7247,6 +8416,10 @@ var sources = []*ast.Source{
     last: Int
     "Go back before this cursor."
     before: String
+    "Only those that fit."
+    filter: UserFilter
+    "In this order, by email when missing; email breaks ties."
+    orderBy: [UserOrder!]
   ): UserConnection @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
   "The access keys of the company, newest first."
   accessKeys(
@@ -7258,6 +8431,10 @@ var sources = []*ast.Source{
     last: Int
     "Go back before this cursor."
     before: String
+    "Only those that fit."
+    filter: AccessKeyFilter
+    "In this order, the newest first when missing; accessKeyId breaks ties."
+    orderBy: [AccessKeyOrder!]
   ): AccessKeyConnection @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
 }
 
@@ -7274,6 +8451,13 @@ extend type Mutation {
   editUser(input: EditUserInput!): EditUserPayload @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Makes an access key of a user. The secret is shown in this answer only."
   createAccessKey(input: CreateAccessKeyInput!): CreateAccessKeyPayload @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
+  "Changes what an access key is called."
+  editAccessKey(input: EditAccessKeyInput!): EditAccessKeyPayload @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
+  """
+  Makes a key that takes over from another: of the same user, name, purpose and permissions. Both work until the old one ends, at the time that is
+  given. The caller needs every permission that the key passes on. The secret is shown in this answer only.
+  """
+  rotateAccessKey(input: RotateAccessKeyInput!): RotateAccessKeyPayload @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
   "Ends an access key and all tokens made with it, within five seconds."
   revokeAccessKey(input: RevokeAccessKeyInput!): RevokeAccessKeyPayload @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
 }
@@ -7287,7 +8471,7 @@ type User implements Node {
   "The permissions of the account."
   permissions: [Permission!]!
   "Whether the account is disabled."
-  disabled: Boolean!
+  isDisabled: Boolean!
   "The groups that the user is attached to; empty for a user of the whole company."
   groups: [Group!] @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
 }
@@ -7298,6 +8482,12 @@ type AccessKey implements Node {
   id: ID!
   "The identifier; the client_id of the exchange."
   accessKeyId: String!
+  "What it is called; empty when nobody has named it."
+  name: String!
+  "What uses it, and what for."
+  purpose: String!
+  "The identifier of the key that it took over from; null for a key that was made anew."
+  rotatedFrom: String
   "The e-mail address of the user."
   userEmail: String!
   "The permissions that the key passes on."
@@ -7321,7 +8511,7 @@ type UserConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "A user in a page."
@@ -7341,7 +8531,7 @@ type AccessKeyConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "An access key in a page."
@@ -7356,10 +8546,42 @@ type AccessKeyEdge {
 input CreateAccessKeyInput {
   "The e-mail address of a user of the company."
   userEmail: String!
-  "The permissions that the key passes on; all of the user's when missing. Never more than the caller has."
-  scopes: [Permission!]
+  "The permissions that the key passes on. Never more than the caller has."
+  scope: AccessKeyScopeInput!
   "How many days it lives, 1 to 3650."
   lifetimeDays: Int! = 365
+  "What the key is called, at most 256 characters."
+  name: String! = ""
+  "What uses it, and what for; at most 256 characters."
+  purpose: String! = ""
+}
+
+"What an access key is called from now on. What is missing stays."
+input EditAccessKeyInput {
+  "The identifier of the key."
+  accessKeyId: String!
+  "What the key is called, at most 256 characters."
+  name: String
+  "What uses it, and what for; at most 256 characters."
+  purpose: String
+}
+
+"Which key is rotated, and how long the old one goes on."
+input RotateAccessKeyInput {
+  "The identifier of the key. It must not have ended."
+  accessKeyId: String!
+  "When the old key ends; in the future. One that ends before that stays with it."
+  oldEndsAt: DateTime!
+  "How many days the new key lives, 1 to 3650."
+  lifetimeDays: Int! = 365
+}
+
+"Which permissions an access key passes on."
+input AccessKeyScopeInput @oneOf {
+  "true: all that the user has when the key is made, of those that the caller has."
+  all: Boolean
+  "These, at least one."
+  permissions: [Permission!]
 }
 
 "Which key to end."
@@ -7376,6 +8598,22 @@ type CreateAccessKeyPayload {
   secret: String!
 }
 
+"What naming an access key gave."
+type EditAccessKeyPayload {
+  "The key as it is now."
+  accessKey: AccessKey!
+}
+
+"What rotating gave."
+type RotateAccessKeyPayload {
+  "The new key."
+  accessKey: AccessKey!
+  "The secret of the new key; the client_secret of the exchange. It cannot be read again."
+  secret: String!
+  "The old key, with when it ends now."
+  old: AccessKey!
+}
+
 "What revoking gave."
 type RevokeAccessKeyPayload {
   "The key as it is now."
@@ -7388,10 +8626,18 @@ input CreateUserInput {
   email: String!
   "The permissions of the account."
   permissions: [Permission!]!
-  "The groups that the user is attached to; none for a user of the whole company. At most 1000."
-  groups: [Int!]! = []
+  "What the user sees."
+  scope: UserScopeInput!
   "Whether the account is disabled."
-  disabled: Boolean! = false
+  isDisabled: Boolean! = false
+}
+
+"What a user sees."
+input UserScopeInput @oneOf {
+  "true: the whole company."
+  all: Boolean
+  "The subscribers of these groups, 1 to 1000: the user is attached to them, and to no others."
+  groupIds: [Int!]
 }
 
 "What adding a user gave."
@@ -7406,16 +8652,32 @@ input EditUserInput {
   userEmail: String!
   "All permissions that the account has from now on."
   permissions: [Permission!]
-  "All groups that the user is attached to from now on; an empty list for a user of the whole company. At most 1000."
-  groups: [Int!]
+  "What the user sees from now on."
+  scope: UserScopeInput
   "Whether the account is disabled."
-  disabled: Boolean
+  isDisabled: Boolean
 }
 
 "What editing a user gave."
 type EditUserPayload {
   "The user as it is now."
   user: User!
+}
+
+"Names a user."
+input UserKey @oneOf {
+  "The global id."
+  id: ID
+  "The e-mail address, in lower case."
+  email: String
+}
+
+"Names an access key."
+input AccessKeyKey @oneOf {
+  "The global id."
+  id: ID
+  "The identifier."
+  accessKeyId: String
 }
 `, BuiltIn: false},
 	{Name: "../schema/alert.graphqls", Input: `extend type Query {
@@ -7446,7 +8708,7 @@ type EditUserPayload {
     filter: String
     "Such as: dateCreated DESC."
     orderBy: String
-  ): AlertList @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  ): AlertList @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use alerts.")
   "When an alert would have fired on usage of the past. Nothing is kept."
   previewAlert(
     "The alert to try."
@@ -7455,7 +8717,7 @@ type EditUserPayload {
     startDate: String!
     "Up to this date, which counts in, or date-time. At most 100,000 hours."
     endDate: String!
-  ): AlertPreview @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
+  ): AlertPreview @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull @price(units: 10, times: ["startDate", "endDate"])
   "Why an alert has or has not fired in the current billing period, for a subscriber or for a group."
   explainAlert(
     "The identifier of the alert."
@@ -7464,7 +8726,7 @@ type EditUserPayload {
     physicalId: String
     "The group in question, for an alert on combined usage."
     groupId: Int
-  ): AlertExplanation @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  ): AlertExplanation @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull @price(units: 50)
 }
 
 extend type Mutation {
@@ -7659,7 +8921,7 @@ type AlertConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "An alert in a page."
@@ -7675,7 +8937,7 @@ type AlertList {
   "The alerts."
   items: [Alert!]!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "Which alerts are wanted. All conditions must hold; none wants everything."
@@ -7808,7 +9070,7 @@ type DeleteAlertPayload {
     filter: String
     "Such as: dateCreated ASC."
     orderBy: String
-  ): AlertLogList @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
+  ): AlertLogList @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use alertLog.")
 }
 
 "Usage exceeded a threshold. The entry stays when the alert is deleted."
@@ -7851,40 +9113,6 @@ type AlertLogEntry implements Node {
   deliveries: [AlertDelivery!] @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
-"How a notification fares at one recipient."
-type AlertDelivery {
-  "The recipient; null when it is deleted."
-  recipient: Recipient
-  "The address when the alert fired."
-  email: String!
-  "How far it has come."
-  state: MailState!
-  "How often a worker took its mail to send it."
-  attempts: Int!
-  "When it was sent or given up; null before."
-  finishedAt: DateTime
-  "What went wrong last; empty when nothing did."
-  lastError: String!
-}
-
-"How far a mail, or a notification on its way into one, has come."
-enum MailState {
-  "It waits for others to the same recipient, to be one mail with them."
-  WAITING
-  "It is about to be sent, or to be sent again."
-  QUEUED
-  "A mail server has accepted it."
-  SENT
-  "It was given up."
-  FAILED
-  "The recipient was deleted, or unsubscribed, before it was sent."
-  CANCELLED
-  "No mail goes to the address any more."
-  SUPPRESSED
-  "A silence covered the alert, so nobody was notified."
-  SILENCED
-}
-
 "A page of the alert log."
 type AlertLogConnection {
   "The entries with their cursors."
@@ -7894,7 +9122,7 @@ type AlertLogConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "An entry in a page of the alert log."
@@ -7910,7 +9138,7 @@ type AlertLogList {
   "The entries."
   items: [AlertLogEntry!]!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "Which entries are wanted. All conditions must hold; none wants everything."
@@ -7994,7 +9222,7 @@ enum AlertLogOrderField {
     startDate: String!
     "The first instant after the span; of a date its whole day, in UTC. At most 100,000 hours."
     endDate: String!
-  ): DataUsageByDirection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  ): DataUsageByDirection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and its usage.")
   "Usage of a subscriber by direction and hour."
   subscriberDataUsage(
     "ICCID, device EUI or IMEI."
@@ -8003,21 +9231,21 @@ enum AlertLogOrderField {
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): DataUsageByDirection @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
+  ): DataUsageByDirection @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use subscriber and its usage.")
   "Usage of the company by subscriber, all of them in one answer."
   dataUsageBySubscriber(
     "The first instant, as in dataUsage."
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): DataUsageBySubscriber @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  ): DataUsageBySubscriber @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and topSubscribers of its usage.")
   "The number of sessions of the company that began in each hour."
   sessionCount(
     "The first instant, as in dataUsage."
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): SessionCount @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  ): SessionCount @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and sessionCount of its usage.")
   "The number of sessions of a subscriber that began in each hour."
   subscriberSessionCount(
     "ICCID, device EUI or IMEI."
@@ -8026,21 +9254,21 @@ enum AlertLogOrderField {
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): SessionCount @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
+  ): SessionCount @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use subscriber and sessionCount of its usage.")
   "Usage of the company by network protocol and hour."
   dataUsageByNetworkProtocol(
     "The first instant, as in dataUsage."
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): DataUsageByNetworkProtocol @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  ): DataUsageByNetworkProtocol @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and the breakdown of its usage.")
   "Usage of the company by IP address."
   dataUsageByIpAddress(
     "The first instant, as in dataUsage."
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): DataUsageByIpAddress @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  ): DataUsageByIpAddress @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and the breakdown of its usage.")
   "Usage of a subscriber by IP address."
   subscriberDataUsageByIpAddress(
     "ICCID, device EUI or IMEI."
@@ -8049,7 +9277,7 @@ enum AlertLogOrderField {
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): DataUsageByIpAddress @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
+  ): DataUsageByIpAddress @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use subscriber and the breakdown of its usage.")
 }
 
 "An object whose keys are data: hours, protocols, addresses. Numbers in it are decimal strings."
@@ -8092,6 +9320,8 @@ type DataUsageByIpAddress {
 }
 `, BuiltIn: false},
 	{Name: "../schema/audit.graphqls", Input: `extend type Query {
+  "One entry of the audit log; null where the caller sees none such."
+  auditEntry("Which one." by: AuditEntryKey!): AuditEntry @requires(permissions: [VIEW_A_USERS_DETAILS])
   "Who did what in the company, the newest first. Not for users of groups."
   auditLog(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -8104,6 +9334,8 @@ type DataUsageByIpAddress {
     before: String
     "Only those that fit."
     filter: AuditFilter
+    "In this order, the newest first when missing."
+    orderBy: [AuditOrder!]
   ): AuditConnection @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
@@ -8156,7 +9388,7 @@ type AuditConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "An entry in a page of the audit log."
@@ -8167,40 +9399,20 @@ type AuditEdge {
   node: AuditEntry!
 }
 
-"Which entries are wanted. All conditions must hold; none wants everything."
-input AuditFilter {
-  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
-  and: [AuditFilter!]
-  "Any of these; never true for an empty list."
-  or: [AuditFilter!]
-  "Not this."
-  not: AuditFilter
+"Names an entry of the audit log."
+input AuditEntryKey @oneOf {
+  "The global id."
+  id: ID
   "The number of the entry."
-  sequence: IntFilter
-  "When it was made."
-  at: DateTimeFilter
-  "What was done."
-  action: StringFilter
-  "What it was done to."
-  subjectType: StringFilter
-  "The identifier of that."
-  subjectId: StringFilter
-  "Who did it."
-  actor: StringFilter
-  "The access key that was used."
-  accessKeyId: StringFilter
-  "The way in."
-  door: StringFilter
-  "The network address of the client, or the host of the command."
-  address: StringFilter
-  "The X-Request-Id of the request."
-  requestId: StringFilter
+  sequence: BigInt
 }
 `, BuiltIn: false},
 	{Name: "../schema/command.graphqls", Input: `extend type Query {
+  "One command; null where the caller sees none such."
+  command("Which one." by: CommandKey!): Command @requires(permissions: [VIEW_SUBSCRIBER])
   """
   What carriers were asked to do, the newest first. Commands are kept for 30 days after their state changed last, unless
-  the service is run with another --webhook-retention.
+  the operator has set another retention.
   """
   commands(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -8211,12 +9423,10 @@ input AuditFilter {
     last: Int
     "Go back before this cursor."
     before: String
-    "In this state alone."
-    state: CommandState
-    "Of this kind alone."
-    kind: CommandKind
-    "Of this operation alone."
-    operationId: String
+    "Only those that fit."
+    filter: CommandFilter
+    "In this order, the newest first when missing; commandId breaks ties."
+    orderBy: [CommandOrder!]
   ): CommandConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "What gets the commands of the company; null where changes stay in the inventory. FORBIDDEN for users of groups."
   commandProvider: CommandProvider @requires(permissions: [MANAGE_INVENTORY])
@@ -8228,8 +9438,8 @@ extend type Mutation {
   must follow is sent to its URL, signed as webhooks are. One that was disabled is enabled. FORBIDDEN for users of groups.
   """
   setCommandProvider(input: SetCommandProviderInput!): SetCommandProviderPayload @requires(permissions: [MANAGE_INVENTORY]) @semanticNonNull
-  "Removes the provider: changes stay in the inventory again, and commands that wait are CANCELLED. FORBIDDEN for users of groups."
-  removeCommandProvider(input: RemoveCommandProviderInput!): RemoveCommandProviderPayload @requires(permissions: [MANAGE_INVENTORY]) @semanticNonNull
+  "Deletes the provider: changes stay in the inventory again, and commands that wait are CANCELLED. FORBIDDEN for users of groups."
+  deleteCommandProvider(input: DeleteCommandProviderInput!): DeleteCommandProviderPayload @requires(permissions: [MANAGE_INVENTORY]) @semanticNonNull
   "Reports what became of a command. For the system that gets them; a command that was done by hand can be reported too."
   reportCommand(input: ReportCommandInput!): ReportCommandPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
   "Sends a command again, at once, under the same id, by a new schedule: one that is REQUESTED, ACCEPTED or FAILED, and that no newer one replaces."
@@ -8249,10 +9459,10 @@ extend type Subscriber {
     last: Int
     "Go back before this cursor."
     before: String
-    "In this state alone."
-    state: CommandState
-    "Of this kind alone."
-    kind: CommandKind
+    "Only those that fit."
+    filter: CommandFilter
+    "In this order, the newest first when missing; commandId breaks ties."
+    orderBy: [CommandOrder!]
   ): CommandConnection @semanticNonNull
 }
 
@@ -8355,7 +9565,7 @@ type CommandConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "A command in a page."
@@ -8374,8 +9584,8 @@ input SetCommandProviderInput {
   rotateSecret: Boolean! = false
 }
 
-"Which provider to remove."
-input RemoveCommandProviderInput {
+"Which provider to delete."
+input DeleteCommandProviderInput {
   "The URL that it has."
   url: String!
 }
@@ -8410,8 +9620,8 @@ type SetCommandProviderPayload {
   secret: String
 }
 
-"What removing a provider gave."
-type RemoveCommandProviderPayload {
+"What deleting a provider gave."
+type DeleteCommandProviderPayload {
   "The provider as it was."
   provider: CommandProvider!
 }
@@ -8432,6 +9642,14 @@ type RetryCommandPayload {
 type CancelCommandPayload {
   "The command as it is now."
   command: Command!
+}
+
+"Names a command."
+input CommandKey @oneOf {
+  "The global id."
+  id: ID
+  "The id of the command."
+  commandId: String
 }
 `, BuiltIn: false},
 	{Name: "../schema/company.graphqls", Input: `extend type Query {
@@ -8471,6 +9689,8 @@ type Company implements Node {
   billingDay: Int!
   "The IANA time zone in which billing periods begin."
   timeZone: String!
+  "The country whose national numbers are read as MSISDNs where network elements report them; null where they are not."
+  country: Country
   "The billing period that runs now."
   currentPeriod: Period!
   "The fleet in numbers, over the subscribers that the caller sees."
@@ -8480,9 +9700,9 @@ type Company implements Node {
 "A half-open span of time."
 type Period {
   "The first instant."
-  start: DateTime!
+  startsAt: DateTime!
   "The first instant after the span."
-  end: DateTime!
+  endsAt: DateTime!
 }
 
 "How many subscribers are in which state."
@@ -8561,7 +9781,7 @@ enum Permission {
     input: CreateConditionAlertInput!
     "Of how many days, 1 to 90."
     days: Int! = 28
-  ): ConditionPreview @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
+  ): ConditionPreview @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull @price(units: 400, times: ["days"])
   "Why an alert on a condition has or has not fired, for a subscriber or for a group."
   explainConditionAlert(
     "The identifier of the alert."
@@ -8570,7 +9790,7 @@ enum Permission {
     physicalId: String
     "The group in question, for an alert on a group as a whole."
     groupId: Int
-  ): ConditionExplanation @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  ): ConditionExplanation @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull @price(units: 50)
 }
 
 extend type Mutation {
@@ -8596,6 +9816,8 @@ type ConditionAlert implements Node {
   kind: ConditionKind!
   "SILENT: after how many hours without usage and sessions it fires; null for other kinds."
   silentHours: Int
+  "SOURCE_SILENT: after how many minutes without a report a network element or source is named; null for other kinds."
+  sourceSilentMinutes: Int
   "STORM: above how many sessions that begin in an hour it fires; null for other kinds."
   sessionsPerHour: Int
   "FORECAST: above how many bytes by the end of the billing period it fires; null for other kinds."
@@ -8626,7 +9848,7 @@ enum ConditionKind {
   FORECAST
   "A value that any report of a session has became another, and none of the last four. The first value is no change."
   CHANGE
-  "A network element, or a source of usage as a whole, has reported nothing for 6 hours, a source without network elements for 48, or for as long as the shortest silence that is watched. Only in the log."
+  "A network element, or a source of usage as a whole, has reported nothing for 6 hours, a source without network elements for 48, or for as long as the shortest silence that is watched. It is noticed without any alert; one of this kind shortens the time. The log names no alert for it."
   SOURCE_SILENT
 }
 
@@ -8674,7 +9896,7 @@ type ConditionLogEntry implements Node {
   nas: String!
   "When the subject was seen last, the begin of the hour of STORM and of the period of FORECAST, or when a new value was reported first."
   since: DateTime!
-  "What the alert allowed: hours, sessions or bytes; 0 of CHANGE."
+  "What the alert allowed: hours of SILENT, minutes of SOURCE_SILENT, sessions or bytes; 0 of CHANGE."
   bound: BigInt!
   "What was found: sessions of STORM, bytes of FORECAST; 0 of others."
   value: BigInt!
@@ -8715,7 +9937,7 @@ type ConditionAlertConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "An alert on a condition in a page."
@@ -8735,7 +9957,7 @@ type ConditionLogConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "An entry of the log of conditions in a page."
@@ -8820,6 +10042,8 @@ enum ConditionLogOrderField {
 input ConditionInput {
   "SILENT: after how many hours, 1 to 2160."
   silentHours: Int
+  "SOURCE_SILENT: after how many minutes, 5 to 2880, instead of 6 hours or 48. Only for COMPANY; it has no preview."
+  sourceSilentMinutes: Int
   "STORM: above how many sessions in an hour, 1 to 1000000."
   sessionsPerHour: Int
   "FORECAST: above how many bytes."
@@ -8964,29 +10188,77 @@ enum ConditionReason {
   ): DeliveryConnection @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
-"A mail, or a message to a webhook."
-type Delivery implements Node {
+"What is sent to a person or a program: a mail, the notification of an alert on its way into one, or a message to a webhook."
+interface Delivery {
   "The global id."
   id: ID!
-  "The unique part of the Message-ID of a mail, or the header webhook-id."
-  deliveryId: String!
   "The way that it goes."
   channel: DeliveryChannel!
-  "The address of a mail, or the name of the webhook."
-  recipient: String!
-  "What a mail is about (alerts, test, webhook), or the type of the event, such as alert.fired."
-  about: String!
+  "Where it goes: the address of a mail, or the name of the webhook."
+  recipientName: String!
   "How far it has come."
   state: DeliveryState!
   "How often it was tried; of a webhook since the last replay."
   attempts: Int!
   "When it was made."
   createdAt: DateTime!
-  "When it is tried again; null for at once, and when it is finished."
+  "When it is tried next; null for at once, and when it is finished."
   nextAttemptAt: DateTime
   "When it was delivered or given up; null before."
   finishedAt: DateTime
   "Why the last attempt failed; empty where it did not."
+  lastError: String!
+}
+
+"An e-mail to one recipient."
+type MailDelivery implements Node & Delivery {
+  "The global id."
+  id: ID!
+  "The unique part of the Message-ID, the same at every attempt."
+  deliveryId: String!
+  "MAIL."
+  channel: DeliveryChannel!
+  "The address that it goes to."
+  recipientName: String!
+  "The recipient; null when it is deleted."
+  recipient: Recipient
+  "What it is about."
+  kind: MailKind!
+  "How far it has come: QUEUED, DELIVERED, FAILED or CANCELLED."
+  state: DeliveryState!
+  "How often a worker took it to send it."
+  attempts: Int!
+  "When it was made."
+  createdAt: DateTime!
+  "When it is sent, or sent again; null when it is finished."
+  nextAttemptAt: DateTime
+  "When it was sent or given up; null before."
+  finishedAt: DateTime
+  "What went wrong last; empty when nothing did."
+  lastError: String!
+}
+
+"The notification of one entry of the log of alerts to one recipient: it waits, and is then part of a mail, of which it has the state."
+type AlertDelivery implements Node & Delivery {
+  "The global id."
+  id: ID!
+  "MAIL."
+  channel: DeliveryChannel!
+  "The address when the alert fired."
+  recipientName: String!
+  "The recipient; null when it is deleted."
+  recipient: Recipient
+  "How far it has come: any state."
+  state: DeliveryState!
+  "How often a worker took its mail to send it."
+  attempts: Int!
+  "When the alert fired."
+  createdAt: DateTime!
+  "When its mail is sent, or sent again; null while it waits for one, and when that is finished."
+  nextAttemptAt: DateTime
+  "When its mail was sent or given up; null before."
+  finishedAt: DateTime
+  "What went wrong last; empty when nothing did."
   lastError: String!
 }
 
@@ -8998,16 +10270,32 @@ enum DeliveryChannel {
   WEBHOOK
 }
 
-"How far a mail, or a message to a webhook, has come."
+"How far a delivery has come."
 enum DeliveryState {
-  "It waits to be sent, or to be sent again."
+  "The notification of an alert waits for others to the same recipient, to be one mail with them."
+  WAITING
+  "It is about to be sent, or to be sent again."
   QUEUED
-  "A mail server has accepted it, or it was answered by 2xx."
+  "A mail server has accepted it, or the webhook has answered 2xx."
   DELIVERED
-  "It was given up."
+  "It was given up; replayWebhookDelivery sends a message to a webhook again."
   FAILED
   "The recipient was deleted, or unsubscribed, before it was sent."
   CANCELLED
+  "No mail goes to the address any more."
+  SUPPRESSED
+  "A silence covered the alert, so nobody was notified."
+  SILENCED
+}
+
+"What a mail is about."
+enum MailKind {
+  "Alerts that fired."
+  ALERTS
+  "A test."
+  TEST
+  "A webhook that was disabled."
+  WEBHOOK
 }
 
 "A page of deliveries."
@@ -9019,7 +10307,7 @@ type DeliveryConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "A delivery in a page."
@@ -9041,6 +10329,10 @@ type DeliveryEdge {
     last: Int
     "Go back before this cursor."
     before: String
+    "Only those that fit."
+    filter: FeedElementFilter
+    "In this order, by source and nas when missing; they break ties."
+    orderBy: [FeedElementOrder!]
   ): FeedElementConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "Why requests of network elements could not be used, the newest first. They were answered, so that their senders go on; but for the newest 20 of unknown addresses and with a wrong secret, which are refused. Unknown addresses are listed where there is one company. For users of the whole company."
   feedRejects(
@@ -9052,6 +10344,10 @@ type DeliveryEdge {
     last: Int
     "Go back before this cursor."
     before: String
+    "Only those that fit."
+    filter: FeedRejectFilter
+    "In this order, the newest first when missing; the id breaks ties."
+    orderBy: [FeedRejectOrder!]
   ): FeedRejectConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "Usage that waits for a subscriber that is not known, grouped by the identifiers of that subscriber. It is booked once the subscriber exists. For users of the whole company."
   waitingUsage(
@@ -9063,6 +10359,10 @@ type DeliveryEdge {
     last: Int
     "Go back before this cursor."
     before: String
+    "Only those that fit."
+    filter: WaitingUsageFilter
+    "In this order, by the identifiers when missing; the id breaks ties."
+    orderBy: [WaitingUsageOrder!]
   ): WaitingUsageConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
 }
 
@@ -9076,6 +10376,8 @@ type FeedElement implements Node {
   nas: String
   "Of the source, the latest end of a record; of a network element, the newest time that its reports speak of, also those without bytes. Null before the first."
   completeUntil: DateTime
+  "How many seconds the reports of a network element lag behind the time that they speak of: the least of the last hour or two. More than some minutes are a backlog, such as the buffer of a proxy, or a clock that is late. Null for the source itself, and before the first report."
+  lagSeconds: BigInt
   "When its last packet came; null for what sends none."
   lastPacketAt: DateTime
   "Its packets by what became of them. They are counted within seconds; a crash may lose some of the counts, but no usage."
@@ -9161,7 +10463,7 @@ type FeedElementConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "An item of a page of sources and network elements."
@@ -9181,7 +10483,7 @@ type FeedRejectConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "An item of a page of rejected requests."
@@ -9201,7 +10503,7 @@ type WaitingUsageConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "An item of a page of usage that waits."
@@ -9213,8 +10515,8 @@ type WaitingUsageEdge {
 }
 `, BuiltIn: false},
 	{Name: "../schema/group.graphqls", Input: `extend type Query {
-  "One group. An error when the account has none with that id."
-  group("The identifier of the group." groupId: Int!): Group @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  "One group; null where the caller sees none such."
+  group("Which one." by: GroupKey!): Group @requires(permissions: [VIEW_SUBSCRIBER])
   "The groups, ordered by id."
   groups(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -9225,6 +10527,10 @@ type WaitingUsageEdge {
     last: Int
     "Go back before this cursor."
     before: String
+    "Only those that fit."
+    filter: GroupFilter
+    "In this order, by groupId when missing; groupId breaks ties."
+    orderBy: [GroupOrder!]
   ): GroupConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "The groups by offset."
   groupList(
@@ -9232,7 +10538,7 @@ type WaitingUsageEdge {
     limit: Int
     "How many to skip."
     offset: Int
-  ): GroupList @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  ): GroupList @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use groups.")
 }
 
 extend type Mutation {
@@ -9243,10 +10549,10 @@ extend type Mutation {
   "Changes a group, also what its users see. FORBIDDEN for users of groups."
   editGroupInventory(input: EditGroupInventoryInput!): EditGroupInventoryPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
   """
-  Removes a group that has no subscribers, users and alerts, and never had a subscriber: past usage counts for the group of
+  Deletes a group that has no subscribers, users and alerts, and never had a subscriber: past usage counts for the group of
   its time. FORBIDDEN for users of groups.
   """
-  removeGroup(input: RemoveGroupInput!): RemoveGroupPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  deleteGroup(input: DeleteGroupInput!): DeleteGroupPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
 }
 
 "A set of subscribers that users can be restricted to."
@@ -9258,7 +10564,7 @@ type Group implements Node {
   "The name."
   name: String!
   "Whether users in the group cannot see billing information about its subscribers."
-  hideTariffDetails: Boolean!
+  isTariffHidden: Boolean!
   "How many users are attached to it."
   numberOfUsers: Int @semanticNonNull
   "How many subscribers are in it."
@@ -9289,7 +10595,7 @@ type GroupConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "A group in a page."
@@ -9305,7 +10611,7 @@ type GroupList {
   "The groups."
   items: [Group!]!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "Which group to edit, and how."
@@ -9329,7 +10635,7 @@ input CreateGroupInput {
   "The name, 1 to 256 characters."
   name: String!
   "Whether users in the group cannot see billing information about its subscribers."
-  hideTariffDetails: Boolean! = false
+  isTariffHidden: Boolean! = false
 }
 
 "What adding a group gave."
@@ -9345,7 +10651,7 @@ input EditGroupInventoryInput {
   "The new name, 1 to 256 characters."
   name: String
   "Whether users in the group cannot see billing information about its subscribers."
-  hideTariffDetails: Boolean
+  isTariffHidden: Boolean
 }
 
 "What editing the inventory gave."
@@ -9354,16 +10660,982 @@ type EditGroupInventoryPayload {
   group: Group!
 }
 
-"Which group to remove."
-input RemoveGroupInput {
+"Which group to delete."
+input DeleteGroupInput {
   "The identifier of the group."
   groupId: Int!
 }
 
-"What removing gave."
-type RemoveGroupPayload {
+"What deleting gave."
+type DeleteGroupPayload {
   "The group as it was."
   group: Group!
+}
+
+"Names a group."
+input GroupKey @oneOf {
+  "The global id."
+  id: ID
+  "The identifier of the group."
+  groupId: Int
+}
+`, BuiltIn: false},
+	{Name: "../schema/lists.graphqls", Input: `# Code generated by simgraph/graph/plan/generator from the declarations of graph/lists, DO NOT EDIT.
+
+"Which access keys are wanted. All conditions must hold; none wants everything."
+input AccessKeyFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [AccessKeyFilter!]
+  "Any of these; never true for an empty list."
+  or: [AccessKeyFilter!]
+  "Not this."
+  not: AccessKeyFilter
+  "The identifier; the client_id of the exchange."
+  accessKeyId: StringFilter
+  "What it is called; empty when nobody has named it."
+  name: StringFilter
+  "What uses it, and what for."
+  purpose: StringFilter
+  "The identifier of the key that it took over from; null for a key that was made anew."
+  rotatedFrom: StringFilter
+  "The e-mail address of the user."
+  userEmail: StringFilter
+  "When it was made."
+  createdAt: DateTimeFilter
+  "When it ends."
+  expiresAt: DateTimeFilter
+  "When it was revoked; null for a key that is not."
+  revokedAt: DateTimeFilter
+  "When it was last exchanged for a token; null when it never was."
+  lastUsedAt: DateTimeFilter
+}
+
+"One step of an order of access keys."
+input AccessKeyOrder {
+  "By this field."
+  field: AccessKeyOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What access keys can be ordered by."
+enum AccessKeyOrderField {
+  "The identifier; the client_id of the exchange."
+  ACCESS_KEY_ID
+  "What it is called; empty when nobody has named it."
+  NAME
+  "What uses it, and what for."
+  PURPOSE
+  "The identifier of the key that it took over from; null for a key that was made anew."
+  ROTATED_FROM
+  "The e-mail address of the user."
+  USER_EMAIL
+  "When it was made."
+  CREATED_AT
+  "When it ends."
+  EXPIRES_AT
+  "When it was revoked; null for a key that is not."
+  REVOKED_AT
+  "When it was last exchanged for a token; null when it never was."
+  LAST_USED_AT
+}
+
+"Which entries of the audit log are wanted. All conditions must hold; none wants everything."
+input AuditFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [AuditFilter!]
+  "Any of these; never true for an empty list."
+  or: [AuditFilter!]
+  "Not this."
+  not: AuditFilter
+  "The number of the entry in the company, from 1 on without gaps."
+  sequence: IntFilter
+  "When it was made."
+  at: DateTimeFilter
+  "What was done, such as subscriber.edit, accessKey.exchange or import.tags."
+  action: StringFilter
+  "What it was done to, as the graph calls it."
+  subjectType: StringFilter
+  "The identifier of that: a physicalId, groupId, alertId, recipientId, accessKeyId, e-mail address or tag; empty for many."
+  subjectId: StringFilter
+  "Who did it: the e-mail address of the user at the time, or the account that ran a command; empty for the service itself."
+  actor: StringFilter
+  "The access key that was used; empty for none."
+  accessKeyId: StringFilter
+  "The way in: graphql, rest, oauth, or a command."
+  door: StringFilter
+  "The network address of the client, or the host of the command."
+  address: StringFilter
+  "The X-Request-Id of the request."
+  requestId: StringFilter
+}
+
+"One step of an order of entries of the audit log."
+input AuditOrder {
+  "By this field."
+  field: AuditOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What entries of the audit log can be ordered by."
+enum AuditOrderField {
+  "The number of the entry in the company, from 1 on without gaps."
+  SEQUENCE
+}
+
+"Which commands are wanted. All conditions must hold; none wants everything."
+input CommandFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [CommandFilter!]
+  "Any of these; never true for an empty list."
+  or: [CommandFilter!]
+  "Not this."
+  not: CommandFilter
+  "The id of the command: the header webhook-id, the same at every attempt."
+  commandId: StringFilter
+  "What to do."
+  kind: CommandKindFilter
+  "How far it is."
+  state: CommandStateFilter
+  "The id of the operation that changed the subscriber; null for a change of its own."
+  operationId: StringFilter
+  "When the inventory changed."
+  requestedAt: DateTimeFilter
+  "When it got its state."
+  changedAt: DateTimeFilter
+}
+
+"One step of an order of commands."
+input CommandOrder {
+  "By this field."
+  field: CommandOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What commands can be ordered by."
+enum CommandOrderField {
+  "When the inventory changed."
+  REQUESTED_AT
+}
+
+"Which elements of the feed are wanted. All conditions must hold; none wants everything."
+input FeedElementFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [FeedElementFilter!]
+  "Any of these; never true for an empty list."
+  or: [FeedElementFilter!]
+  "Not this."
+  not: FeedElementFilter
+  "The source, such as a RADIUS client."
+  source: StringFilter
+  "The network element; null for the source itself."
+  nas: StringFilter
+  "Of the source, the latest end of a record; of a network element, the newest time that its reports speak of, also those without bytes. Null before the first."
+  completeUntil: DateTimeFilter
+  "How many seconds the reports of a network element lag behind the time that they speak of: the least of the last hour or two. More than some minutes are a backlog, such as the buffer of a proxy, or a clock that is late. Null for the source itself, and before the first report."
+  lagSeconds: IntFilter
+}
+
+"One step of an order of elements of the feed."
+input FeedElementOrder {
+  "By this field."
+  field: FeedElementOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What elements of the feed can be ordered by."
+enum FeedElementOrderField {
+  "The source, such as a RADIUS client."
+  SOURCE
+  "The network element; null for the source itself."
+  NAS
+  "Of the source, the latest end of a record; of a network element, the newest time that its reports speak of, also those without bytes. Null before the first."
+  COMPLETE_UNTIL
+  "How many seconds the reports of a network element lag behind the time that they speak of: the least of the last hour or two. More than some minutes are a backlog, such as the buffer of a proxy, or a clock that is late. Null for the source itself, and before the first report."
+  LAG_SECONDS
+}
+
+"Which reasons of rejected requests are wanted. All conditions must hold; none wants everything."
+input FeedRejectFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [FeedRejectFilter!]
+  "Any of these; never true for an empty list."
+  or: [FeedRejectFilter!]
+  "Not this."
+  not: FeedRejectFilter
+  "The source."
+  source: StringFilter
+  "The network element; null where that is not stated, or beyond 1,000 reasons."
+  nas: StringFilter
+  "The reason."
+  reason: StringFilter
+  "How many requests."
+  requests: IntFilter
+  "When the first one came."
+  firstAt: DateTimeFilter
+  "When the last one came."
+  lastAt: DateTimeFilter
+}
+
+"One step of an order of reasons of rejected requests."
+input FeedRejectOrder {
+  "By this field."
+  field: FeedRejectOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What reasons of rejected requests can be ordered by."
+enum FeedRejectOrderField {
+  "The source."
+  SOURCE
+  "The network element; null where that is not stated, or beyond 1,000 reasons."
+  NAS
+  "The reason."
+  REASON
+  "How many requests."
+  REQUESTS
+  "When the first one came."
+  FIRST_AT
+  "When the last one came."
+  LAST_AT
+}
+
+"Which groups are wanted. All conditions must hold; none wants everything."
+input GroupFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [GroupFilter!]
+  "Any of these; never true for an empty list."
+  or: [GroupFilter!]
+  "Not this."
+  not: GroupFilter
+  "The identifier of the group within the company."
+  groupId: IntFilter
+  "The name."
+  name: StringFilter
+  "Whether users in the group cannot see billing information about its subscribers."
+  isTariffHidden: BooleanFilter
+}
+
+"One step of an order of groups."
+input GroupOrder {
+  "By this field."
+  field: GroupOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What groups can be ordered by."
+enum GroupOrderField {
+  "The identifier of the group within the company."
+  GROUP_ID
+  "The name."
+  NAME
+  "Whether users in the group cannot see billing information about its subscribers."
+  IS_TARIFF_HIDDEN
+}
+
+"Which operations are wanted. All conditions must hold; none wants everything."
+input OperationFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [OperationFilter!]
+  "Any of these; never true for an empty list."
+  or: [OperationFilter!]
+  "Not this."
+  not: OperationFilter
+  "The id of the operation."
+  operationId: StringFilter
+  "How far it is."
+  state: OperationStateFilter
+  "Whether nothing changes: its results are what would happen."
+  isDryRun: BooleanFilter
+  "What becomes of the others when rows fail."
+  errorPolicy: OperationErrorPolicyFilter
+  "The id of the operation that this one undoes; null for a change."
+  undoOf: StringFilter
+  "Who started it: the e-mail address of the user, or the account that ran a command."
+  startedBy: StringFilter
+  "How many subscribers it is for."
+  total: IntFilter
+  "How many changed; after a check, would change."
+  changed: IntFilter
+  "How many failed."
+  failed: IntFilter
+  "When it was started."
+  startedAt: DateTimeFilter
+  "When it ended; null while it is CHECKING or RUNNING."
+  endedAt: DateTimeFilter
+}
+
+"One step of an order of operations."
+input OperationOrder {
+  "By this field."
+  field: OperationOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What operations can be ordered by."
+enum OperationOrderField {
+  "The id of the operation."
+  OPERATION_ID
+}
+
+"Which results of operations are wanted. All conditions must hold; none wants everything."
+input OperationResultFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [OperationResultFilter!]
+  "Any of these; never true for an empty list."
+  or: [OperationResultFilter!]
+  "Not this."
+  not: OperationResultFilter
+  "The id of the operation."
+  operationId: StringFilter
+  "Its number in the operation, from 1."
+  position: IntFilter
+  "ICCID, device EUI or IMEI, as the operation has it."
+  physicalId: StringFilter
+  "The line of the CSV file where it begins; null for operations that did not come from a file."
+  line: IntFilter
+  "What became of it."
+  outcome: OperationOutcomeFilter
+  "The code of the error, as in errors of requests; null when nothing failed."
+  code: StringFilter
+  "What failed, in words; null when nothing did. What changed has one where a part of it failed, under IGNORE_FAILED."
+  message: StringFilter
+}
+
+"One step of an order of results of operations."
+input OperationResultOrder {
+  "By this field."
+  field: OperationResultOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What results of operations can be ordered by."
+enum OperationResultOrderField {
+  "The id of the operation."
+  OPERATION_ID
+  "Its number in the operation, from 1."
+  POSITION
+}
+
+"Which operators are wanted. All conditions must hold; none wants everything."
+input OperatorFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [OperatorFilter!]
+  "Any of these; never true for an empty list."
+  or: [OperatorFilter!]
+  "Not this."
+  not: OperatorFilter
+  "The unique identifier, such as the PLMN."
+  code: StringFilter
+  "The name."
+  name: StringFilter
+}
+
+"One step of an order of operators."
+input OperatorOrder {
+  "By this field."
+  field: OperatorOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What operators can be ordered by."
+enum OperatorOrderField {
+  "The unique identifier, such as the PLMN."
+  CODE
+  "The name."
+  NAME
+}
+
+"Which recipients are wanted. All conditions must hold; none wants everything."
+input RecipientFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [RecipientFilter!]
+  "Any of these; never true for an empty list."
+  or: [RecipientFilter!]
+  "Not this."
+  not: RecipientFilter
+  "The identifier of the recipient."
+  recipientId: IntFilter
+  "The e-mail address."
+  email: StringFilter
+  "When mail to the address stopped for good; null while it does not. Another address, or adding it anew, lifts it; so does restoreRecipient, where a mail server refused the address."
+  suppressedSince: DateTimeFilter
+  "Why mail to the address stopped."
+  suppressedReason: SuppressionReasonFilter
+}
+
+"One step of an order of recipients."
+input RecipientOrder {
+  "By this field."
+  field: RecipientOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What recipients can be ordered by."
+enum RecipientOrderField {
+  "The identifier of the recipient."
+  RECIPIENT_ID
+  "The e-mail address."
+  EMAIL
+  "When mail to the address stopped for good; null while it does not. Another address, or adding it anew, lifts it; so does restoreRecipient, where a mail server refused the address."
+  SUPPRESSED_SINCE
+  "Why mail to the address stopped."
+  SUPPRESSED_REASON
+}
+
+"Which sessions are wanted. All conditions must hold; none wants everything."
+input SessionFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [SessionFilter!]
+  "Any of these; never true for an empty list."
+  or: [SessionFilter!]
+  "Not this."
+  not: SessionFilter
+  "Open, or ended."
+  isOpen: BooleanFilter
+  "Whether the last report had more bytes than the one before."
+  isTransferring: BooleanFilter
+  "Whether bytes may be missing: a counter has fallen, or a report may be of another session under the same id. What is missing is not guessed."
+  isIncomplete: BooleanFilter
+  "The physicalId of the subscriber; null while that is not known."
+  physicalId: StringFilter
+  "The source that reports it, such as a RADIUS client; of several, the first."
+  source: StringFilter
+  "The network element below the source; null for none."
+  nas: StringFilter
+  "What the source calls it."
+  sessionId: StringFilter
+  "When it began."
+  beganAt: DateTimeFilter
+  "When it was reported last."
+  reportedAt: DateTimeFilter
+  "When it ended; null while it is open."
+  endedAt: DateTimeFilter
+  "Why it ended: as reported, such as User-Request, or Timeout when nothing was reported for three intervals, or NAS-Restart."
+  cause: StringFilter
+  "The access point."
+  apn: StringFilter
+  "The radio access, such as EUTRAN."
+  ratType: StringFilter
+  "The IMEI of the device, with its software version where that is reported."
+  imei: StringFilter
+  "MCC and MNC of the visited network: ge 234 and lt 235 is all of an MCC."
+  visitedNetwork: StringFilter
+  "The cell, by its code: ge \"ECGI 23415 4660\" and lt \"ECGI 23415 4661\" is a tracking area."
+  cell: StringFilter
+  "Bytes in both directions."
+  total: IntFilter
+}
+
+"One step of an order of sessions."
+input SessionOrder {
+  "By this field."
+  field: SessionOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What sessions can be ordered by."
+enum SessionOrderField {
+  "Open, or ended."
+  IS_OPEN
+  "Whether the last report had more bytes than the one before."
+  IS_TRANSFERRING
+  "Whether bytes may be missing: a counter has fallen, or a report may be of another session under the same id. What is missing is not guessed."
+  IS_INCOMPLETE
+  "The physicalId of the subscriber; null while that is not known."
+  PHYSICAL_ID
+  "The source that reports it, such as a RADIUS client; of several, the first."
+  SOURCE
+  "The network element below the source; null for none."
+  NAS
+  "What the source calls it."
+  SESSION_ID
+  "When it began."
+  BEGAN_AT
+  "When it was reported last."
+  REPORTED_AT
+  "When it ended; null while it is open."
+  ENDED_AT
+  "Why it ended: as reported, such as User-Request, or Timeout when nothing was reported for three intervals, or NAS-Restart."
+  CAUSE
+  "The access point."
+  APN
+  "The radio access, such as EUTRAN."
+  RAT_TYPE
+  "The IMEI of the device, with its software version where that is reported."
+  IMEI
+  "MCC and MNC of the visited network: ge 234 and lt 235 is all of an MCC."
+  VISITED_NETWORK
+  "The cell, by its code: ge \"ECGI 23415 4660\" and lt \"ECGI 23415 4661\" is a tracking area."
+  CELL
+  "Bytes in both directions."
+  TOTAL
+}
+
+"Which silences are wanted. All conditions must hold; none wants everything."
+input SilenceFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [SilenceFilter!]
+  "Any of these; never true for an empty list."
+  or: [SilenceFilter!]
+  "Not this."
+  not: SilenceFilter
+  "The identifier of the silence."
+  silenceId: IntFilter
+  "Why it was made."
+  reason: StringFilter
+  "Whether it is over."
+  isEnded: BooleanFilter
+  "When it begins."
+  startsAt: DateTimeFilter
+  "When it ends."
+  endsAt: DateTimeFilter
+  "Who made it; empty for the program itself."
+  createdBy: StringFilter
+  "When it was made."
+  createdAt: DateTimeFilter
+}
+
+"One step of an order of silences."
+input SilenceOrder {
+  "By this field."
+  field: SilenceOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What silences can be ordered by."
+enum SilenceOrderField {
+  "The identifier of the silence."
+  SILENCE_ID
+  "Why it was made."
+  REASON
+  "Whether it is over."
+  IS_ENDED
+  "When it begins."
+  STARTS_AT
+  "When it ends."
+  ENDS_AT
+  "Who made it; empty for the program itself."
+  CREATED_BY
+  "When it was made."
+  CREATED_AT
+}
+
+"Which sources are wanted. All conditions must hold; none wants everything."
+input SourceFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [SourceFilter!]
+  "Any of these; never true for an empty list."
+  or: [SourceFilter!]
+  "Not this."
+  not: SourceFilter
+  "The name, which is the source of its usage records."
+  name: StringFilter
+  "The name of the profile that its records are read by."
+  profileName: StringFilter
+  "How the sender shows that it has the secret."
+  authentication: SourceAuthenticationFilter
+  "When it was made."
+  createdAt: DateTimeFilter
+  "When it was paused; null while records are taken."
+  pausedAt: DateTimeFilter
+  "When the last body came; null before the first."
+  receivedAt: DateTimeFilter
+}
+
+"One step of an order of sources."
+input SourceOrder {
+  "By this field."
+  field: SourceOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What sources can be ordered by."
+enum SourceOrderField {
+  "The name, which is the source of its usage records."
+  NAME
+  "The name of the profile that its records are read by."
+  PROFILE_NAME
+  "How the sender shows that it has the secret."
+  AUTHENTICATION
+  "When it was made."
+  CREATED_AT
+  "When it was paused; null while records are taken."
+  PAUSED_AT
+  "When the last body came; null before the first."
+  RECEIVED_AT
+}
+
+"Which rejects of sources are wanted. All conditions must hold; none wants everything."
+input SourceRejectFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [SourceRejectFilter!]
+  "Any of these; never true for an empty list."
+  or: [SourceRejectFilter!]
+  "Not this."
+  not: SourceRejectFilter
+  "The name of the source."
+  sourceName: StringFilter
+  "Why it could not be used."
+  reason: StringFilter
+  "The field at fault; empty where it is none in particular."
+  field: StringFilter
+  "Whether replaySourceRejects reads it again."
+  isReplayable: BooleanFilter
+  "How often it came."
+  times: IntFilter
+  "When it came first."
+  firstAt: DateTimeFilter
+  "When it came last."
+  lastAt: DateTimeFilter
+}
+
+"One step of an order of rejects of sources."
+input SourceRejectOrder {
+  "By this field."
+  field: SourceRejectOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What rejects of sources can be ordered by."
+enum SourceRejectOrderField {
+  "The name of the source."
+  SOURCE_NAME
+  "Why it could not be used."
+  REASON
+  "The field at fault; empty where it is none in particular."
+  FIELD
+  "Whether replaySourceRejects reads it again."
+  IS_REPLAYABLE
+  "How often it came."
+  TIMES
+  "When it came first."
+  FIRST_AT
+  "When it came last."
+  LAST_AT
+}
+
+"Which tags are wanted. All conditions must hold; none wants everything."
+input TagFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [TagFilter!]
+  "Any of these; never true for an empty list."
+  or: [TagFilter!]
+  "Not this."
+  not: TagFilter
+  "The name."
+  name: StringFilter
+}
+
+"One step of an order of tags."
+input TagOrder {
+  "By this field."
+  field: TagOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What tags can be ordered by."
+enum TagOrderField {
+  "The name."
+  NAME
+}
+
+"Which tariffs are wanted. All conditions must hold; none wants everything."
+input TariffFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [TariffFilter!]
+  "Any of these; never true for an empty list."
+  or: [TariffFilter!]
+  "Not this."
+  not: TariffFilter
+  "The name, unique within the company."
+  name: StringFilter
+  "The recurring line rental in the smallest unit of the currency (pence)."
+  lineRental: IntFilter
+  "The ISO 4217 code of the currency."
+  currency: StringFilter
+}
+
+"One step of an order of tariffs."
+input TariffOrder {
+  "By this field."
+  field: TariffOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What tariffs can be ordered by."
+enum TariffOrderField {
+  "The name, unique within the company."
+  NAME
+  "The recurring line rental in the smallest unit of the currency (pence)."
+  LINE_RENTAL
+  "The ISO 4217 code of the currency."
+  CURRENCY
+}
+
+"Which users are wanted. All conditions must hold; none wants everything."
+input UserFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [UserFilter!]
+  "Any of these; never true for an empty list."
+  or: [UserFilter!]
+  "Not this."
+  not: UserFilter
+  "The e-mail address, unique over the whole service."
+  email: StringFilter
+  "Whether the account is disabled."
+  isDisabled: BooleanFilter
+}
+
+"One step of an order of users."
+input UserOrder {
+  "By this field."
+  field: UserOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What users can be ordered by."
+enum UserOrderField {
+  "The e-mail address, unique over the whole service."
+  EMAIL
+  "Whether the account is disabled."
+  IS_DISABLED
+}
+
+"Which usage that waits are wanted. All conditions must hold; none wants everything."
+input WaitingUsageFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [WaitingUsageFilter!]
+  "Any of these; never true for an empty list."
+  or: [WaitingUsageFilter!]
+  "Not this."
+  not: WaitingUsageFilter
+  "The source that reports it."
+  source: StringFilter
+  "The physicalId; null where the source uses another identifier."
+  physicalId: StringFilter
+  "The IMSI; null where it is not reported."
+  imsi: StringFilter
+  "The MSISDN; null where it is not reported."
+  msisdn: StringFilter
+  "How many records wait."
+  records: IntFilter
+  "Bytes in both directions."
+  bytes: IntFilter
+  "When the oldest of them began."
+  firstAt: DateTimeFilter
+  "When the newest of them ended."
+  lastAt: DateTimeFilter
+}
+
+"One step of an order of usage that waits."
+input WaitingUsageOrder {
+  "By this field."
+  field: WaitingUsageOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What usage that waits can be ordered by."
+enum WaitingUsageOrderField {
+  "The source that reports it."
+  SOURCE
+  "The physicalId; null where the source uses another identifier."
+  PHYSICAL_ID
+  "The IMSI; null where it is not reported."
+  IMSI
+  "The MSISDN; null where it is not reported."
+  MSISDN
+  "How many records wait."
+  RECORDS
+  "Bytes in both directions."
+  BYTES
+  "When the oldest of them began."
+  FIRST_AT
+  "When the newest of them ended."
+  LAST_AT
+}
+
+"Which webhooks are wanted. All conditions must hold; none wants everything."
+input WebhookFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [WebhookFilter!]
+  "Any of these; never true for an empty list."
+  or: [WebhookFilter!]
+  "Not this."
+  not: WebhookFilter
+  "The identifier of the webhook."
+  webhookId: IntFilter
+  "What people call it."
+  name: StringFilter
+  "Where requests go."
+  url: StringFilter
+  "The form of the body."
+  format: WebhookFormatFilter
+  "When it was made."
+  createdAt: DateTimeFilter
+  "When it was disabled; null while it gets events."
+  disabledAt: DateTimeFilter
+  "Why it was disabled; null while it gets events."
+  disabledReason: WebhookDisabledReasonFilter
+  "When its first request failed after the last that succeeded; null while they succeed. After five days it is disabled."
+  failingSince: DateTimeFilter
+  "Until when it demanded, by Retry-After, not to be called; null for never."
+  pausedUntil: DateTimeFilter
+}
+
+"One step of an order of webhooks."
+input WebhookOrder {
+  "By this field."
+  field: WebhookOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What webhooks can be ordered by."
+enum WebhookOrderField {
+  "The identifier of the webhook."
+  WEBHOOK_ID
+  "What people call it."
+  NAME
+  "Where requests go."
+  URL
+  "The form of the body."
+  FORMAT
+  "When it was made."
+  CREATED_AT
+  "When it was disabled; null while it gets events."
+  DISABLED_AT
+  "Why it was disabled; null while it gets events."
+  DISABLED_REASON
+  "When its first request failed after the last that succeeded; null while they succeed. After five days it is disabled."
+  FAILING_SINCE
+  "Until when it demanded, by Retry-After, not to be called; null for never."
+  PAUSED_UNTIL
+}
+
+"Conditions on a value of CommandKind."
+input CommandKindFilter {
+  "Is this one."
+  eq: CommandKind
+  "Is not this one."
+  ne: CommandKind
+  "Is one of these; never true for an empty list."
+  in: [CommandKind!]
+  "Is none of these; true for an empty list."
+  notIn: [CommandKind!]
+}
+
+"Conditions on a value of CommandState."
+input CommandStateFilter {
+  "Is this one."
+  eq: CommandState
+  "Is not this one."
+  ne: CommandState
+  "Is one of these; never true for an empty list."
+  in: [CommandState!]
+  "Is none of these; true for an empty list."
+  notIn: [CommandState!]
+}
+
+"Conditions on a value of OperationErrorPolicy."
+input OperationErrorPolicyFilter {
+  "Is this one."
+  eq: OperationErrorPolicy
+  "Is not this one."
+  ne: OperationErrorPolicy
+  "Is one of these; never true for an empty list."
+  in: [OperationErrorPolicy!]
+  "Is none of these; true for an empty list."
+  notIn: [OperationErrorPolicy!]
+}
+
+"Conditions on a value of OperationOutcome."
+input OperationOutcomeFilter {
+  "Is this one."
+  eq: OperationOutcome
+  "Is not this one."
+  ne: OperationOutcome
+  "Is one of these; never true for an empty list."
+  in: [OperationOutcome!]
+  "Is none of these; true for an empty list."
+  notIn: [OperationOutcome!]
+}
+
+"Conditions on a value of OperationState."
+input OperationStateFilter {
+  "Is this one."
+  eq: OperationState
+  "Is not this one."
+  ne: OperationState
+  "Is one of these; never true for an empty list."
+  in: [OperationState!]
+  "Is none of these; true for an empty list."
+  notIn: [OperationState!]
+}
+
+"Conditions on a value of SourceAuthentication."
+input SourceAuthenticationFilter {
+  "Is this one."
+  eq: SourceAuthentication
+  "Is not this one."
+  ne: SourceAuthentication
+  "Is one of these; never true for an empty list."
+  in: [SourceAuthentication!]
+  "Is none of these; true for an empty list."
+  notIn: [SourceAuthentication!]
+}
+
+"Conditions on a value of SuppressionReason."
+input SuppressionReasonFilter {
+  "Is this one."
+  eq: SuppressionReason
+  "Is not this one."
+  ne: SuppressionReason
+  "Is one of these; never true for an empty list."
+  in: [SuppressionReason!]
+  "Is none of these; true for an empty list."
+  notIn: [SuppressionReason!]
+}
+
+"Conditions on a value of WebhookDisabledReason."
+input WebhookDisabledReasonFilter {
+  "Is this one."
+  eq: WebhookDisabledReason
+  "Is not this one."
+  ne: WebhookDisabledReason
+  "Is one of these; never true for an empty list."
+  in: [WebhookDisabledReason!]
+  "Is none of these; true for an empty list."
+  notIn: [WebhookDisabledReason!]
+}
+
+"Conditions on a value of WebhookFormat."
+input WebhookFormatFilter {
+  "Is this one."
+  eq: WebhookFormat
+  "Is not this one."
+  ne: WebhookFormat
+  "Is one of these; never true for an empty list."
+  in: [WebhookFormat!]
+  "Is none of these; true for an empty list."
+  notIn: [WebhookFormat!]
 }
 `, BuiltIn: false},
 	{Name: "../schema/live.graphqls", Input: `type Subscription {
@@ -9394,9 +11666,9 @@ type UsageRecorded {
 }
 `, BuiltIn: false},
 	{Name: "../schema/operation.graphqls", Input: `extend type Query {
-  "One operation. An error when the caller sees none with that id."
-  operation("The id of the operation." operationId: String!): Operation @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
-  "The operations of the last 30 days, the newest first. Users of groups see those that they started themselves."
+  "One operation; null where the caller sees none such."
+  operation("Which one." by: OperationKey!): Operation @requires(permissions: [VIEW_SUBSCRIBER])
+  "The operations that are kept, those of the last 30 days unless the operator has set another retention, the newest first. Users of groups see those that they started themselves."
   operations(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
@@ -9406,6 +11678,10 @@ type UsageRecorded {
     last: Int
     "Go back before this cursor."
     before: String
+    "Only those that fit."
+    filter: OperationFilter
+    "In this order, the newest first when missing."
+    orderBy: [OperationOrder!]
   ): OperationConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
@@ -9435,7 +11711,7 @@ extend type Subscription {
   ): Operation @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
-"A change of many subscribers. Each is changed once or not at all, whatever fails meanwhile. Operations are kept for 30 days after they ended."
+"A change of many subscribers. Each is changed once or not at all, whatever fails meanwhile. Operations are kept for 30 days after they ended, unless the operator has set another retention."
 type Operation implements Node {
   "The global id."
   id: ID!
@@ -9481,8 +11757,10 @@ type Operation implements Node {
     last: Int
     "Go back before this cursor."
     before: String
-    "Only those with this outcome."
-    outcome: OperationOutcome
+    "Only those that fit."
+    filter: OperationResultFilter
+    "In this order, that of the operation when missing."
+    orderBy: [OperationResultOrder!]
   ): OperationResultConnection @semanticNonNull
 }
 
@@ -9526,10 +11804,30 @@ enum OperationOutcome {
   SKIPPED
 }
 
+extend type Subscriber {
+  "What operations changed of it, the newest first. Operations are kept for 30 days."
+  operationResults(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: OperationResultFilter
+    "In this order, the newest operation first when missing."
+    orderBy: [OperationResultOrder!]
+  ): OperationResultConnection @semanticNonNull
+}
+
 "What became of a subscriber of an operation."
 type OperationResult implements Node {
   "The global id."
   id: ID!
+  "The operation."
+  operation: Operation @semanticNonNull
   "Its number in the operation, from 1."
   position: Int!
   "ICCID, device EUI or IMEI, as the operation has it."
@@ -9557,7 +11855,7 @@ type OperationConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "An operation in a page."
@@ -9577,7 +11875,7 @@ type OperationResultConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "A result in a page."
@@ -9681,8 +11979,20 @@ type UndoOperationPayload {
   "Whether nothing goes further than the inventory, since the company has no provider of commands."
   isInventoryOnly: Boolean!
 }
+
+"Names an operation."
+input OperationKey @oneOf {
+  "The global id."
+  id: ID
+  "The id of the operation."
+  operationId: String
+}
 `, BuiltIn: false},
 	{Name: "../schema/operator.graphqls", Input: `extend type Query {
+  "One network operator; null where the caller sees none such."
+  operator("Which one." by: OperatorKey!): Operator @requires(permissions: [VIEW_SUBSCRIBER])
+  "One tariff; null where the caller sees none such."
+  tariff("Which one." by: TariffKey!): Tariff @requires(permissions: [VIEW_SUBSCRIBER])
   "The network operators of the fleet, ordered by code."
   operators(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -9693,6 +12003,10 @@ type UndoOperationPayload {
     last: Int
     "Go back before this cursor."
     before: String
+    "Only those that fit."
+    filter: OperatorFilter
+    "In this order, by code when missing; code breaks ties."
+    orderBy: [OperatorOrder!]
   ): OperatorConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "The tariffs of the company, ordered by name; those that the caller's groups hide are left out."
   tariffs(
@@ -9704,6 +12018,10 @@ type UndoOperationPayload {
     last: Int
     "Go back before this cursor."
     before: String
+    "Only those that fit."
+    filter: TariffFilter
+    "In this order, by name when missing; name breaks ties."
+    orderBy: [TariffOrder!]
   ): TariffConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
@@ -9712,8 +12030,8 @@ extend type Mutation {
   createTariff(input: CreateTariffInput!): CreateTariffPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
   "Changes what a tariff costs. FORBIDDEN for users of groups."
   editTariff(input: EditTariffInput!): EditTariffPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
-  "Removes a tariff that no subscriber has. FORBIDDEN for users of groups."
-  removeTariff(input: RemoveTariffInput!): RemoveTariffPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  "Deletes a tariff that no subscriber has. FORBIDDEN for users of groups."
+  deleteTariff(input: DeleteTariffInput!): DeleteTariffPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
 }
 
 "A network operator."
@@ -9747,7 +12065,7 @@ type OperatorConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "An operator in a page."
@@ -9767,7 +12085,7 @@ type TariffConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "A tariff in a page."
@@ -9810,19 +12128,37 @@ type EditTariffPayload {
   tariff: Tariff!
 }
 
-"Which tariff to remove."
-input RemoveTariffInput {
+"Which tariff to delete."
+input DeleteTariffInput {
   "The name."
   name: String!
 }
 
-"What removing gave."
-type RemoveTariffPayload {
+"What deleting gave."
+type DeleteTariffPayload {
   "The tariff as it was."
   tariff: Tariff!
 }
+
+"Names a network operator."
+input OperatorKey @oneOf {
+  "The global id."
+  id: ID
+  "The unique identifier, such as the PLMN."
+  code: String
+}
+
+"Names a tariff."
+input TariffKey @oneOf {
+  "The global id."
+  id: ID
+  "The name."
+  name: String
+}
 `, BuiltIn: false},
 	{Name: "../schema/recipient.graphqls", Input: `extend type Query {
+  "One recipient; null where the caller sees none such."
+  recipient("Which one." by: RecipientKey!): Recipient @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
   "The recipients of alert mail, ordered by id."
   recipients(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -9833,6 +12169,10 @@ type RemoveTariffPayload {
     last: Int
     "Go back before this cursor."
     before: String
+    "Only those that fit."
+    filter: RecipientFilter
+    "In this order, by recipientId when missing; recipientId breaks ties."
+    orderBy: [RecipientOrder!]
   ): RecipientConnection @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "The recipients by offset, ordered by id."
   recipientList(
@@ -9840,15 +12180,13 @@ type RemoveTariffPayload {
     limit: Int
     "How many to skip."
     offset: Int
-  ): RecipientList @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  ): RecipientList @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use recipients.")
 }
 
 extend type Mutation {
-  "Adds a recipient, who is notified of every alert of the company. An address that is there already is answered as it is."
+  "Adds a recipient of alert mail. An address that is there already is answered as it is."
   createRecipient(input: CreateRecipientInput!): CreateRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
-  "Restricts a recipient to some alerts and groups. Without any it is notified of every alert again."
-  chooseRecipientAlerts(input: ChooseRecipientAlertsInput!): ChooseRecipientAlertsPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
-  "Gives a recipient another e-mail address."
+  "Changes the e-mail address of a recipient, and which alerts it is notified of."
   editRecipient(input: EditRecipientInput!): EditRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Deletes a recipient, with the mail that was not sent to it yet."
   deleteRecipient(input: DeleteRecipientInput!): DeleteRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
@@ -9858,7 +12196,7 @@ extend type Mutation {
   sendTestAlert(input: SendTestAlertInput!): SendTestAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
-"An e-mail address that is notified of every alert of the company, unless it chose some."
+"An e-mail address that is notified of every alert of the company, or of some."
 type Recipient implements Node {
   "The global id."
   id: ID!
@@ -9872,15 +12210,15 @@ type Recipient implements Node {
   suppressedReason: SuppressionReason
   "What the mail server answered; empty for none."
   suppressedDetail: String!
-  "The alerts that it chose, on volume and on conditions; empty for all. One that was deleted stays here, and gives no mail."
+  "The alerts that it is restricted to, on volume and on conditions; empty for all. One that was deleted stays here, and gives no mail."
   alertIds: [Int!]!
-  "The groups that it chose: alerts on them, and on subscribers that are in one when the alert fires; empty for all."
+  "The groups that it is restricted to: alerts on them, and on subscribers that are in one when the alert fires; empty for all."
   groupIds: [Int!]!
   "The last mails to it, newest first."
   mails(
     "How many, at most 100. 25 when missing or 0."
     limit: Int
-  ): [Mail!] @semanticNonNull
+  ): [MailDelivery!] @semanticNonNull
 }
 
 "Why mail to an address stopped for good."
@@ -9889,36 +12227,6 @@ enum SuppressionReason {
   REFUSED
   "The recipient unsubscribed."
   UNSUBSCRIBED
-}
-
-"An e-mail to one recipient."
-type Mail {
-  "The unique part of the Message-ID, the same at every attempt."
-  mailId: String!
-  "The address that it goes to."
-  email: String!
-  "What it is about."
-  kind: MailKind!
-  "How far it has come."
-  state: MailState!
-  "How often a worker took it to send it."
-  attempts: Int!
-  "When it was made."
-  createdAt: DateTime!
-  "When it was sent or given up; null before."
-  finishedAt: DateTime
-  "What went wrong last; empty when nothing did."
-  lastError: String!
-}
-
-"What a mail is about."
-enum MailKind {
-  "Alerts that fired."
-  ALERTS
-  "A test."
-  TEST
-  "A webhook that was disabled."
-  WEBHOOK
 }
 
 "A page of recipients."
@@ -9930,7 +12238,7 @@ type RecipientConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "A recipient in a page."
@@ -9946,21 +12254,35 @@ type RecipientList {
   "The recipients."
   items: [Recipient!]!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "Which recipient to add."
 input CreateRecipientInput {
   "The e-mail address."
   email: String!
+  "Which alerts it is notified of."
+  scope: RecipientScopeInput!
 }
 
-"Which recipient to edit, and how."
+"Which alerts a recipient is notified of: all, or those that fit both lists where both are named. At least one must be said, and no list may be empty."
+input RecipientScopeInput {
+  "true: every alert of the company."
+  all: Boolean
+  "These alerts, on volume or on conditions, 1 to 100."
+  alertIds: [Int!]
+  "Alerts on these groups, and on subscribers that are in one when the alert fires, 1 to 100."
+  groupIds: [Int!]
+}
+
+"Which recipient to edit, and what changes. Fields that are left out stay as they are."
 input EditRecipientInput {
   "The identifier of the recipient."
   recipientId: Int!
   "The new e-mail address."
-  email: String!
+  email: String
+  "Which alerts it is notified of from now on."
+  scope: RecipientScopeInput
 }
 
 "Which recipient to delete."
@@ -9976,8 +12298,10 @@ input RestoreRecipientInput {
 }
 
 "Who gets a test alert."
-input SendTestAlertInput {
-  "The identifier of the recipient; all when missing."
+input SendTestAlertInput @oneOf {
+  "true: all recipients that take mail."
+  all: Boolean
+  "The identifier of a recipient."
   recipientId: Int
 }
 
@@ -10012,23 +12336,15 @@ type RestoreRecipientPayload {
 "What sending a test alert gave."
 type SendTestAlertPayload {
   "The mails, which are about to be sent."
-  mails: [Mail!]!
+  mails: [MailDelivery!]!
 }
 
-"Which alerts a recipient is notified of. Where alerts and groups are named, an alert must fit both."
-input ChooseRecipientAlertsInput {
+"Names a recipient."
+input RecipientKey @oneOf {
+  "The global id."
+  id: ID
   "The identifier of the recipient."
-  recipientId: Int!
-  "The alerts, on volume or on conditions, at most 100; all when missing or empty."
-  alertIds: [Int!]
-  "The groups, at most 100; all when missing or empty."
-  groupIds: [Int!]
-}
-
-"What choosing alerts gave."
-type ChooseRecipientAlertsPayload {
-  "The recipient as it is now."
-  recipient: Recipient!
+  recipientId: Int
 }
 `, BuiltIn: false},
 	{Name: "../schema/schema.graphqls", Input: `"""
@@ -10045,7 +12361,13 @@ of the answer. Relay and others generate types without null from it.
 directive @semanticNonNull(levels: [Int!]! = [0]) on FIELD_DEFINITION
 
 "How long a list is assumed to be in the price of an operation: the list that this value of an argument requests."
-directive @listSize(assumedSize: Int!) on ENUM_VALUE
+directive @assumedLength(items: Int!) on ENUM_VALUE
+
+"""
+What a field costs in the price of an operation where its work is not the list that it answers: the units, multiplied by the value of
+the argument in times, or where two dates stand there by the days from the first to the second.
+"""
+directive @price(units: Int!, times: [String!]! = []) on FIELD_DEFINITION
 
 "A point in time in RFC 3339 with its offset, such as 2026-11-01T10:05:00Z; of the years 1 to 9999 in UTC."
 scalar DateTime @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc3339")
@@ -10237,6 +12559,38 @@ type Session implements Node {
   imei: String
   "The network that serves the device."
   visitedNetwork: VisitedNetwork
+  "Where the device was last, as far as the network element states it."
+  cell: RadioCell
+}
+
+"A cell, or an area of cells, that serves a device."
+type RadioCell {
+  "All of it as a text, such as ECGI 23415 4660 27447297: kind, network, area (- where it is not reported) and number, in decimal digits."
+  code: String!
+  "What identifies it."
+  kind: RadioCellKind!
+  "The network of the cell."
+  network: VisitedNetwork!
+  "The location area code of CGI, SAI and RAI, the tracking area code of TAI, ECGI and NCGI; null where it is not reported."
+  area: BigInt
+  "The cell identity, of SAI the service area code, of RAI the routing area code; null for TAI."
+  number: BigInt
+}
+
+"What identifies a cell, or an area of cells, by 3GPP TS 23.003."
+enum RadioCellKind {
+  "A cell of GERAN."
+  CGI
+  "A service area of UTRAN."
+  SAI
+  "A routing area."
+  RAI
+  "A tracking area."
+  TAI
+  "A cell of E-UTRAN."
+  ECGI
+  "A cell of NR."
+  NCGI
 }
 
 "A network that serves a device."
@@ -10264,7 +12618,7 @@ type SessionConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "A session in a page."
@@ -10274,98 +12628,12 @@ type SessionEdge {
   "The session."
   node: Session!
 }
-
-"Which sessions are wanted. All conditions must hold; none wants everything."
-input SessionFilter {
-  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
-  and: [SessionFilter!]
-  "Any of these; never true for an empty list."
-  or: [SessionFilter!]
-  "Not this."
-  not: SessionFilter
-  "Open, or ended."
-  isOpen: BooleanFilter
-  "Whether the last report had more bytes than the one before."
-  isTransferring: BooleanFilter
-  "Whether bytes may be missing."
-  isIncomplete: BooleanFilter
-  "The physicalId of the subscriber; null while that is not known."
-  physicalId: StringFilter
-  "The source that reports it."
-  source: StringFilter
-  "The network element below the source."
-  nas: StringFilter
-  "What the source calls it."
-  sessionId: StringFilter
-  "When it began."
-  beganAt: DateTimeFilter
-  "When it was reported last."
-  reportedAt: DateTimeFilter
-  "When it ended; null while it is open."
-  endedAt: DateTimeFilter
-  "Why it ended."
-  cause: StringFilter
-  "The access point."
-  apn: StringFilter
-  "The radio access."
-  ratType: StringFilter
-  "The IMEI of the device."
-  imei: StringFilter
-  "MCC and MNC of the visited network: ge 234 and lt 235 is all of an MCC."
-  visitedNetwork: StringFilter
-  "Bytes in both directions."
-  total: IntFilter
-}
-
-"One step of an order of sessions."
-input SessionOrder {
-  "By this field."
-  field: SessionOrderField!
-  "In this direction."
-  direction: OrderDirection = ASC
-}
-
-"What sessions can be ordered by."
-enum SessionOrderField {
-  "Open or ended."
-  IS_OPEN
-  "Transferring or not."
-  IS_TRANSFERRING
-  "Whether bytes may be missing."
-  IS_INCOMPLETE
-  "The physicalId of the subscriber."
-  PHYSICAL_ID
-  "The source."
-  SOURCE
-  "The network element."
-  NAS
-  "What the source calls it."
-  SESSION_ID
-  "When it began."
-  BEGAN_AT
-  "When it was reported last."
-  REPORTED_AT
-  "When it ended."
-  ENDED_AT
-  "Why it ended."
-  CAUSE
-  "The access point."
-  APN
-  "The radio access."
-  RAT_TYPE
-  "The IMEI."
-  IMEI
-  "MCC and MNC."
-  VISITED_NETWORK
-  "Bytes in both directions."
-  TOTAL
-}
 `, BuiltIn: false},
 	{Name: "../schema/silence.graphqls", Input: `extend type Query {
+  "One silence; null where the caller sees none such."
+  silence("Which one." by: SilenceKey!): Silence @requires(permissions: [VIEW_MONITORING_ALERTS])
   "The silences of the company, ordered by id. Those that are over are kept for a year."
   silences(
-    "Those that are over alone, or those that are not; all when missing."
-    ended: Boolean
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
     "Go on after this cursor."
@@ -10374,6 +12642,10 @@ enum SessionOrderField {
     last: Int
     "Go back before this cursor."
     before: String
+    "Only those that fit."
+    filter: SilenceFilter
+    "In this order, by silenceId when missing; silenceId breaks ties."
+    orderBy: [SilenceOrder!]
   ): SilenceConnection @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
 }
 
@@ -10383,7 +12655,7 @@ extend type Mutation {
   neither mailed nor sent to webhooks. Nobody is notified of them later either. Only for users of the whole company.
   """
   createSilence(input: CreateSilenceInput!): CreateSilencePayload @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
-  "Changes a silence that is not over. What is missing stays; lists are replaced as a whole."
+  "Changes a silence that is not over. What is missing stays; its scope and its times are replaced as a whole."
   editSilence(input: EditSilenceInput!): EditSilencePayload @requires(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
   "Ends a silence now, and removes one that has not begun. One that is over stays as it is."
   endSilence(input: EndSilenceInput!): EndSilencePayload @requires(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS]) @semanticNonNull
@@ -10413,6 +12685,8 @@ type Silence implements Node {
   weekly: [SilenceWindow!]!
   "Whether it silences now."
   isActive: Boolean!
+  "Whether it is over."
+  isEnded: Boolean!
   "The spans between two times, at most 92 days apart, in which it silences. Those that meet are one."
   occurrences(
     "The begin of the span; now when missing."
@@ -10457,9 +12731,9 @@ enum Weekday {
 "A span in which a silence silences."
 type SilenceOccurrence {
   "Its begin."
-  start: DateTime!
+  startsAt: DateTime!
   "Its end."
-  end: DateTime!
+  endsAt: DateTime!
 }
 
 "A page of silences."
@@ -10471,7 +12745,7 @@ type SilenceConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "A silence in a page."
@@ -10500,16 +12774,10 @@ input CreateSilenceInput {
   startsAt: DateTime
   "When it ends, at most 366 days after its begin."
   endsAt: DateTime!
-  "The parts of each week in which it silences, at most 28; always when missing or empty."
-  weekly: [SilenceWindowInput!]
-  "The alerts that it silences, at most 100; all when missing or empty."
-  alertIds: [Int!]
-  "The groups that it silences, at most 100; all when missing or empty."
-  groupIds: [Int!]
-  "The tags whose subscribers it silences, at most 100; all when missing or empty."
-  tagNames: [String!]
-  "The subscribers that it silences, at most 100; all when missing or empty."
-  physicalIds: [String!]
+  "In which parts of each week it silences; from its begin to its end when missing."
+  times: SilenceTimesInput
+  "What it silences."
+  scope: SilenceScopeInput!
 }
 
 "Which silence to edit, and how."
@@ -10520,16 +12788,32 @@ input EditSilenceInput {
   reason: String
   "When it ends, at most 366 days after its begin."
   endsAt: DateTime
-  "The parts of each week in which it silences; empty for always."
-  weekly: [SilenceWindowInput!]
-  "The alerts that it silences; empty for all."
+  "In which parts of each week it silences from now on."
+  times: SilenceTimesInput
+  "What it silences from now on."
+  scope: SilenceScopeInput
+}
+
+"What a silence silences: every alert, or what fits all of the lists that are named. At least one must be said, and no list may be empty."
+input SilenceScopeInput {
+  "true: every alert, also SOURCE_SILENT."
+  all: Boolean
+  "These alerts, of volume or on conditions, 1 to 100."
   alertIds: [Int!]
-  "The groups that it silences; empty for all."
+  "Alerts on these groups and on their subscribers, 1 to 100."
   groupIds: [Int!]
-  "The tags whose subscribers it silences; empty for all."
+  "Alerts about subscribers with one of these tags, 1 to 100."
   tagNames: [String!]
-  "The subscribers that it silences; empty for all."
+  "Alerts about these subscribers, 1 to 100: ICCID, device EUI or IMEI."
   physicalIds: [String!]
+}
+
+"In which parts of each week a silence silences."
+input SilenceTimesInput @oneOf {
+  "true: at all times from its begin to its end."
+  all: Boolean
+  "In these, 1 to 28."
+  weekly: [SilenceWindowInput!]
 }
 
 "Which silence to end."
@@ -10555,10 +12839,550 @@ type EndSilencePayload {
   "The silence as it is now; one that had not begun as it was, and is no more."
   silence: Silence!
 }
+
+"Names a silence."
+input SilenceKey @oneOf {
+  "The global id."
+  id: ID
+  "The identifier of the silence."
+  silenceId: Int
+}
+`, BuiltIn: false},
+	{Name: "../schema/source.graphqls", Input: `extend type Query {
+  "One source; null where the caller sees none such."
+  source("Which one." by: SourceKey!): Source @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  "One profile that sources can have; null for none with that name. Only for users of the whole company."
+  sourceProfile("Its name." name: String!): SourceProfile @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  "The sources of the company, ordered by name. Only for users of the whole company."
+  sources(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: SourceFilter
+    "In this order, by name when missing; name breaks ties."
+    orderBy: [SourceOrder!]
+  ): SourceConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  "Records of sources that could not be used, the newest first; at most 10,000 of a source are kept. Only for users of the whole company."
+  sourceRejects(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: SourceRejectFilter
+    "In this order, the newest first when missing; the id breaks ties."
+    orderBy: [SourceRejectOrder!]
+  ): SourceRejectConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
+  "The profiles that sources can have, by name: those of the company, and the ready ones that it has not replaced. Only for users of the whole company."
+  sourceProfiles: [SourceProfile!] @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  "The versions of a profile of the company, the newest first: the last 100. Only for users of the whole company."
+  sourceProfileVersions(
+    "The profile."
+    profileName: String!
+  ): [SourceProfile!] @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  "How a profile reads a sample, record by record. Nothing is stored. Only for users of the whole company."
+  previewSourceProfile(
+    "The profile to try."
+    by: SourceProfileChoice!
+    "What the sender sends: at most 100 records and 256 kB."
+    sample: String!
+  ): [PreviewedRecord!] @requires(permissions: [RECORD_USAGE]) @semanticNonNull @price(units: 50)
+}
+
+extend type Mutation {
+  "Saves a profile of the company, as a new version where it changes; at most 200 to a company. Sources that have it read by it from then on. Only for users of the whole company."
+  setSourceProfile(input: SetSourceProfileInput!): SetSourceProfilePayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, RECORD_USAGE]) @semanticNonNull
+  "Deletes a profile of the company with its versions. One that a source has is refused."
+  deleteSourceProfile(input: DeleteSourceProfileInput!): DeleteSourceProfilePayload @requires(permissions: [RECORD_USAGE]) @semanticNonNull
+  "Adds a source, at most 200 to a company. The secret is shown in this answer only. Only for users of the whole company."
+  createSource(input: CreateSourceInput!): CreateSourcePayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, RECORD_USAGE]) @semanticNonNull
+  "Changes a source. What is missing stays."
+  editSource(input: EditSourceInput!): EditSourcePayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, RECORD_USAGE]) @semanticNonNull
+  "Makes a new secret, shown in this answer only. For 24 hours the one before is accepted, too."
+  rotateSourceSecret(input: RotateSourceSecretInput!): RotateSourceSecretPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, RECORD_USAGE]) @semanticNonNull
+  "Pauses a source: what it sends is refused with 503 and Retry-After."
+  pauseSource(input: PauseSourceInput!): PauseSourcePayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, RECORD_USAGE]) @semanticNonNull
+  "Lets a source send again."
+  resumeSource(input: ResumeSourceInput!): ResumeSourcePayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, RECORD_USAGE]) @semanticNonNull
+  "Deletes a source with its rejects. The usage that it reported stays."
+  deleteSource(input: DeleteSourceInput!): DeleteSourcePayload @requires(permissions: [RECORD_USAGE]) @semanticNonNull
+  "Reads the rejects of a source again by its profile. Those that can be used now are booked and deleted. An error can come after some were: to ask again changes nothing of them."
+  replaySourceRejects(input: ReplaySourceRejectsInput!): ReplaySourceRejectsPayload @requires(permissions: [RECORD_USAGE]) @semanticNonNull
+}
+
+"What posts usage records to an address of its own."
+type Source implements Node {
+  "The global id."
+  id: ID!
+  "The name, which is the source of its usage records."
+  name: String!
+  "Where records are posted to, below the address of the service: /sources/{id}/records."
+  path: String!
+  "The name of the profile that its records are read by."
+  profileName: String!
+  "How the sender shows that it has the secret."
+  authentication: SourceAuthentication!
+  "The header with the signature; empty for other ways."
+  signatureHeader: String!
+  "When it was made."
+  createdAt: DateTime!
+  "When it was paused; null while records are taken."
+  pausedAt: DateTime
+  "When the last body came; null before the first."
+  receivedAt: DateTime
+  "Until when the secret before the last rotation is accepted; null without one."
+  previousSecretUntil: DateTime
+  "What became of its records since it was made."
+  counts: SourceCounts!
+}
+
+"Records by what became of them."
+type SourceCounts {
+  "Booked."
+  accepted: BigInt!
+  "Booked before."
+  duplicates: BigInt!
+  "Wait for their subscriber."
+  waiting: BigInt!
+  "Kept as rejects."
+  rejected: BigInt!
+  "Left out by the profile."
+  skipped: BigInt!
+}
+
+"How a sender shows that it has the secret."
+enum SourceAuthentication {
+  "The password of HTTP Basic; any user name."
+  BASIC
+  "The token of the header Authorization: Bearer."
+  BEARER
+  "HMAC-SHA256 of the body in a header, in hexadecimal or base64, with or without sha256= before it."
+  SIGNATURE
+}
+
+"A record that could not be used. It was acknowledged, so that the sender goes on."
+type SourceReject implements Node {
+  "The global id."
+  id: ID!
+  "The name of the source."
+  sourceName: String!
+  "Why it could not be used."
+  reason: String!
+  "The field at fault; empty where it is none in particular."
+  field: String!
+  "The record as JSON; of one that cannot be read its beginning."
+  payload: String!
+  "Whether replaySourceRejects reads it again."
+  isReplayable: Boolean!
+  "How often it came."
+  times: BigInt!
+  "When it came first."
+  firstAt: DateTime!
+  "When it came last."
+  lastAt: DateTime!
+}
+
+"How the records of a sender are read."
+type SourceProfile {
+  "The name."
+  name: String!
+  "For whom it is; it may be empty."
+  description: String!
+  "How records are written."
+  format: SourceFormat!
+  "The path to the array of records in a JSON document; empty for the document itself."
+  records: String!
+  "What stands between cells of CSV; empty for a comma."
+  delimiter: String!
+  "The expression of each field."
+  fields: [SourceFieldExpression!]!
+  "True for records that are left out; empty for none."
+  skip: String!
+  "What the bytes of a record count."
+  counters: SourceCounters!
+  "What one of a volume is."
+  unit: SourceUnit!
+  "The direction of volumes without one."
+  direction: SourceDirection!
+  "The time zone of times without one, and of days."
+  timeZone: String!
+  "How times are written beside RFC 3339."
+  dateFormats: [String!]!
+  "Whether it came with the program."
+  isReady: Boolean!
+  "Counts the changes of a profile of the company from 1; 0 for a ready one."
+  version: Int!
+  "When the version was saved; null for a ready one."
+  changedAt: DateTime
+}
+
+"How a field is read."
+type SourceFieldExpression {
+  "The field."
+  field: SourceField!
+  "An expression in CEL; the record is r."
+  expression: String!
+}
+
+"How records are written."
+enum SourceFormat {
+  "One document of JSON."
+  JSON
+  "A record of JSON a line."
+  NDJSON
+  "A header with the names of columns, and a record a line."
+  CSV
+  "An event, or a batch of them, in structured JSON."
+  CLOUDEVENTS
+}
+
+"What the bytes of a record count."
+enum SourceCounters {
+  "Since the record before."
+  DELTA
+  "Since the session began."
+  CUMULATIVE
+  "Since the day began, in the time zone of the profile."
+  DAY_TOTAL
+}
+
+"What one of a volume is."
+enum SourceUnit {
+  "A byte."
+  BYTES
+  "1,000 bytes."
+  KB
+  "1,024 bytes."
+  KIB
+  "1,000,000 bytes."
+  MB
+  "1,048,576 bytes."
+  MIB
+}
+
+"The direction of a volume."
+enum SourceDirection {
+  "Sent by the subscriber."
+  MOBILE_ORIGINATED
+  "Received by the subscriber."
+  MOBILE_TERMINATED
+}
+
+"What a usage record has."
+enum SourceField {
+  "The ICCID, device EUI or IMEI."
+  PHYSICAL_ID
+  "The IMSI."
+  IMSI
+  "The number."
+  MSISDN
+  "The subscriberId."
+  SUBSCRIBER_ID
+  "What is unique in the source."
+  RECORD_ID
+  "The session."
+  SESSION_ID
+  "START, UPDATE or STOP."
+  EVENT
+  "Why the session ended."
+  CAUSE
+  "When it began."
+  STARTED_AT
+  "When it ended."
+  ENDED_AT
+  "The day of a total."
+  DAY
+  "What the subscriber sent."
+  MOBILE_ORIGINATED
+  "What the subscriber received."
+  MOBILE_TERMINATED
+  "A volume without direction."
+  VOLUME
+  "The protocol; IP when missing."
+  PROTOCOL
+  "The IP address."
+  IP_ADDRESS
+  "The access point."
+  APN
+  "The radio access."
+  RAT_TYPE
+  "The IMEI."
+  IMEI
+  "The visited network: MCC and MNC."
+  VISITED_NETWORK
+  "The network element."
+  NAS
+}
+
+"How a record of a sample is read: a usage record, why there is none, or neither where the profile leaves it out."
+type PreviewedRecord {
+  "Its place in the sample, from 1."
+  place: Int!
+  "The record as JSON; of one that cannot be read its beginning."
+  payload: String!
+  "Whether the profile leaves it out."
+  isSkipped: Boolean!
+  "Why it cannot be used; null where it can."
+  error: String
+  "The field at fault; null where it is none in particular."
+  field: String
+  "What would be booked; null for none."
+  record: ReadRecord
+}
+
+"What a profile read. Texts are empty where the record states none."
+type ReadRecord {
+  "The ICCID, device EUI or IMEI."
+  physicalId: String!
+  "The IMSI."
+  imsi: String!
+  "The number, or the subscriberId."
+  msisdn: String!
+  "What it is recognized by when it comes again; empty for cumulative counters."
+  recordId: String!
+  "The session."
+  sessionId: String!
+  "When it began; null where that is not reported."
+  startedAt: DateTime
+  "When it ended, or was counted."
+  endedAt: DateTime!
+  "Bytes that the subscriber sent."
+  mobileOriginated: BigInt!
+  "Bytes that the subscriber received."
+  mobileTerminated: BigInt!
+  "Whether the bytes are those of the session so far."
+  isCumulative: Boolean!
+}
+
+"A page of sources."
+type SourceConnection {
+  "The sources with their cursors."
+  edges: [SourceEdge!]!
+  "The sources alone."
+  nodes: [Source!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull @price(units: 10)
+}
+
+"A source in a page."
+type SourceEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The source."
+  node: Source!
+}
+
+"A page of rejects."
+type SourceRejectConnection {
+  "The rejects with their cursors."
+  edges: [SourceRejectEdge!]!
+  "The rejects alone."
+  nodes: [SourceReject!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull @price(units: 10)
+}
+
+"A reject in a page."
+type SourceRejectEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The reject."
+  node: SourceReject!
+}
+
+"How a field is read."
+input SourceFieldExpressionInput {
+  "The field."
+  field: SourceField!
+  "An expression in CEL of 1 to 1,000 bytes; the record is r."
+  expression: String!
+}
+
+"How the records of a sender are read."
+input SourceProfileInput {
+  "The name. A profile of the company stands before a ready one of the same name."
+  name: String!
+  "For whom it is."
+  description: String! = ""
+  "How records are written."
+  format: SourceFormat!
+  "The path to the array of records in a JSON document, names with dots between; empty for the document itself."
+  records: String! = ""
+  "What stands between cells of CSV; empty for a comma."
+  delimiter: String! = ""
+  "The expression of each field."
+  fields: [SourceFieldExpressionInput!]!
+  "An expression in CEL that is true for records to leave out; empty for none."
+  skip: String! = ""
+  "What the bytes of a record count."
+  counters: SourceCounters! = DELTA
+  "What one of a volume is."
+  unit: SourceUnit! = BYTES
+  "The direction of volumes without one."
+  direction: SourceDirection! = MOBILE_TERMINATED
+  "The time zone of times without one, and of days."
+  timeZone: String! = "UTC"
+  "How times are written beside RFC 3339, at most 8: like yyyy-MM-dd HH:mm:ss, unix or unixMillis."
+  dateFormats: [String!]! = []
+}
+
+"Which profile to save."
+input SetSourceProfileInput {
+  "The profile."
+  profile: SourceProfileInput!
+}
+
+"Which profile to delete."
+input DeleteSourceProfileInput {
+  "The profile."
+  profileName: String!
+}
+
+"Which source to add."
+input CreateSourceInput {
+  "The name, which is the source of its usage records."
+  name: String!
+  "The profile that its records are read by."
+  profileName: String!
+  "How the sender shows that it has the secret."
+  authentication: SourceAuthentication! = BASIC
+  "The header with the signature, for SIGNATURE only; X-Signature when missing."
+  signatureHeader: String
+}
+
+"What changes on a source."
+input EditSourceInput {
+  "The source."
+  sourceName: String!
+  "The profile that its records are read by."
+  profileName: String
+  "How the sender shows that it has the secret."
+  authentication: SourceAuthentication
+  "The header with the signature, for SIGNATURE only."
+  signatureHeader: String
+}
+
+"Which source gets a new secret."
+input RotateSourceSecretInput {
+  "The source."
+  sourceName: String!
+}
+
+"Which source to pause."
+input PauseSourceInput {
+  "The source."
+  sourceName: String!
+}
+
+"Which source to resume."
+input ResumeSourceInput {
+  "The source."
+  sourceName: String!
+}
+
+"Which source to delete."
+input DeleteSourceInput {
+  "The source."
+  sourceName: String!
+}
+
+"Whose rejects to read again."
+input ReplaySourceRejectsInput {
+  "The source."
+  sourceName: String!
+}
+
+"What saving a profile gave."
+type SetSourceProfilePayload {
+  "The profile as it is now."
+  profile: SourceProfile!
+}
+
+"What deleting a profile gave."
+type DeleteSourceProfilePayload {
+  "The profile that is no more."
+  profileName: String!
+}
+
+"What adding a source gave."
+type CreateSourcePayload {
+  "The source."
+  source: Source!
+  "What the sender authenticates with."
+  secret: String!
+}
+
+"What editing a source gave."
+type EditSourcePayload {
+  "The source as it is now."
+  source: Source!
+}
+
+"What rotating a secret gave."
+type RotateSourceSecretPayload {
+  "The source as it is now."
+  source: Source!
+  "What the sender authenticates with from now on."
+  secret: String!
+}
+
+"What pausing a source gave."
+type PauseSourcePayload {
+  "The source as it is now."
+  source: Source!
+}
+
+"What resuming a source gave."
+type ResumeSourcePayload {
+  "The source as it is now."
+  source: Source!
+}
+
+"What deleting a source gave."
+type DeleteSourcePayload {
+  "The source that is no more."
+  sourceName: String!
+}
+
+"What replaying rejects gave."
+type ReplaySourceRejectsPayload {
+  "What became of them; those that are rejected still are kept."
+  counts: SourceCounts!
+}
+
+"Names a source."
+input SourceKey @oneOf {
+  "The global id."
+  id: ID
+  "The name."
+  name: String
+}
+
+"A profile to try."
+input SourceProfileChoice @oneOf {
+  "One that is there, by its name."
+  name: String
+  "One that need not be saved."
+  profile: SourceProfileInput
+}
 `, BuiltIn: false},
 	{Name: "../schema/subscriber.graphqls", Input: `extend type Query {
-  "One subscriber. An error when the account has none with that physical id."
-  subscriber("ICCID, device EUI or IMEI." physicalId: String!): Subscriber @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  "One subscriber; null where the caller sees none such."
+  subscriber("Which one." by: SubscriberKey!): Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
   "The subscribers, page by page from cursor to cursor."
   subscribers(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -10584,7 +13408,7 @@ type EndSilencePayload {
     filter: String
     "Such as: connectionDate DESC, nickname."
     orderBy: String
-  ): SubscriberList @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  ): SubscriberList @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use subscribers, which has a typed filter and cursors.")
 }
 
 extend type Mutation {
@@ -10628,6 +13452,8 @@ type Subscriber implements Node {
   dataNumber: String
   "The international mobile subscriber identity; empty for what has none."
   imsi: String!
+  "Its fixed IP address: IPv4, IPv6 or, for IPv6, a prefix such as 2001:db8:0:1::/64; null for none. Unique within the company."
+  fixedIpAddress: String
   "The name that the company gave it."
   nickname: String!
   "The name of its network operator."
@@ -10738,7 +13564,7 @@ type SubscriberConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "A subscriber in a page."
@@ -10754,7 +13580,7 @@ type SubscriberList {
   "The subscribers."
   items: [Subscriber!]!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "Which subscribers are wanted. All conditions must hold; none wants everything."
@@ -10773,6 +13599,8 @@ input SubscriberFilter {
   dataNumber: StringFilter
   "IMSI."
   imsi: StringFilter
+  "Fixed IP address, as it is shown."
+  fixedIpAddress: StringFilter
   "Nickname."
   nickname: StringFilter
   "Name of the operator."
@@ -10907,6 +13735,8 @@ enum SubscriberOrderField {
   DATA_NUMBER
   "IMSI."
   IMSI
+  "Fixed IP address, as a text."
+  FIXED_IP_ADDRESS
   "Nickname."
   NICKNAME
   "Name of the operator."
@@ -10977,6 +13807,8 @@ input CreateSubscriberInput {
   dataNumber: String
   "The IMSI; empty for what has none."
   imsi: String! = ""
+  "Its fixed IP address: IPv4, IPv6 or a prefix of IPv6; unique within the company. RADIUS finds it by that where a request has no IMSI, number or ICCID."
+  fixedIpAddress: String
   "The nickname, 0 to 256 characters."
   nickname: String! = ""
   "The code of an operator of the service."
@@ -11031,6 +13863,8 @@ input EditSubscriberInventoryInput {
   dataNumber: String
   "The IMSI; empty for what has none. FORBIDDEN for users of groups, as the numbers decide whose usage is reported."
   imsi: String
+  "The fixed IP address, as in CreateSubscriberInput; null for none. FORBIDDEN for users of groups."
+  fixedIpAddress: String
   "The code of an operator of the service."
   operatorCode: String
   "The name of a tariff of the company. FORBIDDEN where the caller's group hides tariff details."
@@ -11128,10 +13962,18 @@ type TerminateSubscriberPayload {
   "What its carrier is asked to do; null when isInventoryOnly, or when nothing of that changed."
   command: Command
 }
+
+"Names a subscriber."
+input SubscriberKey @oneOf {
+  "The global id."
+  id: ID
+  "ICCID, device EUI or IMEI."
+  physicalId: String
+}
 `, BuiltIn: false},
 	{Name: "../schema/tag.graphqls", Input: `extend type Query {
   "One tag; null when no visible subscriber carries it."
-  tag("Its name; case is significant." name: String!): Tag @requires(permissions: [VIEW_SUBSCRIBER])
+  tag("Which one." by: TagKey!): Tag @requires(permissions: [VIEW_SUBSCRIBER])
   "The tags, ordered by name."
   tags(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -11142,6 +13984,10 @@ type TerminateSubscriberPayload {
     last: Int
     "Go back before this cursor."
     before: String
+    "Only those that fit."
+    filter: TagFilter
+    "In this order, by name when missing."
+    orderBy: [TagOrder!]
   ): TagConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "The tags by offset, ordered by name."
   tagList(
@@ -11149,7 +13995,7 @@ type TerminateSubscriberPayload {
     limit: Int
     "How many to skip."
     offset: Int
-  ): TagList @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  ): TagList @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use tags.")
   "The subscribers that carry a tag, by offset, ordered by physicalId; empty when none does."
   taggedSubscriberList(
     "The name of the tag."
@@ -11158,7 +14004,7 @@ type TerminateSubscriberPayload {
     limit: Int
     "How many to skip."
     offset: Int
-  ): SubscriberList @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  ): SubscriberList @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use tag and its subscribers.")
 }
 
 extend type Mutation {
@@ -11202,7 +14048,7 @@ type TagConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "A tag in a page."
@@ -11218,7 +14064,7 @@ type TagList {
   "The tags."
   items: [Tag!]!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "Which tag to put on which subscribers."
@@ -11251,6 +14097,14 @@ type AttachTagPayload {
 type DetachTagPayload {
   "The subscribers named, as they are now."
   subscribers: [Subscriber!]!
+}
+
+"Names a tag."
+input TagKey @oneOf {
+  "The global id."
+  id: ID
+  "Its name; case is significant."
+  name: String
 }
 `, BuiltIn: false},
 	{Name: "../schema/usage.graphqls", Input: `extend type Company {
@@ -11420,11 +14274,11 @@ type UsageSource {
 "The length of a step of a series."
 enum UsageInterval {
   "Whole UTC hours."
-  HOUR @listSize(assumedSize: 240)
+  HOUR @assumedLength(items: 240)
   "Days of the time zone."
-  DAY @listSize(assumedSize: 10)
+  DAY @assumedLength(items: 10)
   "Calendar months of the time zone."
-  MONTH @listSize(assumedSize: 1)
+  MONTH @assumedLength(items: 1)
 }
 
 "What usage can be broken down by."
@@ -11441,6 +14295,8 @@ enum UsageDimension {
   GROUP
   "The tags of the subscriber now; usage counts once for each."
   TAG
+  "The source that reported it, of at most 31 days of the usage ledger; usage from before the ledger begins is left out."
+  SOURCE
 }
 
 "Usage to record."
@@ -11457,9 +14313,15 @@ input UsageRecordInput {
   recordId: String
   "The network element that reports, 1 to 128 characters."
   source: String!
-  "ICCID, device EUI or IMEI."
-  physicalId: String!
-  "The session, unique for the subscriber; missing outside of sessions. A cumulative record needs it."
+  "ICCID, device EUI or IMEI. One of physicalId, imsi, msisdn and subscriberId is needed; a record whose names are of different subscribers is REJECTED."
+  physicalId: String
+  "The IMSI: up to 15 digits. Of several subscribers that have it, the active and newest one is meant."
+  imsi: String
+  "The number in international form, with or without + or 00: the subscriberId of cellular subscribers."
+  msisdn: String
+  "The subscriberId as the inventory has it."
+  subscriberId: String
+  "The session, unique for the subscriber; missing outside of sessions. A cumulative record needs it, and one with a field of its session."
   sessionId: String
   "The number of the record in its session; 0 is the first."
   sequence: Int! = 0
@@ -11471,10 +14333,34 @@ input UsageRecordInput {
   mobileOriginated: BigInt!
   "Bytes received, see counters."
   mobileTerminated: BigInt!
-  "The network protocol, such as TCP."
-  protocol: String!
+  "The network protocol, such as TCP; IP when missing."
+  protocol: String
   "The IP address of the subscriber; missing for what has none."
   ipAddress: String
+  "What the record means for its session. A subscriber is online from START or UPDATE until STOP, or until nothing is reported for three intervals."
+  event: UsageEvent
+  "Why the session ended."
+  cause: String
+  "The access point."
+  apn: String
+  "The radio access, such as EUTRAN."
+  ratType: String
+  "The IMEI of the device, 14 to 16 digits."
+  imei: String
+  "MCC and MNC of the network that serves the device, such as 23415."
+  visitedNetwork: String
+  "The network element below the source. A source that reports events without one is a network element itself."
+  nas: String
+}
+
+"What a usage record means for its session."
+enum UsageEvent {
+  "The session began."
+  START
+  "It goes on."
+  UPDATE
+  "It ended."
+  STOP
 }
 
 "What the bytes of a usage record count."
@@ -11520,6 +14406,8 @@ enum UsageStatus {
 }
 `, BuiltIn: false},
 	{Name: "../schema/webhook.graphqls", Input: `extend type Query {
+  "One webhook; null where the caller sees none such."
+  webhook("Which one." by: WebhookKey!): Webhook @requires(permissions: [VIEW_MONITORING_ALERTS])
   "The webhooks of the company, ordered by id; for a user of groups those that were made for these groups."
   webhooks(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -11530,13 +14418,17 @@ enum UsageStatus {
     last: Int
     "Go back before this cursor."
     before: String
+    "Only those that fit."
+    filter: WebhookFilter
+    "In this order, by webhookId when missing; webhookId breaks ties."
+    orderBy: [WebhookOrder!]
   ): WebhookConnection @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
   "The messages to webhooks, the newest first."
   webhookDeliveries(
     "Of this webhook alone; of all when missing."
     webhookId: Int
     "In this state alone; FAILED are the dead letters."
-    state: WebhookDeliveryState
+    state: DeliveryState
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
     "Go on after this cursor."
@@ -11545,7 +14437,7 @@ enum UsageStatus {
     last: Int
     "Go back before this cursor."
     before: String
-  ): WebhookDeliveryConnection @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
+  ): WebhookDeliveryConnection @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
 }
 
 extend type Mutation {
@@ -11641,17 +14533,21 @@ enum WebhookDisabledReason {
 }
 
 "A message to a webhook."
-type WebhookDelivery implements Node {
+type WebhookDelivery implements Node & Delivery {
   "The global id."
   id: ID!
   "The header webhook-id, the same at every attempt and replay. Receivers recognize repeated messages by it."
   deliveryId: String!
+  "WEBHOOK."
+  channel: DeliveryChannel!
+  "The name of the webhook."
+  recipientName: String!
   "The webhook that it goes to."
   webhook: Webhook
   "The type of the event, such as alert.fired."
   eventType: String!
-  "How far it has come."
-  state: WebhookDeliveryState!
+  "How far it has come: QUEUED, DELIVERED or FAILED."
+  state: DeliveryState!
   "How often it was sent, since the last replay."
   attempts: Int!
   "When it was made."
@@ -11663,21 +14559,11 @@ type WebhookDelivery implements Node {
   "The status of the last answer; null where there was none."
   lastStatus: Int
   "The first kilobyte of the last answer; empty where there was none."
-  lastAnswer: String!
+  lastAnswer: String @requires(permissions: [VIEW_SUBSCRIBER])
   "Why the last attempt failed; empty where it did not."
   lastError: String!
   "The body of the request."
-  payload: String!
-}
-
-"How far a message to a webhook has come."
-enum WebhookDeliveryState {
-  "It waits to be sent, or to be sent again."
-  QUEUED
-  "It was answered by 2xx."
-  DELIVERED
-  "It was given up: replayWebhookDelivery sends it again."
-  FAILED
+  payload: String @requires(permissions: [VIEW_SUBSCRIBER])
 }
 
 "A page of webhooks."
@@ -11689,7 +14575,7 @@ type WebhookConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "A webhook in a page."
@@ -11709,7 +14595,7 @@ type WebhookDeliveryConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull
+  totalCount: Int @semanticNonNull @price(units: 10)
 }
 
 "A message in a page."
@@ -11730,12 +14616,8 @@ input CreateWebhookInput {
   format: WebhookFormat! = CLOUDEVENTS
   "The events that it gets, at least one."
   eventTypes: [WebhookEventType!]!
-  "The alerts whose firing it gets, at most 100; all when missing or empty."
-  alertIds: [Int!]
-  "The groups whose events it gets, at most 100; all when missing or empty."
-  groupIds: [Int!]
-  "The tags whose subscribers' events it gets, at most 100; all when missing or empty."
-  tagNames: [String!]
+  "What the events are about."
+  scope: WebhookScopeInput!
 }
 
 "What changes on a webhook."
@@ -11750,11 +14632,19 @@ input EditWebhookInput {
   format: WebhookFormat
   "The events that it gets, at least one."
   eventTypes: [WebhookEventType!]
-  "The alerts whose firing it gets, at most 100; all when empty."
+  "What the events are about from now on."
+  scope: WebhookScopeInput
+}
+
+"What the events of a webhook are about: all that its maker may see, or what fits all of the lists that are named. At least one must be said, and no list may be empty."
+input WebhookScopeInput {
+  "true: every alert and subscriber."
+  all: Boolean
+  "The firing of these alerts, 1 to 100."
   alertIds: [Int!]
-  "The groups whose events it gets, at most 100; all when empty."
+  "Events of these groups, 1 to 100."
   groupIds: [Int!]
-  "The tags whose subscribers' events it gets, at most 100; all when empty."
+  "Events of subscribers with one of these tags, 1 to 100."
   tagNames: [String!]
 }
 
@@ -11859,6 +14749,14 @@ type ReplayWebhookDeliveriesSincePayload {
   "How many are sent again."
   replayed: Int!
 }
+
+"Names a webhook."
+input WebhookKey @oneOf {
+  "The global id."
+  id: ID
+  "The identifier of the webhook."
+  webhookId: Int
+}
 `, BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
@@ -11873,6 +14771,12 @@ func (ec *executionContext) childFields_AccessKey(ctx context.Context, field gra
 		return ec.fieldContext_AccessKey_id(ctx, field)
 	case "accessKeyId":
 		return ec.fieldContext_AccessKey_accessKeyId(ctx, field)
+	case "name":
+		return ec.fieldContext_AccessKey_name(ctx, field)
+	case "purpose":
+		return ec.fieldContext_AccessKey_purpose(ctx, field)
+	case "rotatedFrom":
+		return ec.fieldContext_AccessKey_rotatedFrom(ctx, field)
 	case "userEmail":
 		return ec.fieldContext_AccessKey_userEmail(ctx, field)
 	case "scopes":
@@ -11961,14 +14865,22 @@ func (ec *executionContext) childFields_AlertConnection(ctx context.Context, fie
 
 func (ec *executionContext) childFields_AlertDelivery(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "id":
+		return ec.fieldContext_AlertDelivery_id(ctx, field)
+	case "channel":
+		return ec.fieldContext_AlertDelivery_channel(ctx, field)
+	case "recipientName":
+		return ec.fieldContext_AlertDelivery_recipientName(ctx, field)
 	case "recipient":
 		return ec.fieldContext_AlertDelivery_recipient(ctx, field)
-	case "email":
-		return ec.fieldContext_AlertDelivery_email(ctx, field)
 	case "state":
 		return ec.fieldContext_AlertDelivery_state(ctx, field)
 	case "attempts":
 		return ec.fieldContext_AlertDelivery_attempts(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_AlertDelivery_createdAt(ctx, field)
+	case "nextAttemptAt":
+		return ec.fieldContext_AlertDelivery_nextAttemptAt(ctx, field)
 	case "finishedAt":
 		return ec.fieldContext_AlertDelivery_finishedAt(ctx, field)
 	case "lastError":
@@ -12279,14 +15191,6 @@ func (ec *executionContext) childFields_CancelOperationPayload(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type CancelOperationPayload", field.Name)
 }
 
-func (ec *executionContext) childFields_ChooseRecipientAlertsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "recipient":
-		return ec.fieldContext_ChooseRecipientAlertsPayload_recipient(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ChooseRecipientAlertsPayload", field.Name)
-}
-
 func (ec *executionContext) childFields_Command(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -12379,6 +15283,8 @@ func (ec *executionContext) childFields_Company(ctx context.Context, field graph
 		return ec.fieldContext_Company_billingDay(ctx, field)
 	case "timeZone":
 		return ec.fieldContext_Company_timeZone(ctx, field)
+	case "country":
+		return ec.fieldContext_Company_country(ctx, field)
 	case "currentPeriod":
 		return ec.fieldContext_Company_currentPeriod(ctx, field)
 	case "fleet":
@@ -12413,6 +15319,8 @@ func (ec *executionContext) childFields_ConditionAlert(ctx context.Context, fiel
 		return ec.fieldContext_ConditionAlert_kind(ctx, field)
 	case "silentHours":
 		return ec.fieldContext_ConditionAlert_silentHours(ctx, field)
+	case "sourceSilentMinutes":
+		return ec.fieldContext_ConditionAlert_sourceSilentMinutes(ctx, field)
 	case "sessionsPerHour":
 		return ec.fieldContext_ConditionAlert_sessionsPerHour(ctx, field)
 	case "forecastBytes":
@@ -12659,6 +15567,16 @@ func (ec *executionContext) childFields_CreateSilencePayload(ctx context.Context
 	return nil, fmt.Errorf("no field named %q was found under type CreateSilencePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_CreateSourcePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "source":
+		return ec.fieldContext_CreateSourcePayload_source(ctx, field)
+	case "secret":
+		return ec.fieldContext_CreateSourcePayload_secret(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateSourcePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_CreateSubscriberPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "subscriber":
@@ -12739,12 +15657,28 @@ func (ec *executionContext) childFields_DeleteAlertPayload(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type DeleteAlertPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_DeleteCommandProviderPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "provider":
+		return ec.fieldContext_DeleteCommandProviderPayload_provider(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteCommandProviderPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_DeleteConditionAlertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "alert":
 		return ec.fieldContext_DeleteConditionAlertPayload_alert(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteConditionAlertPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteGroupPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "group":
+		return ec.fieldContext_DeleteGroupPayload_group(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteGroupPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_DeleteRecipientPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12755,40 +15689,36 @@ func (ec *executionContext) childFields_DeleteRecipientPayload(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type DeleteRecipientPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_DeleteSourcePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "sourceName":
+		return ec.fieldContext_DeleteSourcePayload_sourceName(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteSourcePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteSourceProfilePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "profileName":
+		return ec.fieldContext_DeleteSourceProfilePayload_profileName(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteSourceProfilePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteTariffPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "tariff":
+		return ec.fieldContext_DeleteTariffPayload_tariff(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteTariffPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_DeleteWebhookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "webhook":
 		return ec.fieldContext_DeleteWebhookPayload_webhook(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteWebhookPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Delivery(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Delivery_id(ctx, field)
-	case "deliveryId":
-		return ec.fieldContext_Delivery_deliveryId(ctx, field)
-	case "channel":
-		return ec.fieldContext_Delivery_channel(ctx, field)
-	case "recipient":
-		return ec.fieldContext_Delivery_recipient(ctx, field)
-	case "about":
-		return ec.fieldContext_Delivery_about(ctx, field)
-	case "state":
-		return ec.fieldContext_Delivery_state(ctx, field)
-	case "attempts":
-		return ec.fieldContext_Delivery_attempts(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Delivery_createdAt(ctx, field)
-	case "nextAttemptAt":
-		return ec.fieldContext_Delivery_nextAttemptAt(ctx, field)
-	case "finishedAt":
-		return ec.fieldContext_Delivery_finishedAt(ctx, field)
-	case "lastError":
-		return ec.fieldContext_Delivery_lastError(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Delivery", field.Name)
 }
 
 func (ec *executionContext) childFields_DeliveryConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12829,6 +15759,14 @@ func (ec *executionContext) childFields_DisableWebhookPayload(ctx context.Contex
 		return ec.fieldContext_DisableWebhookPayload_webhook(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DisableWebhookPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_EditAccessKeyPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "accessKey":
+		return ec.fieldContext_EditAccessKeyPayload_accessKey(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EditAccessKeyPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_EditAlertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12877,6 +15815,14 @@ func (ec *executionContext) childFields_EditSilencePayload(ctx context.Context, 
 		return ec.fieldContext_EditSilencePayload_silence(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EditSilencePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_EditSourcePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "source":
+		return ec.fieldContext_EditSourcePayload_source(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EditSourcePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_EditSubscriberInventoryPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12949,6 +15895,8 @@ func (ec *executionContext) childFields_FeedElement(ctx context.Context, field g
 		return ec.fieldContext_FeedElement_nas(ctx, field)
 	case "completeUntil":
 		return ec.fieldContext_FeedElement_completeUntil(ctx, field)
+	case "lagSeconds":
+		return ec.fieldContext_FeedElement_lagSeconds(ctx, field)
 	case "lastPacketAt":
 		return ec.fieldContext_FeedElement_lastPacketAt(ctx, field)
 	case "packets":
@@ -13067,8 +16015,8 @@ func (ec *executionContext) childFields_Group(ctx context.Context, field graphql
 		return ec.fieldContext_Group_groupId(ctx, field)
 	case "name":
 		return ec.fieldContext_Group_name(ctx, field)
-	case "hideTariffDetails":
-		return ec.fieldContext_Group_hideTariffDetails(ctx, field)
+	case "isTariffHidden":
+		return ec.fieldContext_Group_isTariffHidden(ctx, field)
 	case "numberOfUsers":
 		return ec.fieldContext_Group_numberOfUsers(ctx, field)
 	case "numberOfSubscribers":
@@ -13117,26 +16065,34 @@ func (ec *executionContext) childFields_GroupList(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type GroupList", field.Name)
 }
 
-func (ec *executionContext) childFields_Mail(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+func (ec *executionContext) childFields_MailDelivery(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "mailId":
-		return ec.fieldContext_Mail_mailId(ctx, field)
-	case "email":
-		return ec.fieldContext_Mail_email(ctx, field)
+	case "id":
+		return ec.fieldContext_MailDelivery_id(ctx, field)
+	case "deliveryId":
+		return ec.fieldContext_MailDelivery_deliveryId(ctx, field)
+	case "channel":
+		return ec.fieldContext_MailDelivery_channel(ctx, field)
+	case "recipientName":
+		return ec.fieldContext_MailDelivery_recipientName(ctx, field)
+	case "recipient":
+		return ec.fieldContext_MailDelivery_recipient(ctx, field)
 	case "kind":
-		return ec.fieldContext_Mail_kind(ctx, field)
+		return ec.fieldContext_MailDelivery_kind(ctx, field)
 	case "state":
-		return ec.fieldContext_Mail_state(ctx, field)
+		return ec.fieldContext_MailDelivery_state(ctx, field)
 	case "attempts":
-		return ec.fieldContext_Mail_attempts(ctx, field)
+		return ec.fieldContext_MailDelivery_attempts(ctx, field)
 	case "createdAt":
-		return ec.fieldContext_Mail_createdAt(ctx, field)
+		return ec.fieldContext_MailDelivery_createdAt(ctx, field)
+	case "nextAttemptAt":
+		return ec.fieldContext_MailDelivery_nextAttemptAt(ctx, field)
 	case "finishedAt":
-		return ec.fieldContext_Mail_finishedAt(ctx, field)
+		return ec.fieldContext_MailDelivery_finishedAt(ctx, field)
 	case "lastError":
-		return ec.fieldContext_Mail_lastError(ctx, field)
+		return ec.fieldContext_MailDelivery_lastError(ctx, field)
 	}
-	return nil, fmt.Errorf("no field named %q was found under type Mail", field.Name)
+	return nil, fmt.Errorf("no field named %q was found under type MailDelivery", field.Name)
 }
 
 func (ec *executionContext) childFields_MoveSubscriberPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -13227,6 +16183,8 @@ func (ec *executionContext) childFields_OperationResult(ctx context.Context, fie
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_OperationResult_id(ctx, field)
+	case "operation":
+		return ec.fieldContext_OperationResult_operation(ctx, field)
 	case "position":
 		return ec.fieldContext_OperationResult_position(ctx, field)
 	case "physicalId":
@@ -13333,14 +16291,82 @@ func (ec *executionContext) childFields_ParentLink(ctx context.Context, field gr
 	return nil, fmt.Errorf("no field named %q was found under type ParentLink", field.Name)
 }
 
+func (ec *executionContext) childFields_PauseSourcePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "source":
+		return ec.fieldContext_PauseSourcePayload_source(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PauseSourcePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Period(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "start":
-		return ec.fieldContext_Period_start(ctx, field)
-	case "end":
-		return ec.fieldContext_Period_end(ctx, field)
+	case "startsAt":
+		return ec.fieldContext_Period_startsAt(ctx, field)
+	case "endsAt":
+		return ec.fieldContext_Period_endsAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Period", field.Name)
+}
+
+func (ec *executionContext) childFields_PreviewedRecord(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "place":
+		return ec.fieldContext_PreviewedRecord_place(ctx, field)
+	case "payload":
+		return ec.fieldContext_PreviewedRecord_payload(ctx, field)
+	case "isSkipped":
+		return ec.fieldContext_PreviewedRecord_isSkipped(ctx, field)
+	case "error":
+		return ec.fieldContext_PreviewedRecord_error(ctx, field)
+	case "field":
+		return ec.fieldContext_PreviewedRecord_field(ctx, field)
+	case "record":
+		return ec.fieldContext_PreviewedRecord_record(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PreviewedRecord", field.Name)
+}
+
+func (ec *executionContext) childFields_RadioCell(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "code":
+		return ec.fieldContext_RadioCell_code(ctx, field)
+	case "kind":
+		return ec.fieldContext_RadioCell_kind(ctx, field)
+	case "network":
+		return ec.fieldContext_RadioCell_network(ctx, field)
+	case "area":
+		return ec.fieldContext_RadioCell_area(ctx, field)
+	case "number":
+		return ec.fieldContext_RadioCell_number(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RadioCell", field.Name)
+}
+
+func (ec *executionContext) childFields_ReadRecord(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "physicalId":
+		return ec.fieldContext_ReadRecord_physicalId(ctx, field)
+	case "imsi":
+		return ec.fieldContext_ReadRecord_imsi(ctx, field)
+	case "msisdn":
+		return ec.fieldContext_ReadRecord_msisdn(ctx, field)
+	case "recordId":
+		return ec.fieldContext_ReadRecord_recordId(ctx, field)
+	case "sessionId":
+		return ec.fieldContext_ReadRecord_sessionId(ctx, field)
+	case "startedAt":
+		return ec.fieldContext_ReadRecord_startedAt(ctx, field)
+	case "endedAt":
+		return ec.fieldContext_ReadRecord_endedAt(ctx, field)
+	case "mobileOriginated":
+		return ec.fieldContext_ReadRecord_mobileOriginated(ctx, field)
+	case "mobileTerminated":
+		return ec.fieldContext_ReadRecord_mobileTerminated(ctx, field)
+	case "isCumulative":
+		return ec.fieldContext_ReadRecord_isCumulative(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReadRecord", field.Name)
 }
 
 func (ec *executionContext) childFields_Recipient(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -13431,28 +16457,12 @@ func (ec *executionContext) childFields_RelatedItems(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type RelatedItems", field.Name)
 }
 
-func (ec *executionContext) childFields_RemoveCommandProviderPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+func (ec *executionContext) childFields_ReplaySourceRejectsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "provider":
-		return ec.fieldContext_RemoveCommandProviderPayload_provider(ctx, field)
+	case "counts":
+		return ec.fieldContext_ReplaySourceRejectsPayload_counts(ctx, field)
 	}
-	return nil, fmt.Errorf("no field named %q was found under type RemoveCommandProviderPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RemoveGroupPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "group":
-		return ec.fieldContext_RemoveGroupPayload_group(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RemoveGroupPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RemoveTariffPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "tariff":
-		return ec.fieldContext_RemoveTariffPayload_tariff(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RemoveTariffPayload", field.Name)
+	return nil, fmt.Errorf("no field named %q was found under type ReplaySourceRejectsPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_ReplayWebhookDeliveriesSincePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -13491,6 +16501,14 @@ func (ec *executionContext) childFields_RestoreRecipientPayload(ctx context.Cont
 	return nil, fmt.Errorf("no field named %q was found under type RestoreRecipientPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_ResumeSourcePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "source":
+		return ec.fieldContext_ResumeSourcePayload_source(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ResumeSourcePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_RetryCommandPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "command":
@@ -13505,6 +16523,28 @@ func (ec *executionContext) childFields_RevokeAccessKeyPayload(ctx context.Conte
 		return ec.fieldContext_RevokeAccessKeyPayload_accessKey(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RevokeAccessKeyPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RotateAccessKeyPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "accessKey":
+		return ec.fieldContext_RotateAccessKeyPayload_accessKey(ctx, field)
+	case "secret":
+		return ec.fieldContext_RotateAccessKeyPayload_secret(ctx, field)
+	case "old":
+		return ec.fieldContext_RotateAccessKeyPayload_old(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RotateAccessKeyPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RotateSourceSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "source":
+		return ec.fieldContext_RotateSourceSecretPayload_source(ctx, field)
+	case "secret":
+		return ec.fieldContext_RotateSourceSecretPayload_secret(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RotateSourceSecretPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_RotateWebhookSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -13571,6 +16611,8 @@ func (ec *executionContext) childFields_Session(ctx context.Context, field graph
 		return ec.fieldContext_Session_imei(ctx, field)
 	case "visitedNetwork":
 		return ec.fieldContext_Session_visitedNetwork(ctx, field)
+	case "cell":
+		return ec.fieldContext_Session_cell(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Session", field.Name)
 }
@@ -13617,6 +16659,14 @@ func (ec *executionContext) childFields_SetCommandProviderPayload(ctx context.Co
 	return nil, fmt.Errorf("no field named %q was found under type SetCommandProviderPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_SetSourceProfilePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "profile":
+		return ec.fieldContext_SetSourceProfilePayload_profile(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SetSourceProfilePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Silence(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -13641,6 +16691,8 @@ func (ec *executionContext) childFields_Silence(ctx context.Context, field graph
 		return ec.fieldContext_Silence_weekly(ctx, field)
 	case "isActive":
 		return ec.fieldContext_Silence_isActive(ctx, field)
+	case "isEnded":
+		return ec.fieldContext_Silence_isEnded(ctx, field)
 	case "occurrences":
 		return ec.fieldContext_Silence_occurrences(ctx, field)
 	case "createdBy":
@@ -13677,10 +16729,10 @@ func (ec *executionContext) childFields_SilenceEdge(ctx context.Context, field g
 
 func (ec *executionContext) childFields_SilenceOccurrence(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "start":
-		return ec.fieldContext_SilenceOccurrence_start(ctx, field)
-	case "end":
-		return ec.fieldContext_SilenceOccurrence_end(ctx, field)
+	case "startsAt":
+		return ec.fieldContext_SilenceOccurrence_startsAt(ctx, field)
+	case "endsAt":
+		return ec.fieldContext_SilenceOccurrence_endsAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SilenceOccurrence", field.Name)
 }
@@ -13695,6 +16747,168 @@ func (ec *executionContext) childFields_SilenceWindow(ctx context.Context, field
 		return ec.fieldContext_SilenceWindow_until(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SilenceWindow", field.Name)
+}
+
+func (ec *executionContext) childFields_Source(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Source_id(ctx, field)
+	case "name":
+		return ec.fieldContext_Source_name(ctx, field)
+	case "path":
+		return ec.fieldContext_Source_path(ctx, field)
+	case "profileName":
+		return ec.fieldContext_Source_profileName(ctx, field)
+	case "authentication":
+		return ec.fieldContext_Source_authentication(ctx, field)
+	case "signatureHeader":
+		return ec.fieldContext_Source_signatureHeader(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Source_createdAt(ctx, field)
+	case "pausedAt":
+		return ec.fieldContext_Source_pausedAt(ctx, field)
+	case "receivedAt":
+		return ec.fieldContext_Source_receivedAt(ctx, field)
+	case "previousSecretUntil":
+		return ec.fieldContext_Source_previousSecretUntil(ctx, field)
+	case "counts":
+		return ec.fieldContext_Source_counts(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Source", field.Name)
+}
+
+func (ec *executionContext) childFields_SourceConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_SourceConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_SourceConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_SourceConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_SourceConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SourceConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_SourceCounts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "accepted":
+		return ec.fieldContext_SourceCounts_accepted(ctx, field)
+	case "duplicates":
+		return ec.fieldContext_SourceCounts_duplicates(ctx, field)
+	case "waiting":
+		return ec.fieldContext_SourceCounts_waiting(ctx, field)
+	case "rejected":
+		return ec.fieldContext_SourceCounts_rejected(ctx, field)
+	case "skipped":
+		return ec.fieldContext_SourceCounts_skipped(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SourceCounts", field.Name)
+}
+
+func (ec *executionContext) childFields_SourceEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_SourceEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_SourceEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SourceEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_SourceFieldExpression(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "field":
+		return ec.fieldContext_SourceFieldExpression_field(ctx, field)
+	case "expression":
+		return ec.fieldContext_SourceFieldExpression_expression(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SourceFieldExpression", field.Name)
+}
+
+func (ec *executionContext) childFields_SourceProfile(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_SourceProfile_name(ctx, field)
+	case "description":
+		return ec.fieldContext_SourceProfile_description(ctx, field)
+	case "format":
+		return ec.fieldContext_SourceProfile_format(ctx, field)
+	case "records":
+		return ec.fieldContext_SourceProfile_records(ctx, field)
+	case "delimiter":
+		return ec.fieldContext_SourceProfile_delimiter(ctx, field)
+	case "fields":
+		return ec.fieldContext_SourceProfile_fields(ctx, field)
+	case "skip":
+		return ec.fieldContext_SourceProfile_skip(ctx, field)
+	case "counters":
+		return ec.fieldContext_SourceProfile_counters(ctx, field)
+	case "unit":
+		return ec.fieldContext_SourceProfile_unit(ctx, field)
+	case "direction":
+		return ec.fieldContext_SourceProfile_direction(ctx, field)
+	case "timeZone":
+		return ec.fieldContext_SourceProfile_timeZone(ctx, field)
+	case "dateFormats":
+		return ec.fieldContext_SourceProfile_dateFormats(ctx, field)
+	case "isReady":
+		return ec.fieldContext_SourceProfile_isReady(ctx, field)
+	case "version":
+		return ec.fieldContext_SourceProfile_version(ctx, field)
+	case "changedAt":
+		return ec.fieldContext_SourceProfile_changedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SourceProfile", field.Name)
+}
+
+func (ec *executionContext) childFields_SourceReject(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_SourceReject_id(ctx, field)
+	case "sourceName":
+		return ec.fieldContext_SourceReject_sourceName(ctx, field)
+	case "reason":
+		return ec.fieldContext_SourceReject_reason(ctx, field)
+	case "field":
+		return ec.fieldContext_SourceReject_field(ctx, field)
+	case "payload":
+		return ec.fieldContext_SourceReject_payload(ctx, field)
+	case "isReplayable":
+		return ec.fieldContext_SourceReject_isReplayable(ctx, field)
+	case "times":
+		return ec.fieldContext_SourceReject_times(ctx, field)
+	case "firstAt":
+		return ec.fieldContext_SourceReject_firstAt(ctx, field)
+	case "lastAt":
+		return ec.fieldContext_SourceReject_lastAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SourceReject", field.Name)
+}
+
+func (ec *executionContext) childFields_SourceRejectConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_SourceRejectConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_SourceRejectConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_SourceRejectConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_SourceRejectConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SourceRejectConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_SourceRejectEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_SourceRejectEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_SourceRejectEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SourceRejectEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_StartSubscriberChangePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -13721,6 +16935,8 @@ func (ec *executionContext) childFields_Subscriber(ctx context.Context, field gr
 		return ec.fieldContext_Subscriber_dataNumber(ctx, field)
 	case "imsi":
 		return ec.fieldContext_Subscriber_imsi(ctx, field)
+	case "fixedIpAddress":
+		return ec.fieldContext_Subscriber_fixedIpAddress(ctx, field)
 	case "nickname":
 		return ec.fieldContext_Subscriber_nickname(ctx, field)
 	case "operatorName":
@@ -13775,6 +16991,8 @@ func (ec *executionContext) childFields_Subscriber(ctx context.Context, field gr
 		return ec.fieldContext_Subscriber_alerts(ctx, field)
 	case "commands":
 		return ec.fieldContext_Subscriber_commands(ctx, field)
+	case "operationResults":
+		return ec.fieldContext_Subscriber_operationResults(ctx, field)
 	case "sessions":
 		return ec.fieldContext_Subscriber_sessions(ctx, field)
 	case "lastSeen":
@@ -14075,8 +17293,8 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_email(ctx, field)
 	case "permissions":
 		return ec.fieldContext_User_permissions(ctx, field)
-	case "disabled":
-		return ec.fieldContext_User_disabled(ctx, field)
+	case "isDisabled":
+		return ec.fieldContext_User_isDisabled(ctx, field)
 	case "groups":
 		return ec.fieldContext_User_groups(ctx, field)
 	}
@@ -14241,6 +17459,10 @@ func (ec *executionContext) childFields_WebhookDelivery(ctx context.Context, fie
 		return ec.fieldContext_WebhookDelivery_id(ctx, field)
 	case "deliveryId":
 		return ec.fieldContext_WebhookDelivery_deliveryId(ctx, field)
+	case "channel":
+		return ec.fieldContext_WebhookDelivery_channel(ctx, field)
+	case "recipientName":
+		return ec.fieldContext_WebhookDelivery_recipientName(ctx, field)
 	case "webhook":
 		return ec.fieldContext_WebhookDelivery_webhook(ctx, field)
 	case "eventType":

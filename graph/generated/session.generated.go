@@ -7,7 +7,6 @@ import (
 	"errors"
 	"math"
 	"simgraph/domain"
-	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 	"strconv"
 	"sync/atomic"
@@ -76,6 +75,130 @@ func (ec *executionContext) _Country_name(ctx context.Context, field graphql.Col
 }
 func (ec *executionContext) fieldContext_Country_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Country", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _RadioCell_code(ctx context.Context, field graphql.CollectedField, obj *model.RadioCell) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RadioCell_code(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Code, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RadioCell_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RadioCell", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _RadioCell_kind(ctx context.Context, field graphql.CollectedField, obj *model.RadioCell) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RadioCell_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v domain.CellKind) graphql.Marshaler {
+			return ec.marshalNRadioCellKind2simgraphᚋdomainᚐCellKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RadioCell_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RadioCell", field, false, false, errors.New("field of type RadioCellKind does not have child fields"))
+}
+
+func (ec *executionContext) _RadioCell_network(ctx context.Context, field graphql.CollectedField, obj *model.RadioCell) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RadioCell_network(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Network, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.VisitedNetwork) graphql.Marshaler {
+			return ec.marshalNVisitedNetwork2simgraphᚋgraphᚋmodelᚐVisitedNetwork(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RadioCell_network(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RadioCell",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_VisitedNetwork(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RadioCell_area(ctx context.Context, field graphql.CollectedField, obj *model.RadioCell) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RadioCell_area(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Area, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOBigInt2ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RadioCell_area(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RadioCell", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _RadioCell_number(ctx context.Context, field graphql.CollectedField, obj *model.RadioCell) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RadioCell_number(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Number, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOBigInt2ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RadioCell_number(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RadioCell", field, false, false, errors.New("field of type BigInt does not have child fields"))
 }
 
 func (ec *executionContext) _Session_id(ctx context.Context, field graphql.CollectedField, obj *model.Session) (ret graphql.Marshaler) {
@@ -620,6 +743,38 @@ func (ec *executionContext) fieldContext_Session_visitedNetwork(_ context.Contex
 	return fc, nil
 }
 
+func (ec *executionContext) _Session_cell(ctx context.Context, field graphql.CollectedField, obj *model.Session) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Session_cell(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cell, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.RadioCell) graphql.Marshaler {
+			return ec.marshalORadioCell2ᚖsimgraphᚋgraphᚋmodelᚐRadioCell(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Session_cell(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Session",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RadioCell(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _SessionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Session]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -853,205 +1008,6 @@ func (ec *executionContext) fieldContext_VisitedNetwork_country(_ context.Contex
 
 // region    **************************** input.gotpl *****************************
 
-func (ec *executionContext) unmarshalInputSessionFilter(ctx context.Context, obj any) (map[string]any, error) {
-	var it map[string]any
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"and", "or", "not", "isOpen", "isTransferring", "isIncomplete", "physicalId", "source", "nas", "sessionId", "beganAt", "reportedAt", "endedAt", "cause", "apn", "ratType", "imei", "visitedNetwork", "total"}
-	it = make(map[string]any, len(asMap))
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "and":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
-			data, err := ec.unmarshalOSessionFilter2ᚕmapᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["and"] = data
-		case "or":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
-			data, err := ec.unmarshalOSessionFilter2ᚕmapᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["or"] = data
-		case "not":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
-			data, err := ec.unmarshalOSessionFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["not"] = data
-		case "isOpen":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isOpen"))
-			data, err := ec.unmarshalOBooleanFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["isOpen"] = data
-		case "isTransferring":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isTransferring"))
-			data, err := ec.unmarshalOBooleanFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["isTransferring"] = data
-		case "isIncomplete":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isIncomplete"))
-			data, err := ec.unmarshalOBooleanFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["isIncomplete"] = data
-		case "physicalId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalId"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["physicalId"] = data
-		case "source":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("source"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["source"] = data
-		case "nas":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nas"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["nas"] = data
-		case "sessionId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sessionId"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["sessionId"] = data
-		case "beganAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("beganAt"))
-			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["beganAt"] = data
-		case "reportedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reportedAt"))
-			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["reportedAt"] = data
-		case "endedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("endedAt"))
-			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["endedAt"] = data
-		case "cause":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("cause"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["cause"] = data
-		case "apn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("apn"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["apn"] = data
-		case "ratType":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ratType"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["ratType"] = data
-		case "imei":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("imei"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["imei"] = data
-		case "visitedNetwork":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("visitedNetwork"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["visitedNetwork"] = data
-		case "total":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("total"))
-			data, err := ec.unmarshalOIntFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["total"] = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputSessionOrder(ctx context.Context, obj any) (map[string]any, error) {
-	var it map[string]any
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["direction"]; !present {
-		asMap["direction"] = "ASC"
-	}
-
-	fieldsInOrder := [...]string{"field", "direction"}
-	it = make(map[string]any, len(asMap))
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "field":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
-			data, err := ec.unmarshalNSessionOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐSessionOrderField(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["field"] = data
-		case "direction":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐOrderDirection(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["direction"] = data
-		}
-	}
-	return it, nil
-}
-
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -1080,6 +1036,64 @@ func (ec *executionContext) _Country(ctx context.Context, sel ast.SelectionSet, 
 		case "name":
 			out.Values[i] = ec._Country_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var radioCellImplementors = []string{"RadioCell"}
+
+func (ec *executionContext) _RadioCell(ctx context.Context, sel ast.SelectionSet, obj *model.RadioCell) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, radioCellImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RadioCell")
+		case "code":
+			out.Values[i] = ec._RadioCell_code(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "kind":
+			out.Values[i] = ec._RadioCell_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "network":
+			out.Values[i] = ec._RadioCell_network(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "area":
+			out.Values[i] = ec._RadioCell_area(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "number":
+			out.Values[i] = ec._RadioCell_number(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -1291,6 +1305,11 @@ func (ec *executionContext) _Session(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "cell":
+			out.Values[i] = ec._Session_cell(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -1488,6 +1507,42 @@ func (ec *executionContext) _VisitedNetwork(ctx context.Context, sel ast.Selecti
 
 // region    ***************************** type.gotpl *****************************
 
+func (ec *executionContext) unmarshalNRadioCellKind2simgraphᚋdomainᚐCellKind(ctx context.Context, v any) (domain.CellKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNRadioCellKind2simgraphᚋdomainᚐCellKind[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNRadioCellKind2simgraphᚋdomainᚐCellKind(ctx context.Context, sel ast.SelectionSet, v domain.CellKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNRadioCellKind2simgraphᚋdomainᚐCellKind[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNRadioCellKind2simgraphᚋdomainᚐCellKind = map[string]domain.CellKind{
+		"CGI":  domain.CellCGI,
+		"SAI":  domain.CellSAI,
+		"RAI":  domain.CellRAI,
+		"TAI":  domain.CellTAI,
+		"ECGI": domain.CellECGI,
+		"NCGI": domain.CellNCGI,
+	}
+	marshalNRadioCellKind2simgraphᚋdomainᚐCellKind = map[domain.CellKind]string{
+		domain.CellCGI:  "CGI",
+		domain.CellSAI:  "SAI",
+		domain.CellRAI:  "RAI",
+		domain.CellTAI:  "TAI",
+		domain.CellECGI: "ECGI",
+		domain.CellNCGI: "NCGI",
+	}
+)
+
 func (ec *executionContext) marshalNSession2ᚕᚖsimgraphᚋgraphᚋmodelᚐSessionᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Session) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -1534,24 +1589,8 @@ func (ec *executionContext) marshalNSessionEdge2ᚕsimgraphᚋgraphᚋmodelᚐEd
 	return ret
 }
 
-func (ec *executionContext) unmarshalNSessionFilter2map(ctx context.Context, v any) (map[string]any, error) {
-	res, err := ec.unmarshalInputSessionFilter(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNSessionOrder2map(ctx context.Context, v any) (map[string]any, error) {
-	res, err := ec.unmarshalInputSessionOrder(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNSessionOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐSessionOrderField(ctx context.Context, v any) (input.SessionOrderField, error) {
-	var res input.SessionOrderField
-	err := res.UnmarshalGQL(v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNSessionOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐSessionOrderField(ctx context.Context, sel ast.SelectionSet, v input.SessionOrderField) graphql.Marshaler {
-	return v
+func (ec *executionContext) marshalNVisitedNetwork2simgraphᚋgraphᚋmodelᚐVisitedNetwork(ctx context.Context, sel ast.SelectionSet, v model.VisitedNetwork) graphql.Marshaler {
+	return ec._VisitedNetwork(ctx, sel, &v)
 }
 
 func (ec *executionContext) marshalOCountry2ᚖsimgraphᚋdomainᚐCountry(ctx context.Context, sel ast.SelectionSet, v *domain.Country) graphql.Marshaler {
@@ -1561,53 +1600,18 @@ func (ec *executionContext) marshalOCountry2ᚖsimgraphᚋdomainᚐCountry(ctx c
 	return ec._Country(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalORadioCell2ᚖsimgraphᚋgraphᚋmodelᚐRadioCell(ctx context.Context, sel ast.SelectionSet, v *model.RadioCell) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RadioCell(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOSessionConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.Session]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._SessionConnection(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalOSessionFilter2map(ctx context.Context, v any) (map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := ec.unmarshalInputSessionFilter(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalOSessionFilter2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]map[string]any, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNSessionFilter2map(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) unmarshalOSessionOrder2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]map[string]any, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNSessionOrder2map(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
 }
 
 func (ec *executionContext) marshalOVisitedNetwork2ᚖsimgraphᚋgraphᚋmodelᚐVisitedNetwork(ctx context.Context, sel ast.SelectionSet, v *model.VisitedNetwork) graphql.Marshaler {

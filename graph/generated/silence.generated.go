@@ -24,6 +24,7 @@ type SilenceResolver interface {
 	ID(ctx context.Context, obj *silence.Silence) (string, error)
 
 	IsActive(ctx context.Context, obj *silence.Silence) (bool, error)
+	IsEnded(ctx context.Context, obj *silence.Silence) (bool, error)
 	Occurrences(ctx context.Context, obj *silence.Silence, from *time.Time, until *time.Time) ([]*domain.Period, error)
 }
 
@@ -415,6 +416,29 @@ func (ec *executionContext) fieldContext_Silence_isActive(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Silence", field, true, true, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _Silence_isEnded(ctx context.Context, field graphql.CollectedField, obj *silence.Silence) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Silence_isEnded(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Silence().IsEnded(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Silence_isEnded(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Silence", field, true, true, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _Silence_occurrences(ctx context.Context, field graphql.CollectedField, obj *silence.Silence) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -679,13 +703,13 @@ func (ec *executionContext) fieldContext_SilenceEdge_node(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _SilenceOccurrence_start(ctx context.Context, field graphql.CollectedField, obj *domain.Period) (ret graphql.Marshaler) {
+func (ec *executionContext) _SilenceOccurrence_startsAt(ctx context.Context, field graphql.CollectedField, obj *domain.Period) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SilenceOccurrence_start(ctx, field)
+			return ec.fieldContext_SilenceOccurrence_startsAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.Start, nil
@@ -698,17 +722,17 @@ func (ec *executionContext) _SilenceOccurrence_start(ctx context.Context, field 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_SilenceOccurrence_start(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_SilenceOccurrence_startsAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("SilenceOccurrence", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _SilenceOccurrence_end(ctx context.Context, field graphql.CollectedField, obj *domain.Period) (ret graphql.Marshaler) {
+func (ec *executionContext) _SilenceOccurrence_endsAt(ctx context.Context, field graphql.CollectedField, obj *domain.Period) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SilenceOccurrence_end(ctx, field)
+			return ec.fieldContext_SilenceOccurrence_endsAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.End, nil
@@ -721,7 +745,7 @@ func (ec *executionContext) _SilenceOccurrence_end(ctx context.Context, field gr
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_SilenceOccurrence_end(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_SilenceOccurrence_endsAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("SilenceOccurrence", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
@@ -809,7 +833,7 @@ func (ec *executionContext) unmarshalInputCreateSilenceInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"reason", "startsAt", "endsAt", "weekly", "alertIds", "groupIds", "tagNames", "physicalIds"}
+	fieldsInOrder := [...]string{"reason", "startsAt", "endsAt", "times", "scope"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -837,41 +861,20 @@ func (ec *executionContext) unmarshalInputCreateSilenceInput(ctx context.Context
 				return it, err
 			}
 			it.EndsAt = data
-		case "weekly":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("weekly"))
-			data, err := ec.unmarshalOSilenceWindowInput2ᚕᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐSilenceWindowInputᚄ(ctx, v)
+		case "times":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("times"))
+			data, err := ec.unmarshalOSilenceTimesInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐSilenceTimesInput(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Weekly = graphql.OmittableOf(data)
-		case "alertIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alertIds"))
-			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
+			it.Times = graphql.OmittableOf(data)
+		case "scope":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scope"))
+			data, err := ec.unmarshalNSilenceScopeInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐSilenceScopeInput(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.AlertIds = graphql.OmittableOf(data)
-		case "groupIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupIds"))
-			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.GroupIds = graphql.OmittableOf(data)
-		case "tagNames":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tagNames"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TagNames = graphql.OmittableOf(data)
-		case "physicalIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalIds"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PhysicalIds = graphql.OmittableOf(data)
+			it.Scope = data
 		}
 	}
 	return it, nil
@@ -888,7 +891,7 @@ func (ec *executionContext) unmarshalInputEditSilenceInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"silenceId", "reason", "endsAt", "weekly", "alertIds", "groupIds", "tagNames", "physicalIds"}
+	fieldsInOrder := [...]string{"silenceId", "reason", "endsAt", "times", "scope"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -916,41 +919,20 @@ func (ec *executionContext) unmarshalInputEditSilenceInput(ctx context.Context, 
 				return it, err
 			}
 			it.EndsAt = graphql.OmittableOf(data)
-		case "weekly":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("weekly"))
-			data, err := ec.unmarshalOSilenceWindowInput2ᚕᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐSilenceWindowInputᚄ(ctx, v)
+		case "times":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("times"))
+			data, err := ec.unmarshalOSilenceTimesInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐSilenceTimesInput(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Weekly = graphql.OmittableOf(data)
-		case "alertIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alertIds"))
-			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
+			it.Times = graphql.OmittableOf(data)
+		case "scope":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scope"))
+			data, err := ec.unmarshalOSilenceScopeInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐSilenceScopeInput(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.AlertIds = graphql.OmittableOf(data)
-		case "groupIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupIds"))
-			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.GroupIds = graphql.OmittableOf(data)
-		case "tagNames":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tagNames"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TagNames = graphql.OmittableOf(data)
-		case "physicalIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalIds"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PhysicalIds = graphql.OmittableOf(data)
+			it.Scope = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -981,6 +963,138 @@ func (ec *executionContext) unmarshalInputEndSilenceInput(ctx context.Context, o
 				return it, err
 			}
 			it.SilenceID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSilenceKey(ctx context.Context, obj any) (input.SilenceKey, error) {
+	var it input.SilenceKey
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "silenceId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = graphql.OmittableOf(data)
+		case "silenceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("silenceId"))
+			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SilenceID = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSilenceScopeInput(ctx context.Context, obj any) (input.SilenceScopeInput, error) {
+	var it input.SilenceScopeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"all", "alertIds", "groupIds", "tagNames", "physicalIds"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "all":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("all"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.All = graphql.OmittableOf(data)
+		case "alertIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alertIds"))
+			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AlertIds = graphql.OmittableOf(data)
+		case "groupIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupIds"))
+			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GroupIds = graphql.OmittableOf(data)
+		case "tagNames":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tagNames"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TagNames = graphql.OmittableOf(data)
+		case "physicalIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalIds"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PhysicalIds = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSilenceTimesInput(ctx context.Context, obj any) (input.SilenceTimesInput, error) {
+	var it input.SilenceTimesInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"all", "weekly"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "all":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("all"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.All = graphql.OmittableOf(data)
+		case "weekly":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("weekly"))
+			data, err := ec.unmarshalOSilenceWindowInput2ᚕᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐSilenceWindowInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Weekly = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -1285,6 +1399,44 @@ func (ec *executionContext) _Silence(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "isEnded":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Silence_isEnded(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "occurrences":
 			field := field
 
@@ -1495,13 +1647,13 @@ func (ec *executionContext) _SilenceOccurrence(ctx context.Context, sel ast.Sele
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("SilenceOccurrence")
-		case "start":
-			out.Values[i] = ec._SilenceOccurrence_start(ctx, field, obj)
+		case "startsAt":
+			out.Values[i] = ec._SilenceOccurrence_startsAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
-		case "end":
-			out.Values[i] = ec._SilenceOccurrence_end(ctx, field, obj)
+		case "endsAt":
+			out.Values[i] = ec._SilenceOccurrence_endsAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1639,6 +1791,11 @@ func (ec *executionContext) marshalNSilenceEdge2ᚕsimgraphᚋgraphᚋmodelᚐEd
 	return ret
 }
 
+func (ec *executionContext) unmarshalNSilenceKey2simgraphᚋgraphᚋgeneratedᚋinputᚐSilenceKey(ctx context.Context, v any) (input.SilenceKey, error) {
+	res, err := ec.unmarshalInputSilenceKey(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNSilenceOccurrence2ᚖsimgraphᚋdomainᚐPeriod(ctx context.Context, sel ast.SelectionSet, v *domain.Period) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -1647,6 +1804,11 @@ func (ec *executionContext) marshalNSilenceOccurrence2ᚖsimgraphᚋdomainᚐPer
 		return graphql.Null
 	}
 	return ec._SilenceOccurrence(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNSilenceScopeInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐSilenceScopeInput(ctx context.Context, v any) (*input.SilenceScopeInput, error) {
+	res, err := ec.unmarshalInputSilenceScopeInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNSilenceWindow2simgraphᚋdomainᚋsilenceᚐWindow(ctx context.Context, sel ast.SelectionSet, v silence.Window) graphql.Marshaler {
@@ -1764,6 +1926,22 @@ func (ec *executionContext) marshalOSilenceOccurrence2ᚕᚖsimgraphᚋdomainᚐ
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalOSilenceScopeInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐSilenceScopeInput(ctx context.Context, v any) (*input.SilenceScopeInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputSilenceScopeInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOSilenceTimesInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐSilenceTimesInput(ctx context.Context, v any) (*input.SilenceTimesInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputSilenceTimesInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOSilenceWindowInput2ᚕᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐSilenceWindowInputᚄ(ctx context.Context, v any) ([]*input.SilenceWindowInput, error) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"simgraph/domain"
+	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
@@ -41,7 +42,8 @@ type SubscriberResolver interface {
 	Tags(ctx context.Context, obj *domain.Subscriber, limit *int32, offset *int32) ([]domain.TagName, error)
 	NumberOfTags(ctx context.Context, obj *domain.Subscriber) (*int32, error)
 	Alerts(ctx context.Context, obj *domain.Subscriber) ([]*domain.AlertState, error)
-	Commands(ctx context.Context, obj *domain.Subscriber, first *int32, after *string, last *int32, before *string, state *carrier.State, kind *carrier.Kind) (*model.Connection[*carrier.Command], error)
+	Commands(ctx context.Context, obj *domain.Subscriber, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*carrier.Command], error)
+	OperationResults(ctx context.Context, obj *domain.Subscriber, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*bulk.Result], error)
 	Sessions(ctx context.Context, obj *domain.Subscriber, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*model.Session], error)
 	LastSeen(ctx context.Context, obj *domain.Subscriber) (*time.Time, error)
 	Usage(ctx context.Context, obj *domain.Subscriber, start *time.Time, end *time.Time) (*model.Usage, error)
@@ -86,22 +88,76 @@ func (ec *executionContext) field_Subscriber_commands_args(ctx context.Context, 
 		return nil, err
 	}
 	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "state",
-		func(ctx context.Context, v any) (*carrier.State, error) {
-			return ec.unmarshalOCommandState2ᚖsimgraphᚋdomainᚋcarrierᚐState(ctx, v)
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (map[string]any, error) {
+			return ec.unmarshalOCommandFilter2map(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["state"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "kind",
-		func(ctx context.Context, v any) (*carrier.Kind, error) {
-			return ec.unmarshalOCommandKind2ᚖsimgraphᚋdomainᚋcarrierᚐKind(ctx, v)
+	args["filter"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]map[string]any, error) {
+			return ec.unmarshalOCommandOrder2ᚕmapᚄ(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["kind"] = arg5
+	args["orderBy"] = arg5
+	return args, nil
+}
+
+func (ec *executionContext) field_Subscriber_operationResults_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (map[string]any, error) {
+			return ec.unmarshalOOperationResultFilter2map(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]map[string]any, error) {
+			return ec.unmarshalOOperationResultOrder2ᚕmapᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg5
 	return args, nil
 }
 
@@ -800,6 +856,29 @@ func (ec *executionContext) _Subscriber_imsi(ctx context.Context, field graphql.
 	)
 }
 func (ec *executionContext) fieldContext_Subscriber_imsi(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Subscriber", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Subscriber_fixedIpAddress(ctx context.Context, field graphql.CollectedField, obj *domain.Subscriber) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscriber_fixedIpAddress(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FixedIPAddress, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Subscriber_fixedIpAddress(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Subscriber", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -1522,7 +1601,7 @@ func (ec *executionContext) _Subscriber_commands(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Subscriber().Commands(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["state"].(*carrier.State), fc.Args["kind"].(*carrier.Kind))
+			return ec.Resolvers.Subscriber().Commands(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*carrier.Command]) graphql.Marshaler {
@@ -1550,6 +1629,50 @@ func (ec *executionContext) fieldContext_Subscriber_commands(ctx context.Context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Subscriber_commands_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Subscriber_operationResults(ctx context.Context, field graphql.CollectedField, obj *domain.Subscriber) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscriber_operationResults(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Subscriber().OperationResults(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*bulk.Result]) graphql.Marshaler {
+			return ec.marshalOOperationResultConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Subscriber_operationResults(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscriber",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_OperationResultConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Subscriber_operationResults_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -2170,7 +2293,7 @@ func (ec *executionContext) unmarshalInputCreateSubscriberInput(ctx context.Cont
 		asMap["subscriberType"] = "PHYSICAL"
 	}
 
-	fieldsInOrder := [...]string{"kind", "physicalId", "subscriberId", "dataNumber", "imsi", "nickname", "operatorCode", "tariffName", "contractLength", "connectionDate", "expiryDate", "isBarred", "isActive", "groupId", "subscriberType", "eid", "smdpProvider", "parent"}
+	fieldsInOrder := [...]string{"kind", "physicalId", "subscriberId", "dataNumber", "imsi", "fixedIpAddress", "nickname", "operatorCode", "tariffName", "contractLength", "connectionDate", "expiryDate", "isBarred", "isActive", "groupId", "subscriberType", "eid", "smdpProvider", "parent"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2212,6 +2335,13 @@ func (ec *executionContext) unmarshalInputCreateSubscriberInput(ctx context.Cont
 				return it, err
 			}
 			it.Imsi = data
+		case "fixedIpAddress":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fixedIpAddress"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FixedIPAddress = graphql.OmittableOf(data)
 		case "nickname":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nickname"))
 			data, err := ec.unmarshalNString2string(ctx, v)
@@ -2356,7 +2486,7 @@ func (ec *executionContext) unmarshalInputEditSubscriberInventoryInput(ctx conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"physicalId", "kind", "subscriberId", "dataNumber", "imsi", "operatorCode", "tariffName", "contractLength", "connectionDate", "expiryDate", "terminateDate", "isActive", "subscriberType", "eid", "smdpProvider", "parent"}
+	fieldsInOrder := [...]string{"physicalId", "kind", "subscriberId", "dataNumber", "imsi", "fixedIpAddress", "operatorCode", "tariffName", "contractLength", "connectionDate", "expiryDate", "terminateDate", "isActive", "subscriberType", "eid", "smdpProvider", "parent"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2398,6 +2528,13 @@ func (ec *executionContext) unmarshalInputEditSubscriberInventoryInput(ctx conte
 				return it, err
 			}
 			it.Imsi = graphql.OmittableOf(data)
+		case "fixedIpAddress":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fixedIpAddress"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FixedIPAddress = graphql.OmittableOf(data)
 		case "operatorCode":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operatorCode"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -2755,7 +2892,7 @@ func (ec *executionContext) unmarshalInputSubscriberFilter(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"and", "or", "not", "physicalId", "subscriberId", "dataNumber", "imsi", "nickname", "operatorName", "operatorCode", "tariffName", "lineRental", "contractLength", "connectionDate", "expiryDate", "terminateDate", "isBarred", "isActive", "groupId", "subscriberType", "kind", "networkState", "eid", "smdpProvider", "dataUsage", "related", "tags"}
+	fieldsInOrder := [...]string{"and", "or", "not", "physicalId", "subscriberId", "dataNumber", "imsi", "fixedIpAddress", "nickname", "operatorName", "operatorCode", "tariffName", "lineRental", "contractLength", "connectionDate", "expiryDate", "terminateDate", "isBarred", "isActive", "groupId", "subscriberType", "kind", "networkState", "eid", "smdpProvider", "dataUsage", "related", "tags"}
 	it = make(map[string]any, len(asMap))
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
@@ -2812,6 +2949,13 @@ func (ec *executionContext) unmarshalInputSubscriberFilter(ctx context.Context, 
 				return it, err
 			}
 			it["imsi"] = data
+		case "fixedIpAddress":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fixedIpAddress"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["fixedIpAddress"] = data
 		case "nickname":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nickname"))
 			data, err := ec.unmarshalOStringFilter2map(ctx, v)
@@ -2952,6 +3096,43 @@ func (ec *executionContext) unmarshalInputSubscriberFilter(ctx context.Context, 
 				return it, err
 			}
 			it["tags"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSubscriberKey(ctx context.Context, obj any) (input.SubscriberKey, error) {
+	var it input.SubscriberKey
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "physicalId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = graphql.OmittableOf(data)
+		case "physicalId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PhysicalID = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -3675,6 +3856,11 @@ func (ec *executionContext) _Subscriber(ctx context.Context, sel ast.SelectionSe
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "fixedIpAddress":
+			out.Values[i] = ec._Subscriber_fixedIpAddress(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "nickname":
 			out.Values[i] = ec._Subscriber_nickname(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -4178,6 +4364,44 @@ func (ec *executionContext) _Subscriber(ctx context.Context, sel ast.SelectionSe
 					}
 				}()
 				res = ec._Subscriber_commands(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "operationResults":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Subscriber_operationResults(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -4729,6 +4953,11 @@ func (ec *executionContext) marshalNSubscriberEdge2ᚕsimgraphᚋgraphᚋmodel�
 
 func (ec *executionContext) unmarshalNSubscriberFilter2map(ctx context.Context, v any) (map[string]any, error) {
 	res, err := ec.unmarshalInputSubscriberFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNSubscriberKey2simgraphᚋgraphᚋgeneratedᚋinputᚐSubscriberKey(ctx context.Context, v any) (input.SubscriberKey, error) {
+	res, err := ec.unmarshalInputSubscriberKey(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -712,6 +712,43 @@ func (ec *executionContext) unmarshalInputDetachTagInput(ctx context.Context, ob
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputTagKey(ctx context.Context, obj any) (input.TagKey, error) {
+	var it input.TagKey
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = graphql.OmittableOf(data)
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -1253,6 +1290,11 @@ func (ec *executionContext) marshalNTagEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdge�
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNTagKey2simgraphᚋgraphᚋgeneratedᚋinputᚐTagKey(ctx context.Context, v any) (input.TagKey, error) {
+	res, err := ec.unmarshalInputTagKey(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOAttachTagPayload2ᚖsimgraphᚋgraphᚋmodelᚐAttachTagPayload(ctx context.Context, sel ast.SelectionSet, v *model.AttachTagPayload) graphql.Marshaler {

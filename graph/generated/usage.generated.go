@@ -1208,7 +1208,7 @@ func (ec *executionContext) unmarshalInputUsageRecordInput(ctx context.Context, 
 		asMap["sequence"] = 0
 	}
 
-	fieldsInOrder := [...]string{"counters", "recordId", "source", "physicalId", "sessionId", "sequence", "startedAt", "endedAt", "mobileOriginated", "mobileTerminated", "protocol", "ipAddress"}
+	fieldsInOrder := [...]string{"counters", "recordId", "source", "physicalId", "imsi", "msisdn", "subscriberId", "sessionId", "sequence", "startedAt", "endedAt", "mobileOriginated", "mobileTerminated", "protocol", "ipAddress", "event", "cause", "apn", "ratType", "imei", "visitedNetwork", "nas"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1238,11 +1238,32 @@ func (ec *executionContext) unmarshalInputUsageRecordInput(ctx context.Context, 
 			it.Source = data
 		case "physicalId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalId"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.PhysicalID = data
+			it.PhysicalID = graphql.OmittableOf(data)
+		case "imsi":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("imsi"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Imsi = graphql.OmittableOf(data)
+		case "msisdn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("msisdn"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Msisdn = graphql.OmittableOf(data)
+		case "subscriberId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subscriberId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubscriberID = graphql.OmittableOf(data)
 		case "sessionId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sessionId"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -1287,11 +1308,11 @@ func (ec *executionContext) unmarshalInputUsageRecordInput(ctx context.Context, 
 			it.MobileTerminated = data
 		case "protocol":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("protocol"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Protocol = data
+			it.Protocol = graphql.OmittableOf(data)
 		case "ipAddress":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ipAddress"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -1299,6 +1320,55 @@ func (ec *executionContext) unmarshalInputUsageRecordInput(ctx context.Context, 
 				return it, err
 			}
 			it.IPAddress = graphql.OmittableOf(data)
+		case "event":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("event"))
+			data, err := ec.unmarshalOUsageEvent2ᚖsimgraphᚋdomainᚐUsageEvent(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Event = graphql.OmittableOf(data)
+		case "cause":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("cause"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Cause = graphql.OmittableOf(data)
+		case "apn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("apn"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Apn = graphql.OmittableOf(data)
+		case "ratType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ratType"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RatType = graphql.OmittableOf(data)
+		case "imei":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("imei"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Imei = graphql.OmittableOf(data)
+		case "visitedNetwork":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("visitedNetwork"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VisitedNetwork = graphql.OmittableOf(data)
+		case "nas":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nas"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Nas = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -2297,6 +2367,7 @@ var (
 		"TARIFF":     domain.ByTariff,
 		"GROUP":      domain.ByGroup,
 		"TAG":        domain.ByTag,
+		"SOURCE":     domain.BySource,
 	}
 	marshalNUsageDimension2simgraphᚋdomainᚐDimension = map[domain.Dimension]string{
 		domain.ByProtocol:  "PROTOCOL",
@@ -2305,6 +2376,7 @@ var (
 		domain.ByTariff:    "TARIFF",
 		domain.ByGroup:     "GROUP",
 		domain.ByTag:       "TAG",
+		domain.BySource:    "SOURCE",
 	}
 )
 
@@ -2453,6 +2525,38 @@ func (ec *executionContext) marshalOUsage2ᚖsimgraphᚋgraphᚋmodelᚐUsage(ct
 	}
 	return ec._Usage(ctx, sel, v)
 }
+
+func (ec *executionContext) unmarshalOUsageEvent2ᚖsimgraphᚋdomainᚐUsageEvent(ctx context.Context, v any) (*domain.UsageEvent, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOUsageEvent2ᚖsimgraphᚋdomainᚐUsageEvent[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOUsageEvent2ᚖsimgraphᚋdomainᚐUsageEvent(ctx context.Context, sel ast.SelectionSet, v *domain.UsageEvent) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOUsageEvent2ᚖsimgraphᚋdomainᚐUsageEvent[*v])
+	return res
+}
+
+var (
+	unmarshalOUsageEvent2ᚖsimgraphᚋdomainᚐUsageEvent = map[string]domain.UsageEvent{
+		"START":  domain.ReportStart,
+		"UPDATE": domain.ReportUpdate,
+		"STOP":   domain.ReportStop,
+	}
+	marshalOUsageEvent2ᚖsimgraphᚋdomainᚐUsageEvent = map[domain.UsageEvent]string{
+		domain.ReportStart:  "START",
+		domain.ReportUpdate: "UPDATE",
+		domain.ReportStop:   "STOP",
+	}
+)
 
 func (ec *executionContext) marshalOUsagePoint2ᚕᚖsimgraphᚋdomainᚐUsagePointᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.UsagePoint) graphql.Marshaler {
 	if v == nil {

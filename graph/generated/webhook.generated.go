@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"simgraph/domain"
 	"simgraph/domain/webhook"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
@@ -871,6 +872,52 @@ func (ec *executionContext) fieldContext_WebhookDelivery_deliveryId(_ context.Co
 	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _WebhookDelivery_channel(ctx context.Context, field graphql.CollectedField, obj *webhook.Delivery) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WebhookDelivery_channel(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Channel(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v domain.Channel) graphql.Marshaler {
+			return ec.marshalNDeliveryChannel2simgraphᚋdomainᚐChannel(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WebhookDelivery_channel(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("WebhookDelivery", field, true, false, errors.New("field of type DeliveryChannel does not have child fields"))
+}
+
+func (ec *executionContext) _WebhookDelivery_recipientName(ctx context.Context, field graphql.CollectedField, obj *webhook.Delivery) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WebhookDelivery_recipientName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.WebhookName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WebhookDelivery_recipientName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _WebhookDelivery_webhook(ctx context.Context, field graphql.CollectedField, obj *webhook.Delivery) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -938,15 +985,15 @@ func (ec *executionContext) _WebhookDelivery_state(ctx context.Context, field gr
 			return obj.State, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v webhook.State) graphql.Marshaler {
-			return ec.marshalNWebhookDeliveryState2simgraphᚋdomainᚋwebhookᚐState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v domain.DeliveryState) graphql.Marshaler {
+			return ec.marshalNDeliveryState2simgraphᚋdomainᚐDeliveryState(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_WebhookDelivery_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type WebhookDeliveryState does not have child fields"))
+	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type DeliveryState does not have child fields"))
 }
 
 func (ec *executionContext) _WebhookDelivery_attempts(ctx context.Context, field graphql.CollectedField, obj *webhook.Delivery) (ret graphql.Marshaler) {
@@ -1075,12 +1122,30 @@ func (ec *executionContext) _WebhookDelivery_lastAnswer(ctx context.Context, fie
 		func(ctx context.Context) (any, error) {
 			return obj.LastAnswer, nil
 		},
-		nil,
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+				if err != nil {
+					var zeroVal string
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal string
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_WebhookDelivery_lastAnswer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1121,12 +1186,30 @@ func (ec *executionContext) _WebhookDelivery_payload(ctx context.Context, field 
 		func(ctx context.Context) (any, error) {
 			return obj.Payload, nil
 		},
-		nil,
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+				if err != nil {
+					var zeroVal string
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal string
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_WebhookDelivery_payload(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1381,7 +1464,7 @@ func (ec *executionContext) unmarshalInputCreateWebhookInput(ctx context.Context
 		asMap["format"] = "CLOUDEVENTS"
 	}
 
-	fieldsInOrder := [...]string{"name", "url", "format", "eventTypes", "alertIds", "groupIds", "tagNames"}
+	fieldsInOrder := [...]string{"name", "url", "format", "eventTypes", "scope"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1416,27 +1499,13 @@ func (ec *executionContext) unmarshalInputCreateWebhookInput(ctx context.Context
 				return it, err
 			}
 			it.EventTypes = data
-		case "alertIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alertIds"))
-			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
+		case "scope":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scope"))
+			data, err := ec.unmarshalNWebhookScopeInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐWebhookScopeInput(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.AlertIds = graphql.OmittableOf(data)
-		case "groupIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupIds"))
-			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.GroupIds = graphql.OmittableOf(data)
-		case "tagNames":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tagNames"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TagNames = graphql.OmittableOf(data)
+			it.Scope = data
 		}
 	}
 	return it, nil
@@ -1513,7 +1582,7 @@ func (ec *executionContext) unmarshalInputEditWebhookInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"webhookId", "name", "url", "format", "eventTypes", "alertIds", "groupIds", "tagNames"}
+	fieldsInOrder := [...]string{"webhookId", "name", "url", "format", "eventTypes", "scope"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1555,27 +1624,13 @@ func (ec *executionContext) unmarshalInputEditWebhookInput(ctx context.Context, 
 				return it, err
 			}
 			it.EventTypes = graphql.OmittableOf(data)
-		case "alertIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alertIds"))
-			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
+		case "scope":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scope"))
+			data, err := ec.unmarshalOWebhookScopeInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐWebhookScopeInput(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.AlertIds = graphql.OmittableOf(data)
-		case "groupIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupIds"))
-			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.GroupIds = graphql.OmittableOf(data)
-		case "tagNames":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tagNames"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TagNames = graphql.OmittableOf(data)
+			it.Scope = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -1733,6 +1788,94 @@ func (ec *executionContext) unmarshalInputTestWebhookInput(ctx context.Context, 
 				return it, err
 			}
 			it.WebhookID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputWebhookKey(ctx context.Context, obj any) (input.WebhookKey, error) {
+	var it input.WebhookKey
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "webhookId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = graphql.OmittableOf(data)
+		case "webhookId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("webhookId"))
+			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.WebhookID = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputWebhookScopeInput(ctx context.Context, obj any) (input.WebhookScopeInput, error) {
+	var it input.WebhookScopeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"all", "alertIds", "groupIds", "tagNames"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "all":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("all"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.All = graphql.OmittableOf(data)
+		case "alertIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alertIds"))
+			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AlertIds = graphql.OmittableOf(data)
+		case "groupIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupIds"))
+			data, err := ec.unmarshalOInt2ᚕint32ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GroupIds = graphql.OmittableOf(data)
+		case "tagNames":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tagNames"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TagNames = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -2325,7 +2468,7 @@ func (ec *executionContext) _WebhookConnection(ctx context.Context, sel ast.Sele
 	return out
 }
 
-var webhookDeliveryImplementors = []string{"WebhookDelivery", "Node"}
+var webhookDeliveryImplementors = []string{"WebhookDelivery", "Node", "Delivery"}
 
 func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.SelectionSet, obj *webhook.Delivery) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDeliveryImplementors)
@@ -2377,6 +2520,16 @@ func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.Select
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "deliveryId":
 			out.Values[i] = ec._WebhookDelivery_deliveryId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "channel":
+			out.Values[i] = ec._WebhookDelivery_channel(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "recipientName":
+			out.Values[i] = ec._WebhookDelivery_recipientName(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -2455,7 +2608,7 @@ func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.Select
 			}
 		case "lastAnswer":
 			out.Values[i] = ec._WebhookDelivery_lastAnswer(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "lastError":
@@ -2465,7 +2618,7 @@ func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.Select
 			}
 		case "payload":
 			out.Values[i] = ec._WebhookDelivery_payload(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
@@ -2782,15 +2935,15 @@ func (ec *executionContext) marshalNWebhookDeliveryEdge2ᚕsimgraphᚋgraphᚋmo
 	return ret
 }
 
-func (ec *executionContext) unmarshalNWebhookDeliveryState2simgraphᚋdomainᚋwebhookᚐState(ctx context.Context, v any) (webhook.State, error) {
+func (ec *executionContext) unmarshalNWebhookDisabledReason2simgraphᚋdomainᚋwebhookᚐDisabledReason(ctx context.Context, v any) (webhook.DisabledReason, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNWebhookDeliveryState2simgraphᚋdomainᚋwebhookᚐState[tmp]
+	res := unmarshalNWebhookDisabledReason2simgraphᚋdomainᚋwebhookᚐDisabledReason[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNWebhookDeliveryState2simgraphᚋdomainᚋwebhookᚐState(ctx context.Context, sel ast.SelectionSet, v webhook.State) graphql.Marshaler {
+func (ec *executionContext) marshalNWebhookDisabledReason2simgraphᚋdomainᚋwebhookᚐDisabledReason(ctx context.Context, sel ast.SelectionSet, v webhook.DisabledReason) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNWebhookDeliveryState2simgraphᚋdomainᚋwebhookᚐState[v])
+	res := graphql.MarshalString(marshalNWebhookDisabledReason2simgraphᚋdomainᚋwebhookᚐDisabledReason[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -2800,15 +2953,15 @@ func (ec *executionContext) marshalNWebhookDeliveryState2simgraphᚋdomainᚋweb
 }
 
 var (
-	unmarshalNWebhookDeliveryState2simgraphᚋdomainᚋwebhookᚐState = map[string]webhook.State{
-		"QUEUED":    webhook.Queued,
-		"DELIVERED": webhook.Delivered,
-		"FAILED":    webhook.Failed,
+	unmarshalNWebhookDisabledReason2simgraphᚋdomainᚋwebhookᚐDisabledReason = map[string]webhook.DisabledReason{
+		"USER":    webhook.ByUser,
+		"GONE":    webhook.Gone,
+		"FAILING": webhook.Failing,
 	}
-	marshalNWebhookDeliveryState2simgraphᚋdomainᚋwebhookᚐState = map[webhook.State]string{
-		webhook.Queued:    "QUEUED",
-		webhook.Delivered: "DELIVERED",
-		webhook.Failed:    "FAILED",
+	marshalNWebhookDisabledReason2simgraphᚋdomainᚋwebhookᚐDisabledReason = map[webhook.DisabledReason]string{
+		webhook.ByUser:  "USER",
+		webhook.Gone:    "GONE",
+		webhook.Failing: "FAILING",
 	}
 )
 
@@ -2926,6 +3079,16 @@ var (
 	}
 )
 
+func (ec *executionContext) unmarshalNWebhookKey2simgraphᚋgraphᚋgeneratedᚋinputᚐWebhookKey(ctx context.Context, v any) (input.WebhookKey, error) {
+	res, err := ec.unmarshalInputWebhookKey(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNWebhookScopeInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐWebhookScopeInput(ctx context.Context, v any) (*input.WebhookScopeInput, error) {
+	res, err := ec.unmarshalInputWebhookScopeInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalOCreateWebhookPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateWebhookPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateWebhookPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -3010,37 +3173,41 @@ func (ec *executionContext) marshalOWebhookDeliveryConnection2ᚖsimgraphᚋgrap
 	return ec._WebhookDeliveryConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOWebhookDeliveryState2ᚖsimgraphᚋdomainᚋwebhookᚐState(ctx context.Context, v any) (*webhook.State, error) {
+func (ec *executionContext) unmarshalOWebhookDisabledReason2ᚕsimgraphᚋdomainᚋwebhookᚐDisabledReasonᚄ(ctx context.Context, v any) ([]webhook.DisabledReason, error) {
 	if v == nil {
 		return nil, nil
 	}
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOWebhookDeliveryState2ᚖsimgraphᚋdomainᚋwebhookᚐState[tmp]
-	return &res, graphql.ErrorOnPath(ctx, err)
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]webhook.DisabledReason, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNWebhookDisabledReason2simgraphᚋdomainᚋwebhookᚐDisabledReason(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
-func (ec *executionContext) marshalOWebhookDeliveryState2ᚖsimgraphᚋdomainᚋwebhookᚐState(ctx context.Context, sel ast.SelectionSet, v *webhook.State) graphql.Marshaler {
+func (ec *executionContext) marshalOWebhookDisabledReason2ᚕsimgraphᚋdomainᚋwebhookᚐDisabledReasonᚄ(ctx context.Context, sel ast.SelectionSet, v []webhook.DisabledReason) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
-	_ = sel
-	_ = ctx
-	res := graphql.MarshalString(marshalOWebhookDeliveryState2ᚖsimgraphᚋdomainᚋwebhookᚐState[*v])
-	return res
-}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNWebhookDisabledReason2simgraphᚋdomainᚋwebhookᚐDisabledReason(ctx, sel, v[i])
+	})
 
-var (
-	unmarshalOWebhookDeliveryState2ᚖsimgraphᚋdomainᚋwebhookᚐState = map[string]webhook.State{
-		"QUEUED":    webhook.Queued,
-		"DELIVERED": webhook.Delivered,
-		"FAILED":    webhook.Failed,
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
 	}
-	marshalOWebhookDeliveryState2ᚖsimgraphᚋdomainᚋwebhookᚐState = map[webhook.State]string{
-		webhook.Queued:    "QUEUED",
-		webhook.Delivered: "DELIVERED",
-		webhook.Failed:    "FAILED",
-	}
-)
+
+	return ret
+}
 
 func (ec *executionContext) unmarshalOWebhookDisabledReason2ᚖsimgraphᚋdomainᚋwebhookᚐDisabledReason(ctx context.Context, v any) (*webhook.DisabledReason, error) {
 	if v == nil {
@@ -3110,6 +3277,42 @@ func (ec *executionContext) marshalOWebhookEventType2ᚕsimgraphᚋdomainᚋwebh
 	return ret
 }
 
+func (ec *executionContext) unmarshalOWebhookFormat2ᚕsimgraphᚋdomainᚋwebhookᚐFormatᚄ(ctx context.Context, v any) ([]webhook.Format, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]webhook.Format, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNWebhookFormat2simgraphᚋdomainᚋwebhookᚐFormat(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOWebhookFormat2ᚕsimgraphᚋdomainᚋwebhookᚐFormatᚄ(ctx context.Context, sel ast.SelectionSet, v []webhook.Format) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNWebhookFormat2simgraphᚋdomainᚋwebhookᚐFormat(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) unmarshalOWebhookFormat2ᚖsimgraphᚋdomainᚋwebhookᚐFormat(ctx context.Context, v any) (*webhook.Format, error) {
 	if v == nil {
 		return nil, nil
@@ -3141,5 +3344,13 @@ var (
 		webhook.Teams:       "TEAMS",
 	}
 )
+
+func (ec *executionContext) unmarshalOWebhookScopeInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐWebhookScopeInput(ctx context.Context, v any) (*input.WebhookScopeInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputWebhookScopeInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
 
 // endregion ***************************** type.gotpl *****************************

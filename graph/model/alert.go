@@ -17,13 +17,12 @@ type (
 
 // The answers of the mutations on alerts and recipients.
 type (
-	CreateAlertPayload           struct{ Alert *domain.Alert }
-	EditAlertPayload             struct{ Alert *domain.Alert }
-	DeleteAlertPayload           struct{ Alert *domain.Alert }
-	CreateRecipientPayload       struct{ Recipient *domain.Recipient }
-	EditRecipientPayload         struct{ Recipient *domain.Recipient }
-	ChooseRecipientAlertsPayload struct{ Recipient *domain.Recipient }
-	DeleteRecipientPayload       struct{ Recipient *domain.Recipient }
-	RestoreRecipientPayload      = domain.Restored
-	SendTestAlertPayload         struct{ Mails []*domain.Mail }
+	CreateAlertPayload      struct{ Alert *domain.Alert }
+	EditAlertPayload        struct{ Alert *domain.Alert }
+	DeleteAlertPayload      struct{ Alert *domain.Alert }
+	CreateRecipientPayload  struct{ Recipient *domain.Recipient }
+	EditRecipientPayload    struct{ Recipient *domain.Recipient }
+	DeleteRecipientPayload  struct{ Recipient *domain.Recipient }
+	RestoreRecipientPayload = domain.Restored
+	SendTestAlertPayload    struct{ Mails []*domain.Mail }
 )

@@ -14,7 +14,7 @@ type (
 		Provider *carrier.Provider
 		Secret   *string
 	}
-	RemoveCommandProviderPayload struct{ Provider *carrier.Provider }
+	DeleteCommandProviderPayload struct{ Provider *carrier.Provider }
 	ReportCommandPayload         struct{ Command *carrier.Command }
 	RetryCommandPayload          struct{ Command *carrier.Command }
 	CancelCommandPayload         struct{ Command *carrier.Command }

@@ -4,6 +4,6 @@ import "simgraph/domain"
 
 // The connection of deliveries.
 type (
-	DeliveryConnection = Connection[*domain.Delivery]
-	DeliveryEdge       = Edge[*domain.Delivery]
+	DeliveryConnection = Connection[domain.Delivery]
+	DeliveryEdge       = Edge[domain.Delivery]
 )

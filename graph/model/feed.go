@@ -14,13 +14,14 @@ type FeedElement struct {
 	Source                      string
 	NAS                         *string
 	CompleteUntil, LastPacketAt *time.Time
+	LagSeconds                  *int64
 	Packets                     []domain.FeedPackets
 }
 
 // NewFeedElement returns what the graph shows of a source or network element.
 func NewFeedElement(e *domain.FeedElement) *FeedElement {
 	return &FeedElement{
-		Identity: e.ID(), Key: e.Key(), Source: e.Source, NAS: reported(e.NAS), CompleteUntil: e.CompleteUntil, LastPacketAt: e.LastPacketAt(), Packets: e.Packets,
+		Identity: e.ID(), Key: e.Key(), Source: e.Source, NAS: reported(e.NAS), CompleteUntil: e.CompleteUntil, LagSeconds: e.LagSeconds, LastPacketAt: e.LastPacketAt(), Packets: e.Packets,
 	}
 }
 

@@ -20,10 +20,10 @@ type (
 
 	CreateGroupPayload        struct{ Group *domain.Group }
 	EditGroupInventoryPayload struct{ Group *domain.Group }
-	RemoveGroupPayload        struct{ Group *domain.Group }
+	DeleteGroupPayload        struct{ Group *domain.Group }
 	CreateTariffPayload       struct{ Tariff *domain.Tariff }
 	EditTariffPayload         struct{ Tariff *domain.Tariff }
-	RemoveTariffPayload       struct{ Tariff *domain.Tariff }
+	DeleteTariffPayload       struct{ Tariff *domain.Tariff }
 	CreateUserPayload         struct{ User *domain.User }
 	EditUserPayload           struct{ User *domain.User }
 
@@ -46,6 +46,12 @@ type (
 	CreateAccessKeyPayload struct {
 		AccessKey *domain.AccessKey
 		Secret    string
+	}
+	EditAccessKeyPayload   struct{ AccessKey *domain.AccessKey }
+	RotateAccessKeyPayload struct {
+		AccessKey *domain.AccessKey
+		Secret    string
+		Old       *domain.AccessKey
 	}
 	RevokeAccessKeyPayload struct{ AccessKey *domain.AccessKey }
 )

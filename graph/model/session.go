@@ -17,6 +17,7 @@ type Session struct {
 	NAS, Cause, APN, IPAddress, IPv6Prefix             *string
 	RATType, IMEI                                      *string
 	VisitedNetwork                                     *VisitedNetwork
+	Cell                                               *RadioCell
 	BeganAt, ReportedAt                                time.Time
 	EndedAt                                            *time.Time
 	IsTransferring, IsIncomplete                       bool
@@ -30,6 +31,15 @@ type VisitedNetwork struct {
 	Country *domain.Country
 }
 
+// RadioCell is a cell, or an area of cells, that serves a device.
+type RadioCell struct {
+	Code    string
+	Kind    domain.CellKind
+	Network VisitedNetwork
+	// Area and Number are nil for what is not reported, or what the kind has not.
+	Area, Number *int64
+}
+
 // NewSession returns what the graph shows of a session.
 func NewSession(s *domain.Session) *Session {
 	shown := &Session{
@@ -40,6 +50,9 @@ func NewSession(s *domain.Session) *Session {
 	}
 	if s.VisitedNetwork != "" {
 		shown.VisitedNetwork = &VisitedNetwork{Code: s.VisitedNetwork, Country: domain.CountryOf(s.VisitedNetwork)}
+	}
+	if cell, err := domain.ParseRadioCell(s.Cell); err == nil {
+		shown.Cell = &RadioCell{s.Cell, cell.Kind, VisitedNetwork{cell.Network, domain.CountryOf(cell.Network)}, cell.Area, cell.Number}
 	}
 	if s.IPAddress.IsValid() {
 		shown.IPAddress = reported(s.IPAddress.String())

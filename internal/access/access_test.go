@@ -17,6 +17,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	keys "simgraph/db/access"
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -30,7 +31,7 @@ const acme = domain.CompanyID(1)
 // fixture is the gate and the endpoints on a database with one user.
 type fixture struct {
 	pool       *sqlx.DB
-	store      *db.Access
+	store      *keys.Store
 	gate       *access.Gate
 	oauth      *access.OAuth
 	key        *domain.AccessKey
@@ -52,10 +53,10 @@ func newFixture(t *testing.T) *fixture {
 INSERT INTO companies VALUES (1, 'acme', 'Acme');
 INSERT INTO user_lookup (email, company_id) VALUES ('ops@acme.example', 1);
 INSERT INTO users SELECT company_id, user_id, email, '{VIEW_SUBSCRIBER,VIEW_MONITORING_ALERTS}' FROM user_lookup`)
-	d.store = db.NewAccess(pool)
+	d.store = keys.New(pool)
 	d.gate = access.NewGate(d.store, func() time.Time { return time.Now().Add(time.Duration(d.elapsed.Load())) })
 	d.oauth = access.NewOAuth(d.store, slog.New(slog.DiscardHandler))
-	d.key, d.secret, err = d.store.CreateKey(t.Context(), domain.Whole(acme), "ops@acme.example", nil, time.Hour)
+	d.key, d.secret, err = d.store.CreateKey(t.Context(), domain.Whole(acme), domain.KeySpec{Email: "ops@acme.example", Lifetime: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

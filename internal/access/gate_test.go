@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
+	keys "simgraph/db/access"
 	"simgraph/domain"
 	"simgraph/internal/access"
 )
@@ -37,7 +37,7 @@ func TestAnExpiredTokenIsNotBelievedUntilTheCacheEnds(t *testing.T) {
 
 // slowStore looks tokens up when it is let to.
 type slowStore struct {
-	*db.Access
+	*keys.Store
 	begun chan struct{}
 	let   chan struct{}
 }
@@ -48,7 +48,7 @@ func (s *slowStore) Authenticate(ctx context.Context, token domain.Secret) (*dom
 	case <-s.let:
 	case <-ctx.Done():
 	}
-	return s.Access.Authenticate(ctx, token)
+	return s.Store.Authenticate(ctx, token)
 }
 
 func TestACallerThatGoesAwayEndsItsOwnLookUpOnly(t *testing.T) {

@@ -8,17 +8,18 @@ type companyRecord struct {
 	Name       *string `json:"name"`
 	BillingDay *int    `json:"billingDay"`
 	TimeZone   *string `json:"timeZone"`
+	Country    *string `json:"country"`
 }
 
 func newCompanyRecord(c *domain.Company) *companyRecord {
-	return &companyRecord{Company, &c.ExternalID, &c.Name, &c.BillingDay, &c.TimeZone}
+	return &companyRecord{Company, &c.ExternalID, &c.Name, &c.BillingDay, &c.TimeZone, unlessEmpty(c.CountryCode)}
 }
 
 func (r *companyRecord) item() (Item, error) {
 	var f fields
 	c := &domain.Company{
 		ExternalID: need(&f, "id", r.ID), Name: need(&f, "name", r.Name),
-		BillingDay: either(r.BillingDay, 1), TimeZone: either(r.TimeZone, "UTC"),
+		BillingDay: either(r.BillingDay, 1), TimeZone: either(r.TimeZone, "UTC"), CountryCode: either(r.Country, ""),
 	}
 	return Item{Company: c.ExternalID, Value: c}, f.check(c.Check)
 }

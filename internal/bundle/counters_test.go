@@ -2,6 +2,7 @@ package bundle_test
 
 import (
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -28,6 +29,33 @@ func TestUsageMayBeCumulative(t *testing.T) {
 	delta := strings.Replace(cumulative, "CUMULATIVE", "DELTA", 1)
 	if line, err := bundle.NewUsageReader(strings.NewReader(delta)).Next(); err != nil || line.Record.Report != nil {
 		t.Errorf("DELTA gives %+v, %v", line.Record, err)
+	}
+}
+
+// NDJSON and CSV take a subscriber by each of its names, fields of sessions, and no protocol.
+func TestUsageMayNameItsSubscriberByNetworkAndDescribeItsSession(t *testing.T) {
+	const common = `{"source":"c","sessionId":"s-1","startedAt":"2026-11-01T10:05:00Z","endedAt":"2026-11-01T10:20:00Z","mobileOriginated":1,"mobileTerminated":2,` +
+		`"event":"STOP","cause":"Idle","apn":"iot","ratType":"EUTRAN","imei":"35345607000000","visitedNetwork":"26201","nas":"pgw","imsi":"2341","msisdn":"+4477","subscriberId":"4477"}`
+	const table = "company,source,sessionId,startedAt,endedAt,mobileOriginated,mobileTerminated,event,cause,apn,ratType,imei,visitedNetwork,nas,imsi,msisdn,subscriberId\n" +
+		"acme,c,s-1,2026-11-01T10:05:00Z,2026-11-01T10:20:00Z,1,2,STOP,Idle,iot,EUTRAN,35345607000000,26201,pgw,2341,0044 77,4477\n"
+	line, err := bundle.NewUsageReader(strings.NewReader(common)).Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	item, err := bundle.NewCSVReader(strings.NewReader(strings.Replace(table, "0044 77", "004477", 1))).Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := domain.SessionReport{IsDelta: true, Event: domain.SessionStopped, Cause: "Idle", APN: "iot", RATType: "EUTRAN", IMEI: "35345607000000", VisitedNetwork: "26201", NAS: "pgw"}
+	for _, r := range []domain.UsageRecord{line.Record, item.Value.(domain.UsageRecord)} {
+		if r.IMSI != "2341" || r.MSISDN != "4477" || r.PhysicalID != "" || r.Protocol != "IP" || r.Report == nil || !reflect.DeepEqual(*r.Report, report) {
+			t.Errorf("read %+v, %+v", r, r.Report)
+		}
+	}
+	for old, text := range map[string]string{`"STOP"`: `"stop"`, `"26201"`: `"Germany"`, `"35345607000000"`: `"353"`, `"+4477"`: `"+4478"`, `"2341"`: `"23x"`} {
+		if _, err := bundle.NewUsageReader(strings.NewReader(strings.Replace(common, old, text, 1))).Next(); err == nil {
+			t.Errorf("%s is no error", text)
+		}
 	}
 }
 

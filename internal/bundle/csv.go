@@ -37,11 +37,21 @@ var csvFields = map[string]func(r *usageRecord, cell string) error{
 	"protocol":         text(func(r *usageRecord) **string { return &r.Protocol }),
 	"ipAddress":        text(func(r *usageRecord) **string { return &r.IPAddress }),
 	"counters":         text(func(r *usageRecord) **string { return &r.Counters }),
+	"imsi":             text(func(r *usageRecord) **string { return &r.IMSI }),
+	"msisdn":           text(func(r *usageRecord) **string { return &r.MSISDN }),
+	"subscriberId":     text(func(r *usageRecord) **string { return &r.SubscriberID }),
+	"event":            text(func(r *usageRecord) **string { return &r.Event }),
+	"cause":            text(func(r *usageRecord) **string { return &r.Cause }),
+	"apn":              text(func(r *usageRecord) **string { return &r.APN }),
+	"ratType":          text(func(r *usageRecord) **string { return &r.RATType }),
+	"imei":             text(func(r *usageRecord) **string { return &r.IMEI }),
+	"visitedNetwork":   text(func(r *usageRecord) **string { return &r.VisitedNetwork }),
+	"nas":              text(func(r *usageRecord) **string { return &r.NAS }),
 }
 
 // csvRequired are the columns without which no line could be read.
 var csvRequired = []string{
-	"company", "source", "physicalId", "startedAt", "endedAt", "mobileOriginated", "mobileTerminated", "protocol",
+	"company", "source", "startedAt", "endedAt", "mobileOriginated", "mobileTerminated",
 }
 
 func text(field func(*usageRecord) **string) func(*usageRecord, string) error {
@@ -85,6 +95,9 @@ func (c *csvColumns) read(line []byte) error {
 		if !seen[name] {
 			return domain.Invalid(name, "the column %q is missing in the header", name)
 		}
+	}
+	if !seen["physicalId"] && !seen["imsi"] && !seen["msisdn"] && !seen["subscriberId"] {
+		return domain.Invalid("physicalId", "one of the columns physicalId, imsi, msisdn and subscriberId is missing in the header")
 	}
 	return nil
 }

@@ -51,6 +51,7 @@ func TestABadCSVHeaderEndsTheFile(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"company", "firm", `line 1: unknown column "firm"`},
 		{"company,", "", `line 1: the column "company" is missing in the header`},
+		{"physicalId", "apn", `line 1: one of the columns physicalId, imsi, msisdn and subscriberId is missing in the header`},
 		{"source", "company", `line 1: the column "company" is there twice`},
 		{"source", `"source`, `line 1: no valid CSV: extraneous or missing " in quoted-field at column 126`},
 	} {

@@ -11,6 +11,9 @@ import (
 // readBuffer is small beside a request of one record, and large enough for files.
 const readBuffer = 16 << 10
 
+// largestKept bounds the memory for a line that is used for the next.
+const largestKept = 64 << 10
+
 // MaxLine is the longest line that is read, in bytes.
 const MaxLine = 1 << 20
 
@@ -40,7 +43,9 @@ func (l *lines) next() ([]byte, error) {
 }
 
 func (l *lines) read() ([]byte, error) {
-	l.buffer = l.buffer[:0]
+	if l.buffer = l.buffer[:0]; cap(l.buffer) > largestKept {
+		l.buffer = nil
+	}
 	size := 0
 	for {
 		part, err := l.in.ReadSlice('\n')

@@ -26,13 +26,13 @@ const (
 		`"physicalId":null,"imsi":"2341","msisdn":"4477","beganAt":"2026-11-01T10:05:00Z","asOf":"2026-11-01T10:20:00Z","reportedAt":"2026-11-01T10:20:01Z",` +
 		`"endedAt":"2026-11-01T10:20:00Z","cause":"User-Request","intervalSeconds":300,"mobileOriginated":1200,"mobileTerminated":88000,"reports":4,"records":3,` +
 		`"isTransferring":false,"isIncomplete":true,"clockOff":false,"apn":"iot.example","ipAddress":"10.20.0.7","ipv6Prefix":"2001:db8::/64","imei":"3512",` +
-		`"ratType":"EUTRAN","visitedNetwork":"23415",` +
+		`"ratType":"EUTRAN","visitedNetwork":"23415","cell":"ECGI 23415 4660 17",` +
 		`"latestBegin":"2026-11-01T10:05:00Z","sessionSeconds":900,"hasStart":true,"dating":1,"chargingId":"192.0.2.1/5f1a","otherSources":["proxy"],"names":["0123456789abcdef0123456789abcdef"]}`
 )
 
 // goodLines holds a line of every type, in the order of bundle.Types.
 var goodLines = []string{
-	`{"type":"company","id":"acme","name":"Acme Ltd","billingDay":1,"timeZone":"UTC"}`,
+	`{"type":"company","id":"acme","name":"Acme Ltd","billingDay":1,"timeZone":"UTC","country":null}`,
 	`{"type":"operator","code":"23415","name":"Vodafone UK"}`,
 	goodTariff,
 	`{"type":"group","company":"acme","id":12,"name":"Vans","hideTariffDetails":false}`,
@@ -83,7 +83,8 @@ func rewrite(t *testing.T, items []bundle.Item) string {
 }
 
 func TestAWellFormedLineOfEachTypeIsWrittenBackAsItWas(t *testing.T) {
-	text := strings.Join(goodLines, "\n") + "\n"
+	addressed := strings.TrimSuffix(goodSubscriber, "}") + `,"fixedIpAddress":"2001:db8:0:1::/64"}`
+	text := strings.Join(goodLines, "\n") + "\n" + addressed + "\n"
 	items, bad := readAll(t, bundle.NewReader(strings.NewReader(text)))
 	if bad != nil {
 		t.Fatal(bad)
@@ -238,6 +239,7 @@ func TestWhatMayBeLeftOutHasItsDefault(t *testing.T) {
 	for short, full := range map[string]string{
 		`{"type":"company","id":"acme","name":"Acme Ltd"}`:                          goodLines[0],
 		`{"type":"group","company":"acme","id":12,"name":"Vans"}`:                   goodLines[3],
+		replace(goodLines[0], `null`, `"GB"`):                                       replace(goodLines[0], `null`, `"GB"`),
 		replace(goodSubscriber, `"dataNumber":null,`, ``):                           goodSubscriber,
 		replace(goodSubscriber, `2024-01-01T00:00:00Z`, `2024-01-01`):               goodSubscriber,
 		replace(goodSubscriber, `2024-01-01T00:00:00Z`, `2024-01-01T01:00:00+0100`): goodSubscriber,

@@ -38,6 +38,7 @@ type sessionRecord struct {
 	IMEI             *string  `json:"imei"`
 	RATType          *string  `json:"ratType"`
 	VisitedNetwork   *string  `json:"visitedNetwork"`
+	Cell             *string  `json:"cell"`
 	LatestBegin      *string  `json:"latestBegin"`
 	SessionSeconds   *int64   `json:"sessionSeconds"`
 	HasStart         *bool    `json:"hasStart"`
@@ -54,7 +55,7 @@ func newSessionRecord(company string, s *domain.SessionImport) *sessionRecord {
 		BeganAt: new(writeTime(s.BeganAt)), AsOf: new(writeTime(s.AsOf)), ReportedAt: new(writeTime(s.ReportedAt)), Cause: unlessEmpty(s.Cause),
 		IntervalSeconds: new(int64(s.IntervalSeconds)), MobileOriginated: &s.MobileOriginated, MobileTerminated: &s.MobileTerminated,
 		Reports: &s.Reports, Records: new(int64(s.Booked)), IsTransferring: &s.IsTransferring, IsIncomplete: &s.Decreased, ClockOff: &s.ClockOff,
-		APN: unlessEmpty(s.APN), IMEI: unlessEmpty(s.IMEI), RATType: unlessEmpty(s.RATType), VisitedNetwork: unlessEmpty(s.VisitedNetwork),
+		APN: unlessEmpty(s.APN), IMEI: unlessEmpty(s.IMEI), RATType: unlessEmpty(s.RATType), VisitedNetwork: unlessEmpty(s.VisitedNetwork), Cell: unlessEmpty(s.Cell),
 		SessionSeconds: new(int64(s.SessionTime / time.Second)), HasStart: &s.HasStart, Dating: new(int64(s.Dating)),
 	}
 	r.ChargingID, r.OtherSources, r.Names = unlessEmpty(s.ChargingID), append([]string{}, s.OtherSources...), []string{}
@@ -85,7 +86,7 @@ func (r *sessionRecord) item() (Item, error) {
 		ChargingID: either(r.ChargingID, ""), OtherSources: r.OtherSources,
 		Cause: either(r.Cause, ""), IntervalSeconds: int(either(r.IntervalSeconds, 0)), Reports: need(&f, "reports", r.Reports),
 		IsTransferring: either(r.IsTransferring, false), ClockOff: either(r.ClockOff, false),
-		APN: either(r.APN, ""), IMEI: either(r.IMEI, ""), RATType: either(r.RATType, ""), VisitedNetwork: either(r.VisitedNetwork, ""),
+		APN: either(r.APN, ""), IMEI: either(r.IMEI, ""), RATType: either(r.RATType, ""), VisitedNetwork: either(r.VisitedNetwork, ""), Cell: either(r.Cell, ""),
 		Counter: domain.Counter{
 			MobileOriginated: need(&f, "mobileOriginated", r.MobileOriginated), MobileTerminated: need(&f, "mobileTerminated", r.MobileTerminated),
 			Booked: int(need(&f, "records", r.Records)), Decreased: either(r.IsIncomplete, false),

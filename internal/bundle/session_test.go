@@ -14,12 +14,12 @@ import (
 // that has the IMSI 2341.
 func (d *database) report(session string, minutes int, bytes int64, event domain.SessionEvent) domain.UsageStatus {
 	d.Helper()
-	return d.reportAs(session, minutes, bytes, domain.SessionReport{Event: event, IMSI: "2341", NAS: "pgw-london"})
+	return d.reportAs(session, minutes, bytes, "2341", "", domain.SessionReport{Event: event, NAS: "pgw-london"})
 }
 
-func (d *database) reportAs(session string, minutes int, bytes int64, report domain.SessionReport) domain.UsageStatus {
+func (d *database) reportAs(session string, minutes int, bytes int64, imsi, msisdn string, report domain.SessionReport) domain.UsageStatus {
 	d.Helper()
-	report.APN, report.VisitedNetwork, report.Cause = "iot.example", "23415", "User-Request"
+	report.APN, report.VisitedNetwork, report.Cell, report.Cause = "iot.example", "23415", "ECGI 23415 4660 17", "User-Request"
 	company, err := companies.New(d.pool).FindExternal(d.Context(), "acme")
 	if err != nil {
 		d.Fatal(err)
@@ -27,7 +27,7 @@ func (d *database) reportAs(session string, minutes int, bytes int64, report dom
 	began := now.Add(-3 * time.Hour).Truncate(time.Second)
 	results, err := stores(d.pool).Usage.Record(d.Context(), domain.Whole(company.CompanyID), []domain.UsageRecord{{
 		Source: "pgw-1", SessionID: session, StartedAt: began, EndedAt: began.Add(time.Duration(minutes) * time.Minute), MobileOriginated: bytes, Protocol: "IP",
-		Report: &report,
+		IMSI: imsi, MSISDN: msisdn, Report: &report,
 	}})
 	if err != nil || results[0].Err != nil {
 		d.Fatal(results, err)
@@ -57,6 +57,11 @@ func TestSessionsAreRestoredWithTheirCounters(t *testing.T) {
 	if got := to.load(lines...); strings.ContainsAny(got, "+~!") {
 		t.Errorf("the same import again: %s", got)
 	}
+	// Whatever a row has is restored, but for the numbers of the database.
+	const rows = `SELECT string_agg((to_jsonb(s) - 'company_id' - 'subscriber_key')::text, E'\n' ORDER BY session_id, generation) FROM sessions s`
+	if before, after := from.get(rows), to.get(rows); after != before || !strings.Contains(after, "ECGI 23415 4660 17") {
+		t.Errorf("stored were\n%s\nand are\n%s", before, after)
+	}
 	for i, step := range []struct {
 		minutes int
 		bytes   int64
@@ -81,13 +86,13 @@ func TestSessionsAreRestoredWithTheirNames(t *testing.T) {
 	from, to := newDatabase(t), newDatabase(t)
 	from.load(acme...)
 	const first, second = "pgw-london/open", "10.0.0.1/open"
-	from.reportAs(first, 10, 700, domain.SessionReport{IMSI: "2341", MSISDN: "4477", NAS: "pgw-london", NASAddress: "10.0.0.1", ChargingID: "192.0.2.1/1", OtherIDs: []string{second}})
+	from.reportAs(first, 10, 700, "2341", "4477", domain.SessionReport{NAS: "pgw-london", NASAddress: "10.0.0.1", ChargingID: "192.0.2.1/1", OtherIDs: []string{second}})
 	exported := from.export("acme")
 	to.load(strings.Split(strings.TrimSpace(exported), "\n")...)
 	if again := to.export("acme"); to.bad != nil || again != exported {
 		t.Errorf("exported\n%s\nrestored\n%s\n%v", exported, again, to.bad)
 	}
-	if status := to.reportAs(second, 20, 900, domain.SessionReport{MSISDN: "4477", NAS: "10.0.0.1", NASAddress: "10.0.0.1"}); status != domain.UsageAccepted {
+	if status := to.reportAs(second, 20, 900, "", "4477", domain.SessionReport{NAS: "10.0.0.1", NASAddress: "10.0.0.1"}); status != domain.UsageAccepted {
 		t.Error(status)
 	}
 	if booked := to.get(ofCounters); booked != "900" {

@@ -29,6 +29,7 @@ type subscriberRecord struct {
 	EID            *string       `json:"eid"`
 	SMDPProvider   *string       `json:"smdpProvider"`
 	Parent         *parent       `json:"parent"`
+	FixedIPAddress *string       `json:"fixedIpAddress,omitempty"`
 }
 
 type networkState struct {
@@ -47,7 +48,7 @@ func newSubscriberRecord(company string, s *domain.Subscriber) *subscriberRecord
 		DataNumber: s.DataNumber, IMSI: &s.IMSI, Nickname: &s.Nickname, OperatorCode: &s.OperatorCode, TariffName: s.TariffName,
 		ConnectionDate: new(writeTime(s.ConnectionDate)), ExpiryDate: new(writeTime(s.ExpiryDate)), ContractLength: s.ContractLength,
 		IsBarred: &s.IsBarred, IsActive: &s.IsActive, GroupID: s.GroupID, SubscriberType: (*string)(&s.SubscriberType),
-		NetworkState: &networkState{&s.IsTransferring, &s.IsOnline}, EID: s.EID, SMDPProvider: s.SMDPProvider,
+		NetworkState: &networkState{&s.IsTransferring, &s.IsOnline}, EID: s.EID, SMDPProvider: s.SMDPProvider, FixedIPAddress: s.FixedIPAddress,
 	}
 	if s.TerminateDate != nil {
 		r.TerminateDate = new(writeTime(*s.TerminateDate))
@@ -86,6 +87,13 @@ func (r *subscriberRecord) item() (Item, error) {
 		}
 		if s.Nickname, err = domain.NewNickname(s.Nickname); err != nil {
 			return err
+		}
+		if r.FixedIPAddress != nil {
+			address, err := domain.NewFixedIPAddress(*r.FixedIPAddress)
+			if err != nil {
+				return err
+			}
+			s.FixedIPAddress = &address
 		}
 		return s.Check()
 	})

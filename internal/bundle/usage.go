@@ -1,10 +1,6 @@
 package bundle
 
-import (
-	"net/netip"
-
-	"simgraph/domain"
-)
+import "simgraph/domain"
 
 type usageRecord struct {
 	Type             Type    `json:"type"`
@@ -12,6 +8,9 @@ type usageRecord struct {
 	Source           *string `json:"source"`
 	RecordID         *string `json:"recordId"`
 	PhysicalID       *string `json:"physicalId"`
+	IMSI             *string `json:"imsi,omitempty"`
+	MSISDN           *string `json:"msisdn,omitempty"`
+	SubscriberID     *string `json:"subscriberId,omitempty"`
 	SessionID        *string `json:"sessionId"`
 	Sequence         *int64  `json:"sequence"`
 	StartedAt        *string `json:"startedAt"`
@@ -21,12 +20,21 @@ type usageRecord struct {
 	Protocol         *string `json:"protocol"`
 	IPAddress        *string `json:"ipAddress"`
 	Counters         *string `json:"counters,omitempty"`
+	Event            *string `json:"event,omitempty"`
+	Cause            *string `json:"cause,omitempty"`
+	APN              *string `json:"apn,omitempty"`
+	RATType          *string `json:"ratType,omitempty"`
+	IMEI             *string `json:"imei,omitempty"`
+	VisitedNetwork   *string `json:"visitedNetwork,omitempty"`
+	NAS              *string `json:"nas,omitempty"`
 }
 
-// newUsageRecord writes null for an id that the source did not give.
+// newUsageRecord writes null for an id that the source did not give. Of a session it
+// writes the id alone: sessions have lines of their own.
 func newUsageRecord(company string, u domain.UsageRecord) *usageRecord {
 	r := &usageRecord{
-		Type: Usage, Company: &company, Source: &u.Source, RecordID: unlessEmpty(u.RecordID), PhysicalID: &u.PhysicalID,
+		Type: Usage, Company: &company, Source: &u.Source, RecordID: unlessEmpty(u.RecordID), PhysicalID: unlessEmpty(u.PhysicalID),
+		IMSI: unlessEmpty(u.IMSI), SubscriberID: unlessEmpty(u.MSISDN),
 		SessionID: unlessEmpty(u.SessionID), Sequence: new(int64(u.Sequence)),
 		StartedAt: new(writeTime(u.StartedAt)), EndedAt: new(writeTime(u.EndedAt)),
 		MobileOriginated: &u.MobileOriginated, MobileTerminated: &u.MobileTerminated, Protocol: &u.Protocol,
@@ -49,8 +57,7 @@ func (r *usageRecord) item() (Item, error) {
 	var f fields
 	company := need(&f, "company", r.Company)
 	u := domain.UsageRecord{
-		Source: need(&f, "source", r.Source), RecordID: either(r.RecordID, ""), PhysicalID: need(&f, "physicalId", r.PhysicalID),
-		SessionID: either(r.SessionID, ""), Protocol: need(&f, "protocol", r.Protocol),
+		Source: need(&f, "source", r.Source), RecordID: either(r.RecordID, ""),
 		MobileOriginated: need(&f, "mobileOriginated", r.MobileOriginated),
 		MobileTerminated: need(&f, "mobileTerminated", r.MobileTerminated),
 	}
@@ -68,11 +75,12 @@ func (r *usageRecord) parse(u *domain.UsageRecord) (err error) {
 		return err
 	}
 	u.Sequence = int(either(r.Sequence, 0))
-	if r.IPAddress != nil {
-		if u.IPAddress, err = netip.ParseAddr(*r.IPAddress); err != nil || u.IPAddress.Zone() != "" {
-			return domain.Invalid("ipAddress", "ipAddress must be an IPv4 or IPv6 address or null, not %q", clip(*r.IPAddress))
-		}
+	of := domain.UsageFields{
+		PhysicalID: either(r.PhysicalID, ""), IMSI: either(r.IMSI, ""), MSISDN: either(r.MSISDN, ""), SubscriberID: either(r.SubscriberID, ""),
+		SessionID: either(r.SessionID, ""), Event: domain.UsageEvent(either(r.Event, "")), Cause: either(r.Cause, ""), APN: either(r.APN, ""),
+		RATType: either(r.RATType, ""), IMEI: either(r.IMEI, ""), VisitedNetwork: either(r.VisitedNetwork, ""), NAS: either(r.NAS, ""),
+		IPAddress: either(r.IPAddress, ""), Protocol: either(r.Protocol, ""), Counters: domain.UsageCounters(either(r.Counters, "")),
 	}
-	*u, err = domain.UsageCounters(either(r.Counters, "")).Of(*u)
+	*u, err = of.Complete(*u)
 	return err
 }

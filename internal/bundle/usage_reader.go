@@ -17,7 +17,9 @@ type UsageReader struct{ lines *lines }
 // none.
 type UsageLine struct {
 	// Line counts from 1.
-	Line    int
+	Line int
+	// Bytes is how long the line is; 0 where it holds no record.
+	Bytes   int
 	Company string
 	Record  domain.UsageRecord
 }
@@ -39,6 +41,7 @@ func (r *UsageReader) Next() (UsageLine, error) {
 	if err := at.decode(text); err != nil {
 		return at, &LineError{Line: at.Line, Type: Usage, Err: err}
 	}
+	at.Bytes = len(text)
 	return at, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"log/slog"
 	"mime"
 	"net/http"
@@ -28,7 +29,8 @@ const (
 const (
 	// MaxBytes bounds a file.
 	MaxBytes = 64 << 20
-	// maxUploads bounds the files that are read and started at a time: each is in memory.
+	// maxUploads bounds the files that are read and started at a time: of each a line and
+	// the digests of all subscribers are in memory, some 15 MB.
 	maxUploads = 4
 	// uploadTime bounds how long a client may take to send a file.
 	uploadTime = 5 * time.Minute
@@ -40,7 +42,6 @@ const (
 type Config struct {
 	// Operations starts what a file says.
 	Operations interface {
-		CheckRoom(ctx context.Context, scope domain.Scope) error
 		Start(ctx context.Context, caller *domain.Caller, start bulk.Start) (*bulk.Operation, error)
 	}
 	// Admit returns the context of a request with its caller.
@@ -115,30 +116,32 @@ func (h *Handler) start(w http.ResponseWriter, r *http.Request) (*answer, error)
 	default:
 		return nil, errBusy
 	}
-	// Before the file is read: Start looks once more.
-	if err := h.Operations.CheckRoom(ctx, caller.Scope); err != nil {
-		return nil, err
-	}
-	if start.Rows, err = h.read(w, r, mapping); err != nil {
-		return nil, err
-	}
+	a := &answer{Unreadable: []badLine{}}
+	start.Lines = h.read(w, r, mapping, a)
 	operation, err := h.Operations.Start(ctx, caller, start)
 	if err != nil {
 		return nil, err
 	}
-	return newAnswer(operation, start.Rows), nil
+	a.describe(operation)
+	return a, nil
 }
 
-func (h *Handler) read(w http.ResponseWriter, r *http.Request, mapping Mapping) ([]bulk.Row, error) {
-	_ = http.NewResponseController(w).SetReadDeadline(h.Now().Add(uploadTime)) // servers without deadlines have none to move
-	rows, err := Read(http.MaxBytesReader(w, r.Body, MaxBytes), mapping, h.Now())
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return nil, errLarge
+// read yields the rows of the file, and notes in a which of them cannot be read.
+func (h *Handler) read(w http.ResponseWriter, r *http.Request, mapping Mapping, a *answer) iter.Seq2[bulk.Row, error] {
+	return func(yield func(bulk.Row, error) bool) {
+		_ = http.NewResponseController(w).SetReadDeadline(h.Now().Add(uploadTime)) // servers without deadlines have none to move
+		for row, err := range Read(http.MaxBytesReader(w, r.Body, MaxBytes), mapping, h.Now()) {
+			if _, large := errors.AsType[*http.MaxBytesError](err); large {
+				err = errLarge
+			} else if _, known := domain.AsError(err); err != nil && !known {
+				err = domain.Invalid("file", "the file ends before it is complete")
+			}
+			a.note(row)
+			if !yield(row, err) {
+				return
+			}
+		}
 	}
-	if _, known := domain.AsError(err); err != nil && !known {
-		return nil, domain.Invalid("file", "the file ends before it is complete")
-	}
-	return rows, err
 }
 
 func isCSV(header http.Header) bool {
@@ -228,21 +231,20 @@ type badLine struct {
 	Message string `json:"message"`
 }
 
-func newAnswer(o *bulk.Operation, rows []bulk.Row) *answer {
-	a := &answer{
-		OperationID: o.OperationID, State: o.State, IsDryRun: o.IsDryRun, Digest: o.Digest,
-		Total: o.Total, Done: o.Done, Changed: o.Changed, Failed: o.Failed, Unreadable: []badLine{},
+// note counts a row that cannot be read, and lists the first ones.
+func (a *answer) note(row bulk.Row) {
+	if row.Fault == nil {
+		return
 	}
-	for _, row := range rows {
-		if row.Fault == nil {
-			continue
-		}
-		a.UnreadableTotal++
-		if len(a.Unreadable) < maxListed {
-			a.Unreadable = append(a.Unreadable, badLine{row.Line, row.Fault.Field, row.Fault.Message})
-		}
+	a.UnreadableTotal++
+	if len(a.Unreadable) < maxListed {
+		a.Unreadable = append(a.Unreadable, badLine{row.Line, row.Fault.Field, row.Fault.Message})
 	}
-	return a
+}
+
+func (a *answer) describe(o *bulk.Operation) {
+	a.OperationID, a.State, a.IsDryRun, a.Digest = o.OperationID, o.State, o.IsDryRun, o.Digest
+	a.Total, a.Done, a.Changed, a.Failed = o.Total, o.Done, o.Changed, o.Failed
 }
 
 // ServeTemplate answers with a file that has a header alone.

@@ -15,6 +15,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	"simgraph/db/access"
 	store "simgraph/db/bulk"
 	"simgraph/db/dbtest"
 	"simgraph/domain"
@@ -63,7 +64,7 @@ func (f *fixture) admit(r *http.Request) (context.Context, error) {
 	if email == "" {
 		return nil, &domain.Error{Kind: domain.KindUnauthorized, Message: "this needs an access token"}
 	}
-	user, err := db.CompanyUser(r.Context(), f.pool, domain.Whole(1), email+"@acme.example")
+	user, err := access.CompanyUser(r.Context(), f.pool, domain.Whole(1), email+"@acme.example")
 	if err != nil {
 		return nil, err
 	}
@@ -270,4 +271,51 @@ func TestAFileIsNotReadWhereTooManyOperationsAreActive(t *testing.T) {
 	if w := post(unread{t}); w.Code != http.StatusTooManyRequests {
 		t.Errorf("one more: %d %s", w.Code, w.Body)
 	}
+}
+
+// What has come of a file is in the database while the rest is on its way, and is not any
+// more when the client goes away.
+func TestAFileIsWrittenAsItComes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	rows := func() (n int) {
+		if err := f.pool.Get(&n, `SELECT count(*) FROM operation_rows`); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	until := func(what string, reached func(rows int) bool) {
+		for end := time.Now().Add(time.Minute); !reached(rows()); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%d rows: %s", rows(), what)
+			}
+		}
+	}
+	body, client := io.Pipe()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.URL+changes.Path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer boss")
+	r.Header.Set("Content-Type", "text/csv")
+	ended := make(chan error, 1)
+	go func() {
+		response, err := f.Client().Do(r)
+		if err == nil {
+			_ = response.Body.Close()
+		}
+		ended <- err
+	}()
+	_, _ = io.WriteString(client, "physicalId,nickname\n")
+	for n := range 50_000 {
+		if _, err := fmt.Fprintf(client, "p%d,van %d\n", n, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until("too few are written", func(rows int) bool { return rows >= 30_000 })
+	_ = client.CloseWithError(io.ErrUnexpectedEOF)
+	if err := <-ended; err == nil {
+		t.Error("a request without its end was answered")
+	}
+	until("they are left", func(rows int) bool { return rows == 0 })
 }

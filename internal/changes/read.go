@@ -7,7 +7,9 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"hash/maphash"
 	"io"
+	"iter"
 	"strings"
 	"time"
 	"unicode"
@@ -22,16 +24,29 @@ const (
 	maxCells = 200
 	// maxLine bounds a line in bytes, with the lines that a quoted cell goes on for.
 	maxLine = 1 << 20
+	// maxSeparators bounds the cells of a line, few of which a file has use for.
+	maxSeparators = 100_000
 	// readAtOnce is how much of a file is read ahead.
 	readAtOnce = 1 << 16
 )
 
-// Read returns the rows of a file with a header, in their order. A line that cannot be
-// read is a row with a fault, so that all errors are found at once. It fails for a file
-// of which the header cannot be read, with more than bulk.MaxRows rows or none, with a
-// line over 1 MB, and with the error of in. Cells are separated by commas, semicolons or
-// tabs, as the header is.
-func Read(in io.Reader, mapping Mapping, now time.Time) ([]bulk.Row, error) {
+// Read reads the rows of a file with a header, in their order, and keeps none. A line that
+// cannot be read is a row with a fault, so that all errors are found at once. It ends with
+// an error for a file of which the header cannot be read, with more than bulk.MaxRows rows
+// or none, with a line over 1 MB or 100,000 cells, and with the error of in. Cells are
+// separated by commas, semicolons or tabs, as the header is.
+func Read(in io.Reader, mapping Mapping, now time.Time) iter.Seq2[bulk.Row, error] {
+	return func(yield func(bulk.Row, error) bool) {
+		r, err := newReader(in, mapping, now)
+		if err != nil {
+			yield(bulk.Row{}, err)
+			return
+		}
+		r.rows(yield)
+	}
+}
+
+func newReader(in io.Reader, mapping Mapping, now time.Time) (*reader, error) {
 	bounded := &lineReader{in: in}
 	bounded.next()
 	buffered := bufio.NewReaderSize(bounded, readAtOnce)
@@ -48,30 +63,37 @@ func Read(in io.Reader, mapping Mapping, now time.Time) ([]bulk.Row, error) {
 	}
 	lines := csv.NewReader(buffered)
 	lines.Comma, lines.FieldsPerRecord, lines.ReuseRecord = separator(head), -1, true
-	r := &reader{in: bounded, lines: lines, now: now, seen: map[string]int{}}
-	if err := r.header(mapping); err != nil {
-		return nil, err
-	}
-	return r.rows()
+	bounded.comma = byte(lines.Comma)
+	r := &reader{in: bounded, lines: lines, now: now, seen: map[digest]uint32{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
+	return r, r.header(mapping)
 }
 
-// lineReader bounds what is read between two calls of next.
+// lineReader bounds what is read between two calls of next, and how many separators are
+// among it: each costs the reader of CSV some 40 bytes.
 type lineReader struct {
-	in   io.Reader
-	left int
+	in          io.Reader
+	comma       byte
+	left, cells int
 }
 
-var errLine = domain.Invalid("file", "a line has more than %d MB: is a quote not closed?", maxLine>>20)
+var (
+	errLine  = domain.Invalid("file", "a line has more than %d MB: is a quote not closed?", maxLine>>20)
+	errCells = domain.Invalid("file", "a line has more than %d cells: is a quote not closed?", maxSeparators)
+)
 
-func (l *lineReader) next() { l.left = maxLine }
+func (l *lineReader) next() { l.left, l.cells = maxLine, maxSeparators }
 
 // Read implements io.Reader.
 func (l *lineReader) Read(p []byte) (int, error) {
-	if l.left <= 0 {
+	switch {
+	case l.left <= 0:
 		return 0, errLine
+	case l.cells <= 0:
+		return 0, errCells
 	}
 	n, err := l.in.Read(p)
 	l.left -= n
+	l.cells -= bytes.Count(p[:n], []byte{l.comma})
 	return n, err
 }
 
@@ -87,13 +109,23 @@ func separator(head []byte) rune {
 	return best
 }
 
+// digest stands for the identifier of a subscriber: those of a whole file are kept, 16 bytes
+// each with the line. No file can be made of which two are equal, since seeds are random.
+type digest [3]uint32
+
 type reader struct {
 	in     *lineReader
 	lines  *csv.Reader
 	now    time.Time
 	fields []string
+	seeds  [2]maphash.Seed
 	// seen is the line of each subscriber.
-	seen map[string]int
+	seen map[digest]uint32
+}
+
+func (r *reader) digest(physicalID string) digest {
+	first, second := maphash.String(r.seeds[0], physicalID), maphash.String(r.seeds[1], physicalID)
+	return digest{uint32(first >> 32), uint32(first), uint32(second)} //nolint:gosec // parts of digests
 }
 
 func (r *reader) header(mapping Mapping) error {
@@ -118,27 +150,42 @@ func (r *reader) header(mapping Mapping) error {
 	return err
 }
 
-func (r *reader) rows() (rows []bulk.Row, err error) {
+// rows yields the rows until there are no more, or an error.
+func (r *reader) rows(yield func(bulk.Row, error) bool) {
+	for read := 0; ; {
+		row, err := r.next()
+		switch {
+		case errors.Is(err, io.EOF) && read > 0:
+			return
+		case errors.Is(err, io.EOF):
+			err = domain.Invalid("file", "the file has no line beneath its header")
+		case err == nil && read == bulk.MaxRows:
+			err = domain.Invalid("file", "an operation has at most %d subscribers: cut the file", bulk.MaxRows)
+		}
+		if err != nil {
+			yield(bulk.Row{}, err)
+			return
+		}
+		if read++; !yield(row, nil) {
+			return
+		}
+	}
+}
+
+// next reads the next row, and returns io.EOF after the last.
+func (r *reader) next() (bulk.Row, error) {
 	for {
 		r.in.next()
 		cells, err := r.lines.Read()
 		bad, malformed := errors.AsType[*csv.ParseError](err)
 		switch {
-		case errors.Is(err, io.EOF):
-			if len(rows) == 0 {
-				return nil, domain.Invalid("file", "the file has no line beneath its header")
-			}
-			return rows, nil
 		case malformed:
-			rows = append(rows, bulk.Row{Line: bad.StartLine, Fault: malformedLine(bad)})
+			return bulk.Row{Line: bad.StartLine, Fault: malformedLine(bad)}, nil
 		case err != nil:
-			return nil, err
+			return bulk.Row{}, err
 		case !blank(cells):
 			line, _ := r.lines.FieldPos(0)
-			rows = append(rows, r.row(line, cells))
-		}
-		if len(rows) > bulk.MaxRows {
-			return nil, domain.Invalid("file", "an operation has at most %d subscribers: cut the file", bulk.MaxRows)
+			return r.row(line, cells), nil
 		}
 	}
 }
@@ -193,13 +240,14 @@ func (r *reader) fill(row *bulk.Row, cells []string) error {
 	case row.PhysicalID == "":
 		return domain.Invalid(identifier, "the line names no subscriber: its %s is empty", identifier)
 	}
-	if before, twice := r.seen[row.PhysicalID]; twice {
+	id := r.digest(row.PhysicalID)
+	if before, twice := r.seen[id]; twice {
 		return domain.Invalid(identifier, "line %d names the same subscriber", before)
 	}
 	if row.IsEmpty() {
 		return domain.Invalid("", "the line has nothing that changes")
 	}
-	r.seen[row.PhysicalID] = row.Line
+	r.seen[id] = uint32(row.Line) //nolint:gosec // few files have more lines
 	return row.Check(r.now)
 }
 

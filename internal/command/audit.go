@@ -36,6 +36,7 @@ type AuditExport struct {
 	Whose
 	After  int64  `placeholder:"N" range:"0.." help:"Only the entries after this one."`
 	Output string `short:"o" default:"-" placeholder:"FILE" help:"Where to write; - is standard output."`
+	Overwriting
 }
 
 // Help shows examples.
@@ -49,12 +50,15 @@ the log was not written anew: see audit verify.`
 
 // Run writes the entries, the oldest first.
 func (a *AuditExport) Run(ctx context.Context, env *Env) error {
+	if err := a.check(a.Output); err != nil {
+		return err
+	}
 	log, company, done, err := a.open(ctx, env, "audit export")
 	if err != nil {
 		return err
 	}
 	defer done()
-	return writeTo(env, a.Output, func(out io.Writer) error {
+	return a.writeTo(env, a.Output, func(out io.Writer) error {
 		lines := json.NewEncoder(out)
 		for entry, err := range log.All(ctx, domain.Whole(company.CompanyID), a.After) {
 			if err != nil {

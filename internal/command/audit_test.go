@@ -69,7 +69,7 @@ func TestTheInstallationHasAnAuditLogOfItsOwn(t *testing.T) {
 	c := newConsole(t)
 	c.demo(command.Demo{Subscribers: 5, Days: 1, Seed: 1, Company: "demo"})
 	for _, run := range []func() error{
-		func() error { return command.MigrateDown{Yes: true}.Run(c.Context(), c.env) },
+		func() error { return command.MigrateDown{Consent: yes}.Run(c.Context(), c.env) },
 		func() error { return command.MigrateUp{}.Run(c.Context(), c.env) },
 	} {
 		c.audited(run)
@@ -78,7 +78,7 @@ func TestTheInstallationHasAnAuditLogOfItsOwn(t *testing.T) {
 	exported := c.audited(func() error {
 		return (&command.AuditExport{Output: "-", Whose: installation}).Run(c.Context(), c.env)
 	})
-	for _, want := range []string{`"action":"import.operators"`, `"after":"down 000`, `"after":"up 000`, `"door":"migrate down"`} {
+	for _, want := range []string{`"action":"import.operators"`, `"after":"down 00`, `"after":"up 00`, `"door":"migrate down"`} {
 		if !strings.Contains(exported, want) {
 			t.Errorf("%s lacks %s", exported, want)
 		}

@@ -29,6 +29,7 @@ import (
 // Backup writes the whole database into a file.
 type Backup struct {
 	File string `arg:"" placeholder:"FILE" help:"The file to write; - is standard output."`
+	Overwriting
 }
 
 // Help shows examples.
@@ -45,9 +46,12 @@ taken while the server runs, and simgraph restore reads it.`
 
 // Run writes the file by pg_dump. The schema stays as it is.
 func (b *Backup) Run(ctx context.Context, env *Env) error {
+	if err := b.check(b.File); err != nil {
+		return err
+	}
 	return withClient(ctx, env, "backup", func(c *client, pool *sqlx.DB) error {
 		begun := time.Now()
-		err := writeTo(env, b.File, func(out io.Writer) error {
+		err := b.writeTo(env, b.File, func(out io.Writer) error {
 			return c.run(ctx, out, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--exclude-schema="+restoring.Schema, "--dbname="+c.url)
 		})
 		if err == nil {
@@ -131,7 +135,7 @@ func (c *client) run(ctx context.Context, out io.Writer, program string, args ..
 
 // Psql opens PostgreSQL's shell on the database.
 type Psql struct {
-	Args []string `arg:"" optional:"" passthrough:"" placeholder:"ARGUMENT" help:"Arguments of psql, such as -c 'SELECT 1'."`
+	Args []string `arg:"" optional:"" placeholder:"ARGUMENT" help:"Arguments of psql, such as -c 'SELECT 1'."`
 }
 
 // Help shows examples.
@@ -140,11 +144,19 @@ func (Psql) Help() string {
 
 	simgraph psql
 	simgraph psql -c 'SELECT external_id, name FROM companies'
+	simgraph --data-dir /var/lib/simgraph psql -At --file report.sql
 
-The flags of simgraph stand before the arguments of psql.`
+What follows psql is for psql as it is: the flags of simgraph stand before it. The
+exit status is that of psql.`
 }
 
-// Run runs psql on the terminal. The schema stays as it is.
+// Ended is the end of a program that reported by itself what was wrong.
+type Ended struct{ Status int }
+
+func (e *Ended) Error() string { return fmt.Sprintf("exit status %d", e.Status) }
+
+// Run runs psql on the terminal. The schema stays as it is. It returns an Ended where
+// psql did not end with 0.
 func (p *Psql) Run(ctx context.Context, env *Env) error {
 	return withClient(ctx, env, "psql", func(c *client, _ *sqlx.DB) error {
 		cmd, err := c.command(ctx, "psql", append([]string{"--dbname=" + c.url}, p.Args...)...)
@@ -153,7 +165,11 @@ func (p *Psql) Run(ctx context.Context, env *Env) error {
 		}
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, env.Stdout, env.Stderr
 		signal.Ignore(os.Interrupt) // psql gets it too: it ends a statement, not the shell
-		return embedded.RunClient(cmd)
+		err = embedded.RunClient(cmd)
+		if exit, is := errors.AsType[*exec.ExitError](err); is && exit.Exited() {
+			return &Ended{exit.ExitCode()}
+		}
+		return err
 	})
 }
 

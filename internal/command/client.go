@@ -42,6 +42,9 @@ func withClient(ctx context.Context, env *Env, command string, do func(*client, 
 // newClient takes the password out of an address. One that is no URL, but a list of
 // settings, stays as it is.
 func newClient(address string) *client {
+	if spread, err := pg.Spread(address); err == nil {
+		address = spread
+	}
 	at, err := url.Parse(address)
 	if err != nil || at.User == nil {
 		return &client{url: address}

@@ -22,6 +22,7 @@ type Demo struct {
 	Until       string `placeholder:"TIME" help:"When the usage ends; now, in whole hours, when missing."`
 	Company     string `default:"demo" placeholder:"ID" help:"The company's identifier; its users have addresses at ID.example."`
 	Output      string `short:"o" placeholder:"FILE" help:"Write the bundle to a file, or to - for standard output, instead of loading it into the database."`
+	Overwriting
 }
 
 // Help shows examples.
@@ -43,7 +44,7 @@ func (d *Demo) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	if d.Output != "" {
-		return writeTo(env, d.Output, func(out io.Writer) error { return writeDemo(ctx, options, out) })
+		return d.writeTo(env, d.Output, func(out io.Writer) error { return writeDemo(ctx, options, out) })
 	}
 	pool, done, err := env.Open(ctx, "demo")
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"time"
 
@@ -13,14 +14,20 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"simgraph/db"
+	keys "simgraph/db/access"
+	"simgraph/db/bulk"
 	"simgraph/db/companies"
 	"simgraph/db/condition"
 	"simgraph/db/feed"
 	"simgraph/db/silence"
 	"simgraph/db/usage"
+	hooks "simgraph/db/webhook"
 	"simgraph/domain"
+	rows "simgraph/domain/bulk"
 	rules "simgraph/domain/condition"
+	"simgraph/domain/query"
 	quiet "simgraph/domain/silence"
+	"simgraph/domain/webhook"
 	"simgraph/internal/demo"
 	"simgraph/internal/radius"
 )
@@ -28,8 +35,14 @@ import (
 const (
 	// demoDevices bounds the devices with sessions: some 3 requests a second.
 	demoDevices = 250
+	// demoHistory is of how many days it has the sessions.
+	demoHistory = 3
 	// demoFails is how long a gateway fails in each hour.
 	demoFails = 12 * time.Minute
+	// demoSilence is after how many minutes a gateway is named that reports nothing.
+	demoSilence = 8
+	// demoSettles is after how long all gateways have reported.
+	demoSettles = 3 * time.Minute
 	// demoRecordsEvery is how often one of the LoRaWAN devices sends.
 	demoRecordsEvery = 30 * time.Second
 )
@@ -43,6 +56,8 @@ type demoFeed struct {
 	pool    *sqlx.DB
 	clients *feed.Clients
 	usage   *usage.Store
+	// webhooks keeps its endpoint.
+	webhooks *hooks.Store
 }
 
 // run reports until ctx ends.
@@ -60,10 +75,19 @@ func (d *demoFeed) run(ctx context.Context, address netip.AddrPort) error {
 	if err != nil {
 		return err
 	}
+	if err := errors.Join(d.remember(ctx, scope), d.integrate(ctx, scope), d.inspect(ctx, scope)); err != nil {
+		return err
+	}
+	for _, s := range demo.Strangers() {
+		gateways[s.Gateway] = append(gateways[s.Gateway], radius.Device{
+			IMSI: s.IMSI, MSISDN: s.Number, APN: "iot.example", Address: s.Address, RATType: s.RATType, Lasts: s.Lasts, Up: s.Up, Down: s.Down,
+		})
+	}
 	// The listener reads its clients from time to time.
 	wait(ctx, radius.RefreshClients+time.Second)
 	running, ctx := errgroup.WithContext(ctx)
 	running.Go(func() error { return d.record(ctx, scope, sensors) })
+	running.Go(func() error { return d.watch(ctx, scope) })
 	for name, devices := range gateways {
 		gateway := radius.Gateway{Address: address.String(), Secret: secret, NAS: name, Devices: devices, Seed: 1}
 		if name == demo.Failing {
@@ -91,7 +115,7 @@ func (d *demoFeed) furnish(ctx context.Context, scope domain.Scope) error {
 			}
 		}
 	}
-	if n, err = silences.Count(ctx, scope, nil); err != nil || n > 0 {
+	if n, err = silences.Count(ctx, scope, domain.Listing{}); err != nil || n > 0 {
 		return err
 	}
 	now := time.Now().UTC().Truncate(time.Second)
@@ -107,6 +131,85 @@ func (d *demoFeed) furnish(ctx context.Context, scope domain.Scope) error {
 		}
 	}
 	return nil
+}
+
+// watch makes an alert on sources where there is none, once all have reported: what was
+// loaded with the company ends some time before. It names the gateway that fails.
+func (d *demoFeed) watch(ctx context.Context, scope domain.Scope) error {
+	wait(ctx, demoSettles)
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // the server stops
+	}
+	conditions := condition.New(d.pool, time.Now)
+	alerts, err := conditions.List(ctx, scope, domain.Page{Limit: domain.MaxLimit})
+	if err != nil {
+		return err
+	}
+	for _, of := range alerts.Items {
+		if of.Kind == rules.SourceSilent {
+			return nil
+		}
+	}
+	_, err = conditions.Create(ctx, scope, rules.Spec{RuleType: domain.RuleCompany, Condition: rules.Condition{Kind: rules.SourceSilent, Bound: demoSilence}})
+	return err
+}
+
+// remember stores the sessions of the last days where there are none. Their usage was
+// loaded with the company.
+func (d *demoFeed) remember(ctx context.Context, scope domain.Scope) error {
+	n, err := feed.NewSessions(d.pool).Count(ctx, scope, domain.Listing{})
+	if err != nil || n > 0 {
+		return err
+	}
+	history := demo.History(demo.Options{Company: "demo", Subscribers: demoDevices, Days: demoHistory, Seed: 1, Until: time.Now().UTC().Truncate(time.Hour)})
+	for batch := range slices.Chunk(history, domain.MaxUsageBatch) {
+		if _, err := d.usage.KeepSessions(ctx, scope, batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inspect starts an operation where there was none: it tags some of the vans.
+func (d *demoFeed) inspect(ctx context.Context, scope domain.Scope) error {
+	operations := bulk.New(d.pool, bulk.Options{})
+	n, err := operations.Count(ctx, scope, domain.Listing{})
+	if err != nil || n > 0 {
+		return err
+	}
+	where, err := query.ParseFilter(`tags eq "tracker" and isActive eq true`, domain.SubscriberFields)
+	if err != nil {
+		return err
+	}
+	_, err = operations.Start(ctx, &domain.Caller{Permissions: domain.AllPermissions(), Scope: scope}, rows.Start{
+		ByFilter: true, Filter: where, Change: rows.Change{AddTags: []domain.TagName{"inspected"}}, ErrorPolicy: rows.RejectFailedRows,
+	})
+	return err
+}
+
+// integrate makes an access key and a webhook where there are none. Nobody has the secret
+// of the key, and nobody the address of the webhook: its messages show how one fails.
+func (d *demoFeed) integrate(ctx context.Context, scope domain.Scope) error {
+	access := keys.New(d.pool)
+	n, err := access.CountKeys(ctx, scope, domain.Listing{})
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		if _, _, err := access.CreateKey(ctx, scope, domain.KeySpec{
+			KeyLabel: domain.KeyLabel{Name: "Recorder", Purpose: "Records the usage of the demo company"}, Email: "recorder@demo.example", Lifetime: domain.KeyLifetime,
+		}); err != nil {
+			return err
+		}
+	}
+	if n, err = d.webhooks.Count(ctx, scope, domain.Listing{}); err != nil || n > 0 {
+		return err
+	}
+	_, _, err = d.webhooks.Create(ctx, scope, webhook.Spec{
+		Name: "Operations centre", URL: "https://hooks.demo.example/simgraph", Format: webhook.CloudEvents,
+		Filter: webhook.Filter{EventTypes: []webhook.EventType{webhook.AlertFired, webhook.AlertResolved, webhook.SourceSilent, webhook.OperationFinished}},
+	})
+	return err
 }
 
 // admit makes the gateway a client with a new secret.
@@ -143,8 +246,8 @@ func (d *demoFeed) devices(ctx context.Context, scope domain.Scope) (gateways ma
 				sensors = append(sensors, sensor{live, s.PhysicalID})
 			default:
 				gateways[live.Gateway] = append(gateways[live.Gateway], radius.Device{
-					IMSI: s.IMSI, MSISDN: s.SubscriberID, IMEI: live.IMEI, APN: "iot.example", Address: live.Address, Networks: live.Networks,
-					RATType: live.RATType, Hours: live.Hours, Lasts: live.Lasts, Up: live.Up, Down: live.Down,
+					IMSI: s.IMSI, MSISDN: s.SubscriberID, IMEI: live.IMEI, OtherIMEI: live.OtherIMEI, APN: "iot.example", Address: live.Address, Networks: live.Networks,
+					RATType: live.RATType, Cell: live.Cell, Hours: live.Hours, Lasts: live.Lasts, Up: live.Up, Down: live.Down,
 				})
 				n++
 			}

@@ -18,11 +18,12 @@ import (
 	"simgraph/db/cluster"
 	"simgraph/db/embedded"
 	"simgraph/db/pg"
+	"simgraph/internal/doctor"
 )
 
 // Database are the flags that say which database to work on.
 type Database struct {
-	DatabaseURL string        `name:"database-url" env:"SIMGRAPH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Use this PostgreSQL (14 or newer) instead of the embedded one."`
+	DatabaseURL string        `name:"database-url" env:"SIMGRAPH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Use this PostgreSQL (15 or newer) instead of the embedded one; several hosts with target_session_attrs=read-write for failover."`
 	DataDir     string        `type:"path" default:"${dataDir}" help:"Where the embedded PostgreSQL keeps its data."`
 	MaxConns    int           `default:"8" range:"1..10000" help:"Most connections to the database."`
 	Pooler      bool          `help:"A pooler that hands out connections by transaction, such as PgBouncer, stands before the database; needs --direct-url."`
@@ -51,8 +52,18 @@ type Env struct {
 	Log            *slog.Logger
 	// Hangups are the signals SIGHUP that the program gets; only serve reads them.
 	Hangups <-chan os.Signal
+	// Settings are those that a server has by the environment of this process.
+	Settings *Settings
 	// Trace follows the statements of requests; nil follows none.
 	Trace func(ctx context.Context, query string) (answered func(error))
+}
+
+// Settings are what the environment of the process sets.
+type Settings struct {
+	// Unknown are variables that look like settings and are none.
+	Unknown []doctor.UnknownVariable
+	// Server reads the flags of serve from the environment alone.
+	Server func() (*Serve, error)
 }
 
 // Open attaches to the database, with the schema up to date, for a command of
@@ -76,7 +87,12 @@ func (e *Env) open(ctx context.Context, command string) (pool *sqlx.DB, done fun
 	if err != nil {
 		return nil, nil, err
 	}
-	pool, err = e.connect(ctx, url, pg.Options{MaxConns: e.MaxConns, Trace: e.Trace})
+	if e.DatabaseURL != "" {
+		err = pg.RefusePooler(ctx, url)
+	}
+	if err == nil {
+		pool, err = e.connect(ctx, url, pg.Options{MaxConns: e.MaxConns, Trace: e.Trace})
+	}
 	if err != nil {
 		stop()
 		return nil, nil, err
@@ -111,6 +127,9 @@ func (e *Env) Connect(ctx context.Context, url string) (*sqlx.DB, error) {
 		MaxConns: e.MaxConns, Pooler: e.Pooler, Trace: e.Trace,
 		StatementTimeout: e.Timeout, LockTimeout: e.Timeout / 2, IdleTimeout: e.idleTimeout(),
 	}
+	if err := e.refusePoolers(ctx); err != nil {
+		return nil, err
+	}
 	pool, err := e.connect(ctx, url, options)
 	if err != nil {
 		return nil, err
@@ -125,6 +144,23 @@ func (e *Env) Connect(ctx context.Context, url string) (*sqlx.DB, error) {
 		return nil, errors.Join(err, pool.Close())
 	}
 	return pool, nil
+}
+
+// refusePoolers returns an error where a pooler stands before an address that is to have
+// none.
+func (e *Env) refusePoolers(ctx context.Context) error {
+	if e.DatabaseURL != "" && !e.Pooler {
+		if err := pg.RefusePooler(ctx, e.DatabaseURL); err != nil {
+			return err
+		}
+	}
+	if e.DirectURL == "" {
+		return nil
+	}
+	if err := pg.RefusePooler(ctx, e.DirectURL); err != nil {
+		return fmt.Errorf("--direct-url: %w", err)
+	}
+	return nil
 }
 
 // maxIdle bounds how long a transaction of the server may do nothing.

@@ -2,10 +2,8 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/jmoiron/sqlx"
 
@@ -13,7 +11,6 @@ import (
 	"simgraph/db/companies"
 	"simgraph/domain"
 	"simgraph/internal/bundle"
-	"simgraph/internal/durable"
 )
 
 // Export writes a company as a bundle.
@@ -21,6 +18,7 @@ type Export struct {
 	Company string `placeholder:"ID" xor:"companies" help:"The company; may be left out when there is only one."`
 	All     bool   `xor:"companies" help:"All companies, one after the other, each as it is when its turn comes."`
 	Output  string `short:"o" default:"-" placeholder:"FILE" help:"Where to write the bundle; - is standard output."`
+	Overwriting
 }
 
 // Help shows examples.
@@ -38,6 +36,9 @@ the audit log are left out, as is usage that the ledger does not keep any more.`
 
 // Run writes the bundle.
 func (e *Export) Run(ctx context.Context, env *Env) error {
+	if err := e.check(e.Output); err != nil {
+		return err
+	}
 	pool, done, err := env.Open(ctx, "export")
 	if err != nil {
 		return err
@@ -47,7 +48,7 @@ func (e *Export) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	return writeTo(env, e.Output, func(out io.Writer) error {
+	return e.writeTo(env, e.Output, func(out io.Writer) error {
 		for _, company := range all {
 			if err := exportOne(ctx, env, pool, company, out); err != nil {
 				return fmt.Errorf("%s: %w", company.ExternalID, err)
@@ -79,21 +80,4 @@ func exportOne(ctx context.Context, env *Env, pool *sqlx.DB, company *domain.Com
 		lines++
 		progress.report(lines, 0)
 	})
-}
-
-// writeTo writes a file, or standard output for "-". A regular file appears when
-// it is whole and on disk, readable by its owner only: it is about people and their
-// devices.
-func writeTo(env *Env, name string, write func(io.Writer) error) error {
-	if name == "-" {
-		return write(env.Stdout)
-	}
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		pipe, err := os.OpenFile(name, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(write(pipe), pipe.Close())
-	}
-	return durable.Replace(name, write)
 }

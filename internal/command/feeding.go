@@ -10,12 +10,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db/companies"
 	"simgraph/db/feed"
 	"simgraph/db/pg"
 	"simgraph/internal/durable"
+	"simgraph/internal/intake"
 	"simgraph/internal/radius"
 	"simgraph/internal/seal"
 )
@@ -25,6 +28,8 @@ type Feeding struct {
 	RADIUSAddr      []string      `name:"radius-addr" placeholder:"ADDRESS" help:"Take RADIUS accounting at these UDP addresses or names of the host, such as 10.0.0.5:1813; 0.0.0.0 stands for all of IPv4, [::] for all. Off when missing."`
 	RADIUSWaiting   int           `name:"radius-waiting" default:"8192" range:"1..1000000" help:"Most RADIUS requests that wait for the database, in 64 MB at most; more are dropped, and sent again."`
 	RADIUSConns     int           `name:"radius-conns" default:"4" range:"1..1000" help:"Most connections to the database for RADIUS, beside those of --max-conns."`
+	DropDir         string        `type:"path" placeholder:"DIR" help:"Take the files of sources from this folder: DIR/COMPANY/SOURCE, by the id of the company and the name of the source. Off when missing."`
+	DropSettled     time.Duration `default:"10s" range:"1s..1h" help:"How long a file in that folder must stay as it is before it is taken: longer than the pauses of senders that write to its final name."`
 	SessionInterval time.Duration `default:"15m" range:"10s..24h" help:"The longest interval of reports that is expected of a network element. A session that misses three intervals has ended."`
 }
 
@@ -35,36 +40,37 @@ type Sealing struct {
 
 // key reads the key, or makes it.
 func (s *Sealing) key(dataDir string) (seal.Key, error) {
-	path := s.SecretsKeyFile
-	if path == "" {
-		path = filepath.Join(dataDir, "secrets.key")
-	}
-	text, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+	path := s.keyFile(dataDir)
+	key, err := seal.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if text, err = makeKey(path); errors.Is(err, fs.ErrExist) {
-			text, err = os.ReadFile(path) //nolint:gosec // another process has made it
+		if err = makeKey(path); err == nil || errors.Is(err, fs.ErrExist) { // another process has made it
+			key, err = seal.Read(path)
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the key of secrets: %w", err)
 	}
-	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
-	if err != nil || len(key) != seal.KeySize {
-		return nil, fmt.Errorf("%s does not hold a key of %d bytes in base64", path, seal.KeySize)
-	}
 	return key, nil
+}
+
+// keyFile is where the key is, or will be.
+func (s *Sealing) keyFile(dataDir string) string {
+	if s.SecretsKeyFile != "" {
+		return s.SecretsKeyFile
+	}
+	return filepath.Join(dataDir, "secrets.key")
 }
 
 // makeKey writes a new key to a file that only the owner can read. The file appears
 // with its content, so that another process reads all of it or none.
-func makeKey(path string) ([]byte, error) {
+func makeKey(path string) error {
 	key := make([]byte, seal.KeySize)
 	_, _ = rand.Read(key) // never fails
 	text := []byte(base64.StdEncoding.EncodeToString(key) + "\n")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
+		return err
 	}
-	return text, durable.Create(path, func(file io.Writer) error {
+	return durable.Create(path, func(file io.Writer) error {
 		_, err := file.Write(text)
 		return err
 	})
@@ -92,7 +98,7 @@ func (s *Serve) feed(ctx context.Context, env *Env, v *service, url string) erro
 	clients := feed.NewClients(v.feedPool, key)
 	booked := newUsage(v.feedPool, env.Log)
 	if s.feedsDemo() {
-		v.demo = &demoFeed{v.feedPool, clients, booked}
+		v.demo = &demoFeed{v.feedPool, clients, booked, s.endpoints(v.feedPool, func() (seal.Key, error) { return key, nil })}
 	}
 	v.feed = feed.New(v.feedPool, booked, clients)
 	v.radius, err = radius.Listen(ctx, addresses, radius.Config{Feed: v.feed, Log: env.Log, MaxWaiting: s.RADIUSWaiting})
@@ -105,6 +111,29 @@ func (s *Serve) feed(ctx context.Context, env *Env, v *service, url string) erro
 		env.Log.Info("RADIUS accounting is taken", "address", address.String())
 	}
 	return nil
+}
+
+// watchFolder returns what takes the files of --drop-dir; nil without one.
+func (s *Serve) watchFolder(v *service, pool *sqlx.DB) (*intake.Folder, error) {
+	if s.DropDir == "" {
+		return nil, nil
+	}
+	if about, err := os.Stat(s.DropDir); err != nil || !about.IsDir() {
+		return nil, errors.Join(fmt.Errorf("--drop-dir %s must be a folder", s.DropDir), err)
+	}
+	return &intake.Folder{
+		Intake: v.intake, Dir: s.DropDir, Settled: s.DropSettled, Company: companies.New(pool).FindExternal, Log: v.log,
+		Observe: func(r intake.FileResult) { v.telemetry.Metrics.Filed(string(r)) },
+	}, nil
+}
+
+// takeFiles looks for files until ctx ends.
+func (v *service) takeFiles(ctx context.Context) error {
+	if v.folder == nil {
+		<-ctx.Done()
+		return nil
+	}
+	return every(max(v.folder.Settled/2, filesEvery), v.folder.Look)(ctx)
 }
 
 // closeFeed closes what feed has opened.

@@ -2,8 +2,10 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
 	"os"
 	"strings"
@@ -16,11 +18,15 @@ import (
 	"simgraph/db/audit"
 	operations "simgraph/db/bulk"
 	"simgraph/db/companies"
+	sources "simgraph/db/source"
 	"simgraph/domain"
 	"simgraph/domain/ascii"
 	"simgraph/domain/bulk"
+	"simgraph/domain/source"
 	"simgraph/internal/bundle"
 	"simgraph/internal/changes"
+	"simgraph/internal/intake"
+	"simgraph/internal/profile"
 )
 
 // Import loads bundles, and runs operations by CSV files.
@@ -28,6 +34,8 @@ type Import struct {
 	Files  []string `arg:"" name:"file" help:"Bundles to load, one after the other; - is standard input."`
 	Format string   `enum:"auto,ndjson,csv" default:"auto" help:"How the files are written: ndjson, csv, or auto, which takes .csv for CSV and everything else for NDJSON."`
 	Type   string   `enum:"auto,usage,changes" default:"auto" help:"What a CSV file holds: usage, changes of subscribers, or auto, which takes it for changes where --company or --map is there."`
+
+	Source string `placeholder:"NAME" help:"The source whose records the files hold: they are read by its profile. --company says whose it is where there are several companies."`
 
 	Company     string   `group:"Changes of subscribers" placeholder:"ID" help:"The company whose subscribers change; may be left out when there is only one."`
 	Map         []string `group:"Changes of subscribers" sep:"none" placeholder:"COLUMN=FIELD" help:"What a column of another name holds, or COLUMN= to leave it out; give it again for more."`
@@ -47,6 +55,7 @@ func (Import) Help() string {
 	simgraph import acme.ndjson usage-2026-11.csv
 	simgraph export --company acme | simgraph import --database-url postgres://other.example/simgraph -
 	simgraph import fleet.csv --company acme --map ICCID=physicalId --map Remarks= --dry-run
+	simgraph import carrier-2026-11-20.csv.gz --source carrier
 
 Lines create or replace what they name, so that the same import again changes
 nothing. A line that cannot be stored is reported as FILE:LINE: reason; the rest
@@ -66,6 +75,9 @@ func (i *Import) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer done()
+	if i.Source != "" {
+		return i.take(ctx, env, pool)
+	}
 	if i.holdsChanges() {
 		return i.change(ctx, env, pool)
 	}
@@ -182,23 +194,18 @@ func (i *Import) change(ctx context.Context, env *Env, pool *sqlx.DB) error {
 }
 
 func (i *Import) changeBy(ctx context.Context, env *Env, runner *changes.Runner, name string, mapping changes.Mapping) error {
-	in := env.Stdin
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = file.Close() }()
-		in = file
-	}
-	rows, err := changes.Read(in, mapping, time.Now())
+	lines, done, err := linesOf(env, name, mapping)
 	if err != nil {
 		return err
 	}
-	progress := env.newProgress("import "+name, int64(len(rows)))
+	defer done()
+	progress := env.newProgress("import "+name, 0)
 	defer progress.clear()
-	runner.Progress = func(of *bulk.Operation) { progress.report(of.Done, int64(of.Done)) }
-	start := bulk.Start{Rows: rows, ErrorPolicy: bulk.Policy(i.ErrorPolicy), ValidateOnly: true}
+	runner.Progress = func(of *bulk.Operation) {
+		progress.total = int64(of.Total)
+		progress.report(of.Done, int64(of.Done))
+	}
+	start := bulk.Start{Lines: lines, ErrorPolicy: bulk.Policy(i.ErrorPolicy), ValidateOnly: true}
 	dry, err := runner.Run(ctx, start)
 	if err != nil {
 		return err
@@ -207,20 +214,65 @@ func (i *Import) changeBy(ctx context.Context, env *Env, runner *changes.Runner,
 	err = runner.Failures(ctx, dry.OperationID, func(r *bulk.Result) {
 		_, _ = fmt.Fprintf(env.Stderr, "%s:%d: %s\n", name, *r.Line, *r.Message)
 	})
-	done := dry
+	ran := dry
 	if err == nil && !i.DryRun && (dry.Failed == 0 || start.ErrorPolicy != bulk.RejectEverything) {
 		start.ValidateOnly, start.Expect, start.Digest = false, &dry.Total, dry.Digest
-		done, err = runner.Run(ctx, start)
+		ran, err = runner.Run(ctx, start)
 	}
 	if err != nil {
 		return err
 	}
 	progress.clear()
-	_, _ = fmt.Fprintf(env.Stdout, "operation %s: %d lines, %d %s, %d failed\n", done.OperationID, done.Total, done.Changed, changedWord(done), done.Failed)
-	if done.Failed > 0 {
-		return fmt.Errorf("%d lines failed", done.Failed)
+	_, _ = fmt.Fprintf(env.Stdout, "operation %s: %d lines, %d %s, %d failed\n", ran.OperationID, ran.Total, ran.Changed, changedWord(ran), ran.Failed)
+	if ran.Failed > 0 {
+		return fmt.Errorf("%d lines failed", ran.Failed)
 	}
 	return nil
+}
+
+// linesOf returns the rows of a file, which can be read again, and what closes it. Standard
+// input and pipes are copied to a file without a name first.
+func linesOf(env *Env, name string, mapping changes.Mapping) (lines iter.Seq2[bulk.Row, error], done func(), err error) {
+	file, err := seekable(env, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	lines = func(yield func(bulk.Row, error) bool) {
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			yield(bulk.Row{}, err)
+			return
+		}
+		changes.Read(file, mapping, time.Now())(yield)
+	}
+	return lines, func() { _ = file.Close() }, nil
+}
+
+func seekable(env *Env, name string) (*os.File, error) {
+	if name == "-" {
+		return copied(env.Stdin)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if about, err := file.Stat(); err != nil || about.Mode().IsRegular() {
+		return file, err
+	}
+	defer func() { _ = file.Close() }()
+	return copied(file)
+}
+
+// copied is what in has, in a file of the folder for temporary ones.
+func copied(in io.Reader) (*os.File, error) {
+	file, err := os.CreateTemp("", "simgraph-import-")
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(file, in)
+	if err := errors.Join(os.Remove(file.Name()), err); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
 }
 
 func changedWord(of *bulk.Operation) string {
@@ -228,4 +280,56 @@ func changedWord(of *bulk.Operation) string {
 		return "would change"
 	}
 	return "changed"
+}
+
+// newSources returns the store of sources for commands, which need no secrets of sources.
+func newSources(pool *sqlx.DB) *sources.Store {
+	return sources.New(pool, sources.Options{Check: profile.Check, Ready: profile.ReadyProfiles(), Now: time.Now})
+}
+
+// take books the records of the files of a source, and prints what became of them.
+func (i *Import) take(ctx context.Context, env *Env, pool *sqlx.DB) error {
+	company, err := OneCompany(ctx, companies.New(pool), i.Company)
+	if err != nil {
+		return err
+	}
+	kept := newSources(pool)
+	of, err := kept.OpenNamed(ctx, domain.Whole(company.CompanyID), i.Source)
+	if err != nil {
+		return err
+	}
+	in := &intake.Intake{Sources: kept, Usage: newUsage(pool, env.Log), Now: time.Now}
+	var total source.Counts
+	for _, name := range i.Files {
+		counts, err := takeFile(ctx, env, in, of, name)
+		total.Add(counts)
+		env.printf("%s: %d accepted, %d duplicates, %d waiting, %d rejected, %d skipped\n", name, counts.Accepted, counts.Duplicates, counts.Waiting, counts.Rejected, counts.Skipped)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if total.Rejected > 0 {
+		return fmt.Errorf("%d records cannot be used: they are kept as rejects of the source %s, and can be replayed", total.Rejected, of.Name)
+	}
+	return nil
+}
+
+func takeFile(ctx context.Context, env *Env, in *intake.Intake, of *source.Opened, name string) (counts source.Counts, err error) {
+	body := env.Stdin
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return counts, err
+		}
+		defer func() { _ = file.Close() }()
+		body = file
+	}
+	if strings.HasSuffix(name, ".gz") {
+		if body, err = profile.Decompress(body, "gzip"); err != nil {
+			return counts, err
+		}
+	}
+	return in.Take(ctx, of, body, intake.Options{Limits: intake.File, Rejected: func(place int, reject *source.Reject) {
+		_, _ = fmt.Fprintf(env.Stderr, "%s: record %d: %s\n", name, place, reject.Reason)
+	}})
 }

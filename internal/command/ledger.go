@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"text/tabwriter"
 	"time"
@@ -78,8 +77,8 @@ func monthState(m domain.LedgerMonth) string {
 
 // LedgerRetention changes the retention.
 type LedgerRetention struct {
-	Months int  `arg:"" help:"How many months before the present one are kept, at least 3."`
-	Yes    bool `help:"Change it, though months will be dropped."`
+	Months int `arg:"" help:"How many months before the present one are kept, at least 3."`
+	Consent
 }
 
 // Help shows examples.
@@ -110,8 +109,10 @@ func (r *LedgerRetention) Run(ctx context.Context, env *Env) error {
 		if err := listOlder(ctx, env, ledger, older); err != nil {
 			return err
 		}
-		if len(older) > 0 && !r.Yes {
-			return errors.New("nothing was changed: repeat the command with --yes to drop these months")
+		if len(older) > 0 {
+			if err := r.agreed("changed", "drop these months"); err != nil {
+				return err
+			}
 		}
 		if err := ledger.SetRetention(ctx, actor("ledger retention"), r.Months); err != nil {
 			return err

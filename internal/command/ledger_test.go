@@ -49,7 +49,7 @@ func (c *console) retention(months int, yes bool) string {
 
 func (c *console) tryRetention(months int, yes bool) (string, error) {
 	c.stdout.Reset()
-	err := (&command.LedgerRetention{Months: months, Yes: yes}).Run(c.Context(), c.env)
+	err := (&command.LedgerRetention{Months: months, Consent: command.Consent{Yes: yes}}).Run(c.Context(), c.env)
 	return c.stdout.String(), err
 }
 
@@ -95,6 +95,59 @@ func TestALowerRetentionListsWhatItDropsAndNeedsConsent(t *testing.T) {
 	})
 	if want := `"action":"usage.retention","subjectType":"Usage","subjectId":"","changes":[{"field":"retention","before":"6","after":"4"}]`; !strings.Contains(exported, want) {
 		t.Errorf("the log lacks %s", want)
+	}
+}
+
+func TestAShorterRetentionIsCountedNeedsConsentAndIsTakenBack(t *testing.T) {
+	t.Parallel()
+	c := newConsole(t)
+	c.demo(command.Demo{Subscribers: 1, Days: 0, Seed: 1, Company: "demo"})
+	pool, err := pg.Open(t.Context(), c.env.DatabaseURL, pg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	pool.MustExec(`INSERT INTO mails (company_id, mail_id, recipient_id, email, kind, state, due_at, created_at)
+SELECT c.company_id, gen_random_uuid(), 1, 'a@b.example', 'alerts', 'sent', now() - interval '40 days', now() - interval '40 days' FROM companies c, generate_series(1, 3)`)
+	set := func(name string, kept int, consent bool) (string, error) {
+		c.stdout.Reset()
+		err := (&command.RetentionSet{Name: name, Kept: kept, Consent: command.Consent{Yes: consent}}).Run(t.Context(), c.env)
+		return c.stdout.String(), err
+	}
+	status := func() string {
+		c.stdout.Reset()
+		if err := (command.RetentionStatus{History: true}).Run(t.Context(), c.env); err != nil {
+			t.Fatal(err)
+		}
+		return c.stdout.String()
+	}
+	text, err := set("mails", 30, false)
+	if err == nil || err.Error() != "nothing was changed: repeat the command with --yes to delete them" || !strings.Contains(text, "deleted now: 3 mails that were sent or given up.\n") {
+		t.Errorf("without --yes: %v %s", err, text)
+	}
+	if text := status(); strings.Contains(text, "30 days") || !strings.Contains(text, "mails       for ever   mails that were sent") {
+		t.Errorf("the status is\n%s", text)
+	}
+	if text, err = set("mails", 30, true); err != nil || !strings.Contains(text, "will be kept 30 days, now for ever: a server announces it") {
+		t.Errorf("%v %s", err, text)
+	}
+	if text := status(); !strings.Contains(text, "a server has to announce it and run for 24h0m0s") {
+		t.Errorf("the status is\n%s", text)
+	}
+	if text, err = set("mails", 0, false); err != nil || !strings.Contains(text, "are kept for ever") {
+		t.Errorf("taken back: %v %s", err, text)
+	}
+	if text := status(); strings.Contains(text, "has to announce") || !strings.Contains(text, ", withdrawn ") {
+		t.Errorf("the status is\n%s", text)
+	}
+	for name, kept := range map[string]int{"usage": 3, "letters": 3, "messages": 4, "audit": 1201} {
+		if _, err := set(name, kept, true); err == nil {
+			t.Errorf("%s is kept for %d", name, kept)
+		}
+	}
+	var left int
+	if err := pool.Get(&left, `SELECT count(*) FROM mails`); err != nil || left != 3 {
+		t.Errorf("%d mails are left, %v", left, err)
 	}
 }
 

@@ -38,7 +38,7 @@ func (m *Mailing) worker(env *Env, outbox *db.Outbox, tried func(mail.Result)) (
 type Hooking struct {
 	WebhookAllowPrivate bool          `group:"Webhooks" help:"Let webhooks call addresses that are not of the public internet, and by http. For intranets and tests: any company can reach what this host reaches."`
 	WebhookTimeout      time.Duration `default:"20s" group:"Webhooks" range:"1s..1m" help:"How long an endpoint may take to answer."`
-	WebhookRetention    uint          `default:"30" placeholder:"DAYS" group:"Webhooks" range:"5..3650" help:"How many days messages to webhooks, and commands, are kept."`
+	WebhookRetention    *int          `placeholder:"DAYS" group:"Webhooks" range:"5..3650" help:"How many days a new database keeps messages to webhooks, and commands, 30 when missing. A database that keeps them for another time is refused: see simgraph retention set."`
 }
 
 // endpoints returns the webhooks; the key of their secrets is read when one is needed.

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -72,8 +71,8 @@ func (MigrateStatus) Run(ctx context.Context, env *Env) error {
 
 // MigrateDown undoes migrations.
 type MigrateDown struct {
-	To  *int64 `placeholder:"NUMBER" help:"Undo all migrations after the one of this number, such as 9, instead of the newest alone."`
-	Yes bool   `help:"Undo them, though data is deleted."`
+	To *int64 `placeholder:"NUMBER" help:"Undo all migrations after the one of this number, such as 9, instead of the newest alone."`
+	Consent
 }
 
 // Help shows examples.
@@ -131,10 +130,7 @@ func (m MigrateDown) warn(ctx context.Context, env *Env, pool *sqlx.DB, files []
 	if err := unserved(ctx, pool, "it would lose tables that it uses"); err != nil {
 		return err
 	}
-	if !m.Yes {
-		return errors.New("nothing was undone: repeat the command with --yes to delete this")
-	}
-	return nil
+	return m.agreed("undone", "delete this")
 }
 
 func (m MigrateDown) undo(ctx context.Context, all *db.Migrations) ([]*goose.MigrationResult, error) {

@@ -12,6 +12,9 @@ import (
 	"simgraph/internal/command"
 )
 
+// yes agrees to what a command deletes.
+var yes = command.Consent{Yes: true}
+
 func TestMigrateDownListsWhatIsLostAndUndoesNothingUnasked(t *testing.T) {
 	dbtest.WithoutCitus(t, "a backup of one server")
 	t.Parallel()
@@ -49,12 +52,12 @@ func TestMigrateDownListsWhatIsLostAndUndoesNothingUnasked(t *testing.T) {
 		t.Errorf("%s does not name the backup", listed)
 	}
 	wrong := to + 6
-	refused(command.MigrateDown{To: &wrong, Yes: true}, "there is no migration 11")
+	refused(command.MigrateDown{To: &wrong, Consent: yes}, "there is no migration 11")
 	server, err := pg.Open(t.Context(), c.env.DatabaseURL+"&application_name="+db.ServerSession, pg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused(command.MigrateDown{To: &to, Yes: true}, "a server uses the database")
+	refused(command.MigrateDown{To: &to, Consent: yes}, "a server uses the database")
 	_ = server.Close()
 	for {
 		served, err := db.Served(t.Context(), pool)
@@ -65,7 +68,7 @@ func TestMigrateDownListsWhatIsLostAndUndoesNothingUnasked(t *testing.T) {
 			break
 		}
 	}
-	if err := (command.MigrateDown{To: &to, Yes: true}).Run(t.Context(), c.env); err != nil {
+	if err := (command.MigrateDown{To: &to, Consent: yes}).Run(t.Context(), c.env); err != nil {
 		t.Fatal(err)
 	}
 	if db.Current(t.Context(), pool) == nil {

@@ -15,6 +15,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/domain/webhook"
+	"simgraph/internal/intake"
 	"simgraph/internal/limit"
 	"simgraph/internal/mail"
 	"simgraph/internal/telemetry"
@@ -68,7 +69,7 @@ func (v *observed) watch(requests, upkeep *sqlx.DB) {
 	if v.Metrics == nil {
 		return
 	}
-	v.Metrics.Begin(limit.Reasons, mail.Results, webhook.Results, workers)
+	v.Metrics.Begin(limit.Reasons, mail.Results, webhook.Results, intake.FileResults, workers)
 	v.Metrics.Register(collectors.NewDBStatsCollector(requests.DB, "requests"))
 	v.Metrics.Register(collectors.NewDBStatsCollector(upkeep.DB, "upkeep"))
 	v.Metrics.Register(telemetry.NewBacklog(db.NewBacklog(requests), v.log))

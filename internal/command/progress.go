@@ -39,18 +39,38 @@ func (e *Env) newProgress(what string, total int64) *progress {
 
 // report says that so much of the total is done, which were so many lines.
 func (p *progress) report(lines int, done int64) {
+	if !p.isDue() {
+		return
+	}
+	if p.terminal {
+		_, _ = fmt.Fprintf(p.out, "\r\x1b[K%s %s%s", p.what, p.bar(done), p.text(lines, done))
+	} else {
+		_, _ = fmt.Fprintf(p.out, "%s: %s\n", p.what, p.text(lines, done))
+	}
+}
+
+// isDue reports whether it is time to print, which is noted.
+func (p *progress) isDue() bool {
 	every := lineEvery
 	if p.terminal {
 		every = barEvery
 	}
 	if time.Since(p.printed) < every {
-		return
+		return false
 	}
 	p.printed = time.Now()
+	return true
+}
+
+// note says that so many of something are done.
+func (p *progress) note(what string, done int) {
+	if !p.isDue() {
+		return
+	}
 	if p.terminal {
-		_, _ = fmt.Fprintf(p.out, "\r\x1b[K%s %s%s", p.what, p.bar(done), p.text(lines, done))
+		_, _ = fmt.Fprintf(p.out, "\r\x1b[K%s: %d %s", p.what, done, what)
 	} else {
-		_, _ = fmt.Fprintf(p.out, "%s: %s\n", p.what, p.text(lines, done))
+		_, _ = fmt.Fprintf(p.out, "%s: %d %s\n", p.what, done, what)
 	}
 }
 

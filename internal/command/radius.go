@@ -154,5 +154,9 @@ func (r *RADIUSClientRemove) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer done()
-	return feed.NewClients(pool, nil).Remove(ctx, domain.Whole(company.CompanyID).By(actor("radius client remove")), r.Name)
+	if err := feed.NewClients(pool, nil).Remove(ctx, domain.Whole(company.CompanyID).By(actor("radius client remove")), r.Name); err != nil {
+		return err
+	}
+	env.printf("removed %s of %s with its secret: what it sends is not answered any more, what it reported stays\n", r.Name, company.ExternalID)
+	return nil
 }

@@ -69,7 +69,7 @@ func recipientLine(r *domain.Recipient) string {
 func recipientsOf(ctx context.Context, recipients *db.Recipients, scope domain.Scope) (all []*domain.Recipient, err error) {
 	page := domain.Page{Limit: domain.MaxLimit}
 	for {
-		part, err := recipients.List(ctx, scope, page)
+		part, err := recipients.List(ctx, scope, domain.Listing{Page: page})
 		if err != nil {
 			return nil, err
 		}

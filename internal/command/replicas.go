@@ -10,10 +10,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"simgraph/db"
+	"simgraph/db/access"
 	"simgraph/db/pg"
+	sources "simgraph/db/source"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
+	"simgraph/internal/profile"
 	"simgraph/internal/replica"
 	"simgraph/internal/telemetry"
 	"simgraph/resolvers"
@@ -76,8 +79,38 @@ func (v *service) closeReplicas(env *Env) {
 // answerFrom has a graph of its own answer queries from the standby.
 func (v *service) answerFrom(standby *pg.Replica) {
 	usage := newUsage(standby.Pool(), v.log)
-	graph := v.newGraph(standby.Pool(), db.NewAccess(standby.Pool()), usage, hooks.New(standby.Pool(), hooks.Options{Now: time.Now}))
+	senders := sources.New(standby.Pool(), sources.Options{Check: profile.Check, Ready: profile.ReadyProfiles(), Now: time.Now})
+	graph := v.newGraph(standby.Pool(), access.New(standby.Pool()), usage, hooks.New(standby.Pool(), hooks.Options{Now: time.Now}), senders)
 	v.replicas.Add(standby, graph.Schema(), v.perResponse(graph))
+}
+
+// stands reports whether standbys answer reads although the primary failed a probe.
+func (v *service) stands(failed error) bool {
+	return v.replicas != nil && db.IsUnreached(failed) && v.replicas.Stands()
+}
+
+// orStandby returns what authenticates by the pool of the primary, and by those of the
+// standbys while that is lost.
+func (v *service) orStandby(primary replica.Authenticate, at func(*sqlx.DB) replica.Authenticate) replica.Authenticate {
+	if v.replicas == nil {
+		return primary
+	}
+	standbys := make([]replica.Authenticate, len(v.standbys))
+	for i, standby := range v.standbys {
+		standbys[i] = at(standby.Pool())
+	}
+	return v.replicas.OrStandby(primary, standbys)
+}
+
+// tokens are access tokens, which standbys know too.
+type tokens struct {
+	*access.Store
+	authenticate replica.Authenticate
+}
+
+// Authenticate implements domain.Access.
+func (t tokens) Authenticate(ctx context.Context, token domain.Secret) (*domain.Caller, error) {
+	return t.authenticate(ctx, token)
 }
 
 // read counts queries by where they go.

@@ -15,17 +15,20 @@ import (
 // too.
 const (
 	garbagePercent = 400
+	// ballastPercent is that with ballast: garbage is as much as ballast and what the
+	// server holds, not four times that, whatever strangers make it hold.
+	ballastPercent = 100
 	containerShare = 0.5
 	// profiledBytes are between two allocations that profiles record. Go's half a
 	// megabyte, which a page of 100 allocates, takes 3 % of the server's time.
 	profiledBytes   = 8 << 20
 	profiledBytesGo = 512 << 10
 	// ballastBytes are worth it from this much memory on.
-	ballastBytes = 32 << 20
+	ballastBytes = 96 << 20
 	ballastFrom  = 512 << 20
 )
 
-// ballast is counted as in use, so that some 160 MB of garbage come together
+// ballast is counted as in use, so that some 96 MB of garbage come together
 // between two collections however little the server holds: each collection slows
 // down the requests of its time. It is never touched and takes no memory itself.
 var ballast []byte
@@ -52,8 +55,12 @@ func tuneMemory(getenv func(string) string, files []string) {
 	if getenv("GOGC") != "" {
 		return
 	}
-	debug.SetGCPercent(garbagePercent)
-	if ballast == nil && debug.SetMemoryLimit(-1) >= ballastFrom {
+	if debug.SetMemoryLimit(-1) < ballastFrom {
+		debug.SetGCPercent(garbagePercent)
+		return
+	}
+	debug.SetGCPercent(ballastPercent)
+	if ballast == nil {
 		ballast = make([]byte, ballastBytes)
 	}
 }

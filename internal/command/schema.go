@@ -70,8 +70,15 @@ func (Version) Run(env *Env) error {
 	return err
 }
 
-// BuildVersion is the module's version or the commit that it was built from.
+// version is that of a release: scripts/release.sh sets it.
+var version string
+
+// BuildVersion is the version of a release, else the module's version or the commit that it
+// was built from.
 func BuildVersion() string {
+	if version != "" {
+		return version
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

@@ -16,11 +16,12 @@ import (
 	"github.com/lib/pq/pqerror"
 	"golang.org/x/sync/errgroup"
 
-	"simgraph/db"
+	"simgraph/db/access"
 	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/internal/httpd"
+	"simgraph/internal/telemetry"
 	"simgraph/web"
 )
 
@@ -31,7 +32,7 @@ type Serve struct {
 
 	Compress bool `default:"true" negatable:"" help:"Compress answers from 1 kB on by gzip or zstd for clients that accept it; streams are never compressed."`
 
-	DemoFeed string `enum:"on,off" default:"on" help:"Whether simulated gateways report sessions of the demo company by RADIUS, with --demo, and it gets alerts on conditions and silences: on or off."`
+	DemoFeed string `enum:"on,off" default:"on" help:"Whether simulated gateways report sessions of the demo company by RADIUS, with --demo, and it gets alerts on conditions, silences, a webhook, a key and an operation: on or off."`
 
 	NoRuntimeTuning bool `help:"Leave the garbage collector and the sampling of profiles as Go sets them."`
 
@@ -68,6 +69,7 @@ func (s *Serve) Run(ctx context.Context, env *Env) error {
 		tuneRuntime()
 	}
 	reload := &reloader{log: env.Log}
+	env.Log = telemetry.Unrepeated(env.Log)
 	go reload.follow(env.Hangups)
 	for {
 		err := s.run(ctx, env, reload)
@@ -99,12 +101,12 @@ func (s *Serve) run(ctx context.Context, env *Env, reload *reloader) (err error)
 		return err
 	}
 	defer func() { _ = listener.Close() }() // the server may have closed it
-	telemetry, err := s.observe(ctx, env.Log)
+	observed, err := s.observe(ctx, env.Log)
 	if err != nil {
 		return err
 	}
-	defer func() { env.warn("stop the telemetry", telemetry.end()) }()
-	env.Trace = telemetry.trace()
+	defer func() { env.warn("stop the telemetry", observed.end()) }()
+	env.Trace = observed.trace()
 	database, err := env.database(ctx, stop)
 	if err != nil {
 		return err
@@ -121,8 +123,8 @@ func (s *Serve) run(ctx context.Context, env *Env, reload *reloader) (err error)
 		return err
 	}
 	defer func() { env.warn("close the database", upkeep.Close()) }()
-	telemetry.watch(pool, upkeep)
-	v, err := s.newService(ctx, env, telemetry, pool, upkeep, env.past(url))
+	observed.watch(pool, upkeep)
+	v, err := s.newService(ctx, env, observed, pool, upkeep, env.past(url))
 	if err != nil {
 		return err
 	}
@@ -166,6 +168,7 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 		workerTally:     every(tallyEvery, v.tallyFeed),
 		workerBulk:      v.operations.Run,
 		workerCondition: every(evaluateEvery, v.conditions.Round),
+		workerFiles:     v.takeFiles,
 	} {
 		running.Go(func() error {
 			if name != workerAdmin {
@@ -207,7 +210,7 @@ func (s *Serve) begin(ctx context.Context, env *Env, v *service, addr net.Addr) 
 	if err != nil {
 		return err
 	}
-	if err := s.adoptRetention(ctx, v.ledger); err != nil {
+	if err := s.adoptRetentions(ctx, v); err != nil {
 		return err
 	}
 	if err := v.inspect(ctx); err != nil {
@@ -293,7 +296,7 @@ func demoToken(ctx context.Context, env *Env, pool *sqlx.DB) (*domain.Grant, err
 }
 
 func issueDemoToken(ctx context.Context, pool *sqlx.DB) (*domain.Grant, error) {
-	store := db.NewAccess(pool)
+	store := access.New(pool)
 	company, user, err := store.FindUser(ctx, demoAdmin)
 	if err != nil {
 		return nil, fmt.Errorf("the database holds other companies than the demo: serve it without --demo (%w)", err)

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	keys "simgraph/db/access"
 	"simgraph/db/audit"
 	"simgraph/db/bulk"
 	"simgraph/db/carrier"
@@ -21,8 +23,10 @@ import (
 	"simgraph/db/inventory"
 	"simgraph/db/live"
 	"simgraph/db/pg"
+	"simgraph/db/retention"
 	"simgraph/db/signin"
 	"simgraph/db/silence"
+	sources "simgraph/db/source"
 	"simgraph/db/usage"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain/webhook"
@@ -31,9 +35,11 @@ import (
 	"simgraph/internal/changes"
 	"simgraph/internal/httpd"
 	"simgraph/internal/ingest"
+	"simgraph/internal/intake"
 	"simgraph/internal/limit"
 	"simgraph/internal/mail"
 	"simgraph/internal/problem"
+	"simgraph/internal/profile"
 	"simgraph/internal/radius"
 	"simgraph/internal/replica"
 	"simgraph/internal/seal"
@@ -45,8 +51,9 @@ import (
 
 // service is everything that serve runs.
 type service struct {
-	log    *slog.Logger
-	access *db.Access
+	failures failures
+	log      *slog.Logger
+	access   *keys.Store
 	// sessions are those of the page.
 	sessions *signin.Store
 	browsers *access.Sessions
@@ -65,21 +72,23 @@ type service struct {
 	// where the database has none yet.
 	ledger         *usage.Ledger
 	firstRetention int
-	// audit is pruned to auditMonths; 0 keeps it for ever.
-	audit       *audit.Log
-	auditMonths int
-	// outbox loses mails after mailDays; 0 keeps them for ever.
-	outbox   *db.Outbox
-	schema   *schemaGate
-	mailDays int
-	// hooking sends the messages of webhooks, which are lost after messageDays.
-	hooking     *sending.Worker
-	webhooks    *hooks.Store
-	commands    *carrier.Store
-	messageDays int
-	telemetry   *observed
-	limits      *limit.Limits
-	writes      *writes
+	// retentions are for how long the stores below keep what is old.
+	retentions *retention.Store
+	audit      *audit.Log
+	outbox     *db.Outbox
+	schema     *schemaGate
+	// hooking sends the messages of webhooks.
+	hooking  *sending.Worker
+	webhooks *hooks.Store
+	commands *carrier.Store
+	// sources keeps what intake reads.
+	sources *sources.Store
+	intake  *intake.Intake
+	// folder takes files; nil without --drop-dir.
+	folder    *intake.Folder
+	telemetry *observed
+	limits    *limit.Limits
+	writes    *writes
 	// operations runs the changes of many subscribers, oldOperations removes old ones.
 	operations, oldOperations *bulk.Store
 	// conditions are evaluated by the clock.
@@ -107,33 +116,38 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 		return nil, err
 	}
 	v := &service{
-		log: env.Log, access: db.NewAccess(pool), usage: newUsage(pool, env.Log), upkeep: newUsage(upkeep, env.Log),
+		log: env.Log, access: keys.New(pool), usage: newUsage(pool, env.Log), upkeep: newUsage(upkeep, env.Log),
 		live: live.New(pool, direct, env.Log), mail: worker, telemetry: telemetry, limits: s.limits(telemetry.Metrics),
 		writes: &writes{pool: pool, log: env.Log},
 	}
-	if err := s.signIn(env, v, pool); err != nil {
-		return nil, err
-	}
 	v.schema = newSchemaGate(pool, !env.NoMigrate)
 	v.ledger, v.firstRetention = usage.NewLedger(upkeep, usage.LedgerOptions{Rules: s.ledgerRules()}), s.firstRetention()
-	v.outbox, v.mailDays = db.NewOutbox(upkeep, time.Now), int(s.MailRetention)
+	v.retentions, v.outbox = retention.New(upkeep, retention.Options{}), db.NewOutbox(upkeep, time.Now)
 	key := sync.OnceValues(func() (seal.Key, error) { return s.key(env.DataDir) })
-	v.webhooks, v.messageDays = s.endpoints(upkeep, key), int(s.WebhookRetention)
+	v.webhooks = s.endpoints(upkeep, key)
 	v.commands = carrier.New(upkeep, v.webhooks, time.Now)
 	webhooks := s.endpoints(pool, key)
 	v.hooking = s.sender(env, webhooks, func(r webhook.Result) { telemetry.Metrics.Hooked(string(r)) })
 	v.operations, v.oldOperations = bulk.New(pool, bulk.Options{Log: env.Log}), bulk.New(upkeep, bulk.Options{})
 	v.conditions = condition.New(pool, time.Now)
-	v.audit, v.auditMonths = audit.NewLog(upkeep), int(s.AuditRetention)
+	v.audit = audit.NewLog(upkeep)
 	v.sessionInterval = s.SessionInterval
-	v.graph = v.newGraph(pool, v.access, v.usage, webhooks)
+	v.sources = sources.New(pool, sources.Options{Key: key, Check: profile.Check, Ready: profile.ReadyProfiles(), Now: time.Now})
+	v.intake = &intake.Intake{Sources: v.sources, Usage: metered{v.usage, telemetry.Metrics}, Now: time.Now}
+	if v.folder, err = s.watchFolder(v, pool); err != nil {
+		return nil, err
+	}
+	v.graph = v.newGraph(pool, v.access, v.usage, webhooks, v.sources)
 	if err := s.openReplicas(ctx, env, v, pool); err != nil {
+		return nil, err
+	}
+	if err := s.signIn(env, v, pool); err != nil {
 		return nil, err
 	}
 	return v, v.open(s, pool, outbox)
 }
 
-func (v *service) newGraph(pool *sqlx.DB, access *db.Access, store *usage.Store, webhooks *hooks.Store) *resolvers.Graph {
+func (v *service) newGraph(pool *sqlx.DB, access *keys.Store, store *usage.Store, webhooks *hooks.Store, senders *sources.Store) *resolvers.Graph {
 	records := inventory.New(pool, time.Now)
 	return resolvers.New(resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool),
@@ -159,6 +173,9 @@ func (v *service) newGraph(pool *sqlx.DB, access *db.Access, store *usage.Store,
 		Silences:    silence.New(pool, time.Now),
 		Deliveries:  delivery.New(pool),
 
+		Sources: senders,
+		Intake:  v.intake,
+
 		LiveOperations: v.live,
 	}, time.Now)
 }
@@ -175,12 +192,14 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 		return err
 	}
 	page[mail.UnsubscribePath] = mail.UnsubscribeHandler(outbox)
-	gate := access.NewGate(v.access, time.Now)
+	gate := access.NewGate(tokens{v.access, v.orStandby(v.access.Authenticate, func(pool *sqlx.DB) replica.Authenticate {
+		return keys.New(pool).Authenticate
+	})}, time.Now)
 	gate.Admitted, gate.Sessions = v.admitted, v.browsers
 	challenge := problem.Challenge{Metadata: access.ResourceMetadata(s.PublicURL)}
 	streams := ingest.New(ingest.Config{
 		Challenge: challenge,
-		Usage:     v.ingested(), Admit: gate.Admit, StillValid: gate.StillValid, Log: v.log,
+		Usage:     v.ingested(), Sources: v.intake, Admit: gate.Admit, StillValid: gate.StillValid, Log: v.log,
 		Streams: s.UsageStreams, Bytes: s.UsageStreamSize,
 	})
 	uploads := changes.New(changes.Config{Operations: v.operations, Admit: gate.AdmitBrowser, Challenge: challenge, Log: v.log, Now: time.Now})
@@ -195,6 +214,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 		RequestID:    transport.RequestID,
 		Routed:       v.telemetry.Routed,
 		Log:          v.log,
+		PublicURL:    strings.TrimRight(s.PublicURL, "/"),
 	})
 	if err != nil {
 		return err
@@ -208,12 +228,13 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	if err != nil {
 		return err
 	}
-	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }, ReadOnly: v.writes.look}
+	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }, ReadOnly: v.writes.look, Stands: v.stands}
 	endpoints := httpd.Endpoints{
 		Graph: httpd.Graph(gate, v.engine, challenge, v.log), OAuth: oauth, Health: health, REST: paths,
 		Others: slices.Concat(httpd.Pages(page), httpd.Pages(v.signIn.Handlers()), httpd.Pages(metadata), []httpd.Route{
 			{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams},
 			{Path: changes.Path, Name: "operations", Endpoint: uploads},
+			{Path: intake.Prefix, Name: "sources", Below: true, Endpoint: intake.NewHandler(v.intake, v.log)},
 		}),
 	}
 	v.telemetry.name(endpoints.Names())

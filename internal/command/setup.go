@@ -1,16 +1,28 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/access"
 	"simgraph/db/companies"
 	"simgraph/db/inventory"
 	"simgraph/domain"
 )
+
+// Company groups the commands about companies.
+type Company struct {
+	Create CompanyCreate `cmd:"" help:"Add a company."`
+	Edit   CompanyEdit   `cmd:"" help:"Change what is given of a company."`
+	List   CompanyList   `cmd:"" help:"List the companies."`
+}
 
 // CompanyCreate adds a company.
 type CompanyCreate struct {
@@ -18,6 +30,7 @@ type CompanyCreate struct {
 	Name       string `required:"" help:"The name."`
 	BillingDay int    `default:"1" range:"1..31" help:"The day of the month on which billing periods begin."`
 	TimeZone   string `default:"UTC" placeholder:"ZONE" help:"The IANA time zone of billing periods, such as Europe/London."`
+	Country    string `placeholder:"CODE" help:"The country of national numbers that network elements report, by ISO 3166-1, such as GB. They are not read when missing."`
 }
 
 // Help shows an example.
@@ -29,7 +42,7 @@ func (CompanyCreate) Help() string {
 
 // Run adds the company; one that is there stays as it is.
 func (c *CompanyCreate) Run(ctx context.Context, env *Env) error {
-	company := &domain.Company{ExternalID: c.ID, Name: c.Name, BillingDay: c.BillingDay, TimeZone: c.TimeZone}
+	company := &domain.Company{ExternalID: c.ID, Name: c.Name, BillingDay: c.BillingDay, TimeZone: c.TimeZone, CountryCode: c.Country}
 	if err := company.Check(); err != nil {
 		return err
 	}
@@ -46,6 +59,89 @@ func (c *CompanyCreate) Run(ctx context.Context, env *Env) error {
 	answers, err := db.NewImporter(pool).Companies(ctx, actor("company create"), []*domain.Company{company})
 	return imported(answers, err)
 }
+
+// CompanyEdit changes a company.
+type CompanyEdit struct {
+	ID         string  `arg:"" help:"The identifier of the company."`
+	Name       *string `help:"The name."`
+	BillingDay *int    `range:"1..31" help:"The day of the month on which billing periods begin. Usage is booked anew."`
+	TimeZone   *string `placeholder:"ZONE" help:"The IANA time zone of billing periods. Usage is booked anew."`
+	Country    *string `placeholder:"CODE" help:"The country of national numbers that network elements report, by ISO 3166-1; none where it is empty."`
+}
+
+// Help shows an example.
+func (CompanyEdit) Help() string {
+	return `Example:
+
+	simgraph company edit acme --country GB`
+}
+
+// Run changes what is given.
+func (c *CompanyEdit) Run(ctx context.Context, env *Env) error {
+	pool, done, err := env.Open(ctx, "company edit")
+	if err != nil {
+		return err
+	}
+	defer done()
+	company, err := companies.New(pool).FindExternal(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	set(&company.Name, c.Name)
+	set(&company.BillingDay, c.BillingDay)
+	set(&company.TimeZone, c.TimeZone)
+	set(&company.CountryCode, c.Country)
+	if err := company.Check(); err != nil {
+		return err
+	}
+	answers, err := db.NewImporter(pool).Companies(ctx, actor("company edit"), []*domain.Company{company})
+	if err := imported(answers, err); err != nil {
+		return err
+	}
+	env.printf("company %s: %s\n", c.ID, outcomes[answers[0].Outcome])
+	return nil
+}
+
+// set takes a value over, if there is one.
+func set[T any](into, value *T) {
+	if value != nil {
+		*into = *value
+	}
+}
+
+// CompanyList lists companies.
+type CompanyList struct{}
+
+// Run lists the companies by their identifiers.
+func (CompanyList) Run(ctx context.Context, env *Env) error {
+	pool, done, err := env.Open(ctx, "company list")
+	if err != nil {
+		return err
+	}
+	defer done()
+	all, err := companies.New(pool).List(ctx)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "COMPANY\tNAME\tBILLING DAY\tTIME ZONE\tCOUNTRY")
+	for _, c := range all {
+		_, _ = fmt.Fprintln(table, strings.Join([]string{c.ExternalID, c.Name, strconv.Itoa(c.BillingDay), c.TimeZone, cmp.Or(c.CountryCode, "-")}, "\t"))
+	}
+	return table.Flush()
+}
+
+// companiesNamed returns the company of that external id or, for "", all.
+func companiesNamed(ctx context.Context, companies domain.Companies, externalID string) ([]*domain.Company, error) {
+	if externalID == "" {
+		return companies.List(ctx)
+	}
+	one, err := companies.FindExternal(ctx, externalID)
+	return []*domain.Company{one}, err
+}
+
+// outcomes are what became of one item, as commands print it.
+var outcomes = map[domain.Outcome]string{domain.Created: "added", domain.Updated: "changed", domain.Unchanged: "unchanged"}
 
 // imported is the error of an import of one item.
 func imported(answers []domain.Imported, err error) error {
@@ -98,7 +194,7 @@ func (u *UserCreate) Run(ctx context.Context, env *Env) error {
 	if err != nil || !u.Key {
 		return err
 	}
-	key, secret, err := db.NewAccess(pool).CreateKey(ctx, scope, created.Email, nil, domain.KeyLifetime)
+	key, secret, err := access.New(pool).CreateKey(ctx, scope, domain.KeySpec{Email: created.Email, Lifetime: domain.KeyLifetime})
 	if err != nil {
 		return fmt.Errorf("the user was made, the key was not: %w", err)
 	}
@@ -162,5 +258,9 @@ func (o *OperatorSet) Run(ctx context.Context, env *Env) error {
 	}
 	defer done()
 	answers, err := db.NewImporter(pool).Operators(ctx, actor("operator set"), []*domain.Operator{operator})
-	return imported(answers, err)
+	if err := imported(answers, err); err != nil {
+		return err
+	}
+	env.printf("operator %s: %s\n", o.Code, outcomes[answers[0].Outcome])
+	return nil
 }

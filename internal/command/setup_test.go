@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"simgraph/db"
+	"simgraph/db/access"
+	"simgraph/db/companies"
 	"simgraph/domain"
 	"simgraph/internal/command"
 )
@@ -36,7 +37,7 @@ func TestACompanyIsSetUpByCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer done()
-	access := db.NewAccess(pool)
+	access := access.New(pool)
 	grant, err := access.Exchange(t.Context(), domain.Origin{}, printed.AccessKeyID, domain.Secret(printed.Secret), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +49,23 @@ func TestACompanyIsSetUpByCommands(t *testing.T) {
 	if caller.Email != "ops@acme.example" || caller.Company.BillingDay != 15 || !caller.May(domain.ManageInventory, domain.ViewSubscriber) || caller.May(domain.ViewUserDetails) {
 		t.Errorf("the key is for %+v of %+v", caller, caller.Company)
 	}
+	if err := (&command.CompanyEdit{ID: "acme", Country: new("GB")}).Run(t.Context(), c.env); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&command.CompanyEdit{ID: "acme", TimeZone: new("Europe/Dublin")}).Run(t.Context(), c.env); err != nil {
+		t.Fatal(err)
+	}
+	of, err := companies.New(pool).FindExternal(t.Context(), "acme")
+	if err != nil || of.CountryCode != "GB" || of.BillingDay != 15 || of.TimeZone != "Europe/Dublin" || of.Name != "Acme" {
+		t.Errorf("edited: %+v, %v", of, err)
+	}
 	for name, run := range map[string]func() error{
+		"country": func() error {
+			return (&command.CompanyEdit{ID: "acme", Country: new("England")}).Run(t.Context(), c.env)
+		},
+		"edited company": func() error {
+			return (&command.CompanyEdit{ID: "nobody", Country: new("GB")}).Run(t.Context(), c.env)
+		},
 		"company": func() error {
 			return (&command.CompanyCreate{ID: "acme", Name: "Other", BillingDay: 1, TimeZone: "UTC"}).Run(t.Context(), c.env)
 		},

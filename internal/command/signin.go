@@ -4,17 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"text/tabwriter"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
+	keys "simgraph/db/access"
 	"simgraph/db/companies"
 	store "simgraph/db/signin"
 	"simgraph/domain"
 	"simgraph/internal/access"
+	"simgraph/internal/replica"
 	"simgraph/internal/seal"
 	"simgraph/internal/signin"
 )
@@ -56,12 +56,25 @@ func (s *Serve) signIn(env *Env, v *service, pool *sqlx.DB) error {
 		}
 	}
 	v.sessions = store.New(pool, v.access, store.Options{Idle: s.SessionIdle, Most: s.SessionLifetime, Key: key, NoKeys: s.OIDCOnly})
-	v.browsers = access.NewSessions(v.sessions, access.NewSite(s.PublicURL), time.Now)
+	v.browsers = access.NewSessions(sessions{v.sessions, v.orStandby(v.sessions.Authenticate, func(pool *sqlx.DB) replica.Authenticate {
+		return store.New(pool, keys.New(pool), store.Options{}).Authenticate
+	})}, access.NewSite(s.PublicURL), time.Now)
 	v.signIn = signin.New(signin.Config{
 		Store: v.sessions, Sessions: v.browsers, Log: v.log, Links: v.sessions, TryLink: v.limits.ByLink, Logins: v.sessions, Key: key, Providers: trusted.Providers, Only: s.OIDCOnly, CheckEvery: s.OIDCCheck,
 	})
 	v.machines = signin.NewMachines(v.sessions, trusted.Machines, v.log, time.Now)
 	return nil
+}
+
+// sessions are those of browsers, which standbys know too.
+type sessions struct {
+	*store.Store
+	authenticate replica.Authenticate
+}
+
+// Authenticate implements signin.Sessions.
+func (s sessions) Authenticate(ctx context.Context, session domain.Secret) (*domain.Caller, error) {
+	return s.authenticate(ctx, session)
 }
 
 // Session groups the commands about sessions of the page.
@@ -87,7 +100,7 @@ func (l *SessionList) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	sessions := store.New(pool, db.NewAccess(pool), store.Options{})
+	sessions := store.New(pool, keys.New(pool), store.Options{})
 	table := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "COMPANY\tSESSION\tUSER\tWAY\tBEGAN\tUSED\tENDS")
 	for _, company := range all {
@@ -109,7 +122,8 @@ type SessionEnd struct {
 	ID      string `arg:"" optional:"" help:"The session, as the list names it."`
 	Company string `placeholder:"ID" help:"End those of the company, or of its --user."`
 	User    string `placeholder:"EMAIL" help:"End those of the user, who is looked for in all companies without --company: name one where several have a user of that address, or --all."`
-	All     bool   `help:"End those of all companies."`
+	All     bool   `help:"End those of all companies, or of all users with the address of --user. Without --user it needs --yes."`
+	Consent
 }
 
 // Help shows examples.
@@ -119,7 +133,10 @@ func (SessionEnd) Help() string {
 	simgraph session end --user ops@acme.example
 	simgraph session end --company acme
 	simgraph session end 3f2a9c0d11e45b67
-	simgraph session end --all`
+	simgraph session end --all --yes
+
+People whose sessions ended sign in again. Links that sign in once end too, except
+where one session is named.`
 }
 
 // Validate is called by kong.
@@ -141,7 +158,10 @@ func (e *SessionEnd) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	sessions := store.New(pool, db.NewAccess(pool), store.Options{})
+	sessions := store.New(pool, keys.New(pool), store.Options{})
+	if err := e.warn(ctx, env, sessions, all); err != nil {
+		return err
+	}
 	ended := 0
 	for _, company := range all {
 		n, err := sessions.EndAll(ctx, domain.Whole(company.CompanyID).By(actor("session end")), e.User, e.ID)
@@ -153,15 +173,31 @@ func (e *SessionEnd) Run(ctx context.Context, env *Env) error {
 	if ended == 0 && e.ID != "" {
 		return domain.NotFound("id", "session", e.ID)
 	}
-	env.printf("%s\n", strconv.Itoa(ended))
+	env.printf("%d sessions ended\n", ended)
 	return nil
+}
+
+// warn lists how many sessions end where nobody was named, and returns an error where
+// that was not agreed to.
+func (e *SessionEnd) warn(ctx context.Context, env *Env, sessions *store.Store, all []*domain.Company) error {
+	if !e.All || e.User != "" || e.ID != "" || e.Company != "" {
+		return nil
+	}
+	for _, company := range all {
+		open, err := sessions.List(ctx, domain.Whole(company.CompanyID), "")
+		if err != nil {
+			return err
+		}
+		env.printf("%s: %d sessions end\n", company.ExternalID, len(open))
+	}
+	return e.agreed("ended", "sign everybody out")
 }
 
 // companies are those in which sessions end. A user is one person in one company, unless
 // --all says otherwise.
 func (e *SessionEnd) companies(ctx context.Context, pool *sqlx.DB) ([]*domain.Company, error) {
 	if e.User != "" && e.Company == "" && !e.All {
-		id, _, err := db.NewAccess(pool).FindUser(ctx, e.User)
+		id, _, err := keys.New(pool).FindUser(ctx, e.User)
 		return []*domain.Company{{CompanyID: id}}, err
 	}
 	return companiesNamed(ctx, companies.New(pool), e.Company)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/access"
 	"simgraph/db/pg"
 	"simgraph/db/signin"
 	"simgraph/domain"
@@ -21,7 +21,7 @@ func TestTheOperatorListsAndEndsSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pool.Close() })
-	tokens := db.NewAccess(pool)
+	tokens := access.New(pool)
 	store := signin.New(pool, tokens, signin.Options{Idle: time.Hour, Most: 10 * time.Hour})
 	company, _, err := tokens.FindUser(t.Context(), "admin@demo.example")
 	if err != nil {
@@ -59,7 +59,7 @@ func TestTheOperatorListsAndEndsSessions(t *testing.T) {
 		t.Error("a session ends twice")
 	}
 	c.stdout.Reset()
-	if err := (&command.SessionEnd{User: "Admin@demo.example"}).Run(t.Context(), c.env); err != nil || c.stdout.String() != "2\n" {
+	if err := (&command.SessionEnd{User: "Admin@demo.example"}).Run(t.Context(), c.env); err != nil || c.stdout.String() != "2 sessions ended\n" {
 		t.Errorf("%v, %q", err, c.stdout.String())
 	}
 	if (&command.SessionEnd{}).Validate() == nil {

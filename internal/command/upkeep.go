@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"simgraph/domain"
-	rules "simgraph/domain/bulk"
 	"simgraph/domain/condition"
+	"simgraph/domain/retention"
 )
 
 const (
@@ -32,6 +35,8 @@ const (
 	tallyEvery = 5 * time.Second
 	// evaluateEvery is how often companies are looked for whose conditions are due.
 	evaluateEvery = 5 * time.Second
+	// filesEvery is how often files are looked for, where they need not settle for longer.
+	filesEvery = time.Second
 	// noteTime is how long the last time may take.
 	noteTime = 5 * time.Second
 	// restartAfter is the pause before a worker that failed is started again.
@@ -57,9 +62,10 @@ const (
 	workerDemo      = "demo"
 	workerBulk      = "operations"
 	workerCondition = "conditions"
+	workerFiles     = "files"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo, workerBulk, workerCondition}
+var workers = []string{workerAdmin, workerLive, workerMail, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo, workerBulk, workerCondition, workerFiles}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.
@@ -67,10 +73,64 @@ func (v *service) keepRunning(ctx context.Context, name string, run func(context
 	for ctx.Err() == nil {
 		if err := run(ctx); err != nil && ctx.Err() == nil {
 			v.telemetry.Metrics.WorkerFailed(name)
-			v.log.Error("a worker failed and is started again", "worker", name, "error", err)
+			v.failures.note(ctx, v.log, name, err)
 			wait(ctx, restartAfter)
 		}
 	}
+}
+
+// failuresEvery is how often failures of workers are logged.
+const failuresEvery = time.Minute
+
+// failures are those of workers that the log does not have yet. A database, or a node of
+// Citus, that is down fails all of them every two seconds.
+type failures struct {
+	mu sync.Mutex
+	// waiting says that what comes now is logged later, together.
+	waiting bool
+	counts  map[string]int
+	last    error
+}
+
+// note logs the first failure at once, and what comes after it in a line a minute.
+func (f *failures) note(ctx context.Context, log *slog.Logger, worker string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.waiting {
+		f.counts[worker]++
+		f.last = err
+		return
+	}
+	log.Error("a worker failed and is started again", "worker", worker, "error", err)
+	f.waiting, f.counts = true, map[string]int{}
+	go f.follow(ctx, log)
+}
+
+// follow logs what has failed each minute, until a minute passes without.
+func (f *failures) follow(ctx context.Context, log *slog.Logger) {
+	for ctx.Err() == nil {
+		wait(ctx, failuresEvery)
+		if !f.report(log) {
+			return
+		}
+	}
+}
+
+// report returns false when nothing has failed since the last line.
+func (f *failures) report(log *slog.Logger) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.waiting = len(f.counts) > 0
+	if !f.waiting {
+		return false
+	}
+	var attrs []any
+	for _, worker := range slices.Sorted(maps.Keys(f.counts)) {
+		attrs = append(attrs, slog.Int(worker, f.counts[worker]))
+	}
+	log.Error("workers failed and are started again", slog.Group("times", attrs...), "error", f.last)
+	f.counts = map[string]int{}
+	return true
 }
 
 // every runs work at once and then in intervals, until ctx ends.
@@ -104,7 +164,7 @@ func (v *service) retain(ctx context.Context) error {
 	if ledgerErr == nil {
 		v.telemetry.Metrics.LedgerKept()
 	}
-	return errors.Join(err, ledgerErr, v.settle(ctx))
+	return errors.Join(err, ledgerErr, v.retention(ctx), v.settle(ctx))
 }
 
 // inspect finds and logs what was done to the ledger by something else than simgraph of
@@ -145,7 +205,20 @@ func (v *service) logStep(step domain.LedgerStep) {
 	}
 }
 
-// settle removes old entries of the audit log, mails, messages of webhooks and operations, by a clock that usage
+// retention announces the shorter retentions that were set, and logs which took effect.
+func (v *service) retention(ctx context.Context) error {
+	steps, err := v.retentions.Upkeep(ctx, actor("serve"))
+	for _, step := range steps {
+		text := "a shorter retention was set, by which data will be deleted in a day at the earliest; simgraph retention set takes it back"
+		if step.Action == retention.TakeEffect {
+			text = "a shorter retention takes effect, by which data is deleted from now on"
+		}
+		v.log.Warn(text, "retention", step.Name, "of", step.Of, "before", step.Text(step.Before), "after", step.Text(step.Kept))
+	}
+	return err
+}
+
+// settle removes what has expired by the retentions in force and a clock that usage
 // confirms, and adds up the months that are over; never soon after the start, when
 // instances of the version before may still book usage and not know those months.
 func (v *service) settle(ctx context.Context) error {
@@ -153,58 +226,52 @@ func (v *service) settle(ctx context.Context) error {
 	if err != nil || !settled {
 		return err
 	}
-	return errors.Join(v.prune(ctx, now), v.pruneMails(ctx, now), v.pruneMessages(ctx, now), v.pruneOperations(ctx, now),
-		v.upkeep.PruneWatermarks(ctx, now.Add(-condition.SourceSilence-condition.Abandoned)), v.upkeep.SumMonths(ctx))
+	var failures []error
+	for _, kind := range retention.Kinds {
+		failures = append(failures, v.prune(ctx, kind.Name, now))
+	}
+	return errors.Join(append(failures, v.oldOperations.PruneUploads(ctx),
+		v.upkeep.PruneWatermarks(ctx, now.Add(-condition.SourceSilence-condition.Abandoned)), v.upkeep.SumMonths(ctx))...)
 }
 
-// prune keeps the audit log within its months, unless it is kept for ever.
-func (v *service) prune(ctx context.Context, now time.Time) error {
-	if v.auditMonths == 0 {
+// prune removes what has expired of a kind.
+func (v *service) prune(ctx context.Context, name retention.Name, now time.Time) error {
+	kept, err := v.retentions.InForce(ctx, name)
+	if err != nil {
+		return err
+	}
+	expired, expires := kept.Expired(now)
+	if !expires {
 		return nil
 	}
-	pruned, err := v.audit.Prune(ctx, now.AddDate(0, -v.auditMonths, 0), actor("serve"))
+	pruned, err := v.pruners()[name](ctx, expired)
 	if pruned > 0 {
-		v.log.Info("removed old entries of the audit log", "entries", pruned)
+		v.log.Info("removed what is older than the retention", "retention", name, "of", kept.Of, "kept", kept.Text(kept.Kept), "removed", pruned)
 	}
 	return err
 }
 
-// pruneMails removes old mails, unless they are kept for ever.
-func (v *service) pruneMails(ctx context.Context, now time.Time) error {
-	if v.mailDays == 0 {
-		return nil
+// pruners remove what has expired of each kind.
+func (v *service) pruners() map[retention.Name]func(context.Context, retention.Expired) (int, error) {
+	return map[retention.Name]func(context.Context, retention.Expired) (int, error){
+		retention.Audit: func(ctx context.Context, expired retention.Expired) (int, error) {
+			return v.audit.Prune(ctx, expired, actor("serve"))
+		},
+		retention.Mails:      v.outbox.Prune,
+		retention.Messages:   v.pruneMessages,
+		retention.Operations: v.oldOperations.Prune,
 	}
-	pruned, err := v.outbox.Prune(ctx, now.AddDate(0, 0, -v.mailDays))
-	if pruned > 0 {
-		v.log.Info("removed old mails", "mails", pruned)
-	}
-	return err
 }
 
 // pruneMessages removes old commands, and then old messages of webhooks, of which those
 // of the commands are some.
-func (v *service) pruneMessages(ctx context.Context, now time.Time) error {
-	commands, lost := v.commands.Prune(ctx, now.AddDate(0, 0, -v.messageDays))
-	if commands > 0 {
-		v.log.Info("removed old commands", "commands", commands)
+func (v *service) pruneMessages(ctx context.Context, expired retention.Expired) (int, error) {
+	commands, err := v.commands.Prune(ctx, expired)
+	if err != nil {
+		return commands, err
 	}
-	if lost != nil {
-		return lost
-	}
-	pruned, err := v.webhooks.Prune(ctx, now.AddDate(0, 0, -v.messageDays))
-	if pruned > 0 {
-		v.log.Info("removed old messages of webhooks", "messages", pruned)
-	}
-	return err
-}
-
-// pruneOperations removes old operations with their results.
-func (v *service) pruneOperations(ctx context.Context, now time.Time) error {
-	pruned, err := v.oldOperations.Prune(ctx, now.Add(-rules.Kept))
-	if pruned > 0 {
-		v.log.Info("removed old operations", "operations", pruned)
-	}
-	return err
+	messages, err := v.webhooks.Prune(ctx, expired)
+	return commands + messages, err
 }
 
 // noteRest stores what was refused since the last time, and which sessions were

@@ -68,7 +68,7 @@ func Items(o Options) iter.Seq[bundle.Item] {
 // frame is what there is before the fleet.
 func frame(o Options) iter.Seq[bundle.Item] {
 	items := []bundle.Item{{Type: bundle.Company, Company: o.Company, Value: &domain.Company{
-		ExternalID: o.Company, Name: "Northline Telematics (" + o.Company + ")", BillingDay: 1, TimeZone: "Europe/Berlin",
+		ExternalID: o.Company, Name: "Northline Telematics (" + o.Company + ")", BillingDay: 1, TimeZone: "Europe/Berlin", CountryCode: "GB",
 	}}}
 	for _, op := range operators {
 		items = append(items, bundle.Item{Type: bundle.Operator, Value: &domain.Operator{Code: op.code, Name: op.name}})

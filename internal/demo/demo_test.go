@@ -242,3 +242,29 @@ func BenchmarkSubscriber(b *testing.B) {
 		b.SetBytes(int64(len(write(b, options(10_000, 0)))))
 	}
 }
+
+// The sessions of the last days have the bytes of the usage, and fit the rules of bundles.
+func TestTheHistoryHasTheBytesOfTheUsage(t *testing.T) {
+	o := options(200, 3)
+	sessions := map[string]*domain.SessionImport{}
+	for _, s := range demo.History(o) {
+		if err := s.Check(); err != nil {
+			t.Fatal(err)
+		}
+		sessions[s.SessionID] = s
+	}
+	bytesOf := map[string]int64{}
+	for _, r := range values[domain.UsageRecord](o) {
+		if sessions[r.SessionID] != nil {
+			bytesOf[r.SessionID] += r.MobileOriginated + r.MobileTerminated
+		}
+	}
+	if len(sessions) < 100 || len(bytesOf) != len(sessions) {
+		t.Fatalf("%d sessions, of which %d have usage", len(sessions), len(bytesOf))
+	}
+	for id, s := range sessions {
+		if s.MobileOriginated+s.MobileTerminated != bytesOf[id] || s.EndedAt == nil || s.RATType == "" != (s.Cell == "") {
+			t.Errorf("%s: %+v, not %d", id, s.Session, bytesOf[id])
+		}
+	}
+}

@@ -13,6 +13,8 @@ const (
 	Source = "demo-gateway"
 	// Failing is the gateway that fails for some minutes in each hour.
 	Failing = "pgw-frankfurt-1"
+	// swapped is a van that is always on, and whose SIM is moved to another device.
+	swapped = 20
 	// NetworkServer is the source of the usage of LoRaWAN devices, which have no sessions.
 	NetworkServer = "lora-ns-1"
 )
@@ -26,13 +28,16 @@ type Live struct {
 	Device int
 	// Gateway is the network element that it connects through; "" for a LoRaWAN device.
 	Gateway string
-	// IMEI is "" for what has none.
-	IMEI    string
-	Address netip.Addr
+	// IMEI is "" for what has none. OtherIMEI is that of the device which its SIM is moved to
+	// within each session; "" for all but one.
+	IMEI, OtherIMEI string
+	Address         netip.Addr
 	// Networks are those that it visits, by MCC and MNC; none of satellites.
 	Networks []string
 	// RATType is that of 3GPP TS 29.061; 0 for none.
 	RATType byte
+	// Cell is that of the device in a network; nil for what has none.
+	Cell func(network string) domain.RadioCell
 	// Hours are the odds that it sends, by the hour of the day in UTC.
 	Hours []int
 	// Lasts is how long its sessions last, about; Up and Down are the usual bytes of a
@@ -52,7 +57,7 @@ func LiveOf(s *domain.Subscriber) (Live, bool) {
 	if c.network.kind != s.Kind || c.sessions == 0 || !s.IsActive || s.IsBarred || (Options{}).quiet(device) {
 		return Live{}, false
 	}
-	live := Live{Device: device, Gateway: c.gateway, Hours: c.hours, Up: c.up, Down: c.down}
+	live := Live{Device: device, Gateway: c.gateway, Hours: wakeful(c.hours), Up: c.up, Down: c.down}
 	if c.gateway == "" {
 		return live, true
 	}
@@ -62,9 +67,23 @@ func LiveOf(s *domain.Subscriber) (Live, bool) {
 	if len(c.rats) > 0 {
 		live.RATType = c.rats[device/len(mix)%len(c.rats)]
 		live.IMEI = imei(device)
+		if device == swapped {
+			live.OtherIMEI, live.Hours = imei(MaxSubscribers+device), nil
+		}
 		live.Networks = networksOf(s, device)
+		live.Cell = func(network string) domain.RadioCell { return cellOf(live.RATType, network, device) }
 	}
 	return live, true
+}
+
+// wakeful are the odds of a class where some of its devices are always on, so that no
+// gateway is silent but the one that fails.
+func wakeful(hours []int) []int {
+	awake := make([]int, len(hours))
+	for hour, odds := range hours {
+		awake[hour] = max(1, odds)
+	}
+	return awake
 }
 
 // networksOf are the networks that a device visits: most stay in their own, some roam

@@ -6,6 +6,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/internal/demo"
+	"simgraph/internal/radius"
 )
 
 // What is seen live is each kind of device, on radio accesses that fit it, in three
@@ -16,7 +17,7 @@ func TestTheFleetIsAlive(t *testing.T) {
 		sent[r.PhysicalID] = true
 	}
 	byKind, rats, networks, gateways := map[domain.Kind]int{}, map[byte]domain.Kind{}, map[string]bool{}, map[string]int{}
-	devices := map[int]bool{}
+	devices, swapped := map[int]bool{}, 0
 	for _, s := range values[*domain.Subscriber](options(500, 0)) {
 		live, ok := demo.LiveOf(s)
 		if !ok {
@@ -29,11 +30,20 @@ func TestTheFleetIsAlive(t *testing.T) {
 			t.Errorf("device %d is there twice", live.Device)
 		}
 		devices[live.Device] = true
+		if live.OtherIMEI != "" {
+			swapped++
+			if live.OtherIMEI == live.IMEI || s.GroupID == nil || *s.GroupID != demo.Vans {
+				t.Errorf("%s is swapped: %+v", s.Nickname, live)
+			}
+		}
 		byKind[s.Kind]++
 		gateways[live.Gateway]++
 		rats[live.RATType] = s.Kind
 		for _, network := range live.Networks {
 			networks[network[:3]] = true
+			if cell := live.Cell(network); cell.Network != network || radius.Location(cell) == nil {
+				t.Errorf("%s is in the cell %s of %s", s.Nickname, &cell, network)
+			}
 		}
 		if isIP := s.Kind != domain.NonIP; isIP != live.Address.IsValid() || isIP != (live.Gateway != "") || isIP != (live.Lasts > 0) {
 			t.Errorf("%s: %+v", s.Nickname, live)
@@ -46,6 +56,9 @@ func TestTheFleetIsAlive(t *testing.T) {
 		if byKind[kind] < 10 {
 			t.Errorf("%d of %s", byKind[kind], kind)
 		}
+	}
+	if swapped != 1 {
+		t.Errorf("%d devices are swapped", swapped)
 	}
 	for _, rat := range []byte{1, 6, 8, 9, 10} {
 		if rats[rat] != domain.Cellular {
@@ -73,5 +86,29 @@ func TestSourcesGoOnLive(t *testing.T) {
 	slices.Sort(sources)
 	if want := []string{demo.Source, demo.NetworkServer}; !slices.Equal(sources, want) {
 		t.Errorf("%v, want %v", sources, want)
+	}
+}
+
+// In each hour some device of each gateway may begin a session: a gateway that reports
+// nothing has failed.
+func TestNoGatewayRests(t *testing.T) {
+	t.Parallel()
+	awake := map[string]*[24]int{}
+	for _, s := range values[*domain.Subscriber](options(300, 2)) {
+		live, ok := demo.LiveOf(s)
+		if !ok || live.Gateway == "" {
+			continue
+		}
+		if awake[live.Gateway] == nil {
+			awake[live.Gateway] = new([24]int)
+		}
+		for hour, odds := range live.Hours {
+			awake[live.Gateway][hour] += min(1, odds)
+		}
+	}
+	for gateway, devices := range awake {
+		if least := slices.Min(devices[:]); least < 5 {
+			t.Errorf("%s has %d devices that may begin a session in some hour: %v", gateway, least, *devices)
+		}
 	}
 }

@@ -17,11 +17,12 @@ const (
 )
 
 // Compressed returns the Middleware that compresses JSON answers by gzip or zstd,
-// as clients accept them. Streams of events and of records, whose parts must
+// as clients accept them; by gzip where they rank both alike, since clients on Node 20
+// name zstd and cannot read it. Streams of events and of records, whose parts must
 // arrive at once, are never compressed.
 func Compressed() (Middleware, error) {
 	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(compressFrom), gzhttp.CompressionLevel(gzipLevel), gzhttp.SetContentType(false),
-		gzhttp.ContentTypeFilter(compressible))
+		gzhttp.ContentTypeFilter(compressible), gzhttp.PreferZstd(false))
 	if err != nil {
 		return nil, err
 	}

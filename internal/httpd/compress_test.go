@@ -61,7 +61,10 @@ func TestAnswersAreCompressedAsClientsAccept(t *testing.T) {
 		{"GET", "gzip", "gzip", page},
 		{"POST", "gzip, deflate, br", "gzip", page},
 		{"GET", "zstd", "zstd", page},
-		{"GET", "gzip, deflate, br, zstd", "zstd", page},
+		{"GET", "gzip, deflate, br, zstd", "gzip", page},
+		{"GET", "zstd, gzip", "gzip", page},
+		{"GET", "gzip;q=0.5, zstd;q=0.5", "gzip", page},
+		{"GET", "gzip;q=0.5, zstd", "zstd", page},
 		{"GET", "gzip", "", []byte(`{"content":[]}`)},
 		{"HEAD", "gzip", "", nil},
 	} {

@@ -23,6 +23,8 @@ type refuser interface {
 type Route struct {
 	// Path is "" for the endpoint of all paths that have no other.
 	Path string
+	// Below is set where Path, which ends in /, leads also what is below it.
+	Below bool
 	// Name is that of the endpoint in metrics, in the log and in the audit log.
 	Name     string
 	Endpoint Endpoint

@@ -5,6 +5,7 @@ package httpd
 import (
 	"net/http"
 	"slices"
+	"strings"
 
 	"simgraph/internal/access"
 )
@@ -45,15 +46,29 @@ func (e Endpoints) routes() []Route {
 	}, e.Others...)
 }
 
+// top is the first part of a path with the slashes around it.
+func top(path string) string {
+	if end := strings.IndexByte(path[min(1, len(path)):], '/'); end >= 0 {
+		return path[:end+2]
+	}
+	return path
+}
+
 // Handler leads each request to its endpoint. Paths are matched exactly: a mux
 // would redirect unclean ones, and so turn one resource into another.
 func Handler(e Endpoints) http.Handler {
-	byPath := map[string]http.Handler{}
+	byPath, below := map[string]http.Handler{}, map[string]http.Handler{}
 	for _, route := range e.routes() {
 		byPath[route.Path] = e.handler(route)
+		if route.Below {
+			below[route.Path] = byPath[route.Path]
+		}
 	}
 	return named(secured(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler := byPath[r.URL.Path]
+		if handler == nil {
+			handler = below[top(r.URL.Path)]
+		}
 		if handler == nil {
 			handler = byPath[""]
 		}

@@ -18,6 +18,9 @@ type Health struct {
 	// ReadOnly, unless nil, returns why writes are refused, and "" where they are
 	// taken. The server stays ready: reads go on.
 	ReadOnly func(ctx context.Context) (reason string)
+	// Stands, unless nil, reports whether standbys answer reads although Check failed. The
+	// server stays ready then.
+	Stands   func(failed error) bool
 	draining atomic.Bool
 }
 
@@ -42,7 +45,7 @@ func (h *Health) Live(w http.ResponseWriter, r *http.Request) {
 
 // Ready answers 200 when the database is reachable and its schema current, and
 // the server is not stopping; 503 with the reason otherwise. The text of 200 says
-// when the database is read-only.
+// when the database is read-only, or only a standby of it is left.
 func (h *Health) Ready(w http.ResponseWriter, r *http.Request) {
 	if h.draining.Load() {
 		h.answer(w, r, http.StatusServiceUnavailable, "stopping")
@@ -50,7 +53,10 @@ func (h *Health) Ready(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 	defer cancel()
-	if err := h.Check(ctx); err != nil {
+	if err := h.Check(ctx); err != nil && h.Stands != nil && h.Stands(err) {
+		h.answer(w, r, http.StatusOK, "ready for reads, which a standby answers; "+err.Error())
+		return
+	} else if err != nil {
 		h.answer(w, r, http.StatusServiceUnavailable, err.Error())
 		return
 	}

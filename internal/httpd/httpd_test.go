@@ -40,7 +40,7 @@ func (e endpoint) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 func newHandler(health *httpd.Health) http.Handler {
 	return httpd.Handler(httpd.Endpoints{
 		Graph: newEndpoint("graph"), REST: newEndpoint("rest"), OAuth: access.NewOAuth(nil, slog.New(slog.DiscardHandler)), Health: health,
-		Others: httpd.Pages(map[string]http.Handler{"/": named("page")}),
+		Others: append(httpd.Pages(map[string]http.Handler{"/": named("page")}), httpd.Route{Path: "/sources/", Below: true, Name: "sources", Endpoint: newEndpoint("sources")}),
 	})
 }
 
@@ -61,6 +61,7 @@ func TestEndpointsAreFoundByTheirExactPaths(t *testing.T) {
 	for path, want := range map[string]string{
 		"/": "page", "/graphql": "graph", "/graphql/": "rest", "//graphql": "rest", "/./graphql": "rest",
 		"/subscribers": "rest", "/graphql/subscribers": "rest", "/healthz/subscribers": "rest",
+		"/sources/x/records": "sources", "/sources/x": "sources", "/sources/": "sources", "/sources": "rest", "//sources/x": "rest", "/x/sources/y": "rest",
 	} {
 		if got := ask(t, handler, path).Body.String(); got != want {
 			t.Errorf("%s went to %s, want %s", path, got, want)

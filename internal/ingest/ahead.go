@@ -2,13 +2,16 @@ package ingest
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// readAhead is what was read of a stream and is not yet booked, up to a batch. It takes
-// the memory of the lines that came, not of a whole batch: most requests have few.
+// readAhead is what was read of a stream and is not yet booked, up to a batch, and what is
+// held of all streams. It takes the memory of the lines that came, not of a whole batch: most
+// requests have few.
 type readAhead struct {
 	limit int
+	held  unanswered
 
 	mu    sync.Mutex
 	lines []readLine
@@ -18,8 +21,8 @@ type readAhead struct {
 	grown, taken chan struct{}
 }
 
-func newReadAhead(limit int) *readAhead {
-	return &readAhead{limit: limit, grown: make(chan struct{}, 1), taken: make(chan struct{}, 1)}
+func newReadAhead(limit int, all *atomic.Int64) *readAhead {
+	return &readAhead{limit: limit, held: unanswered{all: all}, grown: make(chan struct{}, 1), taken: make(chan struct{}, 1)}
 }
 
 // put waits for room; false when stop is closed before.
@@ -37,15 +40,24 @@ func (a *readAhead) put(line readLine, stop <-chan struct{}) bool {
 func (a *readAhead) add(line readLine) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.lines) == a.limit {
+	if len(a.lines) == a.limit || !a.held.hasRoom() {
 		return false
 	}
+	a.held.add(sizeOf(&line))
 	a.lines = append(a.lines, line)
 	// A batch that lingers wakes up for the first line and for the last, not for each.
 	if n := len(a.lines); n == 1 || n == a.limit {
 		signal(a.grown)
 	}
 	return true
+}
+
+// release gives the room of lines back that were answered, or never will be.
+func (a *readAhead) release(lines []readLine) {
+	for i := range lines {
+		a.held.add(-sizeOf(&lines[i]))
+	}
+	signal(a.taken)
 }
 
 // end says that no more lines come.

@@ -14,10 +14,14 @@ func (s *stream) begin() {
 		return
 	}
 	s.answered = true
-	header := s.w.Header()
+	begin(s.w)
+}
+
+func begin(w http.ResponseWriter) {
+	header := w.Header()
 	header.Set("Content-Type", "application/x-ndjson")
 	header.Set("Cache-Control", "no-store")
-	s.w.WriteHeader(http.StatusOK)
+	w.WriteHeader(http.StatusOK)
 }
 
 // answer sends a line for each record of a batch that is committed.

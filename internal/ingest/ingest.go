@@ -1,10 +1,11 @@
-// Package ingest answers POST /usage/records: a stream of usage records as
-// NDJSON, of any length, answered line by line as the records are committed.
+// Package ingest answers POST /usage/records: a stream of usage records of any length as
+// NDJSON, answered line by line as the records are committed, or in the form of a source.
 package ingest
 
 import (
 	"cmp"
 	"context"
+	"io"
 	"log/slog"
 	"mime"
 	"net/http"
@@ -13,6 +14,9 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/domain/source"
+	"simgraph/internal/held"
+	"simgraph/internal/intake"
 	"simgraph/internal/problem"
 )
 
@@ -32,6 +36,10 @@ type Config struct {
 	Usage interface {
 		RecordInTurn(ctx context.Context, scope domain.Scope, records []domain.UsageRecord, placed func()) ([]domain.Recorded, error)
 	}
+	// Sources takes bodies that are read by the profile of a source.
+	Sources interface {
+		TakeNamed(ctx context.Context, scope domain.Scope, name string, body io.Reader, options intake.Options) (source.Counts, error)
+	}
 	// Admit returns the context of a request with its caller.
 	Admit func(r *http.Request) (context.Context, error)
 	// StillValid returns an error once the token of that context is revoked or
@@ -41,8 +49,8 @@ type Config struct {
 	Challenge problem.Challenge
 	Log       *slog.Logger
 	// Streams bounds the streams at a time, each of which holds four batches in
-	// memory: two that are booked, one that waits and one that is read; 0 stands for
-	// DefaultStreams.
+	// memory: two that are booked, one that waits and one that is read; of all together
+	// not more than mostHeld. 0 stands for DefaultStreams.
 	Streams int
 	// Bytes bounds a stream; 0 stands for no limit, since memory does not grow
 	// with its length.
@@ -53,6 +61,12 @@ type Config struct {
 type Handler struct {
 	Config
 	streams atomic.Int64
+	// bySource counts those of the streams that are read by a profile.
+	bySource atomic.Int64
+	// held is what all streams hold of lines that are not answered yet, in bytes; reading
+	// is what they hold of the lines that they read.
+	held    atomic.Int64
+	reading held.Budget
 	// closing is closed when streams shall end.
 	closing chan struct{}
 	once    sync.Once
@@ -88,6 +102,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.streams.Add(-1)
+	if name := sourceOf(r); name != "" {
+		h.take(ctx, caller, w, r, name)
+		return
+	}
 	h.stream(ctx, caller, w, r).run()
 }
 
@@ -103,6 +121,9 @@ func (h *Handler) admit(r *http.Request) (context.Context, *domain.Caller, error
 	caller, err := domain.CallerWith(ctx, domain.RecordUsage)
 	if err != nil {
 		return nil, nil, err
+	}
+	if sourceOf(r) != "" {
+		return ctx, caller, nil // the profile knows the form
 	}
 	return ctx, caller, checkMedia(r.Header)
 }

@@ -21,9 +21,13 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/dbtest"
+	sources "simgraph/db/source"
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/internal/ingest"
+	"simgraph/internal/intake"
+	"simgraph/internal/profile"
+	"simgraph/internal/seal"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
@@ -38,6 +42,8 @@ type fixture struct {
 	pool    *sqlx.DB
 	company domain.CompanyID
 	revoked atomic.Bool
+	handler *ingest.Handler
+	sources *sources.Store
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -52,12 +58,19 @@ func newFixture(t *testing.T) *fixture {
 INSERT INTO subscribers (company_id, kind, physical_id, subscriber_id, imsi, nickname, operator_code, tariff_name, connection_date,
   expiry_date, contract_length, is_barred, is_active, subscriber_type, is_transferring, is_online)
 VALUES ($1, 'cellular', 's1', 'n1', '', '', '23415', 'IoT', '2026-01-01', '2030-01-01', 12, false, true, 'physical', false, false)`, d.company)
-	d.Server = httptest.NewServer(ingest.New(ingest.Config{
-		Usage:      usage.New(d.pool, nil, usage.Options{Now: func() time.Time { return now }}),
+	clock := func() time.Time { return now }
+	booked := usage.New(d.pool, nil, usage.Options{Now: clock})
+	d.sources = sources.New(d.pool, sources.Options{
+		Key: func() (seal.Key, error) { return seal.Key(strings.Repeat("k", seal.KeySize)), nil }, Check: profile.Check, Ready: profile.ReadyProfiles(), Now: clock,
+	})
+	d.handler = ingest.New(ingest.Config{
+		Usage:      booked,
+		Sources:    &intake.Intake{Sources: d.sources, Usage: booked, Now: clock},
 		Admit:      d.admit,
 		StillValid: d.stillValid,
 		Log:        slog.New(slog.NewTextHandler(t.Output(), nil)),
-	}))
+	})
+	d.Server = httptest.NewServer(d.handler)
 	t.Cleanup(d.Server.Close)
 	return d
 }

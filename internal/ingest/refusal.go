@@ -10,7 +10,7 @@ import (
 
 var (
 	errMethod   = problem.New(problem.WrongMethod, "", "this path serves POST").With("Allow", http.MethodPost)
-	errMedia    = problem.New(problem.MediaType, "", "the body must be a record a line, not compressed, with the header Content-Type: application/x-ndjson")
+	errMedia    = problem.New(problem.MediaType, "", "the body must be a record a line, not compressed, with the header Content-Type: application/x-ndjson; CSV and other forms need ?source=")
 	errStopping = problem.New(string(domain.KindUnavailable), "", "the server stops: send again what was not answered")
 )
 

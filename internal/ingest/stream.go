@@ -11,7 +11,9 @@ import (
 
 	"simgraph/domain"
 	"simgraph/internal/bundle"
+	"simgraph/internal/held"
 	"simgraph/internal/problem"
+	"simgraph/internal/retry"
 )
 
 const (
@@ -54,7 +56,7 @@ func (h *Handler) stream(ctx context.Context, caller *domain.Caller, w http.Resp
 	}
 	return &stream{
 		Handler: h, ctx: ctx, caller: caller, w: w, r: r, body: body,
-		control: http.NewResponseController(w), lines: newReadAhead(batchSize),
+		control: http.NewResponseController(w), lines: newReadAhead(batchSize, &h.held),
 	}
 }
 
@@ -82,6 +84,7 @@ func (s *stream) run() {
 	if readErr := <-failed; err == nil {
 		err = readErr
 	}
+	s.held.Add(-s.lines.held.own.Load()) // of lines that are not answered
 	switch {
 	case err == nil:
 		s.begin()
@@ -108,9 +111,12 @@ func (s *stream) extend() {
 // order matters: its error must be set once the lines have ended.
 func (s *stream) read(stop <-chan struct{}) error {
 	defer s.lines.end()
-	reader := bundle.NewUsageReader(s.body)
+	body := s.reading.NewReader(s.body, s.caller.Company.ExternalID, bundle.MaxLine)
+	defer body.Release()
+	reader := bundle.NewUsageReader(body)
 	for {
 		line, err := reader.Next()
+		body.Release()
 		bad, isBad := errors.AsType[*bundle.LineError](err)
 		switch {
 		case errors.Is(err, io.EOF):
@@ -131,6 +137,9 @@ func unreadable(err error) error {
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		message := fmt.Sprintf("the stream has more than %d bytes: send the rest in another", large.Limit)
 		return problem.New(problem.TooLarge, "", message)
+	}
+	if errors.Is(err, held.ErrFull) {
+		return &domain.Error{Kind: domain.KindUnavailable, Message: "too many long lines are being read: send the rest in another stream"}
 	}
 	return domain.Invalid("", "the body could not be read to its end")
 }
@@ -172,6 +181,7 @@ func (s *stream) answerAll(bookings <-chan *booking) error {
 		if err := s.answer(b.batch, b.results); err != nil {
 			return err
 		}
+		s.lines.release(b.batch)
 	}
 	return nil
 }
@@ -274,18 +284,7 @@ func (s *stream) check(line readLine) error {
 // record tries again while the database is out of reach: to book the same twice
 // changes nothing.
 func (s *stream) record(records []domain.UsageRecord, placed func()) ([]domain.Recorded, error) {
-	pause := firstPause
-	for attempt := 1; ; attempt++ {
-		results, err := s.Usage.RecordInTurn(s.ctx, s.caller.Scope, records, placed)
-		public, ok := domain.AsError(err)
-		if !ok || attempt == attempts || public.Kind != domain.KindUnavailable && public.Kind != domain.KindRateLimited {
-			return results, err
-		}
-		select {
-		case <-s.ctx.Done():
-			return nil, err
-		case <-time.After(pause):
-			pause *= 2
-		}
-	}
+	return retry.WhileUnavailable(s.ctx, attempts, firstPause, func() ([]domain.Recorded, error) {
+		return s.Usage.RecordInTurn(s.ctx, s.caller.Scope, records, placed)
+	})
 }

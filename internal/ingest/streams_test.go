@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 
 	"simgraph/domain"
+	"simgraph/internal/bundle"
+	"simgraph/internal/held"
 	"simgraph/internal/ingest"
 )
 
@@ -73,6 +75,47 @@ func TestABodyIsUncompressedNDJSON(t *testing.T) {
 			t.Errorf("%s: %s: got %d, want %d", c.name, c.value, w.Code, c.status)
 		}
 	}
+}
+
+// What streams hold of lines that do not end is bounded. Other streams go on, and so do those of
+// lines that are too long, of which the rest is not kept.
+func TestLongLinesThatDoNotEndAreBoundedTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		handler := newStreams()
+		handler.Streams = 64
+		ends := make(chan *httptest.ResponseRecorder, handler.Streams)
+		var clients []*io.PipeWriter
+		for range handler.Streams / 2 {
+			body, client := io.Pipe()
+			clients = append(clients, client)
+			go func() { ends <- stream(t, handler, body) }()
+			go func() { _, _ = io.WriteString(client, strings.Repeat(" ", bundle.MaxLine)) }()
+			synctest.Wait()
+		}
+		refused := len(ends)
+		if most := held.Most / bundle.MaxLine; refused < handler.Streams/2-most || refused == len(clients) {
+			t.Errorf("%d of %d streams are refused", refused, len(clients))
+		}
+		for range refused {
+			if w := <-ends; w.Code != 503 || w.Header().Get("Retry-After") != "1" {
+				t.Errorf("refused with %d %v %s", w.Code, w.Header(), w.Body)
+			}
+		}
+		if w := stream(t, handler, strings.NewReader(line(1, ""))); w.Code != 200 {
+			t.Errorf("a short line: %d %s", w.Code, w.Body)
+		}
+		for _, client := range clients {
+			_ = client.Close()
+		}
+		for range len(clients) - refused {
+			<-ends
+		}
+		long := strings.Repeat(" ", 2*held.Most) + "\n" + line(1, "")
+		if w := stream(t, handler, strings.NewReader(long)); w.Code != 200 || strings.Count(w.Body.String(), "\n") != 2 {
+			t.Errorf("after a line that is too long: %d %s", w.Code, w.Body)
+		}
+	})
 }
 
 // Of records that claim the same id in different batches, the first one of the stream

@@ -32,7 +32,7 @@ func plain(code int, text string) *smtp.SMTPError {
 // find returns the recipient as it stands now.
 func (f *fixture) find(email string) *domain.Recipient {
 	f.t.Helper()
-	all, err := f.recipients.List(f.t.Context(), scope, domain.Page{Limit: 100})
+	all, err := f.recipients.List(f.t.Context(), scope, domain.Listing{Page: domain.Page{Limit: 100}})
 	f.must(err)
 	for _, r := range all.Items {
 		if r.Email == email {
@@ -204,7 +204,7 @@ func TestAMailOfAnotherCompanyIsNoEvidenceAboutAnAddress(t *testing.T) {
 	f.round(retried)
 	f.pool.MustExec(`INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('zenith', 2);
 INSERT INTO companies VALUES (2, 'zenith', 'Zenith', 1, 'UTC')`)
-	_, err := f.recipients.Create(t.Context(), domain.Whole(2), "ops@zenith.example")
+	_, err := f.recipients.Create(t.Context(), domain.Whole(2), "ops@zenith.example", domain.Choice{})
 	f.must(err)
 	f.pass(time.Minute)
 	_, err = f.recipients.SendTest(t.Context(), domain.Whole(2), nil)
@@ -241,7 +241,7 @@ func TestTheRefusalOfAnOldAddressLeavesTheNewOneAlone(t *testing.T) {
 	f := newFixture(t, refusing{"ops@acme.example": {Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no such user"}}.server(t))
 	f.alert()
 	f.must(f.outbox.Gather(t.Context(), 1, domain.Digest{Wait: time.Second, HourlyCap: 9, MaxEntries: 9}))
-	_, err := f.recipients.Edit(t.Context(), scope, f.find("ops@acme.example").RecipientID, "new@acme.example")
+	_, err := f.recipients.Edit(t.Context(), scope, f.find("ops@acme.example").RecipientID, domain.RecipientEdit{Email: new("new@acme.example")})
 	f.must(err)
 	f.round(failed)
 	if f.suppressed("new@acme.example") {

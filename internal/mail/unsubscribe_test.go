@@ -29,7 +29,7 @@ func TestOnlyPostUnsubscribes(t *testing.T) {
 		return w.Code
 	}
 	suppressed := func() bool {
-		r, err := f.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
+		r, err := f.recipients.List(t.Context(), scope, domain.Listing{Page: domain.Page{Limit: 1}})
 		f.must(err)
 		return r.Items[0].SuppressedSince != nil
 	}
@@ -52,9 +52,9 @@ func TestOnlyPostUnsubscribes(t *testing.T) {
 			t.Errorf("%s %s: status %d, suppressed %t", try.method, try.target, status, suppressed())
 		}
 	}
-	r, err := f.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
+	r, err := f.recipients.List(t.Context(), scope, domain.Listing{Page: domain.Page{Limit: 1}})
 	f.must(err)
-	_, err = f.recipients.Edit(t.Context(), scope, r.Items[0].RecipientID, "other@acme.example")
+	_, err = f.recipients.Edit(t.Context(), scope, r.Items[0].RecipientID, domain.RecipientEdit{Email: new("other@acme.example")})
 	f.must(err)
 	if status := request("POST", found[1]); status != http.StatusNotFound || suppressed() {
 		t.Errorf("the link holds for another address: status %d", status)

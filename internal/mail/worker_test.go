@@ -86,7 +86,7 @@ func (f *fixture) pass(d time.Duration) {
 
 func (f *fixture) recipient(email string) *domain.Recipient {
 	f.t.Helper()
-	r, err := f.recipients.Create(f.t.Context(), scope, email)
+	r, err := f.recipients.Create(f.t.Context(), scope, email, domain.Choice{})
 	f.must(err)
 	return r
 }
@@ -331,7 +331,7 @@ func TestAnAddressThatIsRefusedForGoodIsSuppressed(t *testing.T) {
 	f.fire(200, 2000)
 	f.pass(31 * time.Second)
 	f.round(nothing)
-	r, err := f.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
+	r, err := f.recipients.List(t.Context(), scope, domain.Listing{Page: domain.Page{Limit: 1}})
 	f.must(err)
 	first := r.Items[0]
 	if first.SuppressedSince == nil || *first.SuppressedReason != domain.Refused || !strings.Contains(first.SuppressedDetail, "no such user") {
@@ -386,7 +386,7 @@ func TestALongRefusalInAnyLanguageIsKept(t *testing.T) {
 			f.fire(100, 2000)
 			f.pass(31 * time.Second)
 			f.round(failed)
-			r, err := f.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
+			r, err := f.recipients.List(t.Context(), scope, domain.Listing{Page: domain.Page{Limit: 1}})
 			f.must(err)
 			if detail := r.Items[0].SuppressedDetail; !strings.Contains(detail, text[:120]) {
 				t.Errorf("it is kept as %q", detail)
@@ -502,7 +502,7 @@ func TestMailsOfACompanyAreSentThoughThoseOfAnotherFail(t *testing.T) {
 	f.pool.MustExec(`INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('zenith', 2);
 INSERT INTO companies VALUES (2, 'zenith', 'Zenith', 1, 'UTC')`)
 	zenith := domain.Whole(2)
-	_, err := f.recipients.Create(t.Context(), zenith, "ops@zenith.example")
+	_, err := f.recipients.Create(t.Context(), zenith, "ops@zenith.example", domain.Choice{})
 	f.must(err)
 	_, err = f.recipients.SendTest(t.Context(), zenith, nil)
 	f.must(err)
@@ -564,7 +564,7 @@ func TestAMailIsGivenUpAfterThreeDays(t *testing.T) {
 	f.round(retried)
 	f.pass(2 * time.Hour)
 	f.round(failed)
-	r, err := f.recipients.List(t.Context(), scope, domain.Page{Limit: 1})
+	r, err := f.recipients.List(t.Context(), scope, domain.Listing{Page: domain.Page{Limit: 1}})
 	f.must(err)
 	if r.Items[0].SuppressedSince != nil {
 		t.Error("a failure that passes suppressed the address")

@@ -44,8 +44,15 @@ func (r *request) read(arrived time.Time) domain.Accounting {
 			return a
 		}
 		var why defect
-		a.Record, why = r.record(event, a)
-		a.Unusable, a.Found = why.reason, why.found
+		g := r.threeGPP()
+		of, unknown := r.subscriber(g)
+		if unknown.reason == noSubscriber {
+			if a.FixedAddresses = r.framed(); len(a.FixedAddresses) > 0 {
+				unknown.reason = ""
+			}
+		}
+		a.Record, why = r.record(event, a, g, of, unknown)
+		a.DialledNumber, a.Unusable, a.Found = of.dialled, why.reason, why.found
 		a.Record.Report.SentAt, a.Record.Report.ClockOff, a.Record.Report.Dating = r.sent(arrived, at), clockOff, dating
 	}
 	return a
@@ -57,16 +64,14 @@ var events = map[rfc2866.AcctStatusType]domain.SessionEvent{
 	rfc2866.AcctStatusType_Value_Stop:          domain.SessionStopped,
 }
 
-// record returns the cumulative record, or why there is none.
-func (r *request) record(event domain.SessionEvent, a domain.Accounting) (domain.UsageRecord, defect) {
-	g := r.threeGPP()
-	of, unknown := r.subscriber(g)
+// record returns the cumulative record of a subscriber, or why there is none.
+func (r *request) record(event domain.SessionEvent, a domain.Accounting, g vendorAttributes, of subscriber, unknown defect) (domain.UsageRecord, defect) {
 	record := domain.UsageRecord{
-		PhysicalID: of.iccid, EndedAt: a.At, Protocol: domain.RADIUSProtocol,
+		PhysicalID: of.iccid, IMSI: of.imsi, MSISDN: of.msisdn, IMSIDecides: true, EndedAt: a.At, Protocol: domain.DefaultProtocol,
 		Report: &domain.SessionReport{
-			Event: event, IMSI: of.imsi, MSISDN: of.msisdn, NAS: a.NAS, NASAddress: r.nasAddress(),
+			Event: event, NAS: a.NAS, NASAddress: r.nasAddress(),
 			APN: text(rfc2865.CalledStationID_GetString(r.Packet)), IMEI: digits(g.text(imeisvType)),
-			RATType: g.ratType(), VisitedNetwork: digits(g.text(sgsnNetworkType)),
+			RATType: g.ratType(), VisitedNetwork: digits(g.text(sgsnNetworkType)), Cell: g.cell(),
 		},
 	}
 	if r.identify(g, &record); record.SessionID == "" {
@@ -90,7 +95,7 @@ func (r *request) record(event domain.SessionEvent, a domain.Accounting) (domain
 	if record.MobileTerminated, err = r.octets(rfc2866.AcctOutputOctets_Type, rfc2869.AcctOutputGigawords_Type); err != nil {
 		return record, defect{err.Error(), r.foundAt(rfc2866.AcctOutputOctets_Type, rfc2869.AcctOutputGigawords_Type)}
 	}
-	return record, defect{}
+	return record, unknown
 }
 
 // nas names the network element: NAS-Identifier, or else its address.

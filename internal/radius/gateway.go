@@ -1,6 +1,7 @@
 package radius
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -25,11 +26,15 @@ const (
 // Device is a subscriber of a simulated gateway.
 type Device struct {
 	IMSI, MSISDN, IMEI, APN string
-	Address                 netip.Addr
+	// OtherIMEI is what it reports within a session, after its start; "" for the same.
+	OtherIMEI string
+	Address   netip.Addr
 	// Networks are those that it visits, another one with each session.
 	Networks []string
 	// RATType is its radio access of 3GPP TS 29.061; 0 for none.
 	RATType byte
+	// Cell is where it is in a network; nil for what states none.
+	Cell func(network string) domain.RadioCell
 	// Hours are the odds that it begins a session when it could, by the hour of the day
 	// in UTC; without them it always does.
 	Hours []int
@@ -146,11 +151,14 @@ func (c *connection) next(nas string, began, now time.Time) *Report {
 		}
 		if len(c.Networks) > 0 {
 			c.report.Network = c.Networks[c.random.IntN(len(c.Networks))]
+			if c.Cell != nil {
+				c.report.Location = Location(c.Cell(c.report.Network))
+			}
 		}
 		return c.report
 	}
 	r := *c.report
-	r.Event, r.At = domain.SessionUpdated, now
+	r.Event, r.At, r.IMEI = domain.SessionUpdated, now, cmp.Or(c.OtherIMEI, c.IMEI)
 	r.MobileOriginated, r.MobileTerminated = r.MobileOriginated+c.bytes(c.Up), r.MobileTerminated+c.bytes(c.Down)
 	c.report, c.due = &r, now.Add(gatewayInterval)
 	if now.After(c.stops) {

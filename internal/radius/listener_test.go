@@ -169,6 +169,7 @@ func TestARequestIsStoredAndAnsweredWithItsProxyState(t *testing.T) {
 	want := domain.UsageRecord{
 		SessionID: "pgw1/s1", StartedAt: at.Add(-5 * time.Minute), EndedAt: at, MobileOriginated: 5<<32 + 17, MobileTerminated: 3,
 		Protocol: "IP", IPAddress: netip.MustParseAddr("10.0.0.7"),
+		IMSI: "234150000000001", MSISDN: "447700900001", IMSIDecides: true,
 	}
 	details := *a.Record.Report
 	details.SentAt = time.Time{}
@@ -180,7 +181,7 @@ func TestARequestIsStoredAndAnsweredWithItsProxyState(t *testing.T) {
 		t.Errorf("stored %+v", a)
 	}
 	if !reflect.DeepEqual(details, domain.SessionReport{
-		Event: domain.SessionUpdated, IMSI: "234150000000001", MSISDN: "447700900001", NAS: "pgw1", APN: "iot.example",
+		Event: domain.SessionUpdated, NAS: "pgw1", APN: "iot.example",
 		IMEI: "3534560700000001", RATType: "EUTRAN", VisitedNetwork: "23415", OtherIDs: []string{},
 	}) {
 		t.Errorf("with %+v", details)
@@ -332,14 +333,15 @@ func TestUnusableRequestsAreAnswered(t *testing.T) {
 	high := report().Packet(secret)
 	_ = rfc2869.AcctInputGigawords_Set(high, 1<<29)
 	for reason, packet := range map[string][]byte{
-		"an attribute is malformed":                                                 b,
-		"Acct-Status-Type is missing":                                               without(rfc2866.AcctStatusType_Type),
-		"Acct-Status-Type 9 is not supported":                                       encoded(t, odd),
-		"NAS-IP-Address and NAS-Identifier are missing":                             without(rfc2865.NASIdentifier_Type),
-		"Acct-Session-Id is missing":                                                without(rfc2866.AcctSessionID_Type),
-		"3GPP-IMSI, Calling-Station-Id and User-Name have no IMSI, number or ICCID": without(rfc2865.VendorSpecific_Type, rfc2865.CallingStationID_Type),
-		"attribute 42 is no number":                                                 encoded(t, short),
-		"attribute 52 is too high":                                                  encoded(t, high),
+		"an attribute is malformed":                     b,
+		"Acct-Status-Type is missing":                   without(rfc2866.AcctStatusType_Type),
+		"Acct-Status-Type 9 is not supported":           encoded(t, odd),
+		"NAS-IP-Address and NAS-Identifier are missing": without(rfc2865.NASIdentifier_Type),
+		"Acct-Session-Id is missing":                    without(rfc2866.AcctSessionID_Type),
+		"3GPP-IMSI, Calling-Station-Id and User-Name have no IMSI, number or ICCID, and no address is framed": without(
+			rfc2865.VendorSpecific_Type, rfc2865.CallingStationID_Type, rfc2865.FramedIPAddress_Type),
+		"attribute 42 is no number": encoded(t, short),
+		"attribute 52 is too high":  encoded(t, high),
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()

@@ -23,6 +23,7 @@ type Report struct {
 	NASAddress, Gateway                netip.Addr
 	ChargingID                         uint32
 	RATType                            byte
+	Location                           []byte
 	Address                            netip.Addr
 	BeganAt, At                        time.Time
 	Delay                              time.Duration
@@ -63,7 +64,7 @@ func (r *Report) Packet(secret []byte) *radius.Packet {
 		_ = rfc2866.AcctTerminateCause_Set(p, rfc2866.AcctTerminateCause_Value_UserRequest)
 	}
 	for of, value := range map[byte]string{
-		imsiType: r.IMSI, sgsnNetworkType: r.Network, imeisvType: r.IMEI, ratTypeType: string(rune(r.RATType)),
+		imsiType: r.IMSI, sgsnNetworkType: r.Network, imeisvType: r.IMEI, ratTypeType: string(rune(r.RATType)), locationType: string(r.Location),
 	} {
 		if value != "" && value != "\x00" {
 			addVendor(p, of, value)

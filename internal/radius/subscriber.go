@@ -2,11 +2,15 @@ package radius
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"layeh.com/radius"
 	"layeh.com/radius/rfc2865"
+	"layeh.com/radius/rfc3162"
+	"layeh.com/radius/rfc6911"
 
+	"simgraph/domain"
 	"simgraph/domain/ascii"
 )
 
@@ -25,7 +29,7 @@ const (
 // The reasons for which nobody can be found. Rejects are counted by them, so they are
 // the same for all subscribers.
 const (
-	noSubscriber = "3GPP-IMSI, Calling-Station-Id and User-Name have no IMSI, number or ICCID"
+	noSubscriber = "3GPP-IMSI, Calling-Station-Id and User-Name have no IMSI, number or ICCID, and no address is framed"
 	otherNetwork = "3GPP-IMSI does not begin with 3GPP-IMSI-MCC-MNC"
 )
 
@@ -34,10 +38,15 @@ type defect struct{ reason, found string }
 
 // subscriber is how a request names its subscriber: by IMSI and MSISDN, or else by
 // ICCID.
-type subscriber struct{ imsi, msisdn, iccid string }
+type subscriber struct {
+	imsi, msisdn, iccid string
+	// dialled is the MSISDN where it may be a national number.
+	dialled string
+}
 
 // subscriber returns whom the request is about. A number of 15 digits may be an MSISDN
-// or an IMSI: it is an IMSI where another attribute says so, and an MSISDN otherwise.
+// or an IMSI: it is an IMSI where another attribute says so, either where User-Name has the
+// same digits, and an MSISDN otherwise.
 func (r *request) subscriber(g vendorAttributes) (subscriber, defect) {
 	imsi, network := digits(g.text(imsiType)), homeNetwork(g.text(homeNetworkType))
 	calling, user := rfc2865.CallingStationID_GetString(r.Packet), rfc2865.UserName_GetString(r.Packet)
@@ -47,9 +56,9 @@ func (r *request) subscriber(g vendorAttributes) (subscriber, defect) {
 			return subscriber{}, defect{otherNetwork, r.found(g)}
 		}
 		if plain(calling) == imsi {
-			number = ""
+			return subscriber{imsi: imsi}, defect{}
 		}
-		return subscriber{imsi: imsi, msisdn: number}, defect{}
+		return subscriber{imsi: imsi, msisdn: number, dialled: dialled(calling)}, defect{}
 	}
 	userIMSI := imsiOfUser(user)
 	if !network.has(userIMSI) {
@@ -57,9 +66,12 @@ func (r *request) subscriber(g vendorAttributes) (subscriber, defect) {
 	}
 	switch id, card := plain(calling), iccid(calling); {
 	case len(id) == imsiSize && network.has(id) && (network != "" || id == userIMSI && hasMCC(id)):
+		if network == "" && strings.HasPrefix(user, id) { // subscribers are looked up by the IMSI first
+			return subscriber{imsi: id, msisdn: id, dialled: id}, defect{}
+		}
 		return subscriber{imsi: id}, defect{}
 	case number != "":
-		return subscriber{msisdn: number}, defect{}
+		return subscriber{msisdn: number, dialled: dialled(calling)}, defect{}
 	case card != "":
 		return subscriber{iccid: card}, defect{}
 	case userIMSI != "":
@@ -69,6 +81,23 @@ func (r *request) subscriber(g vendorAttributes) (subscriber, defect) {
 		return subscriber{iccid: card}, defect{}
 	}
 	return subscriber{}, defect{noSubscriber, r.found(g)}
+}
+
+// framed returns the addresses that the network gave to the subscriber, as fixed ones are
+// written: Framed-IP-Address, Framed-IPv6-Prefix and then Framed-IPv6-Address.
+func (r *request) framed() (addresses []string) {
+	if ip := r.Get(rfc2865.FramedIPAddress_Type); len(ip) == 4 {
+		addresses = domain.FixedIPAddresses(netip.AddrFrom4([4]byte(ip)))
+	}
+	if prefix := r.ipv6Prefix(); prefix.IsValid() {
+		if fixed, err := domain.NewFixedIPAddress(prefix.String()); err == nil {
+			addresses = append(addresses, fixed)
+		}
+	}
+	if ip := r.Get(rfc6911.FramedIPv6Address_Type); len(ip) == 16 {
+		addresses = append(addresses, domain.FixedIPAddresses(netip.AddrFrom16([16]byte(ip)))...)
+	}
+	return addresses
 }
 
 // network is the MCC and MNC that IMSIs of a home network begin with; "" is any.
@@ -100,6 +129,15 @@ func hasMCC(imsi string) bool { return imsi[0] >= '2' && imsi[0] != '8' }
 func msisdn(s string) string {
 	number, _, _ := strings.Cut(strings.TrimPrefix(ascii.Lower(s), "tel:"), ";")
 	if number = strings.TrimPrefix(digits(number), "00"); len(number) > msisdnSize {
+		return ""
+	}
+	return number
+}
+
+// dialled returns a number that does not say that it is international; "" for another text.
+func dialled(s string) string {
+	number, _, _ := strings.Cut(strings.TrimPrefix(ascii.Lower(s), "tel:"), ";")
+	if number = plain(number); strings.HasPrefix(number, "00") || len(number) > msisdnSize {
 		return ""
 	}
 	return number
@@ -159,7 +197,32 @@ func (r *request) found(g vendorAttributes) string {
 			parts = append(parts, a.name+" "+quoted(a.value))
 		}
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(append(parts, r.foundAddresses()...), ", ")
+}
+
+// foundAddresses are the addresses that are framed, in bytes where they have not the length
+// of one.
+func (r *request) foundAddresses() (parts []string) {
+	for _, a := range []struct {
+		name  string
+		value []byte
+	}{
+		{"Framed-IP-Address", r.Get(rfc2865.FramedIPAddress_Type)}, {"Framed-IPv6-Address", r.Get(rfc6911.FramedIPv6Address_Type)},
+	} {
+		if address, ok := netip.AddrFromSlice(a.value); ok {
+			parts = append(parts, a.name+" "+address.String())
+		} else if a.value != nil {
+			parts = append(parts, a.name+" "+quoted(a.value))
+		}
+	}
+	if value := r.Get(rfc3162.FramedIPv6Prefix_Type); value != nil {
+		written := quoted(value)
+		if prefix := r.ipv6Prefix(); prefix.IsValid() {
+			written = prefix.String()
+		}
+		parts = append(parts, "Framed-IPv6-Prefix "+written)
+	}
+	return parts
 }
 
 // foundAt quotes attributes that have no number where there should be one.

@@ -1,12 +1,15 @@
 package radius
 
 import (
+	"net"
 	"strings"
 	"testing"
 	"time"
 
 	"layeh.com/radius"
 	"layeh.com/radius/rfc2865"
+	"layeh.com/radius/rfc3162"
+	"layeh.com/radius/rfc6911"
 
 	"simgraph/domain"
 )
@@ -61,7 +64,7 @@ func TestWhomARequestIsAbout(t *testing.T) {
 		"15 digits as tel:":                          {"", "23415", "tel:" + imsi, imsi, subscriber{msisdn: imsi}, ""},
 		"15 digits of the network":                   {"", "23415", imsi, "", subscriber{imsi: imsi}, ""},
 		"15 digits of another network":               {"", "26201", imsi, imsi, subscriber{msisdn: imsi}, ""},
-		"15 digits that are the user's":              {"", "", imsi, imsi + "@iot.example", subscriber{imsi: imsi}, ""},
+		"15 digits that are the user's":              {"", "", imsi, imsi + "@iot.example", subscriber{imsi: imsi, msisdn: imsi}, ""},
 		"15 digits that are the identity":            {"", "", imsi, "1" + imsi + "@iot.example", subscriber{imsi: imsi}, ""},
 		"15 digits of a global number that are also": {"", "", "883120000000001", "883120000000001", subscriber{msisdn: "883120000000001"}, ""},
 		"a card":                        {"", "", card, "", subscriber{iccid: card}, ""},
@@ -86,11 +89,79 @@ func TestWhomARequestIsAbout(t *testing.T) {
 			if a.Unusable != test.reason || (a.Found != "") != (test.reason != "" && test.imsi+test.network+test.calling+test.user != "") {
 				t.Errorf("unusable since %q, found %q", a.Unusable, a.Found)
 			}
-			got := subscriber{a.Record.Report.IMSI, a.Record.Report.MSISDN, a.Record.PhysicalID}
+			got := subscriber{imsi: a.Record.IMSI, msisdn: a.Record.MSISDN, iccid: a.Record.PhysicalID}
 			if got != test.want {
 				t.Errorf("it is about %+v, not %+v", got, test.want)
 			}
 		})
+	}
+}
+
+// A number may be national unless it says that it is not.
+func TestNumbersThatMayBeNational(t *testing.T) {
+	t.Parallel()
+	const imsi = "234150000000001"
+	for _, test := range []struct{ imsi, calling, want string }{
+		{"", "07700900001", "07700900001"}, {imsi, "07700900001", "07700900001"}, {"", "447700900001", "447700900001"}, {"", "tel:07700900001", "07700900001"},
+		{"", "+447700900001", ""}, {"", "00447700900001", ""}, {"", "tel:+447700900001", ""}, {imsi, imsi, ""}, {imsi, "", ""}, {"", "8944500102030405067", ""},
+	} {
+		if got := readOf(test.imsi, "", test.calling, "").DialledNumber; got != test.want {
+			t.Errorf("%q is %q, not %q", test.calling, got, test.want)
+		}
+	}
+}
+
+// A request that names nobody else is that of the subscriber with the address: the first
+// of these that one has. An address that no single device can have is none.
+func TestARequestMayNameItsSubscriberByAddressAlone(t *testing.T) {
+	t.Parallel()
+	type attributes struct{ address, prefix, address6 string }
+	for name, test := range map[string]struct {
+		imsi, user string
+		attributes
+		want   string
+		reason string
+		found  string
+	}{
+		"IPv4":                     {"", "van", attributes{"10.1.2.3", "", ""}, "10.1.2.3", "", `User-Name "van", Framed-IP-Address 10.1.2.3`},
+		"a prefix":                 {"", "", attributes{"", "2001:db8:0:1::/64", ""}, "2001:db8:0:1::/64", "", "Framed-IPv6-Prefix 2001:db8:0:1::/64"},
+		"a prefix of one":          {"", "", attributes{"", "2001:db8::7/128", ""}, "2001:db8::7", "", "Framed-IPv6-Prefix 2001:db8::7/128"},
+		"IPv6":                     {"", "", attributes{"", "", "2001:db8:0:1::7"}, "2001:db8:0:1::7 2001:db8:0:1::/64", "", "Framed-IPv6-Address 2001:db8:0:1::7"},
+		"all":                      {"", "", attributes{"10.1.2.3", "2001:db8::/56", "2001:db8::7"}, "10.1.2.3 2001:db8::/56 2001:db8::7 2001:db8::/64", "", "Framed-IP-Address 10.1.2.3, Framed-IPv6-Address 2001:db8::7, Framed-IPv6-Prefix 2001:db8::/56"},
+		"an IMSI comes first":      {"234150000000001", "", attributes{"10.1.2.3", "", ""}, "", "", ""},
+		"an ICCID comes first":     {"", "8944500102030405067@x", attributes{"10.1.2.3", "", ""}, "", "", ""},
+		"one that is to be chosen": {"", "", attributes{"255.255.255.254", "", ""}, "", noSubscriber, "Framed-IP-Address 255.255.255.254"},
+	} {
+		p := named(test.imsi, "", "", test.user)
+		if test.address != "" {
+			_ = rfc2865.FramedIPAddress_Set(p, net.ParseIP(test.address))
+		}
+		if test.prefix != "" {
+			_, network, err := net.ParseCIDR(test.prefix)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = rfc3162.FramedIPv6Prefix_Set(p, network)
+		}
+		if test.address6 != "" {
+			_ = rfc6911.FramedIPv6Address_Set(p, net.ParseIP(test.address6))
+		}
+		a := (&request{Packet: p}).read(time.Now())
+		if got := strings.Join(a.FixedAddresses, " "); got != test.want || a.Unusable != test.reason || a.Found != test.found {
+			t.Errorf("%s: %q, unusable since %q, found %s", name, got, a.Unusable, a.Found)
+		}
+	}
+}
+
+// An address of another length is quoted as it is.
+func TestAnAddressThatCannotBeReadIsQuoted(t *testing.T) {
+	t.Parallel()
+	p := named("", "", "", "")
+	p.Set(rfc2865.FramedIPAddress_Type, []byte("10.1.2"))
+	p.Set(rfc3162.FramedIPv6Prefix_Type, []byte{0, 200})
+	a := (&request{Packet: p}).read(time.Now())
+	if want := `Framed-IP-Address "10.1.2", Framed-IPv6-Prefix "\x00\xc8"`; a.Unusable != noSubscriber || a.Found != want {
+		t.Errorf("%q: %s", a.Unusable, a.Found)
 	}
 }
 

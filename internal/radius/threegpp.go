@@ -21,6 +21,7 @@ const (
 	sgsnNetworkType = 18
 	imeisvType      = 20
 	ratTypeType     = 21
+	locationType    = 22
 )
 
 // vendorAttributes are the attributes of 3GPP by type.

@@ -16,6 +16,7 @@ type primary struct {
 	mu    sync.Mutex
 	count uint64 // of looks that were begun
 	looks []look // oldest first
+	lost  bool   // whether the last look failed
 }
 
 // look is one at the primary: all that was committed before at is before lsn.
@@ -40,9 +41,35 @@ func (p *primary) begin(at time.Time) (done func(LSN)) {
 func (p *primary) add(l look) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.looks = append(p.looks, l)
-	old := slices.IndexFunc(p.looks, func(kept look) bool { return l.at.Sub(kept.at) < remembered })
-	p.looks = slices.Delete(p.looks, 0, old)
+	p.looks, p.lost = append(p.looks, l), false
+	// One older look is kept: after a long absence of the primary, lag is measured by it.
+	recent := slices.IndexFunc(p.looks, func(kept look) bool { return l.at.Sub(kept.at) < remembered })
+	p.looks = slices.Delete(p.looks, 0, max(0, recent-1))
+}
+
+// lose records that a look failed.
+func (p *primary) lose() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lost = true
+}
+
+// isLost reports whether the last look failed.
+func (p *primary) isLost() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lost
+}
+
+// clock returns the time, which stands still at the last look while the primary is lost:
+// nobody can write then, so that standbys fall behind no further.
+func (p *primary) clock() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lost && len(p.looks) > 0 {
+		return p.looks[len(p.looks)-1].at
+	}
+	return time.Now()
 }
 
 // begun returns a number that the next look has, or one after it.

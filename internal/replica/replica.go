@@ -2,7 +2,8 @@
 // read what they have written.
 //
 // A query goes to a standby that has replayed the last write of its caller, and
-// to the primary when there is none. The last write of a caller is what this
+// to the primary when there is none. While the primary is lost, those who wrote nothing
+// that the standby lacks are answered from there. The last write of a caller is what this
 // instance remembers, and what the request itself has in Header: behind several
 // instances only the latter reaches all.
 package replica
@@ -81,8 +82,10 @@ func New(cfg Config) *Set {
 	if cfg.Read == nil {
 		cfg.Read = func(Server) {}
 	}
+	s := &Set{cfg: cfg}
 	// What is remembered outlasts the time for which a standby may lack it.
-	return &Set{cfg: cfg, writers: newWriters(2*cfg.MaxLag + 10*probeEvery)}
+	s.writers = newWriters(2*cfg.MaxLag+10*probeEvery, s.primary.clock)
+	return s
 }
 
 // Add makes a standby take queries, which are answered by schema; perResponse

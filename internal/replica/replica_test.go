@@ -39,7 +39,7 @@ func TestOldLSNsOfThePrimaryAreForgotten(t *testing.T) {
 
 func TestAWriterNeedsItsLastWrite(t *testing.T) {
 	t.Parallel()
-	w, p := newWriters(time.Hour), looked(time.Now(), 5)
+	w, p := newWriters(time.Hour, time.Now), looked(time.Now(), 5)
 	ann, bob := writer{1, 1}, writer{1, 2}
 	w.recordWrite(ann, 20)
 	w.recordWrite(ann, 10)
@@ -54,7 +54,7 @@ func TestAWriterNeedsItsLastWrite(t *testing.T) {
 // there: under steady writes, no standby would ever be where it is now.
 func TestAnObservedWriteNeedsTheNextLook(t *testing.T) {
 	t.Parallel()
-	w, p := newWriters(time.Hour), looked(time.Now(), 5)
+	w, p := newWriters(time.Hour, time.Now), looked(time.Now(), 5)
 	ann := writer{1, 1}
 	unfinished := p.begin(time.Now())
 	w.recordObserved(ann, p.begun())
@@ -72,14 +72,14 @@ func TestAnObservedWriteNeedsTheNextLook(t *testing.T) {
 
 func TestNobodyReadsFromAStandbyBeforeThePrimaryWasLookedAt(t *testing.T) {
 	t.Parallel()
-	if _, known := newWriters(time.Hour).after(writer{}, new(primary)); known {
+	if _, known := newWriters(time.Hour, time.Now).after(writer{}, new(primary)); known {
 		t.Error("the LSN of the start is known")
 	}
 }
 
 func TestTheMemoryForWritersIsBoundedAndLosesNothing(t *testing.T) {
 	t.Parallel()
-	w, p := newWriters(time.Hour), looked(time.Now(), 5)
+	w, p := newWriters(time.Hour, time.Now), looked(time.Now(), 5)
 	const writes = mostWriters + 100
 	for user := range writes {
 		w.recordWrite(writer{1, int64(user)}, LSN(1_000+user))
@@ -94,9 +94,34 @@ func TestTheMemoryForWritersIsBoundedAndLosesNothing(t *testing.T) {
 	}
 }
 
+// Nobody writes while the primary is lost: what a standby lacks is as old as it was, and
+// what callers wrote is not forgotten before a standby can have it.
+func TestTimeStandsStillWhileThePrimaryIsLost(t *testing.T) {
+	t.Parallel()
+	began := time.Now().Add(-time.Hour)
+	p := looked(began, 10, 20)
+	p.lose()
+	if lag := p.lag(15, p.clock()); lag != 0 {
+		t.Errorf("a standby that lacks what the last look found lags by %v", lag)
+	}
+	if lag := p.lag(5, p.clock()); lag != time.Second {
+		t.Errorf("a standby that lacks what the look before found lags by %v", lag)
+	}
+	w := newWriters(time.Second, p.clock)
+	w.everyone = mark{}
+	w.recordWrite(writer{1, 1}, 30)
+	if after, known := w.after(writer{1, 1}, p); after != 30 || !known || len(w.known) != 1 {
+		t.Errorf("needs %v, %t", after, known)
+	}
+	p.begin(time.Now())(40)
+	if lag := p.lag(5, p.clock()); p.isLost() || lag < time.Hour-time.Minute {
+		t.Errorf("after it is back: lost %t, lag %v", p.isLost(), lag)
+	}
+}
+
 func TestOldWritesAreForgotten(t *testing.T) {
 	t.Parallel()
-	w, p := newWriters(-time.Second), looked(time.Now(), 5)
+	w, p := newWriters(-time.Second, time.Now), looked(time.Now(), 5)
 	w.recordWrite(writer{1, 1}, 20)
 	_, _ = w.after(writer{1, 1}, p)
 	if len(w.known) != 0 {

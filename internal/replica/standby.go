@@ -67,7 +67,7 @@ func (s *standby) probe(ctx context.Context) {
 		}
 		return
 	}
-	lag := s.set.primary.lag(LSN(s.replayed.Load()), time.Now())
+	lag := s.set.primary.lag(LSN(s.replayed.Load()), s.set.primary.clock())
 	s.lag.Store(int64(lag))
 	if lag > s.set.cfg.MaxLag {
 		// What runs on it may go on: it is late, not broken.
@@ -138,14 +138,15 @@ func repeat(ctx context.Context, work func(context.Context)) {
 }
 
 // look records the LSN of the primary. When the primary does not answer, standbys
-// go on as they are: what they lack is unknown, and callers are not admitted for
-// long either.
+// go on as they are: with what they have, those who wrote nothing else are answered.
 func (s *Set) look(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	bounded, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	done := s.primary.begin(time.Now())
-	if written, err := s.written(ctx); err == nil {
+	if written, err := s.written(bounded); err == nil {
 		done(written)
+	} else if ctx.Err() == nil {
+		s.primary.lose()
 	}
 }
 

@@ -11,6 +11,8 @@ const mostWriters = 20_000
 // writers have the LSN that standbys must have replayed for each writer.
 type writers struct {
 	keep time.Duration
+	// clock stands still while standbys cannot catch up, so that nothing is forgotten.
+	clock func() time.Time
 
 	mu    sync.Mutex
 	known map[writer]mark
@@ -27,9 +29,9 @@ type mark struct {
 	until time.Time
 }
 
-func newWriters(keep time.Duration) *writers {
+func newWriters(keep time.Duration, clock func() time.Time) *writers {
 	// The first look at the primary is after the migrations.
-	return &writers{keep: keep, known: map[writer]mark{}, everyone: mark{look: 1}}
+	return &writers{keep: keep, clock: clock, known: map[writer]mark{}, everyone: mark{look: 1}}
 }
 
 func (m mark) with(other mark) mark {
@@ -41,7 +43,7 @@ func (w *writers) recordWrite(who writer, lsn LSN) { w.add(who, mark{lsn: lsn}) 
 func (w *writers) recordObserved(who writer, look uint64) { w.add(who, mark{look: look}) }
 
 func (w *writers) add(who writer, m mark) {
-	now := time.Now()
+	now := w.clock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	old, known := w.known[who]
@@ -73,6 +75,7 @@ func (w *writers) makeRoom(now time.Time) {
 // after returns what a writer needs; false while the primary has not been looked
 // at since.
 func (w *writers) after(who writer, p *primary) (LSN, bool) {
+	now := w.clock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	all := w.everyone.resolved(p)
@@ -82,7 +85,7 @@ func (w *writers) after(who writer, p *primary) (LSN, bool) {
 		return all.lsn, all.look == 0
 	}
 	own = own.resolved(p)
-	if own.until.Before(time.Now()) {
+	if own.until.Before(now) {
 		delete(w.known, who)
 	} else {
 		w.known[who] = own

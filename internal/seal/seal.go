@@ -6,7 +6,11 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
+	"encoding/base64"
 	"errors"
+	"fmt"
+	"os"
+	"strings"
 )
 
 // KeySize is the size of a key, in bytes.
@@ -17,6 +21,19 @@ type Key []byte
 
 // ErrKey is the error of what was sealed by another key, for another purpose, or never.
 var ErrKey = errors.New("it was sealed with another key: see --secrets-key-file")
+
+// Read reads the key of a file that has it in base64.
+func Read(path string) (Key, error) {
+	text, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, err
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != KeySize {
+		return nil, fmt.Errorf("%s does not hold a key of %d bytes in base64", path, KeySize)
+	}
+	return key, nil
+}
 
 // Seal returns nonce and ciphertext.
 func (k Key) Seal(secret, purpose []byte) ([]byte, error) {

@@ -14,6 +14,11 @@ import (
 const (
 	// backlogTimeout bounds what reading the backlog may add to a scrape.
 	backlogTimeout = 5 * time.Second
+	// restFactor is how many times longer than a reading took the next one waits, up to
+	// longestRest: a scrape gets what was read before then. So a backlog that is long
+	// costs the database a twentieth of one connection at most.
+	restFactor  = 19
+	longestRest = time.Minute
 	// settled is after what time no entry of the alert log comes that is older:
 	// it is dated before its transaction commits.
 	settled = 30 * time.Second
@@ -35,6 +40,10 @@ type backlog struct {
 	mu    sync.Mutex
 	until time.Time
 	fired int
+	// read is what was read last, with its error; it is read again after next.
+	read domain.Backlog
+	err  error
+	next time.Time
 }
 
 // NewBacklog returns the metrics of the backlog; failures go to the log.
@@ -42,8 +51,8 @@ func NewBacklog(from Backlog, log *slog.Logger) prometheus.Collector {
 	return &backlog{from: from, log: log, until: time.Now()}
 }
 
-func described(name, help string) *prometheus.Desc {
-	return prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, nil, nil)
+func described(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, nil)
 }
 
 var (
@@ -51,11 +60,17 @@ var (
 	mailAgeDesc     = described("outbox_oldest_mail_seconds", "Age of the oldest mail that waits.")
 	deliveriesDesc  = described("outbox_deliveries", "Notifications that wait to be gathered into mails.")
 	deliveryAgeDesc = described("outbox_oldest_delivery_seconds", "Age of the oldest notification that waits.")
+	waitingDesc     = described("waiting", "What waits, of all companies, by kind; rejects are requests whose reason still came within a day.", "queue")
+	waitingAgeDesc  = described("waiting_oldest_seconds", "Age of the oldest that waits, by kind; 0 where nothing does.", "queue")
+	stepsDesc       = described("housekeeping_pending", "Steps of housekeeping that are pending, by kind.", "step")
+	evaluatedDesc   = described("conditions_evaluated_timestamp_seconds", "When the conditions of the company that is furthest behind were evaluated last without a failure, in Unix time.")
+	silencesDesc    = described("silences_active", "Silences that have begun and not ended.")
 	quarantineDesc  = described("usage_quarantined_records", "Usage records of unknown subscribers.")
 	watermarkDesc   = described("usage_watermark_timestamp_seconds", "Latest end of any usage record, in Unix time.")
 	announcedDesc   = described("ledger_announced_months", "Months of the usage ledger that are announced to be detached.")
 	detachedDesc    = described("ledger_detached_months", "Months of the usage ledger that are detached: they are dropped unless they are restored.")
 	firstMonthDesc  = described("ledger_first_month_timestamp_seconds", "First month of the usage ledger, in Unix time; 0 when no month was ever detached.")
+	retentionsDesc  = described("retention_waiting", "Shorter retentions that were set, and by which nothing is deleted yet.")
 	firedDesc       = described("alerts_fired_total", "Thresholds that were crossed in the whole deployment since this instance started.")
 	upDesc          = described("backlog_up", "1 when the backlog of all companies could be read.")
 )
@@ -63,8 +78,8 @@ var (
 // Describe implements prometheus.Collector.
 func (b *backlog) Describe(to chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
-		mailsDesc, mailAgeDesc, deliveriesDesc, deliveryAgeDesc, quarantineDesc, watermarkDesc,
-		announcedDesc, detachedDesc, firstMonthDesc, firedDesc, upDesc,
+		mailsDesc, mailAgeDesc, deliveriesDesc, deliveryAgeDesc, waitingDesc, waitingAgeDesc, stepsDesc, evaluatedDesc, silencesDesc,
+		quarantineDesc, watermarkDesc, announcedDesc, detachedDesc, firstMonthDesc, retentionsDesc, firedDesc, upDesc,
 	} {
 		to <- desc
 	}
@@ -74,18 +89,13 @@ func (b *backlog) Describe(to chan<- *prometheus.Desc) {
 func (b *backlog) Collect(to chan<- prometheus.Metric) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), backlogTimeout)
-	defer cancel()
 	now := time.Now()
-	read, err := b.from.Read(ctx)
-	if err == nil {
-		err = b.count(ctx, now)
+	b.refresh(now)
+	read := &b.read
+	send := func(desc *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(desc, kind, value, labels...)
 	}
-	send := func(desc *prometheus.Desc, kind prometheus.ValueType, value float64) {
-		to <- prometheus.MustNewConstMetric(desc, kind, value)
-	}
-	if err != nil {
-		b.log.Warn("the backlog could not be read for the metrics", "error", err)
+	if b.err != nil {
 		send(upDesc, prometheus.GaugeValue, 0)
 		if !read.Partial {
 			return
@@ -97,14 +107,42 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 	send(mailAgeDesc, prometheus.GaugeValue, age(read.OldestMail, now))
 	send(deliveriesDesc, prometheus.GaugeValue, float64(read.Deliveries))
 	send(deliveryAgeDesc, prometheus.GaugeValue, age(read.OldestDelivery, now))
-	send(quarantineDesc, prometheus.GaugeValue, float64(read.Quarantined))
-	send(announcedDesc, prometheus.GaugeValue, float64(read.AnnouncedMonths))
-	send(detachedDesc, prometheus.GaugeValue, float64(read.DetachedMonths))
-	send(firstMonthDesc, prometheus.GaugeValue, float64(max(0, read.FirstMonth.Unix())))
-	send(firedDesc, prometheus.CounterValue, float64(b.fired))
-	if !read.Watermark.IsZero() {
-		send(watermarkDesc, prometheus.GaugeValue, float64(read.Watermark.UnixMilli())/1000)
+	for _, queue := range domain.Queues {
+		send(waitingDesc, prometheus.GaugeValue, float64(read.Queues[queue].Number), string(queue))
+		send(waitingAgeDesc, prometheus.GaugeValue, age(read.Queues[queue].Oldest, now), string(queue))
 	}
+	for _, step := range domain.Steps {
+		send(stepsDesc, prometheus.GaugeValue, float64(read.Housekeeping[step]), string(step))
+	}
+	send(silencesDesc, prometheus.GaugeValue, float64(read.Silences))
+	send(quarantineDesc, prometheus.GaugeValue, float64(read.Queues[domain.QueueQuarantine].Number))
+	send(announcedDesc, prometheus.GaugeValue, float64(read.Housekeeping[domain.StepAnnounced]))
+	send(detachedDesc, prometheus.GaugeValue, float64(read.Housekeeping[domain.StepDetached]))
+	send(firstMonthDesc, prometheus.GaugeValue, float64(max(0, read.FirstMonth.Unix())))
+	send(retentionsDesc, prometheus.GaugeValue, float64(read.Housekeeping[domain.StepRetentions]))
+	send(firedDesc, prometheus.CounterValue, float64(b.fired))
+	for desc, at := range map[*prometheus.Desc]time.Time{watermarkDesc: read.Watermark, evaluatedDesc: read.Evaluated} {
+		if !at.IsZero() {
+			send(desc, prometheus.GaugeValue, float64(at.UnixMilli())/1000)
+		}
+	}
+}
+
+// refresh reads the backlog, unless it was read a short time ago.
+func (b *backlog) refresh(now time.Time) {
+	if now.Before(b.next) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), backlogTimeout)
+	defer cancel()
+	if b.read, b.err = b.from.Read(ctx); b.err == nil {
+		b.err = b.count(ctx, now)
+	}
+	if b.err != nil {
+		b.log.Warn("the backlog could not be read for the metrics", "error", b.err)
+	}
+	end := time.Now()
+	b.next = end.Add(min(restFactor*end.Sub(now), longestRest))
 }
 
 // count adds what fired since the last scrape.

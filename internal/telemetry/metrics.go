@@ -39,6 +39,7 @@ type Metrics struct {
 	recordDelay    prometheus.Histogram
 	mails          *prometheus.CounterVec
 	messages       *prometheus.CounterVec
+	files          *prometheus.CounterVec
 	workerFailures *prometheus.CounterVec
 	ledgerUpkeeps  prometheus.Counter
 	reads          *prometheus.CounterVec
@@ -72,13 +73,14 @@ func NewMetrics(version string) *Metrics {
 		recordDelay:    histogram("usage_delay_seconds", "Time from the newest end of a record of a batch to its booking.", delayBuckets),
 		mails:          counters("mails_total", "Attempts to send a mail by their result: sent, retried or failed.", "result"),
 		messages:       counters("webhook_attempts_total", "Attempts to send a message of a webhook or a command by their result: delivered, retried or failed.", "result"),
+		files:          counters("files_total", "Files of sources by what became of them: done, failed for a record that cannot be used, or retried.", "result"),
 		workerFailures: counters("worker_failures_total", "How often a worker failed and was started again.",
 			"worker"),
 		ledgerUpkeeps: counter("ledger_upkeeps_total", "How often the months of the usage ledger were looked after."),
 		reads:         counters("reads_total", "Queries by where they ran: standby, primary, or again for those that failed on a standby.", "server"),
 	}
 	m.registry.MustRegister(m.requests, m.requestSeconds, m.inFlight, m.operations, m.operationTime, m.cost, m.subscriptions, m.refused,
-		m.statementTime, m.batch, m.records, m.recordTime, m.recordDelay, m.mails, m.messages, m.workerFailures, m.ledgerUpkeeps, m.reads,
+		m.statementTime, m.batch, m.records, m.recordTime, m.recordDelay, m.mails, m.messages, m.files, m.workerFailures, m.ledgerUpkeeps, m.reads,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := gauges("build_info", "1, labelled with the version.", "version")
 	build.WithLabelValues(version).Set(1)
@@ -114,8 +116,8 @@ func histogram(name, help string, buckets []float64) prometheus.Histogram {
 
 // Begin makes the counters of what is fixed beforehand count from zero, so that
 // the first of each is seen as an increase.
-func (m *Metrics) Begin(limits, mailResults, webhookResults, workers []string) {
-	for vector, labels := range map[*prometheus.CounterVec][]string{m.refused: limits, m.mails: mailResults, m.messages: webhookResults, m.workerFailures: workers} {
+func (m *Metrics) Begin(limits, mailResults, webhookResults, fileResults, workers []string) {
+	for vector, labels := range map[*prometheus.CounterVec][]string{m.refused: limits, m.mails: mailResults, m.messages: webhookResults, m.files: fileResults, m.workerFailures: workers} {
 		for _, label := range labels {
 			vector.WithLabelValues(label)
 		}
@@ -213,6 +215,13 @@ func (m *Metrics) Mailed(result string) {
 func (m *Metrics) Hooked(result string) {
 	if m != nil {
 		m.messages.WithLabelValues(result).Inc()
+	}
+}
+
+// Filed counts a file of a source.
+func (m *Metrics) Filed(result string) {
+	if m != nil {
+		m.files.WithLabelValues(result).Inc()
 	}
 }
 

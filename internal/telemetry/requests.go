@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"simgraph/domain/ascii"
@@ -85,6 +86,11 @@ func (t *Telemetry) endpoint(r *http.Request) string {
 	}
 	if endpoint, known := t.Endpoints[r.URL.Path]; known {
 		return endpoint
+	}
+	for path, endpoint := range t.Endpoints {
+		if strings.HasSuffix(path, "/") && len(path) > 1 && strings.HasPrefix(r.URL.Path, path) {
+			return endpoint
+		}
 	}
 	return endpointREST
 }

@@ -58,7 +58,7 @@ const secret = "s3cret-value"
 // watched is a server that is observed. Its path /slow takes longer than
 // what is logged as slow.
 func watched(t *testing.T, cfg telemetry.Config) (*telemetry.Telemetry, *httptest.Server) {
-	cfg.Endpoints = map[string]string{"/graphql": "graphql", "/usage/records": "usage"}
+	cfg.Endpoints = map[string]string{"/graphql": "graphql", "/usage/records": "usage", "/sources/": "sources"}
 	cfg.Streams = "usage"
 	observed := telemetry.New(cfg)
 	server := httptest.NewServer(observed.Requests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -192,6 +192,7 @@ func TestRequestsAreCounted(t *testing.T) {
 	get(t, server.URL+"/things/1")
 	get(t, server.URL+"/graphql", "Operation", "Fleet")
 	get(t, server.URL+"/usage/records")
+	get(t, server.URL+"/sources/src_1_x/records")
 	get(t, server.URL+"/things/1?abort")
 	text := scrape(t, metrics)
 	for _, want := range []string{
@@ -202,7 +203,8 @@ func TestRequestsAreCounted(t *testing.T) {
 		`simgraph_operation_cost_sum{door="graphql"} 12`,
 		`simgraph_request_duration_seconds_count{door="graphql",operation="Fleet"} 1`,
 		`simgraph_requests_in_flight{door="rest"} 0`,
-		`simgraph_statement_duration_seconds_count 3`,
+		`simgraph_request_duration_seconds_count{door="sources",operation=`,
+		`simgraph_statement_duration_seconds_count 4`,
 		`simgraph_build_info{version="v1"} 1`,
 		`go_goroutines `,
 	} {
@@ -238,9 +240,16 @@ func TestClientsCannotMakeSeriesWithoutEnd(t *testing.T) {
 type waiting struct {
 	domain.Backlog
 	err error
+	// reads counts the readings, each of which takes a while.
+	reads int
+	takes time.Duration
 }
 
-func (w *waiting) Read(context.Context) (domain.Backlog, error) { return w.Backlog, w.err }
+func (w *waiting) Read(context.Context) (domain.Backlog, error) {
+	w.reads++
+	time.Sleep(w.takes)
+	return w.Backlog, w.err
+}
 
 func (w *waiting) Fired(context.Context, time.Time, time.Time) (int, error) { return 1, w.err }
 
@@ -258,6 +267,52 @@ func TestTheBacklogIsReadWhenItIsScraped(t *testing.T) {
 	from.err = errors.New("away")
 	if text := scrape(t, metrics); !strings.Contains(text, "simgraph_backlog_up 0") || strings.Contains(text, "simgraph_outbox_mails") {
 		t.Error("a backlog that cannot be read is reported")
+	}
+}
+
+func TestWhatWaitsIsServedByQueueAndStep(t *testing.T) {
+	t.Parallel()
+	metrics := telemetry.NewMetrics("v1")
+	from := &waiting{Backlog: domain.Backlog{Silences: 3, Evaluated: time.Unix(1_800_000_000, 0)}}
+	from.Wait(domain.QueueQuarantine, domain.Waiting{Number: 7, Oldest: time.Now().Add(-time.Hour)})
+	from.Pend(domain.StepMoves, 2)
+	metrics.Register(telemetry.NewBacklog(from, slog.New(slog.DiscardHandler)))
+	text := scrape(t, metrics)
+	for _, want := range []string{
+		`simgraph_waiting{queue="quarantine"} 7`, `simgraph_waiting_oldest_seconds{queue="quarantine"} 3600.`, `simgraph_usage_quarantined_records 7`,
+		`simgraph_housekeeping_pending{step="moves"} 2`, `simgraph_silences_active 3`, `simgraph_conditions_evaluated_timestamp_seconds 1.8e+09`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	for _, queue := range domain.Queues {
+		if !strings.Contains(text, fmt.Sprintf("simgraph_waiting{queue=%q} ", queue)) {
+			t.Errorf("%s is missing", queue)
+		}
+	}
+	for _, step := range domain.Steps {
+		if !strings.Contains(text, fmt.Sprintf("simgraph_housekeeping_pending{step=%q} ", step)) {
+			t.Errorf("%s is missing", step)
+		}
+	}
+}
+
+// Scrapes that follow at once get what was read, so that a long backlog takes a twentieth
+// of the time of a connection at most; ages grow meanwhile.
+func TestABacklogThatTakesLongIsReadLessOften(t *testing.T) {
+	t.Parallel()
+	metrics := telemetry.NewMetrics("v1")
+	from := &waiting{takes: 200 * time.Millisecond}
+	from.Wait(domain.QueueMessages, domain.Waiting{Number: 1, Oldest: time.Now()})
+	metrics.Register(telemetry.NewBacklog(from, slog.New(slog.DiscardHandler)))
+	began := time.Now()
+	scrapes := 0
+	for ; time.Since(began) < time.Second; scrapes++ {
+		scrape(t, metrics)
+	}
+	if most := 1 + int(time.Since(began)/(20*from.takes)); from.reads > most || scrapes < 3 {
+		t.Errorf("%d readings for %d scrapes", from.reads, scrapes)
 	}
 }
 

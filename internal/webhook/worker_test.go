@@ -22,6 +22,7 @@ import (
 	"simgraph/db/dbtest"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
+	"simgraph/domain/retention"
 	"simgraph/domain/webhook"
 	"simgraph/internal/seal"
 	sending "simgraph/internal/webhook"
@@ -49,7 +50,9 @@ type fixture struct {
 func newFixture(t *testing.T, format webhook.Format, answer func(n int, w http.ResponseWriter, r *http.Request)) *fixture {
 	t.Helper()
 	pool := dbtest.New(t)
-	pool.MustExec(`INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC')`)
+	pool.MustExec(`
+INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('acme', 1);
+INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC')`)
 	f := &fixture{T: t, rules: webhook.Rules{AllowPrivate: true}, now: time.Now()}
 	f.store = hooks.New(pool, hooks.Options{Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Rules: f.rules, Now: f.clock})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -120,7 +123,7 @@ func (f *fixture) until(id string, wanted func(*webhook.Delivery) bool) *webhook
 	}
 }
 
-func delivered(of *webhook.Delivery) bool { return of.State == webhook.Delivered }
+func delivered(of *webhook.Delivery) bool { return of.State == domain.Delivered }
 
 func failedOnce(of *webhook.Delivery) bool { return of.LastError != "" && of.NextAttemptAt != nil }
 
@@ -242,7 +245,7 @@ func (o *tenants) Finish(context.Context, *webhook.Attempt, webhook.Answer) (web
 	return webhook.ResultDelivered, "", nil
 }
 
-func (o *tenants) Prune(context.Context, time.Time) (int, error) { return 0, nil }
+func (o *tenants) Prune(context.Context, retention.Expired) (int, error) { return 0, nil }
 
 // An endpoint that hangs takes no more than the part of its company.
 func TestACompanyTakesAPartOfTheSlots(t *testing.T) {

@@ -76,6 +76,7 @@ func (b *bench) questions() []question {
 		{"top 10 subscribers, days and hours", b.top(days)},
 		{"company by operator, a month", b.breakdown(company, month, domain.ByOperator)},
 		{"company by group, a month", b.breakdown(company, month, domain.ByGroup)},
+		{"company by source, a month", b.breakdown(company, month, domain.BySource)},
 		{"one group by tariff, a month", b.breakdown(group, month, domain.ByTariff)},
 	}
 }

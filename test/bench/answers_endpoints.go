@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	keys "simgraph/db/access"
 	"simgraph/db/condition"
 	"simgraph/db/delivery"
 	"simgraph/db/feed"
@@ -26,7 +27,7 @@ import (
 // endpoints are GraphQL and REST on the pool, as the server opens them.
 func endpoints(pool *sqlx.DB) (http.Handler, error) {
 	log := slog.New(slog.DiscardHandler)
-	store, records := db.NewAccess(pool), usage.New(pool, nil, usage.Options{})
+	store, records := keys.New(pool), usage.New(pool, nil, usage.Options{})
 	graph := resolvers.New(resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
 		Access: store, Usage: records, Analytics: usage.NewAnalytics(records), Alerts: db.NewAlerts(pool, time.Now), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),

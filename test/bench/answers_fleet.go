@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/access"
 	"simgraph/db/usage"
 	"simgraph/domain"
 )
@@ -54,7 +55,7 @@ func (a *answers) prepareFleet(ctx context.Context) error {
 	if err := a.cpu.find(ctx, a.pool); err != nil {
 		return err
 	}
-	access := db.NewAccess(a.pool)
+	access := access.New(a.pool)
 	grant, err := access.Issue(ctx, a.scope, "reader@bench.example", 12*time.Hour)
 	if err == nil {
 		a.token = string(grant.Token)

@@ -92,12 +92,15 @@ func started(ctx context.Context, command *exec.Cmd, address string) (*program, 
 }
 
 // resident is the memory of a process in MB, 0 without /proc.
-func resident(pid int) int {
+func resident(pid int) int { return memory(pid, "VmRSS:") }
+
+// memory is a figure of the status of a process in MB, 0 without /proc.
+func memory(pid int, figure string) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}
-	_, after, _ := strings.Cut(string(text), "VmRSS:")
+	_, after, _ := strings.Cut(string(text), figure)
 	fields := strings.Fields(after)
 	if len(fields) == 0 {
 		return 0

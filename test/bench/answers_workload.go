@@ -46,7 +46,7 @@ type statement struct {
 const variantsOfOne = 200
 
 const (
-	oneSubscriber = `query($id: String!) { subscriber(physicalId: $id) {
+	oneSubscriber = `query($id: String!) { subscriber(by: {physicalId: $id}) {
   physicalId subscriberId nickname operatorName isActive connectionDate dataUsage group { groupId name } tags { name } } }`
 	hundredSubscribers = `{ subscribers(first: 100, filter: {isActive: {eq: true}}, orderBy: [{field: CONNECTION_DATE, direction: DESC}]) { nodes {
   physicalId subscriberId dataNumber imsi nickname operatorName operatorCode tariffName lineRental connectionDate isActive isBarred

@@ -67,8 +67,9 @@ func (s *feedSender) starts() []domain.UsageRecord {
 	for i := range records {
 		nas, id, imsi := s.names(i)
 		records[i] = domain.UsageRecord{
-			Source: "bench", SessionID: nas + "/" + id, StartedAt: s.began, EndedAt: s.began, Protocol: domain.RADIUSProtocol,
-			Report: &domain.SessionReport{Event: domain.SessionStarted, NAS: nas, IMSI: imsi, APN: "iot.example"},
+			Source: "bench", SessionID: nas + "/" + id, StartedAt: s.began, EndedAt: s.began, Protocol: domain.DefaultProtocol,
+			IMSI: imsi, IMSIDecides: true,
+			Report: &domain.SessionReport{Event: domain.SessionStarted, NAS: nas, APN: "iot.example"},
 		}
 	}
 	return records

@@ -21,24 +21,15 @@ type fleet struct {
 }
 
 const (
-	seedCompany = `
-WITH company AS (
-  INSERT INTO company_lookup (external_id) VALUES ('bench') RETURNING company_id
-), companies AS (
-  INSERT INTO companies (company_id, external_id, name) SELECT company_id, 'bench', 'Bench' FROM company
-)
-SELECT company_id FROM company`
-	seedCatalogue = `
-WITH operators AS (
-  INSERT INTO operators SELECT (23400 + n)::text, 'Operator ' || n FROM generate_series(1, 4) n ON CONFLICT DO NOTHING
-), tariffs AS (
-  INSERT INTO tariffs SELECT $1, 'Tariff ' || n, n * 100, 'GBP' FROM generate_series(1, 5) n
-)
-INSERT INTO groups (company_id, group_id, name) SELECT $1, n, 'Group ' || n FROM generate_series(1, 200) n`
+	seedNumber      = `INSERT INTO company_lookup (external_id) VALUES ('bench') RETURNING company_id`
+	seedCompany     = `INSERT INTO companies (company_id, external_id, name) VALUES ($1, 'bench', 'Bench')`
+	seedOperators   = `INSERT INTO operators SELECT (23400 + n)::text, 'Operator ' || n FROM generate_series(1, 4) n ON CONFLICT DO NOTHING`
+	seedTariffs     = `INSERT INTO tariffs SELECT $1::bigint, 'Tariff ' || n, n * 100, 'GBP' FROM generate_series(1, 5) n`
+	seedGroups      = `INSERT INTO groups (company_id, group_id, name) SELECT $1::bigint, n, 'Group ' || n FROM generate_series(1, 200) n`
 	seedSubscribers = `
 INSERT INTO subscribers (company_id, kind, physical_id, subscriber_id, imsi, nickname, operator_code, tariff_name, connection_date,
   expiry_date, contract_length, is_barred, is_active, group_id, subscriber_type, is_transferring, is_online)
-SELECT $1, 'cellular', '8944' || lpad(n::text, 15, '0'), '4477' || lpad(n::text, 8, '0'), '', '', (23401 + n % 4)::text, 'Tariff ' || 1 + n % 5,
+SELECT $1::bigint, 'cellular', '8944' || lpad(n::text, 15, '0'), '4477' || lpad(n::text, 8, '0'), '', '', (23401 + n % 4)::text, 'Tariff ' || 1 + n % 5,
   '2020-01-01', '2040-01-01', 12, false, true, 1 + n % 200, 'physical', false, false
 FROM generate_series(0, $2 - 1) n`
 	seedMemberships = `INSERT INTO group_memberships SELECT company_id, key, '2020-01-01', group_id FROM subscribers WHERE company_id = $1`
@@ -48,18 +39,19 @@ SELECT company_id, key, 'tag ' || key % 20 FROM subscribers WHERE company_id = $
 )
 
 func (f *fleet) seed(ctx context.Context, pool *sqlx.DB, subscribers int) error {
-	if err := pool.GetContext(ctx, &f.scope.Company, seedCompany); err != nil {
+	if err := pool.GetContext(ctx, &f.scope.Company, seedNumber); err != nil {
+		return err
+	}
+	if _, err := pool.ExecContext(ctx, seedOperators); err != nil {
 		return err
 	}
 	year, month, _ := time.Now().UTC().Date()
 	f.month.End = time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 	f.month.Start = f.month.End.AddDate(0, -1, 0)
-	for _, sql := range []string{seedCatalogue, seedMemberships, seedTags} {
+	for _, sql := range []string{seedCompany, seedTariffs, seedGroups, seedSubscribers, seedMemberships, seedTags} {
 		args := []any{f.scope.Company}
-		if sql == seedMemberships {
-			if _, err := pool.ExecContext(ctx, seedSubscribers, f.scope.Company, subscribers); err != nil {
-				return err
-			}
+		if sql == seedSubscribers {
+			args = append(args, subscribers)
 		}
 		if _, err := pool.ExecContext(ctx, sql, args...); err != nil {
 			return err
@@ -104,12 +96,12 @@ func (s *source) records(n int) []domain.UsageRecord {
 }
 
 // bulkRecords writes records straight into the ledger, in sessions of ten that
-// are spread over four weeks of the month. Rebuild adds them up.
+// are spread over some seconds from a moment on. Rebuild adds them up.
 const (
 	bulkRecords = `
 WITH r AS (
   SELECT n, md5('bulk' || n)::uuid AS identity, (hashint8(n / 10)::bigint & 2147483647) % $5 AS subscriber,
-    $2::timestamptz + (n * 7919 % 2419200) * interval '1 second' AS started_at
+    $2::timestamptz + (n * 7919 % $6) * interval '1 second' AS started_at
   FROM generate_series($3::bigint, $4::bigint - 1) n
 ), ids AS (
   INSERT INTO usage_ids SELECT $1, identity, n FROM r
@@ -122,6 +114,7 @@ FROM r JOIN subscribers s ON s.company_id = $1 AND s.physical_id = '8944' || lpa
 	bulkProtocols = `
 INSERT INTO usage_protocols SELECT $1, n, (ARRAY['TCP', 'UDP', 'ICMP', 'SCTP'])[n] FROM generate_series(1, 4) n ON CONFLICT DO NOTHING`
 	bulkSlice = 500_000
+	fourWeeks = 28 * 24 * time.Hour
 )
 
 // fill brings the ledger of the month from one size to another.
@@ -133,11 +126,8 @@ func (b *bench) fill(ctx context.Context, usage *usage.Store, from, to int) erro
 	if _, err := usage.Record(ctx, b.scope, newSource(99, b.subscribers, b.month.Start).records(1)); err != nil {
 		return err
 	}
-	for ; from < to; from += bulkSlice {
-		_, err := b.pool.ExecContext(ctx, bulkRecords, b.scope.Company, b.month.Start, from, min(from+bulkSlice, to), b.subscribers)
-		if err != nil {
-			return err
-		}
+	if err := b.bulk(ctx, from, to, b.month.Start, fourWeeks); err != nil {
+		return err
 	}
 	_, _, err := usage.Rebuild(ctx, b.scope)
 	if err == nil {
@@ -147,4 +137,15 @@ func (b *bench) fill(ctx context.Context, usage *usage.Store, from, to int) erro
 		_, err = b.pool.ExecContext(ctx, "VACUUM ANALYZE")
 	}
 	return err
+}
+
+// bulk writes records into the ledger that begin within a span.
+func (b *bench) bulk(ctx context.Context, from, to int, start time.Time, span time.Duration) error {
+	for ; from < to; from += bulkSlice {
+		_, err := b.pool.ExecContext(ctx, bulkRecords, b.scope.Company, start, from, min(from+bulkSlice, to), b.subscribers, int64(span.Seconds()))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -34,13 +34,17 @@ type options struct {
 	// stream is the number of records of one stream to the program simgraph.
 	stream   int
 	simgraph string
+	// rebuilt is the number of records whose totals are rebuilt.
+	rebuilt int
 	// packets is how many of RADIUS memory is watched over.
 	packets int
-	parts   []string
+	// messages is how many are sent to webhooks.
+	messages int
+	parts    []string
 }
 
 // parts are what a run measures.
-var parts = []string{"ingest", "singles", "alerts", "analytics", "feed", "blast", "stream", "operations"}
+var parts = []string{"ingest", "singles", "alerts", "analytics", "feed", "blast", "stream", "operations", "hostile", "rebuild", "messages"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -63,6 +67,8 @@ func perform(ctx context.Context, args []string) error {
 		return runAnswers(ctx, args)
 	case name == "soak":
 		return runSoak(ctx, args)
+	case name == "distribution":
+		return runDistribution(ctx, args)
 	case name == "ceilings" && len(args) == 2:
 		listener, err := net.Listen("tcp", args[1])
 		if err != nil {
@@ -74,7 +80,7 @@ func perform(ctx context.Context, args []string) error {
 			return err
 		}
 	case name != "" && name != "usage":
-		return fmt.Errorf("there is no %q: name answers, usage or soak", name)
+		return fmt.Errorf("there is no %q: name answers, usage, soak or distribution", name)
 	}
 	opt, err := parse(args)
 	if err != nil {
@@ -90,8 +96,10 @@ func parse(args []string) (opt options, err error) {
 	flags.DurationVar(&opt.duration, "duration", 5*time.Second, "how long each kind of ingest is measured")
 	flags.StringVar(&opt.databaseURL, "database-url", "", "an empty database; default a private server in a temporary folder")
 	flags.IntVar(&opt.stream, "stream", 10_000_000, "number of records of one stream to the server; 0 for none")
+	flags.IntVar(&opt.rebuilt, "rebuilt", 5_000_000, "number of records whose totals are rebuilt")
 	flags.StringVar(&opt.simgraph, "simgraph", "./simgraph", "the server's program")
 	flags.IntVar(&opt.packets, "packets", 1_000_000, "number of RADIUS packets over which memory is watched; 0 for none")
+	flags.IntVar(&opt.messages, "messages", 200_000, "number of messages to webhooks; 0 for none")
 	flags.StringVar(&opt.dir, "dir", "", "where the temporary folder is made")
 	only := flags.String("only", strings.Join(parts, ","), "the `parts` to measure")
 	if err := flags.Parse(args); err != nil {
@@ -138,7 +146,8 @@ func run(ctx context.Context, out io.Writer, opt options) error {
 		return err
 	}
 	steps := map[string]func(context.Context) error{
-		"ingest": b.ingest, "singles": b.singles, "alerts": b.alerts, "analytics": b.analytics, "feed": b.fed, "blast": b.blasted, "stream": b.streamed, "operations": b.operations,
+		"ingest": b.ingest, "singles": b.singles, "alerts": b.alerts, "analytics": b.analytics, "feed": b.fed, "blast": b.blasted, "stream": b.streamed, "operations": b.operations, "hostile": b.hostile, "rebuild": b.rebuild,
+		"messages": b.watched,
 	}
 	for _, part := range opt.parts {
 		if err := steps[part](ctx); err != nil {

@@ -24,10 +24,10 @@ const (
 const (
 	// bareBars are what an operation must do at least, a chunk at a time.
 	bareBars  = `UPDATE subscribers SET is_barred = $4 WHERE company_id = $1 AND key IN (SELECT key FROM subscribers WHERE company_id = $1 AND key > $2 ORDER BY key LIMIT $3) RETURNING key`
-	readOne   = `query ($id: String!) { subscriber(physicalId: $id) { nickname isBarred dataUsage group { name } tags { name } } }`
+	readOne   = `query ($id: String!) { subscriber(by: {physicalId: $id}) { nickname isBarred dataUsage group { name } tags { name } } }`
 	barAll    = `mutation ($expect: Int!) { of: startSubscriberChange(input: { all: true, change: { isBarred: true }, errorPolicy: REJECT_FAILED_ROWS, expect: $expect }) { operation { operationId } } }`
 	undoAll   = `mutation ($id: String!) { of: undoOperation(input: { operationId: $id }) { operation { operationId } } }`
-	howFarIs  = `query ($id: String!) { operation(operationId: $id) { state changed } }`
+	howFarIs  = `query ($id: String!) { operation(by: {operationId: $id}) { state changed } }`
 	readsAt   = 250 // how many reads are compared before an operation
 	pollEvery = 250 * time.Millisecond
 )

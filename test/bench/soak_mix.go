@@ -62,7 +62,7 @@ func (m *mix) graph(address, query string) *http.Request {
 }
 
 func (m *mix) one(n int64, address string) *http.Request {
-	return m.graph(address, `{subscriber(physicalId: "`+m.subscriber(n)+`") {nickname isActive group {name} tags {name}}}`)
+	return m.graph(address, `{subscriber(by: {physicalId: "`+m.subscriber(n)+`"}) {nickname isActive group {name} tags {name}}}`)
 }
 
 func (m *mix) list(_ int64, address string) *http.Request {

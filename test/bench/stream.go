@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/access"
 )
 
 // streamSamples is how often the memory is read while a stream runs.
@@ -117,6 +117,6 @@ func (b *bench) recorderToken(ctx context.Context) (string, error) {
 	if _, err := b.pool.ExecContext(ctx, reader, b.scope.Company, permissions()); err != nil {
 		return "", err
 	}
-	grant, err := db.NewAccess(b.pool).Issue(ctx, b.scope, "reader@bench.example", 12*time.Hour)
+	grant, err := access.New(b.pool).Issue(ctx, b.scope, "reader@bench.example", 12*time.Hour)
 	return string(grant.Token), err
 }

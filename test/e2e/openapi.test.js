@@ -42,7 +42,9 @@ describe('every operation of openapi.json', () => {
       await writeFile(join(folder, 'package.json'), '{"type":"module"}\n');
       await writeFile(join(folder, 'openapi.json'), JSON.stringify(contract));
       const { stdout } = await shell(folder, script, key);
-      const documented = each(({ operationId, responses }) => `${operationId} ${responses[200] ? 200 : 204}`);
+      // Records of a source come from its sender, with the secret of the source.
+      const ours = each(({ operationId, security, responses }) => security.some((one) => 'sourceBasic' in one) ? [] : [`${operationId} ${responses[200] ? 200 : 204}`]);
+      const documented = ours.flat();
       assert.deepEqual(stdout.trim().split('\n').sort(), documented.sort());
     });
   }

@@ -19,7 +19,7 @@ const keys = async () => (await graph('{ accessKeys(first: 1) { totalCount } }')
 
 /** What a page tries with the session of whoever looks at it. It returns what it could read. */
 async function attack({ base, email }) {
-  const mutation = `mutation { createAccessKey(input: {userEmail: ${JSON.stringify(email)}, lifetimeDays: 1}) { secret } }`;
+  const mutation = `mutation { createAccessKey(input: {userEmail: ${JSON.stringify(email)}, scope: {all: true}, lifetimeDays: 1}) { secret } }`;
   const body = JSON.stringify({ query: mutation });
   const tried = async (run) => run().then((value) => value, () => 'failed');
   const read = [];

@@ -108,6 +108,15 @@ inTab('a file of 20,000 lines is tried, run for those that do not fail, watched 
   await tab.getByRole('link', { name: 'Operations', exact: true }).last().click();
   await tab.getByRole('heading', { name: '4 operations' }).waitFor();
   await accessible(tab, 'operations');
+
+  await enter(tab, `#/subscribers/${id(1)}`, bearer);
+  const history = tab.getByRole('list', { name: 'What happened, the newest first' });
+  await history.getByRole('listitem').nth(1).waitFor();
+  const rows = await history.getByRole('listitem').allTextContents();
+  assert.match(rows[0], /^ChangeUndo.*nickname: .* → .*, by uploads@e2e\.example/);
+  assert.match(rows[1], /^Change.*nickname: .* → .*, by uploads@e2e\.example/);
+  assert.match(await history.getByRole('link', { name: 'Undo' }).getAttribute('href'), /^#\/operations\//);
+  await accessible(tab, 'the time line of a subscriber');
 });
 
 inTab('a file without a column of subscribers, or that is none, says so', async (tab) => {
@@ -165,6 +174,8 @@ inTab('a user is added, changed and disabled', async (tab) => {
   const dialog = tab.getByRole('dialog');
   await dialog.getByLabel('E-mail address').fill('Reader@e2e.example');
   await dialog.getByLabel('View Subscriber').check();
+  await dialog.getByText('Choose the whole company, or at least one group.').waitFor();
+  await dialog.getByLabel('The whole company').check();
   await accessible(tab, 'a new user');
   await dialog.getByRole('button', { name: 'Add' }).click();
   await tab.getByRole('button', { name: '1 permission', exact: true }).waitFor();

@@ -77,7 +77,7 @@ inTab('the focus returns from forms and dialogs to what opened them', async (tab
   assert.ok(await account.evaluate((element) => element === document.activeElement));
 });
 
-const alertsOf = async (physicalId) => (await graph('query($id: String!) { subscriber(physicalId: $id) { alerts { alert { alertId } } } }', { id: physicalId })).subscriber.alerts.map(({ alert }) => alert.alertId);
+const alertsOf = async (physicalId) => (await graph('query($id: String!) { subscriber(by: {physicalId: $id}) { alerts { alert { alertId } } } }', { id: physicalId })).subscriber.alerts.map(({ alert }) => alert.alertId);
 
 async function newAlert(subscriberId) {
   const { createAlert } = await graph('mutation($input: CreateAlertInput!) { createAlert(input: $input) { alert { alertId } } }', { input: { ruleType: 'SIM', target: subscriberId, lowerThreshold: '800000000000000', upperThreshold: '900000000000000' } });
@@ -135,4 +135,34 @@ inTab('the page about clients is one click away, and reads well without a sessio
   await tab.getByRole('heading', { level: 2, name: 'Apollo Client' }).waitFor();
   await tab.getByRole('group', { name: 'apollo.mjs' }).getByText('relayStylePagination').first().waitFor();
   await tab.getByRole('link', { name: 'Clients' }).and(tab.locator('[aria-current="page"]')).waitFor();
+});
+
+inTab('what was typed is lost by Back, a link or Escape only after a question', async (tab) => {
+  await enter(tab, '#/alerts');
+  await tab.getByRole('link', { name: 'New alert' }).click();
+  const lower = tab.getByLabel('Lower threshold');
+  await lower.fill('123 MB');
+  const question = tab.getByRole('dialog', { name: 'Discard what you typed?' });
+  for (const leave of [() => tab.goBack(), () => tab.getByRole('link', { name: 'Groups', exact: true }).click()]) {
+    await leave();
+    await question.getByRole('button', { name: 'Keep editing' }).click();
+    await question.waitFor({ state: 'detached' });
+    assert.equal(await lower.inputValue(), '123 MB');
+    assert.ok(tab.url().endsWith('#/alerts/new'));
+  }
+  await tab.getByRole('link', { name: 'Groups', exact: true }).click();
+  await question.getByRole('button', { name: 'Discard' }).click();
+  await tab.getByRole('heading', { level: 1, name: 'Groups' }).waitFor();
+
+  await tab.getByRole('button', { name: 'New group' }).click();
+  const form = tab.getByRole('dialog', { name: 'New group' });
+  await form.getByLabel('Name').fill('Typed');
+  await tab.keyboard.press('Escape');
+  await question.getByRole('button', { name: 'Keep editing' }).click();
+  assert.equal(await form.getByLabel('Name').inputValue(), 'Typed');
+  await tab.keyboard.press('Escape');
+  await question.getByRole('button', { name: 'Discard' }).click();
+  await form.waitFor({ state: 'detached' });
+  await tab.getByRole('link', { name: 'Tags', exact: true }).click();
+  await tab.getByRole('heading', { level: 1, name: 'Tags' }).waitFor();
 });

@@ -79,7 +79,7 @@ for (const colorScheme of ['light', 'dark']) {
   inTab(`a session has its address, network and device, on a phone in ${colorScheme} colours too`, async (tab) => {
     await enter(tab, '#/subscribers/89441000000000000000');
     const panel = tab.getByRole('region', { name: 'Sessions' });
-    await panel.getByText('10.98.0.7 · iot.example · 26201 Germany · EUTRAN · IMEI 35693803564380901 · ended by User-Request').waitFor();
+    await panel.getByText('10.98.0.7 · iot.example · 26201 Germany · EUTRAN · IMEI 35693803564380901 · pgw-berlin · ended by User-Request').waitFor();
     await panel.getByText(/^1\.50?\sMB$/).waitFor();
     await accessible(tab, 'a subscriber with sessions');
     assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), 390);

@@ -94,7 +94,7 @@ inTab('the provider is asked about the session, which ends with the claim', asyn
   people.mia = { groups: ['others'] };
   await until(async () => (await status(tab)) === 401, 'the session ends');
   await tab.goto(`${base}/#/subscribers`);
-  await tab.getByText('The session has ended. Sign in again to go on.').or(tab.getByRole('heading', { name: 'Sign in to your fleet' })).first().waitFor();
+  await tab.getByRole('dialog', { name: 'The session has ended' }).or(tab.getByRole('heading', { name: 'Sign in to your fleet' })).first().waitFor();
 }, atProvider);
 
 inTab('a session ends when the provider does not know the person any more', async (tab) => {

@@ -194,7 +194,7 @@ inTab('a row shows four tags and how many others there are, and the file has all
   };
   await each('mutation($input: AttachTagInput!) { attachTag(input: $input) { attached } }');
   try {
-    const { tags } = (await graph('query($id: String!) { subscriber(physicalId: $id) { tags(limit: 100) { name } } }', { id: physicalId })).subscriber;
+    const { tags } = (await graph('query($id: String!) { subscriber(by: {physicalId: $id}) { tags(limit: 100) { name } } }', { id: physicalId })).subscriber;
     await enter(tab, `#/subscribers?columns=tags&where=physicalId.eq.${physicalId}`);
     await rows(tab).first().getByText(`+${tags.length - 4}`, { exact: true }).waitFor();
     assert.equal(await rows(tab).first().locator('.badge').count(), 4);
@@ -290,7 +290,7 @@ inTab('the list fits on a phone', async (tab) => {
 inTab('a subscriber is barred from its page, and unbarred by undo', async (tab) => {
   const { subscribers } = await graph('{ subscribers(first: 1, filter: { isBarred: { eq: false }, isActive: { eq: true } }, orderBy: [{ field: PHYSICAL_ID, direction: ASC }]) { nodes { physicalId } } }');
   const [{ physicalId }] = subscribers.nodes;
-  const isBarred = async () => (await graph('query($physicalId: String!) { subscriber(physicalId: $physicalId) { isBarred } }', { physicalId })).subscriber.isBarred;
+  const isBarred = async () => (await graph('query($physicalId: String!) { subscriber(by: {physicalId: $physicalId}) { isBarred } }', { physicalId })).subscriber.isBarred;
   await enter(tab, `#/subscribers/${physicalId}`);
   await tab.getByRole('button', { name: 'Change …' }).click();
   const dialog = tab.getByRole('dialog');

@@ -37,6 +37,8 @@ inTab('a webhook is added, tested, disabled, gets a new secret, and its messages
   await dialog.getByText('Write where requests go.').waitFor();
   await dialog.getByLabel('Address').fill(url);
   await dialog.getByLabel('An operation finished').check();
+  await dialog.getByText('Choose every such event, or something below.').waitFor();
+  await dialog.getByLabel('Every such event').check();
   await accessible(tab, 'a new webhook');
   await dialog.getByRole('button', { name: 'Add the webhook' }).click();
   const secretOf = async () => {

@@ -12,7 +12,7 @@ export const modules = join(here, 'clients/node_modules');
 /** An access key of the caller, as the variables of the environment that programs read. */
 export async function accessKey() {
   const { viewer } = await graph('{ viewer { email } }');
-  const { createAccessKey } = await graph('mutation($input: CreateAccessKeyInput!) { createAccessKey(input: $input) { secret accessKey { accessKeyId } } }', { input: { userEmail: viewer.email, lifetimeDays: 1 } });
+  const { createAccessKey } = await graph('mutation($input: CreateAccessKeyInput!) { createAccessKey(input: $input) { secret accessKey { accessKeyId } } }', { input: { userEmail: viewer.email, scope: { all: true }, lifetimeDays: 1 } });
   return { SIMGRAPH_KEY: createAccessKey.accessKey.accessKeyId, SIMGRAPH_SECRET: createAccessKey.secret };
 }
 

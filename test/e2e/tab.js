@@ -106,9 +106,18 @@ export const failOperation = (tab, name) =>
 export async function scrollToRow(tab, list, row) {
   for (let i = 0; !(await tab.locator(`tr[aria-rowindex="${row + 1}"]`).count()); i++) {
     assert.ok(i < 200, `row ${row} does not come`);
-    await list.evaluate((element, top) => element.scrollTo(0, top), row * 45 - 200);
+    await list.evaluate((element, top) => element.scrollTo(0, top), row * 36 - 200);
     await tab.waitForTimeout(50);
   }
+}
+
+/** Counts the clicks of a job from here on, and returns what gives their number. The page must not be loaded anew. */
+export async function countClicks(tab) {
+  await tab.evaluate(() => {
+    globalThis.clicks = 0;
+    addEventListener('pointerdown', () => { globalThis.clicks++; }, true);
+  });
+  return () => tab.evaluate(() => globalThis.clicks);
 }
 
 /** What has the focus, in words. */

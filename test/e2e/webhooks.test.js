@@ -43,7 +43,7 @@ const libraries = {
 
 async function hook(name, format, eventTypes = ['ALERT_FIRED']) {
   const { createWebhook } = await graph('mutation ($input: CreateWebhookInput!) { createWebhook(input: $input) { secret webhook { webhookId } } }', {
-    input: { name, url: `${url}/${format.toLowerCase()}`, format, eventTypes },
+    input: { name, url: `${url}/${format.toLowerCase()}`, format, eventTypes, scope: { all: true } },
   });
   return { secret: createWebhook.secret, webhookId: createWebhook.webhook.webhookId, path: `/${format.toLowerCase()}` };
 }

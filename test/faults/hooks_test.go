@@ -129,7 +129,7 @@ func newHooking(t *testing.T) *hooking {
 	x.pool = open(t, url)
 	for name := range failures {
 		var made any
-		x.graph(fmt.Sprintf(`mutation {createWebhook(input: {name: %q, url: %q, eventTypes: [SUBSCRIBER_CHANGED]}) {webhook {webhookId}}}`, name, x.hooked.url+"/"+name), &made)
+		x.graph(fmt.Sprintf(`mutation {createWebhook(input: {name: %q, url: %q, eventTypes: [SUBSCRIBER_CHANGED], scope: {all: true}}) {webhook {webhookId}}}`, name, x.hooked.url+"/"+name), &made)
 	}
 	return x
 }

@@ -3,6 +3,7 @@
 package faults_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -71,7 +72,7 @@ func TestKilledBackupsAndRestoresLeaveNothing(t *testing.T) {
 		eventually(t, "the session of "+client+" has ended", func() bool { return count() == 0 })
 	}
 	for range 3 {
-		killed("pg_dump", `LOCK TABLE subscribers IN ACCESS EXCLUSIVE MODE`, "backup", file)
+		killed("pg_dump", `LOCK TABLE subscribers IN ACCESS EXCLUSIVE MODE`, "backup", "--force", file)
 		entries, err := os.ReadDir(dir)
 		after, _ := os.ReadFile(file)
 		if err != nil || len(entries) != 1 || string(after) != string(before) {
@@ -124,11 +125,29 @@ func TestSIGTERMWhileStartingIsNoFailure(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// Before that the program does not handle signals yet.
-		time.Sleep(time.Duration(60+rand.IntN(most)) * time.Millisecond)
+		awaitFirstConnection(t, cmd.Process.Pid)
+		time.Sleep(time.Duration(rand.IntN(most)) * time.Millisecond)
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("%v: %v: %s", args, err, stderr)
 		}
 	}
+}
+
+// awaitFirstConnection waits until the program opens a connection or a listener: it
+// handles signals by then, however busy the machine is.
+func awaitFirstConnection(t *testing.T, pid int) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		files, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if to, err := os.Readlink(file); err == nil && strings.HasPrefix(to, "socket:") {
+				return
+			}
+		}
+	}
+	t.Fatal("the program opens no connection")
 }

@@ -147,7 +147,7 @@ func TestAnUndoneFileLeavesTheExportAsItWas(t *testing.T) {
 			}
 		}
 	}
-	query := fmt.Sprintf(`{ operation(operationId: %q) { results(first: 100, outcome: SKIPPED) { nodes { physicalId message } } } }`, undone.Undo.Operation.OperationID)
+	query := fmt.Sprintf(`{ operation(by: {operationId: %q}) { results(first: 100, filter: {outcome: {eq: SKIPPED}}) { nodes { physicalId message } } } }`, undone.Undo.Operation.OperationID)
 	if c.graph(t.Context(), query, nil, &listed) != done {
 		t.Fatal(c.wrong)
 	}

@@ -31,11 +31,15 @@ const (
 	proxySecret = "nas-secret"
 )
 
-// impatient makes a simgraph look for conditions that are due many times a second: its
-// clock runs through minutes as fast.
+// impatient makes a simgraph look for conditions that are due, and note that it listens, many
+// times a second: its clock runs through minutes as fast. A step of that is no pause.
 func impatient(path, text string) string {
-	if path == "internal/command/upkeep.go" {
-		return strings.Replace(text, "evaluateEvery = 5 * time.Second", "evaluateEvery = 100 * time.Millisecond", 1)
+	switch path {
+	case "internal/command/upkeep.go":
+		text = strings.Replace(text, "evaluateEvery = 5 * time.Second", "evaluateEvery = 100 * time.Millisecond", 1)
+		return strings.Replace(text, "sweepEvery = 20 * time.Second", "sweepEvery = 100 * time.Millisecond", 1)
+	case "db/usage/listening.go":
+		return strings.Replace(text, "listeningPause = time.Minute", "listeningPause = 6 * time.Minute", 1)
 	}
 	return text
 }

@@ -69,7 +69,7 @@ func (f *fedNode) shown(physicalID string) (state networkState, texts string) {
 		}
 	}
 	f.graph(fmt.Sprintf(`{
-  subscriber(physicalId: %q) {networkState {isOnline isTransferring} lastSeen sessions {nodes {cause}}}
+  subscriber(by: {physicalId: %q}) {networkState {isOnline isTransferring} lastSeen sessions {nodes {cause}}}
   online: subscribers(filter: {networkState: {isOnline: {eq: true}}, physicalId: {eq: %[1]q}}) {nodes {physicalId}}
   last: subscribers(orderBy: [{field: NETWORK_STATE_IS_ONLINE, direction: DESC}, {field: NETWORK_STATE_IS_TRANSFERRING, direction: DESC}], first: 1, filter: {physicalId: {eq: %[1]q}}) {nodes {physicalId}}
   company {fleet {online transferring}}}`, physicalID), &data)

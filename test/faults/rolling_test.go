@@ -74,7 +74,7 @@ func (f *traffic) send(method, path, body string) []byte {
 }
 
 func (f *traffic) query(_, i int) {
-	if f.send("POST", "/graphql", document(fmt.Sprintf(`{subscriber(physicalId: "%s") {nickname group {name} tags {name}}}`, f.fleet[i%len(f.fleet)]))) != nil {
+	if f.send("POST", "/graphql", document(fmt.Sprintf(`{subscriber(by: {physicalId: "%s"}) {nickname group {name} tags {name}}}`, f.fleet[i%len(f.fleet)]))) != nil {
 		f.queries.Add(1)
 	}
 }

@@ -40,7 +40,7 @@ func (n *node) watching() (stop func() *bystander) {
 		defer close(done)
 		for ctx.Err() == nil {
 			began := time.Now()
-			got, err := n.roundTrip(own, n.url(""), "POST", "/graphql", document(`{subscriber(physicalId: "`+subscriber+`") {nickname}}`))
+			got, err := n.roundTrip(own, n.url(""), "POST", "/graphql", document(`{subscriber(by: {physicalId: "`+subscriber+`"}) {nickname}}`))
 			b.note(time.Since(began), got, err)
 			time.Sleep(5 * time.Millisecond)
 		}

@@ -139,7 +139,8 @@ func (x *trial) report(fault string, found, fired int) {
 	x.load.mu.Lock()
 	defer x.load.mu.Unlock()
 	mails, copies := x.box.mails()
-	x.t.Logf("| %s | %d | %d | %d | %d | %d + %d | %s | %.1f s |", fault, len(x.load.records), len(x.load.acked), found,
+	test, _, _ := strings.Cut(x.t.Name(), "/")
+	x.t.Logf("| %s (`%s`) | %d | %d | %d | %d | %d + %d | %s | %.1f s |", fault, test, len(x.load.records), len(x.load.acked), found,
 		fired, mails, copies, x.load.failures(), x.again.Seconds())
 }
 

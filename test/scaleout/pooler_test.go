@@ -6,20 +6,26 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
+	"simgraph/internal/command"
+	"simgraph/internal/doctor"
 )
 
 // poolSize is how few connections the pooler has, so that requests share them.
@@ -27,7 +33,11 @@ const poolSize = 2
 
 // pgbouncer runs PgBouncer by transaction before the database at the address,
 // with the settings of docs/operations.md, and returns its own address.
-func pgbouncer(t *testing.T, direct string) string {
+func pgbouncer(t *testing.T, direct string) string { return pgbouncerWith(t, direct, "") }
+
+// pgbouncerWith is pgbouncer that takes more parameters at the start of a session, and
+// drops them.
+func pgbouncerWith(t *testing.T, direct, ignored string) string {
 	t.Helper()
 	program := pgbouncerProgram(t)
 	at, err := url.Parse(direct)
@@ -42,14 +52,14 @@ func pgbouncer(t *testing.T, direct string) string {
 %[1]s = host=%[2]s port=%[3]s dbname=%[1]s connect_query='SET statement_timeout = 30000; SET lock_timeout = 15000; SET idle_in_transaction_session_timeout = 7500'
 [pgbouncer]
 pool_mode = transaction
-ignore_startup_parameters = extra_float_digits
+ignore_startup_parameters = extra_float_digits%[6]s
 default_pool_size = %[4]d
 max_client_conn = 100
 unix_socket_dir = %[5]s
 listen_port = 6432
 auth_type = plain
 auth_file = %[5]s/users
-`, name, at.Query().Get("host"), at.Query().Get("port"), poolSize, dir))
+`, name, at.Query().Get("host"), at.Query().Get("port"), poolSize, dir, ignored))
 	cmd := exec.Command(program, filepath.Join(dir, "ini"))
 	cmd.Stderr, cmd.Stdout = t.Output(), t.Output()
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -169,7 +179,7 @@ func TestTheWholeServiceRunsBehindAPooler(t *testing.T) {
 	for !strings.Contains(s.await(fired), fmt.Sprint(threshold)) {
 		continue // one of the demo's own
 	}
-	sent := regexp.MustCompile(fmt.Sprintf(`"threshold":"?%d"?,"deliveries":\[\{"state":"SENT"`, threshold))
+	sent := regexp.MustCompile(fmt.Sprintf(`"threshold":"?%d"?,"deliveries":\[\{"state":"DELIVERED"`, threshold))
 	eventually(t, "the mail of the alert is sent", func() bool {
 		return sent.Match(s.must(document(`{ alertLog(first: 20) { nodes { threshold deliveries { state } } } }`, nil)).body)
 	})
@@ -185,6 +195,61 @@ func TestTheWholeServiceRunsBehindAPooler(t *testing.T) {
 	if backends != poolSize {
 		t.Errorf("the requests had %d connections, not the %d of the pooler", backends, poolSize)
 	}
+}
+
+// A pooler that nobody announced would lose locks, events and timeouts: the server and
+// the other commands refuse it in one line, also where the pooler takes all parameters, and
+// the doctor names the flag.
+func TestAPoolerWithoutTheFlagIsRefused(t *testing.T) {
+	t.Parallel()
+	direct := dbtest.URL(t)
+	for name, ignored := range map[string]string{"refuses parameters": "", "drops parameters": ",statement_timeout,lock_timeout,idle_in_transaction_session_timeout"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pooled := pgbouncerWith(t, direct, ignored)
+			for _, flags := range [][]string{{"--database-url", pooled}, {"--database-url", pooled, "--pooler", "--direct-url", pooled}} {
+				env, run := prepare(t, flags...)
+				for what, err := range map[string]error{"serve": run(t.Context()), "command": opened(t, env)} {
+					if err == nil || !strings.Contains(err.Error(), "use --pooler with --direct-url") || strings.Contains(command.OneLine(err), ";  ") {
+						t.Errorf("%s %v: %v", what, flags[2:], err)
+					}
+				}
+			}
+			found := doctor.Examine(t.Context(), &doctor.Deployment{URL: pooled, DataDir: t.TempDir()})
+			last := found[len(found)-1]
+			if last.Check != "pooler" || last.State != doctor.Wrong || !strings.Contains(last.Do, "--pooler") {
+				t.Errorf("the doctor found %+v", last)
+			}
+			found = doctor.Examine(t.Context(), &doctor.Deployment{URL: pooled, Direct: direct, Pooler: true, DataDir: t.TempDir()})
+			if i := slices.IndexFunc(found, func(of doctor.Finding) bool {
+				return of.Check == "pooler" || of.Check == "database" && of.State != doctor.OK
+			}); i >= 0 {
+				t.Errorf("with the flag the doctor found %+v", found[i])
+			}
+		})
+	}
+}
+
+// prepare returns a service that was not started.
+func prepare(t *testing.T, flags ...string) (*command.Env, func(context.Context) error) {
+	t.Helper()
+	line := commandLine{}
+	parser := kong.Must(&line, kong.DefaultEnvars("SIMGRAPH_TEST"), kong.Vars{"dataDir": t.TempDir()})
+	if _, err := parser.Parse(append([]string{"serve", "--addr", "127.0.0.1:0"}, flags...)); err != nil {
+		t.Fatal(err)
+	}
+	env := &command.Env{Database: line.Database, Stdout: t.Output(), Stderr: t.Output(), Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	return env, func(ctx context.Context) error { return line.Serve.Run(ctx, env) }
+}
+
+// opened is the error of a command that works on the database.
+func opened(t *testing.T, env *command.Env) error {
+	t.Helper()
+	_, done, err := env.Open(t.Context(), "test")
+	if err == nil {
+		done()
+	}
+	return err
 }
 
 // behindPooler counts the server's connections of the pooler.

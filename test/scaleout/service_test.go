@@ -22,6 +22,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	"simgraph/db/access"
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -128,7 +129,7 @@ func open(t *testing.T, url string, options pg.Options) *sqlx.DB {
 // tokenOf returns a token of another user of the demo company.
 func (s *service) tokenOf(email string) string {
 	s.t.Helper()
-	access := db.NewAccess(s.direct)
+	access := access.New(s.direct)
 	company, _, err := access.FindUser(s.t.Context(), email)
 	if err != nil {
 		s.t.Fatal(err)
@@ -173,15 +174,15 @@ func (s *service) send(r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	for name, values := range r.header {
-		req.Header[name] = values
-	}
 	if r.token == "" {
 		r.token = s.token
 	}
 	req.Header.Set("Authorization", "Bearer "+r.token)
 	if r.body != nil {
 		req.Header.Set("Content-Type", kind)
+	}
+	for name, values := range r.header {
+		req.Header[name] = values
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -65,7 +65,7 @@ func (r *replicated) reads(server replica.Server) float64 {
 }
 
 const (
-	readNickname  = `query Read($id: String!) { subscriber(physicalId: $id) { nickname } }`
+	readNickname  = `query Read($id: String!) { subscriber(by: {physicalId: $id}) { nickname } }`
 	writeNickname = `mutation Write($id: String!, $to: String!) { editSubscriber(input: {physicalId: $id, nickname: $to}) { subscriber { nickname } } }`
 )
 
@@ -352,7 +352,7 @@ AND relname NOT IN ('access_tokens', 'access_keys', 'users', 'user_groups', 'gro
 // everyQuery has most root fields, and what is below them.
 const everyQuery = `query Every($id: String!) {
   viewer { email company { name fleet { total } } }
-  subscriber(physicalId: $id) { nickname dataUsage group { name } tags { name } usage { totals { mobileOriginated } } }
+  subscriber(by: {physicalId: $id}) { nickname dataUsage group { name } tags { name } usage { totals { mobileOriginated } } }
   subscribers(first: 5, filter: {}) { nodes { physicalId operator { name } } totalCount }
   groups(first: 5) { nodes { name numberOfUsers usage { totals { mobileOriginated } } subscribers(first: 2) { nodes { physicalId } } } }
   tags(first: 5) { nodes { name usage { totals { mobileOriginated } } subscribers(first: 2) { nodes { physicalId } } } }

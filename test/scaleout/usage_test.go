@@ -16,7 +16,7 @@ func record(physicalID, id string, bytes int64) string {
 // dataUsage is what a subscriber has used in the current billing period.
 func (s *service) dataUsage(physicalID string) int64 {
 	s.t.Helper()
-	got := s.must(document(`query Used($id: String!) { subscriber(physicalId: $id) { dataUsage } }`, map[string]any{"id": physicalID}))
+	got := s.must(document(`query Used($id: String!) { subscriber(by: {physicalId: $id}) { dataUsage } }`, map[string]any{"id": physicalID}))
 	var read struct {
 		Data struct {
 			Subscriber struct {

@@ -15,7 +15,7 @@ const makeUser = `mutation ($input: CreateUserInput!) { createUser(input: $input
 // makeUser has the company's administrator make a user, and returns the answer.
 func (w *world) makeUser(t *testing.T, administrator, email string) string {
 	t.Helper()
-	return string(w.query(t, w.tokens[administrator], makeUser, map[string]any{"input": map[string]any{"email": email, "permissions": []string{"VIEW_SUBSCRIBER"}}}).body)
+	return string(w.query(t, w.tokens[administrator], makeUser, map[string]any{"input": map[string]any{"email": email, "permissions": []string{"VIEW_SUBSCRIBER"}, "scope": map[string]any{"all": true}}}).body)
 }
 
 func TestAnAddressInUseElsewhereIsAnsweredAsOneThatIsNew(t *testing.T) {
@@ -58,7 +58,7 @@ func TestUsersOfOneAddressInTwoCompaniesAreTwo(t *testing.T) {
 			t.Fatalf("%+v, %v", caller, err)
 		}
 	}
-	w.query(t, w.tokens["rvl-admin@rival.example"], `mutation { editUser(input: {userEmail: "`+email+`", disabled: true}) { user { email } } }`, nil)
+	w.query(t, w.tokens["rvl-admin@rival.example"], `mutation { editUser(input: {userEmail: "`+email+`", isDisabled: true}) { user { email } } }`, nil)
 	if _, err := w.access.Authenticate(t.Context(), tokens[rival.Company]); err == nil {
 		t.Error("the user of rival is not disabled")
 	}

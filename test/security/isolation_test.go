@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -238,8 +237,10 @@ func TestForeignCursorsLeadNowhere(t *testing.T) {
 		}
 		for _, s := range w.below() {
 			root, _, _ := w.call(s.root, nil, "")
-			root = strings.NewReplacer("$groupId", strconv.Itoa(own.group), "$name", strconv.Quote(own.tag()), "$physicalId", strconv.Quote(own.physicalID(1)),
-				"$operationId", asJSON(w.victim(t, own)[operationID])).Replace(root)
+			root = strings.ReplaceAll(root, "$by", map[string]string{
+				"group": fmt.Sprintf("{groupId: %d}", own.group), "tag": fmt.Sprintf("{name: %q}", own.tag()), "subscriber": fmt.Sprintf("{physicalId: %q}", own.physicalID(1)),
+				"operation": fmt.Sprintf("{operationId: %s}", asJSON(w.victim(t, own)[operationID])),
+			}[s.root.Name])
 			w.useCursors(t, name+" "+s.root.Name+"."+s.field.Name, a, s.field, root+" {%s}")
 		}
 	}

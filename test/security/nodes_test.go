@@ -95,11 +95,16 @@ func (w *world) shown(typeName string, permissions []domain.Permission) bool {
 	for len(next) > 0 {
 		def := w.schema.Types[next[0]]
 		next = next[1:]
-		if seen[def.Name] || def.Kind != ast.Object {
+		if seen[def.Name] || !def.IsCompositeType() {
 			continue
 		}
 		if seen[def.Name] = true; def.Name == typeName {
 			return true
+		}
+		if def.IsAbstractType() && def.Name != "Node" {
+			for _, possible := range w.schema.GetPossibleTypes(def) {
+				next = append(next, possible.Name)
+			}
 		}
 		for _, field := range visibleFields(def) {
 			if may(field) {

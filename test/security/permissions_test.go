@@ -23,7 +23,7 @@ func (w *world) tokenWithout(t *testing.T, lacking domain.Permission) string {
 // tokenOf returns a token of the administrator that has the permissions alone.
 func (w *world) tokenOf(t *testing.T, scopes []domain.Permission) string {
 	t.Helper()
-	key, secret, err := w.access.CreateKey(t.Context(), domain.Whole(w.company(t, own.company)), "own-admin@acme.example", scopes, time.Hour)
+	key, secret, err := w.access.CreateKey(t.Context(), domain.Whole(w.company(t, own.company)), domain.KeySpec{Email: "own-admin@acme.example", Scopes: scopes, Lifetime: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,6 +81,9 @@ func (w *world) needed(owner, name string, of *ast.Type, hasDefault bool, v valu
 		return nil, false
 	}
 	def := w.schema.Types[of.Name()]
+	if sample, ok := samples[owner+"."+name]; ok && def.Kind == ast.InputObject {
+		return sample, true
+	}
 	var value any
 	if def.Kind == ast.InputObject {
 		fields := map[string]any{}
@@ -129,7 +132,7 @@ func (w *world) leaves(t *testing.T, owner string, path []string, of *ast.Type, 
 		if slices.Contains([]string{"and", "or", "not"}, field.Name) {
 			continue
 		}
-		below := append(slices.Clip(path), field.Name)
+		below := append(into(path, def), field.Name)
 		name := field.Name
 		if dotted != "" {
 			name = dotted + "." + field.Name
@@ -144,6 +147,9 @@ func (w *world) leaves(t *testing.T, owner string, path []string, of *ast.Type, 
 
 func (w *world) comparison(t *testing.T, owner string, path []string, of *ast.Type, dotted string) []leaf {
 	t.Helper()
+	if _, own := attributes[owner+"."+dotted]; own {
+		dotted = owner + "." + dotted
+	}
 	value, known := attributes[dotted]
 	switch {
 	case !known:
@@ -167,13 +173,28 @@ func (w *world) leavesOf(t *testing.T, field *ast.FieldDefinition) []leaf {
 	return all
 }
 
+// alone is a step into an input of which exactly one field counts: what stands there goes.
+const alone = "alone"
+
+// into is the path into an input.
+func into(path []string, def *ast.Definition) []string {
+	if def.Directives.ForName("oneOf") == nil {
+		return slices.Clip(path)
+	}
+	return append(slices.Clip(path), alone)
+}
+
 // with returns the variables with the leaf set; a list holds it alone.
 func with(variables map[string]any, path []string, value any, isList bool) map[string]any {
+	if path[0] == alone {
+		return with(nil, path[1:], value, isList)
+	}
 	changed := map[string]any{}
 	for name, old := range variables {
 		changed[name] = old
 	}
 	if len(path) == 1 {
+		delete(changed, "all") // stands for what is named now
 		changed[path[0]] = value
 		if isList {
 			changed[path[0]] = []any{value}

@@ -309,7 +309,7 @@ func TestSessionsByProvidersStayInTheirCompanies(t *testing.T) {
 	if err != nil || len(found) != 1 || found[0].Email != "a@acme.example" || found[0].Way != "one" {
 		t.Fatalf("%v, %v", found, err)
 	}
-	r := fromPage(http.MethodPost, "/graphql", fmt.Sprintf(`{"query":"{ subscriber(physicalId: \"%s\") { nickname } }"}`, rivals.physicalID(3)))
+	r := fromPage(http.MethodPost, "/graphql", fmt.Sprintf(`{"query":"{ subscriber(by: {physicalId: \"%s\"}) { nickname } }"}`, rivals.physicalID(3)))
 	for _, cookie := range first.cookies {
 		r.AddCookie(cookie)
 	}
@@ -648,7 +648,7 @@ func TestKeysDoNotSignInWhereOnlyProvidersDo(t *testing.T) {
 	t.Parallel()
 	p := issuertest.New(t)
 	w := newWorld(t, provide(t, "acme", p, nil), func(cfg *signin.Config) { cfg.Only = true })
-	key, secret, err := w.access.CreateKey(t.Context(), domain.Whole(w.company(t, "acme")), "own-admin@acme.example", nil, time.Hour)
+	key, secret, err := w.access.CreateKey(t.Context(), domain.Whole(w.company(t, "acme")), domain.KeySpec{Email: "own-admin@acme.example", Scopes: nil, Lifetime: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,8 @@ type graphError struct {
 	Message    string `json:"message"`
 	Path       []any  `json:"path"`
 	Extensions struct {
-		Code string `json:"code"`
+		Code  string `json:"code"`
+		Field string `json:"field"`
 	} `json:"extensions"`
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lib/pq"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/db"
@@ -17,6 +18,7 @@ import (
 	conditions "simgraph/domain/condition"
 	"simgraph/domain/query"
 	silences "simgraph/domain/silence"
+	"simgraph/graph/lists"
 )
 
 // kind is what an argument, a field of an input or a parameter identifies.
@@ -37,12 +39,15 @@ const (
 	accessKeyID kind = "accessKeyId"
 	userEmail   kind = "userEmail"
 	newEmail    kind = "email"
-	tagName     kind = "tagName"
-	target      kind = "target"
-	nodeID      kind = "node"
-	sourceName  kind = "source"
-	recordID    kind = "recordId"
-	tariffName  kind = "tariffName"
+	// imsi and msisdn are how the network names a subscriber.
+	imsi       kind = "imsi"
+	msisdn     kind = "msisdn"
+	tagName    kind = "tagName"
+	target     kind = "target"
+	nodeID     kind = "node"
+	sourceName kind = "source"
+	recordID   kind = "recordId"
+	tariffName kind = "tariffName"
 	// unused are a group and a tariff that nothing names.
 	unusedGroup  kind = "unusedGroup"
 	unusedTariff kind = "unusedTariff"
@@ -59,6 +64,12 @@ const (
 	// commandID is a command that waits, providerURL the address of a provider.
 	commandID   kind = "commandId"
 	providerURL kind = "providerUrl"
+	// senderName is a source, pausedSender one that is paused; profileName is a profile,
+	// spareProfile one that no source has.
+	senderName   kind = "senderName"
+	pausedSender kind = "pausedSender"
+	profileName  kind = "profileName"
+	spareProfile kind = "spareProfile"
 	// operationID is an operation; activeOperation one that runs, doneOperation one
 	// that can be undone.
 	operationID     kind = "operationId"
@@ -80,49 +91,64 @@ var leaves = map[string]kind{
 	"/alerts/{id}.id": alertID, "/alerts/recipients/{id}.id": recipientID,
 
 	"nickname": harmless, "EditGroupInput.name": harmless, "/subscriber-groups/{subscriberGroupId}.name": harmless,
-	"ruleType": harmless, "lowerThreshold": harmless, "upperThreshold": harmless, "lifetimeDays": harmless, "scopes": harmless,
+	"CreateAccessKeyInput.name": harmless, "EditAccessKeyInput.name": harmless, "purpose": harmless, "oldEndsAt": harmless,
+	"ruleType": harmless, "lowerThreshold": harmless, "upperThreshold": harmless, "lifetimeDays": harmless,
 
 	// What a new record is called is no identifier yet, and operators are shared by all companies.
 	"CreateSubscriberInput.physicalId": harmless, "CreateGroupInput.groupId": harmless, "CreateTariffInput.name": harmless, "operatorCode": harmless,
-	"tariffName": tariffName, "EditTariffInput.name": tariffName, "RemoveTariffInput.name": unusedTariff, "RemoveGroupInput.groupId": unusedGroup, "groups": groupID,
+	"tariffName": tariffName, "EditTariffInput.name": tariffName, "DeleteTariffInput.name": unusedTariff, "DeleteGroupInput.groupId": unusedGroup,
 	"MoveSubscriberInput.groupId": unusedGroup,
-	"CreateGroupInput.name":       harmless, "EditGroupInventoryInput.name": harmless, "subscriberId": harmless, "dataNumber": harmless, "imsi": harmless,
+	"CreateGroupInput.name":       harmless, "EditGroupInventoryInput.name": harmless, "subscriberId": harmless, "dataNumber": harmless, "imsi": harmless, "fixedIpAddress": harmless,
 	"contractLength": harmless, "connectionDate": harmless, "expiryDate": harmless, "terminateDate": harmless, "isBarred": harmless, "isActive": harmless,
-	"eid": harmless, "smdpProvider": harmless, "isEnabledOnParent": harmless, "hideTariffDetails": harmless, "lineRental": harmless, "currency": harmless,
-	"kind": harmless, "subscriberType": harmless, "EditUserInput.userEmail": spareUser,
-	"permissions": harmless, "disabled": harmless,
+	"eid": harmless, "smdpProvider": harmless, "isEnabledOnParent": harmless, "isTariffHidden": harmless, "lineRental": harmless, "currency": harmless,
+	"TagKey.name": tagName, "SourceKey.name": senderName, "sourceProfile.name": profileName, "SourceProfileChoice.name": profileName, "OperatorKey.code": harmless, "TariffKey.name": tariffName,
+	"UserKey.email": userEmail,
+	"kind":          harmless, "subscriberType": harmless, "EditUserInput.userEmail": spareUser,
+	"permissions": harmless, "isDisabled": harmless,
 
 	"EditConditionAlertInput.alertId": conditionID, "explainConditionAlert.alertId": conditionID, "DeleteConditionAlertInput.alertId": conditionID,
-	"silentHours": harmless, "days": harmless, "channel": harmless, "sessionsPerHour": harmless, "forecastBytes": harmless, "changesOf": harmless,
+	"silentHours": harmless, "sourceSilentMinutes": harmless, "days": harmless, "channel": harmless, "sessionsPerHour": harmless, "forecastBytes": harmless, "changesOf": harmless,
 	"silenceId": silenceID, "startsAt": harmless, "endsAt": harmless, "weekday": harmless, "from": harmless, "until": harmless, "ended": harmless,
 	"webhookId": webhookID, "EnableWebhookInput.webhookId": disabledHook, "deliveryId": deliveryID, "alertIds": alertID, "groupIds": groupID, "tagNames": harmless,
 	"CreateWebhookInput.name": harmless, "EditWebhookInput.name": harmless, "url": harmless, "since": harmless,
 	"format": harmless, "eventTypes": harmless, "state": harmless,
-	"commandId": commandID, "RemoveCommandProviderInput.url": providerURL, "rotateSecret": harmless, "reason": harmless,
+	"commandId": commandID, "DeleteCommandProviderInput.url": providerURL, "rotateSecret": harmless, "reason": harmless,
 	"operationId": operationID, "CancelOperationInput.operationId": activeOperation, "UndoOperationInput.operationId": doneOperation,
 	"addTags": harmless, "removeTags": harmless, "nicknamePattern": harmless, "validateOnly": harmless, "all": harmless, "expect": harmless, "digest": harmless,
 	"errorPolicy": harmless, "outcome": harmless,
 
+	"sourceName": senderName, "ResumeSourceInput.sourceName": pausedSender, "profileName": profileName, "DeleteSourceProfileInput.profileName": spareProfile,
+	"CreateSourceInput.name": harmless, "SourceProfileInput.name": harmless, "signatureHeader": harmless, "sample": harmless, "expression": harmless,
+	"description": harmless, "records": harmless, "authentication": harmless, "unit": harmless, "delimiter": harmless, "skip": harmless, "dateFormats": harmless,
+
 	"source": sourceName, "recordId": recordID, "sessionId": sessionID, "sequence": harmless, "startedAt": harmless, "endedAt": harmless,
 	"mobileOriginated": harmless, "mobileTerminated": harmless, "protocol": harmless, "ipAddress": harmless, "counters": harmless,
+	"UsageRecordInput.imsi": imsi, "msisdn": msisdn, "UsageRecordInput.subscriberId": msisdn,
+	"event": harmless, "cause": harmless, "apn": harmless, "ratType": harmless, "imei": harmless, "visitedNetwork": harmless, "nas": harmless,
 }
 
 // given are optional leaves without which a field makes no sense.
 var given = map[string]bool{"explainAlert.groupId": true, "explainConditionAlert.groupId": true, "CreateAlertInput.target": true, "CreateConditionAlertInput.target": true, "ConditionInput.sessionsPerHour": true, "EditAlertInput.upperThreshold": true, "/alerts.target": true,
 	"StartSubscriberChangeInput.physicalIds": true, "StartSubscriberChangeInput.change": true, "SubscriberChange.removeTags": true,
-	"MoveSubscriberInput.groupId": true, "EditSubscriberInventoryInput.imsi": true, "EditGroupInventoryInput.hideTariffDetails": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
-	"SetCommandProviderInput.url": true, "EditWebhookInput.name": true, "CreateWebhookInput.alertIds": true, "ChooseRecipientAlertsInput.groupIds": true, "CreateSilenceInput.physicalIds": true, "EditSilenceInput.reason": true,
-	"/alerts/{id}.upperThreshold": true}
+	"MoveSubscriberInput.groupId": true, "EditSubscriberInventoryInput.imsi": true, "EditGroupInventoryInput.isTariffHidden": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
+	"SetCommandProviderInput.url": true, "EditWebhookInput.name": true, "EditAccessKeyInput.name": true, "UserScopeInput.all": true, "AccessKeyScopeInput.permissions": true, "SendTestAlertInput.recipientId": true, "WebhookScopeInput.alertIds": true, "RecipientScopeInput.groupIds": true, "SilenceScopeInput.physicalIds": true, "EditRecipientInput.scope": true, "EditSilenceInput.reason": true,
+	"SubscriberKey.physicalId": true, "GroupKey.groupId": true, "TagKey.name": true, "OperationKey.operationId": true, "RecipientKey.recipientId": true, "SilenceKey.silenceId": true,
+	"WebhookKey.webhookId": true, "CommandKey.commandId": true, "SourceKey.name": true, "OperatorKey.code": true, "TariffKey.name": true, "UserKey.email": true, "AccessKeyKey.accessKeyId": true,
+	"AuditEntryKey.sequence": true, "SourceProfileChoice.name": true, "EditSourceInput.profileName": true, "UsageRecordInput.physicalId": true, "/alerts/{id}.upperThreshold": true}
 
 // samples are values of what identifies nothing, by name, else by type.
 var samples = map[string]any{
-	"startDate": "2026-06-01", "endDate": "2026-06-15", "lowerThreshold": 5, "upperThreshold": int64(1) << 52, "sequence": 0,
+	"startDate": "2026-06-01", "endDate": "2026-06-15", "lowerThreshold": 5, "upperThreshold": int64(1) << 52, "sequence": 0, "visitedNetwork": "23415", "imei": "353456070000000",
 	"ruleType": "GROUPPR", "/alerts.ruleType": "grouppr", "protocol": "TCP", "nickname": "new", "name": "new",
 	"startedAt": "2026-06-15T11:00:00Z", "endedAt": "2026-06-15T11:15:00Z", "limit": 20, "first": 20, "lifetimeDays": 1,
 	"CreateSubscriberInput.physicalId": "8944500000000000001", "subscriberId": "447700000001", "operatorCode": own.operator(), "contractLength": 12,
-	"connectionDate": "2026-01-01T00:00:00Z", "expiryDate": "2028-01-01T00:00:00Z", "imsi": "234150000000001", "currency": "GBP", "Permission": "VIEW_SUBSCRIBER",
+	"OperatorKey.code": own.operator(), "connectionDate": "2026-01-01T00:00:00Z", "expiryDate": "2028-01-01T00:00:00Z", "imsi": "234150000000001", "currency": "GBP", "Permission": "VIEW_SUBSCRIBER",
 	"mobileOriginated": 1, "mobileTerminated": 1, "Int": 1, "BigInt": 1, "String": "text", "Boolean": true, "DateTime": "2026-06-01T00:00:00Z",
-	"url": "https://own.example/new", "from": "2026-06-01T00:00:00Z", "until": "2026-06-02T00:00:00Z", "endsAt": "2026-06-20T00:00:00Z",
+	"url": "https://own.example/new", "from": "2026-06-01T00:00:00Z", "until": "2026-06-02T00:00:00Z", "endsAt": "2026-06-20T00:00:00Z", "oldEndsAt": "2100-01-01T00:00:00Z",
+	"SourceProfileInput.fields": []any{
+		map[string]any{"field": "PHYSICAL_ID", "expression": "r.of"}, map[string]any{"field": "ENDED_AT", "expression": "r.at"},
+		map[string]any{"field": "VOLUME", "expression": "r.bytes"},
+	},
 	"SilenceWindowInput.from": "22:00", "SilenceWindowInput.until": "06:00",
 }
 
@@ -137,15 +163,16 @@ func ruleOf(owner, name string) (kind, bool) {
 // attributes are what a filter can compare, by the dotted name of the field: the
 // value that a part has, or nil for what is shared by everyone.
 var attributes = map[string]func(part, values) any{
-	"physicalId":   func(p part, _ values) any { return p.physicalID(1) },
-	"subscriberId": func(p part, _ values) any { return p.subscriberID(1) },
-	"dataNumber":   func(p part, _ values) any { return p.subscriberID(1) + "7" },
-	"imsi":         func(p part, _ values) any { return p.imsi(1) },
-	"nickname":     func(p part, _ values) any { return p.nickname(1) },
-	"operatorName": func(p part, _ values) any { return p.mark + "-operator" },
-	"operatorCode": func(p part, _ values) any { return p.operator() },
-	"tariffName":   func(p part, _ values) any { return p.tariff() },
-	"lineRental":   func(p part, _ values) any { return number(p.lineRental()) },
+	"physicalId":     func(p part, _ values) any { return p.physicalID(1) },
+	"subscriberId":   func(p part, _ values) any { return p.subscriberID(1) },
+	"dataNumber":     func(p part, _ values) any { return p.subscriberID(1) + "7" },
+	"imsi":           func(p part, _ values) any { return p.imsi(1) },
+	"fixedIpAddress": func(p part, _ values) any { return p.address() },
+	"nickname":       func(p part, _ values) any { return p.nickname(1) },
+	"operatorName":   func(p part, _ values) any { return p.mark + "-operator" },
+	"operatorCode":   func(p part, _ values) any { return p.operator() },
+	"tariffName":     func(p part, _ values) any { return p.tariff() },
+	"lineRental":     func(p part, _ values) any { return number(p.lineRental()) },
 	"contractLength": func(p part, _ values) any {
 		return number(p.contractLength())
 	},
@@ -174,10 +201,23 @@ var attributes = map[string]func(part, values) any{
 	"requestId":   func(p part, _ values) any { return p.mark + "-request" },
 
 	"source": func(p part, _ values) any { return p.source() }, "sessionId": func(p part, _ values) any { return p.counted() },
-	"isOpen": nil, "state": nil, "isTransferring": nil, "isIncomplete": nil, "nas": nil, "beganAt": nil, "reportedAt": nil, "endedAt": nil, "cause": nil, "apn": nil, "ratType": nil,
-	"imei": nil, "visitedNetwork": nil, "total": nil,
+	"FeedElementFilter.source": nil, // everyone in the company sees all of its network elements
+	"isOpen":                   nil, "state": nil, "isTransferring": nil, "isIncomplete": nil, "nas": nil, "beganAt": nil, "reportedAt": nil, "endedAt": nil, "cause": nil, "apn": nil, "ratType": nil,
+	"imei": nil, "visitedNetwork": nil, "cell": nil, "total": nil,
 
 	"ruleType": nil, "dateCreated": nil, "limitBoundary": nil, "isLate": nil,
+
+	"name": func(p part, _ values) any { return p.tag() }, "email": func(p part, _ values) any { return p.email() }, "userEmail": func(p part, _ values) any { return p.email() },
+	"webhookId": func(_ part, v values) any { return v[webhookID] }, "silenceId": func(_ part, v values) any { return v[silenceID] },
+	"recipientId": func(_ part, v values) any { return v[recipientID] }, "commandId": func(_ part, v values) any { return v[commandID] },
+	"operationId": func(_ part, v values) any { return v[operationID] }, "startedBy": func(p part, _ values) any { return p.operates() },
+	"sourceName": func(_ part, v values) any { return v[senderName] }, "msisdn": func(p part, _ values) any { return p.subscriberID(1) },
+	"purpose": nil, "rotatedFrom": nil, "createdAt": nil, "createdBy": nil, "expiresAt": nil, "revokedAt": nil, "lastUsedAt": nil, "isDisabled": nil,
+	"requestedAt": nil, "changedAt": nil, "completeUntil": nil, "lagSeconds": nil, "reason": nil, "requests": nil, "firstAt": nil, "lastAt": nil,
+	"isTariffHidden": nil, "isDryRun": nil, "errorPolicy": nil, "undoOf": nil, "changed": nil, "failed": nil, "startedAt": nil,
+	"position": nil, "line": nil, "outcome": nil, "code": nil, "message": nil, "suppressedSince": nil, "suppressedReason": nil, "isEnded": nil, "startsAt": nil, "endsAt": nil,
+	"profileName": nil, "authentication": nil, "pausedAt": nil, "receivedAt": nil, "field": nil, "isReplayable": nil, "times": nil, "currency": nil,
+	"records": nil, "bytes": nil, "url": nil, "format": nil, "disabledAt": nil, "disabledReason": nil, "failingSince": nil, "pausedUntil": nil,
 }
 
 func number(text string) int64 {
@@ -189,11 +229,18 @@ func number(text string) int64 {
 }
 
 // filtered are the fields of each filter, by input type, list or path.
-var filtered = map[string]query.Fields{
+var filtered = withGenerated(map[string]query.Fields{
 	"SubscriberFilter": domain.SubscriberFields, "AlertFilter": domain.AlertFields, "AlertLogFilter": domain.AlertLogFields, "ConditionLogFilter": conditions.LogFields,
-	"AuditFilter": domain.AuditFields, "SessionFilter": domain.SessionFields,
 	"subscriberList": domain.SubscriberFields, "alertList": domain.AlertFields, "alertLogList": domain.AlertLogFields,
 	"/subscribers": domain.SubscriberFields, "/alerts": domain.AlertFields, "/alerts/logs": domain.AlertLogFields,
+})
+
+// withGenerated adds the filters that are generated.
+func withGenerated(filters map[string]query.Fields) map[string]query.Fields {
+	for _, list := range lists.Generated {
+		filters[list.Prefix+"Filter"] = list.Fields
+	}
+	return filters
 }
 
 // values are the identifiers of a part by their kind; those of nodes stand under
@@ -204,13 +251,15 @@ type values map[kind]any
 func (w *world) victim(t *testing.T, p part) values {
 	t.Helper()
 	v := values{
-		physicalID: p.physicalID(1), groupID: p.group, userEmail: p.email(), newEmail: p.recipient(), tagName: p.tag(),
+		physicalID: p.physicalID(1), imsi: p.imsi(1), msisdn: p.subscriberID(1), groupID: p.group, userEmail: p.email(), newEmail: p.recipient(), tagName: p.tag(),
+		senderName: p.sender(), pausedSender: p.sender(), profileName: p.profile(), spareProfile: p.profile(), "rejectId": "00000000-0000-7000-8000-000000000000",
 		target: strconv.Itoa(p.group), sourceName: p.source(), sessionID: p.mark + "-session",
 		recordID:   fmt.Sprintf("%s-record-1-%d", p.mark, clock().Add(-time.Hour).Unix()),
 		tariffName: p.tariff(), unusedTariff: p.tariff(), unusedGroup: p.group, spareUser: p.email(),
 		operationID: noOperation, activeOperation: noOperation, doneOperation: noOperation,
 		alertID: 990_001, conditionID: 990_006, "noticeId": 990_007, recipientID: 990_002, "entryId": 990_003, accessKeyID: "sgk_1_AAAAAAAAAAAAAAAA",
 		webhookID: 990_005, silenceID: 990_008, disabledHook: 990_005, deliveryID: "00000000-0000-7000-8000-000000000000",
+		"mailId": "00000000-0000-7000-8000-000000000002", "notified": "1:00000000-0000-7000-8000-000000000003:1",
 		commandID: "00000000-0000-7000-8000-000000000001", providerURL: p.provider(),
 	}
 	if p != nobody {
@@ -218,12 +267,14 @@ func (w *world) victim(t *testing.T, p part) values {
 	}
 	for node, id := range map[string]any{
 		"Subscriber": v[physicalID], "Group": v[groupID], "Tag": v[tagName], "Alert": v[alertID],
-		"Delivery": v[deliveryID], "Silence": v[silenceID], "ConditionAlert": v[conditionID], "ConditionLogEntry": v["noticeId"],
+		"MailDelivery": v["mailId"], "AlertDelivery": v["notified"], "Silence": v[silenceID], "ConditionAlert": v[conditionID], "ConditionLogEntry": v["noticeId"],
 		"AlertLogEntry": v["entryId"], "Recipient": v[recipientID], "Operator": p.operator(), "Tariff": p.tariff(),
 		"User": p.email(), "Viewer": p.email(), "AccessKey": v[accessKeyID],
 		"Webhook": v[webhookID], "WebhookDelivery": v[deliveryID], "Command": v[commandID],
 		// Numbers of entries are those of each company: none is another's alone.
 		"AuditEntry":      990_004,
+		"Source":          p.sender(),
+		"SourceReject":    v["rejectId"],
 		"Operation":       v[operationID],
 		"OperationResult": fmt.Sprintf("%v:1", v[operationID]),
 		"Company":         p.account(),
@@ -300,6 +351,24 @@ WHERE c.company_id = $1 AND s.physical_id = $2 ORDER BY c.sequence DESC LIMIT 1`
 		t.Fatal(err)
 	}
 	v[operationID], v[activeOperation], v[doneOperation] = operation, operation, operation
+	var reject string
+	if err := w.pool.GetContext(t.Context(), &reject, `SELECT digest::text FROM source_rejects WHERE company_id = $1 AND reason = $2 LIMIT 1`,
+		company, p.mark+"-reason"); err != nil && p != own {
+		t.Fatal(err)
+	}
+	v["rejectId"] = reject
+	for wanted, statement := range map[kind]string{
+		"mailId": `SELECT mail_id::text FROM mails WHERE company_id = $1 AND email = $2 LIMIT 1`,
+		"notified": `SELECT concat_ws(':', l.entry_id, l.notification_id, d.recipient_id)
+FROM alert_log l JOIN alert_deliveries d ON d.company_id = l.company_id AND d.notification_id = l.notification_id
+WHERE l.company_id = $1 AND d.email = $2 ORDER BY l.entry_id LIMIT 1`,
+	} {
+		var found string
+		if err := w.pool.GetContext(t.Context(), &found, statement, company, p.recipient()); err != nil {
+			t.Fatalf("%s of %s: %v", wanted, p.mark, err)
+		}
+		v[wanted] = found
+	}
 }
 
 // noOperation is the id of none.
@@ -312,6 +381,9 @@ func (p part) operates() string {
 	}
 	return p.email()
 }
+
+// operated is a tag that an operation adds to what the part has, and another one removes.
+func (p part) operated() domain.TagName { return domain.TagName(p.mark + "-operated") }
 
 // operate starts an operation on what the part has, and returns its id.
 func (w *world) operate(t *testing.T, p part, email string, start bulk.Start) string {
@@ -359,11 +431,11 @@ func (w *world) fresh(t *testing.T) values {
 	w.pool.MustExecContext(t.Context(), "DELETE FROM alert_recipients WHERE company_id = $1 AND email <> ALL(ARRAY[$2, $3])", scope.Company, own.recipient(), others.recipient())
 	// A company has at most 100.
 	w.pool.MustExec(`DELETE FROM alert_recipients WHERE company_id = $1 AND email ~ '^own-[a-j]{15,}@'`, scope.Company)
-	recipient, err := w.ports.Recipients.Create(t.Context(), scope, unusedEmail())
+	recipient, err := w.ports.Recipients.Create(t.Context(), scope, unusedEmail(), domain.Choice{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, _, err := w.access.CreateKey(t.Context(), scope, own.email(), nil, time.Hour)
+	key, _, err := w.access.CreateKey(t.Context(), scope, domain.KeySpec{Email: own.email(), Lifetime: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -401,7 +473,30 @@ func (w *world) fresh(t *testing.T) values {
 		t.Fatal(err)
 	}
 	v[webhookID], v[disabledHook], v[deliveryID] = int(enabled), int(disabled), delivery
+	w.freshSources(t, v)
 	return v
+}
+
+// freshSources adds sources and a profile of the caller's own that no test has used up.
+func (w *world) freshSources(t *testing.T, v values) {
+	t.Helper()
+	company := w.company(t, own.company)
+	kept := []string{own.sender(), others.sender()}
+	w.pool.MustExecContext(t.Context(), "DELETE FROM sources WHERE company_id = $1 AND name <> ALL($2)", company, pq.StringArray(kept))
+	w.pool.MustExecContext(t.Context(), "DELETE FROM source_profiles WHERE company_id = $1 AND name NOT IN (SELECT profile FROM sources WHERE company_id = $1)", company)
+	for _, of := range []kind{senderName, pausedSender} {
+		name := unusedEmail()
+		w.source(t, own, name, name)
+		v[of] = name
+	}
+	if _, err := w.ports.Sources.Switch(t.Context(), domain.Whole(company), v[pausedSender].(string), true); err != nil {
+		t.Fatal(err)
+	}
+	v[spareProfile] = unusedEmail()
+	w.source(t, own, v[spareProfile].(string), v[spareProfile].(string))
+	if err := w.ports.Sources.Remove(t.Context(), domain.Whole(company), v[spareProfile].(string)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // unusedEmail is an address without digits, in which a mark of another part could appear by chance.

@@ -22,6 +22,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/db"
+	keys "simgraph/db/access"
 	"simgraph/db/audit"
 	"simgraph/db/bulk"
 	queue "simgraph/db/carrier"
@@ -35,6 +36,7 @@ import (
 	"simgraph/db/pg"
 	store "simgraph/db/signin"
 	"simgraph/db/silence"
+	sources "simgraph/db/source"
 	"simgraph/db/usage"
 	"simgraph/db/webhook"
 	"simgraph/domain"
@@ -42,6 +44,7 @@ import (
 	"simgraph/domain/carrier"
 	conditions "simgraph/domain/condition"
 	silences "simgraph/domain/silence"
+	"simgraph/domain/source"
 	hooks "simgraph/domain/webhook"
 	"simgraph/graph/engine/guard"
 	"simgraph/graph/engine/transport"
@@ -49,7 +52,9 @@ import (
 	"simgraph/internal/bundle"
 	"simgraph/internal/httpd"
 	"simgraph/internal/ingest"
+	"simgraph/internal/intake"
 	"simgraph/internal/problem"
+	"simgraph/internal/profile"
 	"simgraph/internal/seal"
 	"simgraph/internal/signin"
 	"simgraph/resolvers"
@@ -66,7 +71,7 @@ type world struct {
 	pool    *sqlx.DB
 	handler http.Handler
 	schema  *ast.Schema
-	access  *db.Access
+	access  *keys.Store
 	// sessions are those of browsers; ahead is by how much the gate's clock is.
 	sessions *store.Store
 	ahead    atomic.Int64
@@ -79,6 +84,8 @@ type world struct {
 	oauth  *access.OAuth
 	// operations are run by operateAll.
 	operations *bulk.Store
+	// intake reads what sources send.
+	intake *intake.Intake
 	// statements is how many the service sent to the database.
 	statements atomic.Int64
 }
@@ -94,7 +101,7 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 	}
 	t.Cleanup(func() { _ = pool.Close() })
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	w.pool, w.access, w.live = pool, db.NewAccess(pool), live.New(pool, url, log)
+	w.pool, w.access, w.live = pool, keys.New(pool), live.New(pool, url, log)
 	w.sessions = store.New(pool, w.access, store.Options{Idle: time.Hour, Most: 10 * time.Hour, Key: sealKey})
 	w.usage = usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
 	endpoints := webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return sealKey, nil }, Now: clock})
@@ -105,6 +112,9 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock), Webhooks: endpoints, Commands: queue.New(pool, endpoints, clock),
 		LiveOperations: w.live,
 	}
+	kept := sources.New(pool, sources.Options{Key: func() (seal.Key, error) { return sealKey, nil }, Check: profile.Check, Ready: profile.ReadyProfiles(), Now: clock})
+	w.intake = &intake.Intake{Sources: kept, Usage: w.usage, Now: clock}
+	w.ports.Sources, w.ports.Intake = kept, w.intake
 	w.operations = bulk.New(pool, bulk.Options{Now: clock, Log: log})
 	w.ports.Operations = w.operations
 	w.load(t)
@@ -142,13 +152,14 @@ func (w *world) load(t *testing.T) {
 		w.notice(t, p)
 		w.silence(t, p)
 		w.command(t, p)
+		w.source(t, p, p.sender(), p.profile())
 	}
 	for _, email := range []string{"own-admin@acme.example", "own-vans@acme.example", "rvl-admin@rival.example"} {
 		company, _, err := w.access.FindUser(t.Context(), email)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := w.access.CreateKey(t.Context(), domain.Whole(company), email, nil, time.Hour); err != nil {
+		if _, _, err := w.access.CreateKey(t.Context(), domain.Whole(company), domain.KeySpec{Email: email, Lifetime: time.Hour}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.ports.Recipients.SendTest(t.Context(), domain.Whole(company), nil); err != nil && email != "own-vans@acme.example" {
@@ -161,7 +172,11 @@ func (w *world) load(t *testing.T) {
 		w.tokens[email] = string(grant.Token)
 	}
 	for _, p := range []part{own, others, rivals} {
-		w.operate(t, p, p.operates(), rules.Start{Change: rules.Change{IsBarred: new(false)}})
+		w.operate(t, p, p.operates(), rules.Start{Change: rules.Change{AddTags: []domain.TagName{p.operated()}}})
+	}
+	w.operateAll(t)
+	for _, p := range []part{own, others, rivals} {
+		w.operate(t, p, p.operates(), rules.Start{Change: rules.Change{IsBarred: new(false), RemoveTags: []domain.TagName{p.operated()}}})
 	}
 	w.operateAll(t)
 }
@@ -189,6 +204,30 @@ func (w *world) silence(t *testing.T, p part) {
 	scope := domain.Whole(w.company(t, p.company))
 	spec := silences.Spec{Reason: p.mark + "-silence", Matcher: silences.Matcher{GroupIDs: []int64{int64(p.group)}}, StartsAt: clock().AddDate(0, 1, 0), EndsAt: clock().AddDate(0, 1, 1)}
 	if _, err := w.ports.Silences.Create(t.Context(), scope, spec); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// source adds a source of the part with a profile of its own and a reject, which the profile
+// leaves out when it is read again.
+func (w *world) source(t *testing.T, p part, name, by string) {
+	t.Helper()
+	scope := domain.Whole(w.company(t, p.company))
+	spec := source.Profile{Name: by, Description: p.mark + "-description", Format: source.NDJSON, Skip: "true", Fields: []source.FieldExpression{
+		{Field: source.PhysicalID, Expression: "r.of"}, {Field: source.EndedAt, Expression: "r.at"}, {Field: source.Volume, Expression: "r.bytes"},
+	}}
+	if _, err := w.ports.Sources.SaveProfile(t.Context(), scope, spec); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := w.ports.Sources.Create(t.Context(), scope, source.Spec{Name: name, Profile: by, Authentication: source.Basic}); err != nil {
+		t.Fatal(err)
+	}
+	of, err := w.intake.Sources.OpenNamed(t.Context(), scope, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reject := of.NewReject(`{"of":"`+p.mark+`-rejected"}`, true, domain.Invalid("at", "%s-reason", p.mark))
+	if err := w.intake.Sources.Keep(t.Context(), of, source.Counts{Rejected: 1}, []source.Reject{reject}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -286,7 +325,7 @@ func (w *world) open(t *testing.T, log *slog.Logger, configure []func(*signin.Co
 		Health: &httpd.Health{Check: func(ctx context.Context) error { return w.pool.PingContext(ctx) }},
 		Others: append(httpd.Pages(page), httpd.Route{
 			Path: ingest.Path, Name: "usage", Endpoint: ingest.New(ingest.Config{Usage: w.usage, Admit: gate.Admit, StillValid: gate.StillValid, Log: log}),
-		}),
+		}, httpd.Route{Path: intake.Prefix, Below: true, Name: "sources", Endpoint: intake.NewHandler(w.intake, log)}),
 		REST: paths,
 	})
 }
@@ -330,6 +369,8 @@ func (p part) tag() string                 { return p.mark + "-tag" }
 func (p part) operator() string            { return p.mark + "-op" }
 func (p part) tariff() string              { return p.mark + "-tariff" }
 func (p part) source() string              { return p.mark + "-pgw" }
+func (p part) sender() string              { return p.mark + "-sender" }
+func (p part) profile() string             { return p.mark + "-profile" }
 func (p part) lineRental() string          { return "7" + p.digits + "31" }
 func (p part) contractLength() string      { return "6" + p.digits + "17" }
 func (p part) lowerThreshold(n int) string { return fmt.Sprintf("1%s0000%d", p.digits, n) }
@@ -384,7 +425,7 @@ func (p part) write(line func(string, ...any)) {
 	line(`{"type":"tariff","company":"%s","name":"%s","lineRental":%s,"currency":"GBP"}`, p.company, p.tariff(), p.lineRental())
 	line(`{"type":"group","company":"%s","id":%d,"name":"%s-group","hideTariffDetails":false}`, p.company, p.group, p.mark)
 	line(`{"type":"user","company":"%s","email":"%s","permissions":[%s],"groups":[%d]}`, p.company, p.email(), allPermissions(), p.group)
-	p.subscriber(line, 1, fmt.Sprintf(`"eid":"%s-eid","smdpProvider":"%s-smdp"`, p.mark, p.mark))
+	p.subscriber(line, 1, fmt.Sprintf(`"eid":"%s-eid","smdpProvider":"%s-smdp","fixedIpAddress":"%s"`, p.mark, p.mark, p.address()))
 	p.subscriber(line, 2, fmt.Sprintf(`"parent":{"physicalId":"%s","isEnabledOnParent":true}`, p.physicalID(1)))
 	p.subscriber(line, 3, `"eid":null`)
 	line(`{"type":"tag","company":"%s","physicalId":"%s","tagName":"%s"}`, p.company, p.physicalID(1), p.tag())

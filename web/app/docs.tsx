@@ -4,17 +4,21 @@ import { createRoot } from 'react-dom/client';
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-bundle.js';
 import 'swagger-ui-dist/swagger-ui.css';
 import { Bar } from './shell/Bar';
-import { placesAt } from './shell/places';
 import './shell/theme';
 import './styles/page.css';
 import './styles/docs.css';
 
-createRoot(document.getElementById('bar')!).render(<Bar places={placesAt('REST')} viewer={null} />);
+createRoot(document.getElementById('bar')!).render(<Bar place="REST" viewer={null} />);
 
 // Swagger UI turns dark by a class of its own.
 const follow = () => document.documentElement.classList.toggle('dark-mode', document.documentElement.dataset.theme === 'dark');
 new MutationObserver(follow).observe(document.documentElement, { attributeFilter: ['data-theme'] });
 follow();
+
+interface Request {
+  headers?: Record<string, string>;
+  curlOptions?: string[];
+}
 
 SwaggerUI({
   url: '/openapi.json',
@@ -24,4 +28,6 @@ SwaggerUI({
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
   validatorUrl: null,
+  // The command to copy runs in a shell, which has no session: it takes a token from there.
+  requestInterceptor: (request: Request): Request => ({ ...request, curlOptions: request.headers?.Authorization ? [] : ['-H "Authorization: Bearer $TOKEN"'] }),
 });

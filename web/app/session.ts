@@ -1,6 +1,7 @@
 // The session of this browser: a cookie that the page cannot read and all tabs
 // share. Tabs send each other when it begins and ends.
 import { useSyncExternalStore } from 'react';
+import { dropUnsaved } from './shell/unsaved';
 
 const noticeKey = 'simgraph:notice';
 const ownerKey = 'simgraph:owner';
@@ -16,6 +17,10 @@ export interface Ways {
 export interface Session {
   /** Names the session without giving it away; null where nobody is signed in. */
   id: string | null;
+  /** The id of the first of the sessions that one person has here, one after the other. */
+  first: string | null;
+  /** The session is over. The page stays, for its person to sign in again. */
+  ended: boolean;
   /** Why nobody is signed in, in words for people. */
   notice: string | null;
   /** A token out of an address, which may replace the session when the person agrees. */
@@ -30,7 +35,7 @@ export interface Session {
 /** What signs in: a key with its secret, a token, or the code of a link. */
 export type Credentials = { accessKeyId: string; secret: string } | { token: string } | { link: string };
 
-let session: Session = { id: null, notice: sessionStorage.getItem(noticeKey), offered: null, link: null, awaiting: true, ways: { keys: true, providers: [] } };
+let session: Session = { id: null, first: null, ended: false, notice: sessionStorage.getItem(noticeKey), offered: null, link: null, awaiting: true, ways: { keys: true, providers: [] } };
 sessionStorage.removeItem(noticeKey);
 const listeners = new Set<() => void>();
 const beforeSignOut = new Set<() => Promise<unknown>>();
@@ -41,6 +46,10 @@ function change(next: Partial<Session>) {
 }
 
 export const sessionId = () => session.id;
+export const firstSessionId = () => session.first;
+
+/** Shows what the session may see, from the beginning. */
+const start = (id: string) => change({ id, first: id, ended: false, notice: null });
 
 interface SessionAnswer {
   session?: { id: string } | null;
@@ -60,7 +69,26 @@ export async function signIn(credentials: Credentials, refusal: string): Promise
   if (response.status === 401) throw new Error(refusal);
   if (!response.ok || !answer.session) throw new Error(answer.error?.message ?? `The server answered ${response.status}. Try again.`);
   tabs.postMessage({ session: answer.session.id } satisfies Message);
-  change({ id: answer.session.id, notice: null, offered: null, link: null });
+  if (session.ended) return resume(answer.session.id);
+  start(answer.session.id);
+  change({ offered: null, link: null });
+}
+
+/** Goes on with a new session where it is the same person's; another person begins anew. */
+async function resume(id: string) {
+  if ((await readOwner()) === localStorage.getItem(ownerKey)) change({ id, ended: false });
+  else beginAnew(null);
+}
+
+/** Names who is signed in, as own does. */
+async function readOwner(): Promise<string | null> {
+  const response = await fetch('/graphql', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ query: 'query Owner { viewer { email company { externalId } } }' }),
+  });
+  const { data } = (await response.json()) as { data?: { viewer: { email: string; company: { externalId: string } } | null } };
+  return data?.viewer ? ownerOf(data.viewer) : null;
 }
 
 /** Reads from the server who is signed in, and how people can. */
@@ -107,19 +135,23 @@ function beginAnew(notice: string | null) {
   // Nothing is rendered in between: the editor cannot be closed while it works.
   session = { ...session, id: null };
   if (notice !== null) sessionStorage.setItem(noticeKey, notice);
+  dropUnsaved();
   location.reload();
 }
 
-/** Ends the session of a request that the server refused; a newer one goes on. */
+/** Notes that the session of a request is over, which the server refused; a newer one goes on. */
 export function refuse(used: string | null) {
-  // The drafts stay for the same user, see own.
-  if (used !== null && used === session.id) beginAnew('The session has ended. Sign in again to go on.');
+  if (used !== null && used === session.id) change({ ended: true });
 }
 
 export const notAccepted = 'The server does not accept this access token: it is unknown, revoked or has expired.';
 
+/** A user of a company; the same address may be a user of another company. */
+const ownerOf = ({ email, company }: { email: string; company: { externalId: string } }) => `${company.externalId} ${email}`;
+
 /** Removes the drafts and the history of the editor where they are another user's. */
-export function own(user: string) {
+export function own(viewer: { email: string; company: { externalId: string } }) {
+  const user = ownerOf(viewer);
   if (localStorage.getItem(ownerKey) !== user) removeDrafts();
   localStorage.setItem(ownerKey, user);
 }
@@ -143,12 +175,15 @@ tabs.addEventListener('message', ({ data }: MessageEvent<Message>) => {
 
 /** Shows the session that another tab has begun. What another user was shown goes with the document. */
 function follow(id: string) {
-  if (session.id === null) change({ id, notice: null, awaiting: false });
-  else beginAnew(null);
+  if (session.ended) void resume(id);
+  else if (session.id === null) {
+    start(id);
+    change({ awaiting: false });
+  } else beginAnew(null);
 }
 
 /** Looks whether the session is another one than this tab shows, such as after it was out of sight. */
-async function lookAgain() {
+export async function lookAgain() {
   if (document.visibilityState !== 'visible' || session.awaiting) return;
   const id = await readSession().catch(() => session.id);
   if (id === session.id || session.awaiting) return;
@@ -168,7 +203,7 @@ export async function begin() {
   takeLinkFromAddress();
   const given = ofAddress('token');
   const id = await readSession().catch(() => null);
-  if (id !== null) change({ id, notice: null });
+  if (id !== null) start(id);
   if (given !== null) await take(given);
   change({ awaiting: false });
 }

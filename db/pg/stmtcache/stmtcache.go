@@ -97,6 +97,19 @@ type entry struct {
 	stmt  pqStmt
 	// columns is nil until rows were read.
 	columns *Columns
+	// uses is how often it was to be run.
+	uses int
+}
+
+// plannedByValues is how many executions of a prepared statement PostgreSQL plans by
+// their values. Then it may keep a plan for all values.
+const plannedByValues = 5
+
+// isWorn reports whether the next execution might get a plan for all values though
+// values decide: for a pattern that is not known the planner expects many rows, and
+// reads whole tables for the few that most patterns find.
+func (e *entry) isWorn() bool {
+	return e.uses >= plannedByValues && strings.Contains(e.query, " ILIKE ")
 }
 
 // BeginTx begins a transaction that may write where the settings of the server
@@ -189,8 +202,12 @@ func once[T any](ctx context.Context, c *conn, query string, do func(pqStmt) (T,
 
 func (c *conn) prepare(ctx context.Context, query string) (pqStmt, error) {
 	if e, ok := c.byQuery[query]; ok {
-		c.recent.MoveToFront(e)
-		return e.Value.(*entry).stmt, nil
+		if known := e.Value.(*entry); !known.isWorn() {
+			known.uses++
+			c.recent.MoveToFront(e)
+			return known.stmt, nil
+		}
+		c.drop(e)
 	}
 	if len(c.byQuery) >= c.size {
 		c.drop(c.recent.Back())
@@ -203,7 +220,7 @@ func (c *conn) prepare(ctx context.Context, query string) (pqStmt, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("stmtcache: %T takes no context", prepared), prepared.Close())
 	}
-	c.byQuery[query] = c.recent.PushFront(&entry{query: query, stmt: stmt})
+	c.byQuery[query] = c.recent.PushFront(&entry{query: query, stmt: stmt, uses: 1})
 	return stmt, nil
 }
 

@@ -359,7 +359,7 @@ func TestAConnectionThatDiedIsReplaced(t *testing.T) {
 	t.Parallel()
 	address := dbtest.URL(t)
 	db, other := open(t, address, 8), open(t, address, 8)
-	execute(t, other, "SELECT pg_terminate_backend($1)", number(t, db, "SELECT pg_backend_pid()"))
+	execute(t, other, "SELECT pg_terminate_backend($1::int)", number(t, db, "SELECT pg_backend_pid()"))
 	if got := number(t, db, "SELECT $1::int", 1); got != 1 {
 		t.Fatalf("got %d", got)
 	}

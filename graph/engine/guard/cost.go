@@ -2,7 +2,9 @@ package guard
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -11,11 +13,15 @@ import (
 // a mutation 10 more, and a list costs its length times what an element costs.
 // The length is taken from the arguments first, last, limit, top (numbers) and
 // ids (its elements); those of a connection hold for the lists right below it.
-// A schema that declares them overrides this by field, and the size also by the
+// A schema that declares them overrides this by field, and the length also by the
 // value of an argument, with
 //
-//	directive @cost(weight: Int!) on FIELD_DEFINITION
-//	directive @listSize(assumedSize: Int!) on FIELD_DEFINITION | ENUM_VALUE
+//	directive @price(units: Int!, times: [String!] = []) on FIELD_DEFINITION
+//	directive @assumedLength(items: Int!) on FIELD_DEFINITION | ENUM_VALUE
+//
+// times names the argument that multiplies the units, or two that are dates: the days
+// from the one to the other. The names are not those of the GraphQL cost specification,
+// whose directives mean something else.
 //
 // A Price is made once per operation and only read afterwards. Branches that
 // exclude each other are added up: the price is an upper bound.
@@ -94,7 +100,7 @@ func (p pricing) field(f *ast.Field, page *length) Price {
 	} else {
 		each = p.selections(f.SelectionSet, own)
 	}
-	each.fixed = add(each.fixed, weight(f))
+	each.join(ownPrice(f))
 	if !isList || each.free() {
 		return each
 	}
@@ -113,7 +119,7 @@ func (p Price) times(size length) Price {
 
 func (p pricing) listLength(f *ast.Field, own, page *length) length {
 	byValue := p.sizedByValue(f)
-	switch assumed, declared := directiveInt(f.Definition.Directives, "listSize", "assumedSize"); {
+	switch assumed, declared := directiveInt(f.Definition.Directives, "assumedLength", "items"); {
 	case own != nil:
 		return *own
 	case byValue != nil:
@@ -127,14 +133,69 @@ func (p pricing) listLength(f *ast.Field, own, page *length) length {
 	}
 }
 
-func weight(f *ast.Field) int {
-	if w, declared := directiveInt(f.Definition.Directives, "cost", "weight"); declared {
-		return w
+// ownPrice is the price of a field without what is selected of it.
+func ownPrice(f *ast.Field) Price {
+	units, declared := directiveInt(f.Definition.Directives, "price", "units")
+	switch {
+	case declared:
+		return Price{fixed: units}.times(multiplier(f))
+	case len(f.SelectionSet) > 0:
+		return Price{fixed: 1}
+	default:
+		return Price{}
 	}
-	if len(f.SelectionSet) > 0 {
+}
+
+// multiplier is what the units of a field are multiplied by; 1 where no argument is named.
+func multiplier(f *ast.Field) length {
+	l := length{otherwise: 1}
+	named := f.Definition.Directives.ForName("price").Arguments.ForName("times")
+	if named == nil {
+		return l
+	}
+	if names := named.Value.Children; len(names) == 2 {
+		l.from, l.until = dateOf(f, names[0].Value.Raw), dateOf(f, names[1].Value.Raw)
+		l.variables = slices.DeleteFunc([]string{l.from.variable, l.until.variable}, func(name string) bool { return name == "" })
+		l.isSpan = true
+		return l
+	}
+	name := named.Value.Children[0].Value.Raw
+	l.argument(f.Arguments.ForName(name), f.Definition.Arguments.ForName(name).DefaultValue)
+	return l
+}
+
+// date is an argument that is one: its text, or the variable that has it.
+type date struct{ text, variable string }
+
+func dateOf(f *ast.Field, name string) date {
+	switch given := f.Arguments.ForName(name); {
+	case given == nil:
+		return date{}
+	case given.Value.Kind == ast.Variable:
+		return date{variable: given.Value.Raw}
+	default:
+		return date{text: given.Value.Raw}
+	}
+}
+
+// of reads the day, whatever time follows.
+func (d date) of(variables map[string]any) (time.Time, error) {
+	text := d.text
+	if d.variable != "" {
+		text, _ = variables[d.variable].(string)
+	}
+	return time.Parse(time.DateOnly, text[:min(len(text), len(time.DateOnly))])
+}
+
+// days counts the days of a span, at least 1; 1 where a date cannot be read, which the
+// field refuses at once.
+func (l length) days(variables map[string]any) int {
+	from, err := l.from.of(variables)
+	until, errUntil := l.until.of(variables)
+	if err != nil || errUntil != nil {
 		return 1
 	}
-	return 0
+	return max(1, int(until.Sub(from)/(24*time.Hour))+1)
 }
 
 // sizedByValue returns the length that the value of an enum argument stands for; nil
@@ -165,7 +226,7 @@ func (p pricing) sizedByValue(f *ast.Field) *length {
 func (p pricing) sizes(of *ast.Type) map[string]int {
 	var sizes map[string]int
 	for _, value := range p.types[of.Name()].EnumValues {
-		if size, declared := directiveInt(value.Directives, "listSize", "assumedSize"); declared {
+		if size, declared := directiveInt(value.Directives, "assumedLength", "items"); declared {
 			if sizes == nil {
 				sizes = map[string]int{}
 			}
@@ -200,6 +261,9 @@ type length struct {
 	sizes map[string]int
 	// otherwise holds where no argument gives a length.
 	otherwise int
+	// isSpan is set where it is the days between two dates.
+	isSpan      bool
+	from, until date
 }
 
 // sliced returns the length that the arguments of f ask for, or nil where f
@@ -213,7 +277,7 @@ func sliced(f *ast.Field) *length {
 		}
 		if l == nil {
 			l = &length{otherwise: assumedPage}
-			if assumed, declared := directiveInt(f.Definition.Directives, "listSize", "assumedSize"); declared {
+			if assumed, declared := directiveInt(f.Definition.Directives, "assumedLength", "items"); declared {
 				l.otherwise = assumed
 			}
 		}
@@ -247,6 +311,9 @@ func literal(v *ast.Value) int {
 }
 
 func (l length) of(variables map[string]any) int {
+	if l.isSpan {
+		return l.days(variables)
+	}
 	n, isEmpty := l.known, l.isEmpty
 	for _, name := range l.variables {
 		n = max(n, l.count(variables[name]))

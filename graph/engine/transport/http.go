@@ -13,7 +13,9 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"simgraph/domain"
 	"simgraph/domain/ascii"
+	"simgraph/internal/held"
 	"simgraph/internal/problem"
 )
 
@@ -50,6 +52,8 @@ type exchange struct {
 	w      http.ResponseWriter
 	r      *http.Request
 	accept acceptance
+	// body is held until the answer is sent: clients that take no answers hold no room.
+	body *held.Reader
 }
 
 func (e *exchange) recover() {
@@ -97,7 +101,9 @@ func (e *exchange) post() {
 	}
 	body := buffer()
 	defer release(body)
-	if _, err := io.Copy(body, http.MaxBytesReader(e.w, e.r.Body, e.cfg.Limits.Body)); err != nil {
+	e.body = held.NewReader(http.MaxBytesReader(e.w, e.r.Body, e.cfg.Limits.Body), owner(e.r.Context()), e.cfg.Limits.Body)
+	defer e.body.Release()
+	if _, err := io.Copy(body, e.body); err != nil {
 		e.unreadable(err)
 		return
 	}
@@ -106,6 +112,7 @@ func (e *exchange) post() {
 		e.refuse(coded(CodeInvalidBody, "%s", err))
 		return
 	}
+	request.body = e.body
 	e.answer(request)
 }
 
@@ -121,7 +128,22 @@ func (e *exchange) unreadable(err error) {
 		e.refuse(coded(CodePayloadTooLarge, "the body has more than %d bytes", large.Limit))
 		return
 	}
+	if errors.Is(err, held.ErrFull) {
+		full := problem.New(string(domain.KindUnavailable), "", err.Error())
+		full.SetHeader(e.w.Header())
+		e.refuse(coded(full.Code, "%s", full.Message))
+		return
+	}
 	e.refuse(coded(CodeInvalidBody, "the body could not be read"))
+}
+
+// owner is the company that bodies and messages are counted for, "" before a caller is known.
+func owner(ctx context.Context) string {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return ""
+	}
+	return caller.Company.ExternalID
 }
 
 // answer finds the operation and sends its result the way it may go out.
@@ -180,6 +202,7 @@ func (e *exchange) refuse(err *gqlerror.Error) {
 // send writes a response. HTTP/2 may go on to read what it was given after it has
 // refused it, so that memory is not used again then.
 func (e *exchange) send(status int, resp *graphql.Response, c *call) {
+	e.body.Release()
 	media := e.accept.single()
 	if media == "" {
 		media = typeJSON

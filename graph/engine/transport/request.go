@@ -11,6 +11,7 @@ import (
 
 	"simgraph/graph/engine/guard"
 	"simgraph/graph/plan"
+	"simgraph/internal/held"
 )
 
 // request is what a client sends, whatever it came over.
@@ -20,15 +21,16 @@ type request struct {
 	variables     map[string]any
 	extensions    map[string]any
 	headers       http.Header
+	// body is what this was read from; nil where it has no room of its own.
+	body *held.Reader
 }
 
 // call is an operation with its variables: all that can be refused has been.
 type call struct {
 	*operation
-	variables  map[string]any
-	extensions map[string]any
-	headers    http.Header
-	cost       int
+	variables map[string]any
+	headers   http.Header
+	cost      int
 	// leave ends the turn of the operation.
 	leave func()
 }
@@ -85,7 +87,7 @@ func (s *Server) check(ctx context.Context, op *operation, r *request, limit int
 	if fault != nil {
 		return nil, gqlerror.List{fault}
 	}
-	return &call{operation: op, variables: variables, extensions: r.extensions, headers: r.headers, cost: cost, leave: leave}, nil
+	return &call{operation: op, variables: variables, headers: r.headers, cost: cost, leave: leave}, nil
 }
 
 // context returns what gqlgen wants to know of a call.
@@ -95,7 +97,6 @@ func (s *Server) context(c *call) *graphql.OperationContext {
 		Variables:              c.variables,
 		OperationName:          c.def.Name,
 		Doc:                    c.document.ast,
-		Extensions:             c.extensions,
 		Headers:                c.headers,
 		Operation:              c.def,
 		RecoverFunc:            s.recovered,

@@ -104,6 +104,8 @@ func DefaultLimits() Limits {
 type Timing struct {
 	// Init is how long a WebSocket may take to send connection_init.
 	Init time.Duration
+	// Message is how long a WebSocket may take to send one message.
+	Message time.Duration
 	// Ping is the time between signs of life on an idle stream.
 	Ping time.Duration
 	// Write is how long a peer may take to accept one message.
@@ -114,7 +116,7 @@ type Timing struct {
 
 // DefaultTiming is what clients and proxies commonly expect.
 func DefaultTiming() Timing {
-	return Timing{Init: 10 * time.Second, Ping: 20 * time.Second, Write: 10 * time.Second, Revalidate: 5 * time.Second}
+	return Timing{Init: 10 * time.Second, Message: 10 * time.Second, Ping: 20 * time.Second, Write: 10 * time.Second, Revalidate: 5 * time.Second}
 }
 
 // Server executes operations of one schema. It is safe for concurrent use.

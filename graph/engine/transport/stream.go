@@ -24,9 +24,14 @@ func (s *Server) perform(ctx context.Context, op *operation, r *request, emit fu
 		return errs
 	}
 	if op.def.Operation != ast.Subscription {
-		emit(payload(ctx, s.run(ctx, c), c))
+		resp := s.run(ctx, c)
+		r.body.Release()
+		emit(payload(ctx, resp, c))
 		return nil
 	}
+	// A subscription may last for days; it has its variables.
+	r.body.Release()
+	*r = request{}
 	return s.follow(ctx, c, emit)
 }
 

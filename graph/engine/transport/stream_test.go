@@ -25,9 +25,14 @@ func (b *bench) events(query string) reply {
 // open begins a stream that the test ends by cancel.
 func (b *bench) open(query string) (lines *bufio.Scanner, cancel context.CancelFunc) {
 	b.Helper()
+	return b.stream(`{"query":"` + query + `"}`)
+}
+
+func (b *bench) stream(body string) (lines *bufio.Scanner, cancel context.CancelFunc) {
+	b.Helper()
 	ctx, cancel := context.WithCancel(b.Context())
 	b.Cleanup(cancel)
-	r, _ := http.NewRequestWithContext(ctx, http.MethodPost, b.url, strings.NewReader(`{"query":"`+query+`"}`))
+	r, _ := http.NewRequestWithContext(ctx, http.MethodPost, b.url, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", streamType)
 	resp, err := http.DefaultClient.Do(r)

@@ -20,6 +20,13 @@ type subscription struct {
 }
 
 func (c *socket) subscribe(m *message) error {
+	request := m.request
+	running := false
+	defer func() {
+		if !running {
+			request.body.Release()
+		}
+	}()
 	if !c.acknowledged {
 		return errUnauthorized
 	}
@@ -39,7 +46,8 @@ func (c *socket) subscribe(m *message) error {
 			coded(CodeSubscriptions, "a connection may run at most %d operations at once", limit)}))
 	}
 	c.active[m.id] = s
-	c.work.Go(func() { s.run(m.request) })
+	running = true
+	c.work.Go(func() { s.run(request) })
 	return nil
 }
 
@@ -63,6 +71,7 @@ func (s *subscription) dropLocked() {
 
 func (s *subscription) run(r *request) {
 	defer s.cancel()
+	defer r.body.Release()
 	server := s.socket.server
 	defer s.socket.endIfLeft()
 	op, errs := server.find(s.ctx, r)

@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"simgraph/internal/held"
 	"simgraph/internal/problem"
 )
 
@@ -32,6 +34,8 @@ var (
 	errSubprotocol    = &ending{4406, "Subprotocol not acceptable"}
 	errInitTimeout    = &ending{4408, "Connection initialisation timeout"}
 	errTooMany        = &ending{4429, "Too many connections or requests"}
+	errSlow           = &ending{4408, "Message timeout"}
+	errFull           = &ending{websocket.StatusTryAgainLater, "Too many large messages are being read"}
 	errSecondInit     = &ending{4429, "Too many initialisation requests"}
 	errGoingAway      = &ending{websocket.StatusGoingAway, "The server is shutting down"}
 )
@@ -144,17 +148,36 @@ func (c *socket) endIfLeft() {
 // read handles one message. Its context is not that of the operations: one
 // that ended would cut the connection without a close code.
 func (c *socket) read() error {
-	kind, data, err := c.conn.Read(context.WithoutCancel(c.ctx))
+	kind, message, err := c.conn.Reader(context.WithoutCancel(c.ctx))
 	if err != nil {
 		return err
 	}
-	if kind != websocket.MessageText {
-		return errInvalidMessage
+	in := held.NewReader(message, owner(c.ctx), c.server.cfg.Limits.Body)
+	late := time.AfterFunc(c.server.cfg.Timing.Message, func() { c.end(errSlow) })
+	data, err := io.ReadAll(in)
+	late.Stop()
+	if err == nil {
+		return c.take(kind, data, in)
 	}
+	in.Release()
+	if errors.Is(err, held.ErrFull) {
+		return errFull
+	}
+	return err
+}
+
+// take handles a message. What was read for an operation is held until that has ended.
+func (c *socket) take(kind websocket.MessageType, data []byte, in *held.Reader) error {
 	m, err := parseMessage(data)
-	if err != nil {
+	if err != nil || kind != websocket.MessageText {
+		in.Release()
 		return errInvalidMessage
 	}
+	if m.request != nil {
+		m.request.body = in
+		return c.subscribe(m)
+	}
+	defer in.Release()
 	return c.handle(m)
 }
 
@@ -166,8 +189,6 @@ func (c *socket) handle(m *message) error {
 		return c.write("pong", "", m.raw)
 	case "pong":
 		return nil
-	case "subscribe":
-		return c.subscribe(m)
 	case "complete":
 		c.stop(m.id)
 		c.endIfLeft()

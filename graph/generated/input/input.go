@@ -10,6 +10,7 @@ import (
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
+	"simgraph/domain/source"
 	"simgraph/domain/webhook"
 	"strconv"
 	"time"
@@ -17,12 +18,36 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
+// Names an access key.
+type AccessKeyKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// The identifier.
+	AccessKeyID graphql.Omittable[*string] `json:"accessKeyId,omitempty"`
+}
+
+// Which permissions an access key passes on.
+type AccessKeyScopeInput struct {
+	// true: all that the user has when the key is made, of those that the caller has.
+	All graphql.Omittable[*bool] `json:"all,omitempty"`
+	// These, at least one.
+	Permissions graphql.Omittable[[]domain.Permission] `json:"permissions,omitempty"`
+}
+
 // Which tag to put on which subscribers.
 type AttachTagInput struct {
 	// The name of the tag: 1 to 255 characters, no control characters, no blank at either end.
 	TagName string `json:"tagName"`
 	// 1 to 1,000 subscribers.
 	PhysicalIds []string `json:"physicalIds"`
+}
+
+// Names an entry of the audit log.
+type AuditEntryKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// The number of the entry.
+	Sequence graphql.Omittable[*int64] `json:"sequence,omitempty"`
 }
 
 // Which subscriber to bar.
@@ -43,20 +68,20 @@ type CancelOperationInput struct {
 	OperationID string `json:"operationId"`
 }
 
-// Which alerts a recipient is notified of. Where alerts and groups are named, an alert must fit both.
-type ChooseRecipientAlertsInput struct {
-	// The identifier of the recipient.
-	RecipientID int32 `json:"recipientId"`
-	// The alerts, on volume or on conditions, at most 100; all when missing or empty.
-	AlertIds graphql.Omittable[[]int32] `json:"alertIds,omitempty"`
-	// The groups, at most 100; all when missing or empty.
-	GroupIds graphql.Omittable[[]int32] `json:"groupIds,omitempty"`
+// Names a command.
+type CommandKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// The id of the command.
+	CommandID graphql.Omittable[*string] `json:"commandId,omitempty"`
 }
 
 // What an alert is to notice: exactly one of these.
 type ConditionInput struct {
 	// SILENT: after how many hours, 1 to 2160.
 	SilentHours graphql.Omittable[*int32] `json:"silentHours,omitempty"`
+	// SOURCE_SILENT: after how many minutes, 5 to 2880, instead of 6 hours or 48. Only for COMPANY; it has no preview.
+	SourceSilentMinutes graphql.Omittable[*int32] `json:"sourceSilentMinutes,omitempty"`
 	// STORM: above how many sessions in an hour, 1 to 1000000.
 	SessionsPerHour graphql.Omittable[*int32] `json:"sessionsPerHour,omitempty"`
 	// FORECAST: above how many bytes.
@@ -69,10 +94,14 @@ type ConditionInput struct {
 type CreateAccessKeyInput struct {
 	// The e-mail address of a user of the company.
 	UserEmail string `json:"userEmail"`
-	// The permissions that the key passes on; all of the user's when missing. Never more than the caller has.
-	Scopes graphql.Omittable[[]domain.Permission] `json:"scopes,omitempty"`
+	// The permissions that the key passes on. Never more than the caller has.
+	Scope *AccessKeyScopeInput `json:"scope"`
 	// How many days it lives, 1 to 3650.
 	LifetimeDays int32 `json:"lifetimeDays"`
+	// What the key is called, at most 256 characters.
+	Name string `json:"name"`
+	// What uses it, and what for; at most 256 characters.
+	Purpose string `json:"purpose"`
 }
 
 // Which alert to make.
@@ -104,13 +133,15 @@ type CreateGroupInput struct {
 	// The name, 1 to 256 characters.
 	Name string `json:"name"`
 	// Whether users in the group cannot see billing information about its subscribers.
-	HideTariffDetails bool `json:"hideTariffDetails"`
+	IsTariffHidden bool `json:"isTariffHidden"`
 }
 
 // Which recipient to add.
 type CreateRecipientInput struct {
 	// The e-mail address.
 	Email string `json:"email"`
+	// Which alerts it is notified of.
+	Scope *RecipientScopeInput `json:"scope"`
 }
 
 // Which silence to make.
@@ -121,16 +152,22 @@ type CreateSilenceInput struct {
 	StartsAt graphql.Omittable[*time.Time] `json:"startsAt,omitempty"`
 	// When it ends, at most 366 days after its begin.
 	EndsAt time.Time `json:"endsAt"`
-	// The parts of each week in which it silences, at most 28; always when missing or empty.
-	Weekly graphql.Omittable[[]*SilenceWindowInput] `json:"weekly,omitempty"`
-	// The alerts that it silences, at most 100; all when missing or empty.
-	AlertIds graphql.Omittable[[]int32] `json:"alertIds,omitempty"`
-	// The groups that it silences, at most 100; all when missing or empty.
-	GroupIds graphql.Omittable[[]int32] `json:"groupIds,omitempty"`
-	// The tags whose subscribers it silences, at most 100; all when missing or empty.
-	TagNames graphql.Omittable[[]string] `json:"tagNames,omitempty"`
-	// The subscribers that it silences, at most 100; all when missing or empty.
-	PhysicalIds graphql.Omittable[[]string] `json:"physicalIds,omitempty"`
+	// In which parts of each week it silences; from its begin to its end when missing.
+	Times graphql.Omittable[*SilenceTimesInput] `json:"times,omitempty"`
+	// What it silences.
+	Scope *SilenceScopeInput `json:"scope"`
+}
+
+// Which source to add.
+type CreateSourceInput struct {
+	// The name, which is the source of its usage records.
+	Name string `json:"name"`
+	// The profile that its records are read by.
+	ProfileName string `json:"profileName"`
+	// How the sender shows that it has the secret.
+	Authentication source.Authentication `json:"authentication"`
+	// The header with the signature, for SIGNATURE only; X-Signature when missing.
+	SignatureHeader graphql.Omittable[*string] `json:"signatureHeader,omitempty"`
 }
 
 // A new subscriber. The rules are those of bundles.
@@ -145,6 +182,8 @@ type CreateSubscriberInput struct {
 	DataNumber graphql.Omittable[*string] `json:"dataNumber,omitempty"`
 	// The IMSI; empty for what has none.
 	Imsi string `json:"imsi"`
+	// Its fixed IP address: IPv4, IPv6 or a prefix of IPv6; unique within the company. RADIUS finds it by that where a request has no IMSI, number or ICCID.
+	FixedIPAddress graphql.Omittable[*string] `json:"fixedIpAddress,omitempty"`
 	// The nickname, 0 to 256 characters.
 	Nickname string `json:"nickname"`
 	// The code of an operator of the service.
@@ -189,10 +228,10 @@ type CreateUserInput struct {
 	Email string `json:"email"`
 	// The permissions of the account.
 	Permissions []domain.Permission `json:"permissions"`
-	// The groups that the user is attached to; none for a user of the whole company. At most 1000.
-	Groups []int32 `json:"groups"`
+	// What the user sees.
+	Scope *UserScopeInput `json:"scope"`
 	// Whether the account is disabled.
-	Disabled bool `json:"disabled"`
+	IsDisabled bool `json:"isDisabled"`
 }
 
 // Which webhook to add.
@@ -205,12 +244,8 @@ type CreateWebhookInput struct {
 	Format webhook.Format `json:"format"`
 	// The events that it gets, at least one.
 	EventTypes []webhook.EventType `json:"eventTypes"`
-	// The alerts whose firing it gets, at most 100; all when missing or empty.
-	AlertIds graphql.Omittable[[]int32] `json:"alertIds,omitempty"`
-	// The groups whose events it gets, at most 100; all when missing or empty.
-	GroupIds graphql.Omittable[[]int32] `json:"groupIds,omitempty"`
-	// The tags whose subscribers' events it gets, at most 100; all when missing or empty.
-	TagNames graphql.Omittable[[]string] `json:"tagNames,omitempty"`
+	// What the events are about.
+	Scope *WebhookScopeInput `json:"scope"`
 }
 
 // Which alert to delete.
@@ -219,16 +254,46 @@ type DeleteAlertInput struct {
 	AlertID int32 `json:"alertId"`
 }
 
+// Which provider to delete.
+type DeleteCommandProviderInput struct {
+	// The URL that it has.
+	URL string `json:"url"`
+}
+
 // Which alert on a condition to delete.
 type DeleteConditionAlertInput struct {
 	// The identifier of the alert.
 	AlertID int32 `json:"alertId"`
 }
 
+// Which group to delete.
+type DeleteGroupInput struct {
+	// The identifier of the group.
+	GroupID int32 `json:"groupId"`
+}
+
 // Which recipient to delete.
 type DeleteRecipientInput struct {
 	// The identifier of the recipient.
 	RecipientID int32 `json:"recipientId"`
+}
+
+// Which source to delete.
+type DeleteSourceInput struct {
+	// The source.
+	SourceName string `json:"sourceName"`
+}
+
+// Which profile to delete.
+type DeleteSourceProfileInput struct {
+	// The profile.
+	ProfileName string `json:"profileName"`
+}
+
+// Which tariff to delete.
+type DeleteTariffInput struct {
+	// The name.
+	Name string `json:"name"`
 }
 
 // Which webhook to delete.
@@ -249,6 +314,16 @@ type DetachTagInput struct {
 type DisableWebhookInput struct {
 	// The identifier of the webhook.
 	WebhookID int32 `json:"webhookId"`
+}
+
+// What an access key is called from now on. What is missing stays.
+type EditAccessKeyInput struct {
+	// The identifier of the key.
+	AccessKeyID string `json:"accessKeyId"`
+	// What the key is called, at most 256 characters.
+	Name graphql.Omittable[*string] `json:"name,omitempty"`
+	// What uses it, and what for; at most 256 characters.
+	Purpose graphql.Omittable[*string] `json:"purpose,omitempty"`
 }
 
 // Which alert to edit, and how. What is missing stays as it is.
@@ -284,15 +359,17 @@ type EditGroupInventoryInput struct {
 	// The new name, 1 to 256 characters.
 	Name graphql.Omittable[*string] `json:"name,omitempty"`
 	// Whether users in the group cannot see billing information about its subscribers.
-	HideTariffDetails graphql.Omittable[*bool] `json:"hideTariffDetails,omitempty"`
+	IsTariffHidden graphql.Omittable[*bool] `json:"isTariffHidden,omitempty"`
 }
 
-// Which recipient to edit, and how.
+// Which recipient to edit, and what changes. Fields that are left out stay as they are.
 type EditRecipientInput struct {
 	// The identifier of the recipient.
 	RecipientID int32 `json:"recipientId"`
 	// The new e-mail address.
-	Email string `json:"email"`
+	Email graphql.Omittable[*string] `json:"email,omitempty"`
+	// Which alerts it is notified of from now on.
+	Scope graphql.Omittable[*RecipientScopeInput] `json:"scope,omitempty"`
 }
 
 // Which silence to edit, and how.
@@ -303,16 +380,22 @@ type EditSilenceInput struct {
 	Reason graphql.Omittable[*string] `json:"reason,omitempty"`
 	// When it ends, at most 366 days after its begin.
 	EndsAt graphql.Omittable[*time.Time] `json:"endsAt,omitempty"`
-	// The parts of each week in which it silences; empty for always.
-	Weekly graphql.Omittable[[]*SilenceWindowInput] `json:"weekly,omitempty"`
-	// The alerts that it silences; empty for all.
-	AlertIds graphql.Omittable[[]int32] `json:"alertIds,omitempty"`
-	// The groups that it silences; empty for all.
-	GroupIds graphql.Omittable[[]int32] `json:"groupIds,omitempty"`
-	// The tags whose subscribers it silences; empty for all.
-	TagNames graphql.Omittable[[]string] `json:"tagNames,omitempty"`
-	// The subscribers that it silences; empty for all.
-	PhysicalIds graphql.Omittable[[]string] `json:"physicalIds,omitempty"`
+	// In which parts of each week it silences from now on.
+	Times graphql.Omittable[*SilenceTimesInput] `json:"times,omitempty"`
+	// What it silences from now on.
+	Scope graphql.Omittable[*SilenceScopeInput] `json:"scope,omitempty"`
+}
+
+// What changes on a source.
+type EditSourceInput struct {
+	// The source.
+	SourceName string `json:"sourceName"`
+	// The profile that its records are read by.
+	ProfileName graphql.Omittable[*string] `json:"profileName,omitempty"`
+	// How the sender shows that it has the secret.
+	Authentication graphql.Omittable[*source.Authentication] `json:"authentication,omitempty"`
+	// The header with the signature, for SIGNATURE only.
+	SignatureHeader graphql.Omittable[*string] `json:"signatureHeader,omitempty"`
 }
 
 // Which subscriber to edit, and how.
@@ -335,6 +418,8 @@ type EditSubscriberInventoryInput struct {
 	DataNumber graphql.Omittable[*string] `json:"dataNumber,omitempty"`
 	// The IMSI; empty for what has none. FORBIDDEN for users of groups, as the numbers decide whose usage is reported.
 	Imsi graphql.Omittable[*string] `json:"imsi,omitempty"`
+	// The fixed IP address, as in CreateSubscriberInput; null for none. FORBIDDEN for users of groups.
+	FixedIPAddress graphql.Omittable[*string] `json:"fixedIpAddress,omitempty"`
 	// The code of an operator of the service.
 	OperatorCode graphql.Omittable[*string] `json:"operatorCode,omitempty"`
 	// The name of a tariff of the company. FORBIDDEN where the caller's group hides tariff details.
@@ -375,10 +460,10 @@ type EditUserInput struct {
 	UserEmail string `json:"userEmail"`
 	// All permissions that the account has from now on.
 	Permissions graphql.Omittable[[]domain.Permission] `json:"permissions,omitempty"`
-	// All groups that the user is attached to from now on; an empty list for a user of the whole company. At most 1000.
-	Groups graphql.Omittable[[]int32] `json:"groups,omitempty"`
+	// What the user sees from now on.
+	Scope graphql.Omittable[*UserScopeInput] `json:"scope,omitempty"`
 	// Whether the account is disabled.
-	Disabled graphql.Omittable[*bool] `json:"disabled,omitempty"`
+	IsDisabled graphql.Omittable[*bool] `json:"isDisabled,omitempty"`
 }
 
 // What changes on a webhook.
@@ -393,12 +478,8 @@ type EditWebhookInput struct {
 	Format graphql.Omittable[*webhook.Format] `json:"format,omitempty"`
 	// The events that it gets, at least one.
 	EventTypes graphql.Omittable[[]webhook.EventType] `json:"eventTypes,omitempty"`
-	// The alerts whose firing it gets, at most 100; all when empty.
-	AlertIds graphql.Omittable[[]int32] `json:"alertIds,omitempty"`
-	// The groups whose events it gets, at most 100; all when empty.
-	GroupIds graphql.Omittable[[]int32] `json:"groupIds,omitempty"`
-	// The tags whose subscribers' events it gets, at most 100; all when empty.
-	TagNames graphql.Omittable[[]string] `json:"tagNames,omitempty"`
+	// What the events are about from now on.
+	Scope graphql.Omittable[*WebhookScopeInput] `json:"scope,omitempty"`
 }
 
 // Which webhook to enable.
@@ -413,6 +494,14 @@ type EndSilenceInput struct {
 	SilenceID int32 `json:"silenceId"`
 }
 
+// Names a group.
+type GroupKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// The identifier of the group.
+	GroupID graphql.Omittable[*int32] `json:"groupId,omitempty"`
+}
+
 // Which subscriber to move, and where.
 type MoveSubscriberInput struct {
 	// ICCID, device EUI or IMEI.
@@ -424,6 +513,22 @@ type MoveSubscriberInput struct {
 type Mutation struct {
 }
 
+// Names an operation.
+type OperationKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// The id of the operation.
+	OperationID graphql.Omittable[*string] `json:"operationId,omitempty"`
+}
+
+// Names a network operator.
+type OperatorKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// The unique identifier, such as the PLMN.
+	Code graphql.Omittable[*string] `json:"code,omitempty"`
+}
+
 // Where a profile is attached.
 type ParentInput struct {
 	// The physical id of the eUICC, which is no profile itself.
@@ -432,7 +537,31 @@ type ParentInput struct {
 	IsEnabledOnParent bool `json:"isEnabledOnParent"`
 }
 
+// Which source to pause.
+type PauseSourceInput struct {
+	// The source.
+	SourceName string `json:"sourceName"`
+}
+
 type Query struct {
+}
+
+// Names a recipient.
+type RecipientKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// The identifier of the recipient.
+	RecipientID graphql.Omittable[*int32] `json:"recipientId,omitempty"`
+}
+
+// Which alerts a recipient is notified of: all, or those that fit both lists where both are named. At least one must be said, and no list may be empty.
+type RecipientScopeInput struct {
+	// true: every alert of the company.
+	All graphql.Omittable[*bool] `json:"all,omitempty"`
+	// These alerts, on volume or on conditions, 1 to 100.
+	AlertIds graphql.Omittable[[]int32] `json:"alertIds,omitempty"`
+	// Alerts on these groups, and on subscribers that are in one when the alert fires, 1 to 100.
+	GroupIds graphql.Omittable[[]int32] `json:"groupIds,omitempty"`
 }
 
 // Usage to record.
@@ -441,22 +570,10 @@ type RecordUsageInput struct {
 	Records []*UsageRecordInput `json:"records"`
 }
 
-// Which provider to remove.
-type RemoveCommandProviderInput struct {
-	// The URL that it has.
-	URL string `json:"url"`
-}
-
-// Which group to remove.
-type RemoveGroupInput struct {
-	// The identifier of the group.
-	GroupID int32 `json:"groupId"`
-}
-
-// Which tariff to remove.
-type RemoveTariffInput struct {
-	// The name.
-	Name string `json:"name"`
+// Whose rejects to read again.
+type ReplaySourceRejectsInput struct {
+	// The source.
+	SourceName string `json:"sourceName"`
 }
 
 // Which messages to send again.
@@ -489,6 +606,12 @@ type RestoreRecipientInput struct {
 	RecipientID int32 `json:"recipientId"`
 }
 
+// Which source to resume.
+type ResumeSourceInput struct {
+	// The source.
+	SourceName string `json:"sourceName"`
+}
+
 // Which command to send again.
 type RetryCommandInput struct {
 	// The id of the command.
@@ -501,6 +624,22 @@ type RevokeAccessKeyInput struct {
 	AccessKeyID string `json:"accessKeyId"`
 }
 
+// Which key is rotated, and how long the old one goes on.
+type RotateAccessKeyInput struct {
+	// The identifier of the key. It must not have ended.
+	AccessKeyID string `json:"accessKeyId"`
+	// When the old key ends; in the future. One that ends before that stays with it.
+	OldEndsAt time.Time `json:"oldEndsAt"`
+	// How many days the new key lives, 1 to 3650.
+	LifetimeDays int32 `json:"lifetimeDays"`
+}
+
+// Which source gets a new secret.
+type RotateSourceSecretInput struct {
+	// The source.
+	SourceName string `json:"sourceName"`
+}
+
 // Which webhook gets a new secret.
 type RotateWebhookSecretInput struct {
 	// The identifier of the webhook.
@@ -509,7 +648,9 @@ type RotateWebhookSecretInput struct {
 
 // Who gets a test alert.
 type SendTestAlertInput struct {
-	// The identifier of the recipient; all when missing.
+	// true: all recipients that take mail.
+	All graphql.Omittable[*bool] `json:"all,omitempty"`
+	// The identifier of a recipient.
 	RecipientID graphql.Omittable[*int32] `json:"recipientId,omitempty"`
 }
 
@@ -521,6 +662,42 @@ type SetCommandProviderInput struct {
 	RotateSecret bool `json:"rotateSecret"`
 }
 
+// Which profile to save.
+type SetSourceProfileInput struct {
+	// The profile.
+	Profile *SourceProfileInput `json:"profile"`
+}
+
+// Names a silence.
+type SilenceKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// The identifier of the silence.
+	SilenceID graphql.Omittable[*int32] `json:"silenceId,omitempty"`
+}
+
+// What a silence silences: every alert, or what fits all of the lists that are named. At least one must be said, and no list may be empty.
+type SilenceScopeInput struct {
+	// true: every alert, also SOURCE_SILENT.
+	All graphql.Omittable[*bool] `json:"all,omitempty"`
+	// These alerts, of volume or on conditions, 1 to 100.
+	AlertIds graphql.Omittable[[]int32] `json:"alertIds,omitempty"`
+	// Alerts on these groups and on their subscribers, 1 to 100.
+	GroupIds graphql.Omittable[[]int32] `json:"groupIds,omitempty"`
+	// Alerts about subscribers with one of these tags, 1 to 100.
+	TagNames graphql.Omittable[[]string] `json:"tagNames,omitempty"`
+	// Alerts about these subscribers, 1 to 100: ICCID, device EUI or IMEI.
+	PhysicalIds graphql.Omittable[[]string] `json:"physicalIds,omitempty"`
+}
+
+// In which parts of each week a silence silences.
+type SilenceTimesInput struct {
+	// true: at all times from its begin to its end.
+	All graphql.Omittable[*bool] `json:"all,omitempty"`
+	// In these, 1 to 28.
+	Weekly graphql.Omittable[[]*SilenceWindowInput] `json:"weekly,omitempty"`
+}
+
 // A part of each week.
 type SilenceWindowInput struct {
 	// The day on which it begins.
@@ -529,6 +706,58 @@ type SilenceWindowInput struct {
 	From string `json:"from"`
 	// When it ends, as 06:00: on the next day where that is no later than the begin.
 	Until string `json:"until"`
+}
+
+// How a field is read.
+type SourceFieldExpressionInput struct {
+	// The field.
+	Field source.Field `json:"field"`
+	// An expression in CEL of 1 to 1,000 bytes; the record is r.
+	Expression string `json:"expression"`
+}
+
+// Names a source.
+type SourceKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// The name.
+	Name graphql.Omittable[*string] `json:"name,omitempty"`
+}
+
+// A profile to try.
+type SourceProfileChoice struct {
+	// One that is there, by its name.
+	Name graphql.Omittable[*string] `json:"name,omitempty"`
+	// One that need not be saved.
+	Profile graphql.Omittable[*SourceProfileInput] `json:"profile,omitempty"`
+}
+
+// How the records of a sender are read.
+type SourceProfileInput struct {
+	// The name. A profile of the company stands before a ready one of the same name.
+	Name string `json:"name"`
+	// For whom it is.
+	Description string `json:"description"`
+	// How records are written.
+	Format source.Format `json:"format"`
+	// The path to the array of records in a JSON document, names with dots between; empty for the document itself.
+	Records string `json:"records"`
+	// What stands between cells of CSV; empty for a comma.
+	Delimiter string `json:"delimiter"`
+	// The expression of each field.
+	Fields []*SourceFieldExpressionInput `json:"fields"`
+	// An expression in CEL that is true for records to leave out; empty for none.
+	Skip string `json:"skip"`
+	// What the bytes of a record count.
+	Counters source.Counters `json:"counters"`
+	// What one of a volume is.
+	Unit source.Unit `json:"unit"`
+	// The direction of volumes without one.
+	Direction source.Direction `json:"direction"`
+	// The time zone of times without one, and of days.
+	TimeZone string `json:"timeZone"`
+	// How times are written beside RFC 3339, at most 8: like yyyy-MM-dd HH:mm:ss, unix or unixMillis.
+	DateFormats []string `json:"dateFormats"`
 }
 
 // Which subscribers change, and how. Exactly one of where, physicalIds, rows and all says which.
@@ -591,7 +820,31 @@ type SubscriberChangeRow struct {
 	TariffName graphql.Omittable[*string] `json:"tariffName,omitempty"`
 }
 
+// Names a subscriber.
+type SubscriberKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// ICCID, device EUI or IMEI.
+	PhysicalID graphql.Omittable[*string] `json:"physicalId,omitempty"`
+}
+
 type Subscription struct {
+}
+
+// Names a tag.
+type TagKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// Its name; case is significant.
+	Name graphql.Omittable[*string] `json:"name,omitempty"`
+}
+
+// Names a tariff.
+type TariffKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// The name.
+	Name graphql.Omittable[*string] `json:"name,omitempty"`
 }
 
 // Which contract was terminated, and when.
@@ -628,9 +881,15 @@ type UsageRecordInput struct {
 	RecordID graphql.Omittable[*string] `json:"recordId,omitempty"`
 	// The network element that reports, 1 to 128 characters.
 	Source string `json:"source"`
-	// ICCID, device EUI or IMEI.
-	PhysicalID string `json:"physicalId"`
-	// The session, unique for the subscriber; missing outside of sessions. A cumulative record needs it.
+	// ICCID, device EUI or IMEI. One of physicalId, imsi, msisdn and subscriberId is needed; a record whose names are of different subscribers is REJECTED.
+	PhysicalID graphql.Omittable[*string] `json:"physicalId,omitempty"`
+	// The IMSI: up to 15 digits. Of several subscribers that have it, the active and newest one is meant.
+	Imsi graphql.Omittable[*string] `json:"imsi,omitempty"`
+	// The number in international form, with or without + or 00: the subscriberId of cellular subscribers.
+	Msisdn graphql.Omittable[*string] `json:"msisdn,omitempty"`
+	// The subscriberId as the inventory has it.
+	SubscriberID graphql.Omittable[*string] `json:"subscriberId,omitempty"`
+	// The session, unique for the subscriber; missing outside of sessions. A cumulative record needs it, and one with a field of its session.
 	SessionID graphql.Omittable[*string] `json:"sessionId,omitempty"`
 	// The number of the record in its session; 0 is the first.
 	Sequence int32 `json:"sequence"`
@@ -642,10 +901,139 @@ type UsageRecordInput struct {
 	MobileOriginated int64 `json:"mobileOriginated"`
 	// Bytes received, see counters.
 	MobileTerminated int64 `json:"mobileTerminated"`
-	// The network protocol, such as TCP.
-	Protocol string `json:"protocol"`
+	// The network protocol, such as TCP; IP when missing.
+	Protocol graphql.Omittable[*string] `json:"protocol,omitempty"`
 	// The IP address of the subscriber; missing for what has none.
 	IPAddress graphql.Omittable[*string] `json:"ipAddress,omitempty"`
+	// What the record means for its session. A subscriber is online from START or UPDATE until STOP, or until nothing is reported for three intervals.
+	Event graphql.Omittable[*domain.UsageEvent] `json:"event,omitempty"`
+	// Why the session ended.
+	Cause graphql.Omittable[*string] `json:"cause,omitempty"`
+	// The access point.
+	Apn graphql.Omittable[*string] `json:"apn,omitempty"`
+	// The radio access, such as EUTRAN.
+	RatType graphql.Omittable[*string] `json:"ratType,omitempty"`
+	// The IMEI of the device, 14 to 16 digits.
+	Imei graphql.Omittable[*string] `json:"imei,omitempty"`
+	// MCC and MNC of the network that serves the device, such as 23415.
+	VisitedNetwork graphql.Omittable[*string] `json:"visitedNetwork,omitempty"`
+	// The network element below the source. A source that reports events without one is a network element itself.
+	Nas graphql.Omittable[*string] `json:"nas,omitempty"`
+}
+
+// Names a user.
+type UserKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// The e-mail address, in lower case.
+	Email graphql.Omittable[*string] `json:"email,omitempty"`
+}
+
+// What a user sees.
+type UserScopeInput struct {
+	// true: the whole company.
+	All graphql.Omittable[*bool] `json:"all,omitempty"`
+	// The subscribers of these groups, 1 to 1000: the user is attached to them, and to no others.
+	GroupIds graphql.Omittable[[]int32] `json:"groupIds,omitempty"`
+}
+
+// Names a webhook.
+type WebhookKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// The identifier of the webhook.
+	WebhookID graphql.Omittable[*int32] `json:"webhookId,omitempty"`
+}
+
+// What the events of a webhook are about: all that its maker may see, or what fits all of the lists that are named. At least one must be said, and no list may be empty.
+type WebhookScopeInput struct {
+	// true: every alert and subscriber.
+	All graphql.Omittable[*bool] `json:"all,omitempty"`
+	// The firing of these alerts, 1 to 100.
+	AlertIds graphql.Omittable[[]int32] `json:"alertIds,omitempty"`
+	// Events of these groups, 1 to 100.
+	GroupIds graphql.Omittable[[]int32] `json:"groupIds,omitempty"`
+	// Events of subscribers with one of these tags, 1 to 100.
+	TagNames graphql.Omittable[[]string] `json:"tagNames,omitempty"`
+}
+
+// What access keys can be ordered by.
+type AccessKeyOrderField string
+
+const (
+	// The identifier; the client_id of the exchange.
+	AccessKeyOrderFieldAccessKeyID AccessKeyOrderField = "ACCESS_KEY_ID"
+	// What it is called; empty when nobody has named it.
+	AccessKeyOrderFieldName AccessKeyOrderField = "NAME"
+	// What uses it, and what for.
+	AccessKeyOrderFieldPurpose AccessKeyOrderField = "PURPOSE"
+	// The identifier of the key that it took over from; null for a key that was made anew.
+	AccessKeyOrderFieldRotatedFrom AccessKeyOrderField = "ROTATED_FROM"
+	// The e-mail address of the user.
+	AccessKeyOrderFieldUserEmail AccessKeyOrderField = "USER_EMAIL"
+	// When it was made.
+	AccessKeyOrderFieldCreatedAt AccessKeyOrderField = "CREATED_AT"
+	// When it ends.
+	AccessKeyOrderFieldExpiresAt AccessKeyOrderField = "EXPIRES_AT"
+	// When it was revoked; null for a key that is not.
+	AccessKeyOrderFieldRevokedAt AccessKeyOrderField = "REVOKED_AT"
+	// When it was last exchanged for a token; null when it never was.
+	AccessKeyOrderFieldLastUsedAt AccessKeyOrderField = "LAST_USED_AT"
+)
+
+var AllAccessKeyOrderField = []AccessKeyOrderField{
+	AccessKeyOrderFieldAccessKeyID,
+	AccessKeyOrderFieldName,
+	AccessKeyOrderFieldPurpose,
+	AccessKeyOrderFieldRotatedFrom,
+	AccessKeyOrderFieldUserEmail,
+	AccessKeyOrderFieldCreatedAt,
+	AccessKeyOrderFieldExpiresAt,
+	AccessKeyOrderFieldRevokedAt,
+	AccessKeyOrderFieldLastUsedAt,
+}
+
+func (e AccessKeyOrderField) IsValid() bool {
+	switch e {
+	case AccessKeyOrderFieldAccessKeyID, AccessKeyOrderFieldName, AccessKeyOrderFieldPurpose, AccessKeyOrderFieldRotatedFrom, AccessKeyOrderFieldUserEmail, AccessKeyOrderFieldCreatedAt, AccessKeyOrderFieldExpiresAt, AccessKeyOrderFieldRevokedAt, AccessKeyOrderFieldLastUsedAt:
+		return true
+	}
+	return false
+}
+
+func (e AccessKeyOrderField) String() string {
+	return string(e)
+}
+
+func (e *AccessKeyOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = AccessKeyOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid AccessKeyOrderField", str)
+	}
+	return nil
+}
+
+func (e AccessKeyOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *AccessKeyOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e AccessKeyOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
 }
 
 // What the alert log can be ordered by.
@@ -800,6 +1188,116 @@ func (e AlertOrderField) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
+// What entries of the audit log can be ordered by.
+type AuditOrderField string
+
+const (
+	// The number of the entry in the company, from 1 on without gaps.
+	AuditOrderFieldSequence AuditOrderField = "SEQUENCE"
+)
+
+var AllAuditOrderField = []AuditOrderField{
+	AuditOrderFieldSequence,
+}
+
+func (e AuditOrderField) IsValid() bool {
+	switch e {
+	case AuditOrderFieldSequence:
+		return true
+	}
+	return false
+}
+
+func (e AuditOrderField) String() string {
+	return string(e)
+}
+
+func (e *AuditOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = AuditOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid AuditOrderField", str)
+	}
+	return nil
+}
+
+func (e AuditOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *AuditOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e AuditOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What commands can be ordered by.
+type CommandOrderField string
+
+const (
+	// When the inventory changed.
+	CommandOrderFieldRequestedAt CommandOrderField = "REQUESTED_AT"
+)
+
+var AllCommandOrderField = []CommandOrderField{
+	CommandOrderFieldRequestedAt,
+}
+
+func (e CommandOrderField) IsValid() bool {
+	switch e {
+	case CommandOrderFieldRequestedAt:
+		return true
+	}
+	return false
+}
+
+func (e CommandOrderField) String() string {
+	return string(e)
+}
+
+func (e *CommandOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = CommandOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid CommandOrderField", str)
+	}
+	return nil
+}
+
+func (e CommandOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *CommandOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e CommandOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
 // What the log of conditions can be ordered by.
 type ConditionLogOrderField string
 
@@ -867,6 +1365,372 @@ func (e ConditionLogOrderField) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
+// What elements of the feed can be ordered by.
+type FeedElementOrderField string
+
+const (
+	// The source, such as a RADIUS client.
+	FeedElementOrderFieldSource FeedElementOrderField = "SOURCE"
+	// The network element; null for the source itself.
+	FeedElementOrderFieldNas FeedElementOrderField = "NAS"
+	// Of the source, the latest end of a record; of a network element, the newest time that its reports speak of, also those without bytes. Null before the first.
+	FeedElementOrderFieldCompleteUntil FeedElementOrderField = "COMPLETE_UNTIL"
+	// How many seconds the reports of a network element lag behind the time that they speak of: the least of the last hour or two. More than some minutes are a backlog, such as the buffer of a proxy, or a clock that is late. Null for the source itself, and before the first report.
+	FeedElementOrderFieldLagSeconds FeedElementOrderField = "LAG_SECONDS"
+)
+
+var AllFeedElementOrderField = []FeedElementOrderField{
+	FeedElementOrderFieldSource,
+	FeedElementOrderFieldNas,
+	FeedElementOrderFieldCompleteUntil,
+	FeedElementOrderFieldLagSeconds,
+}
+
+func (e FeedElementOrderField) IsValid() bool {
+	switch e {
+	case FeedElementOrderFieldSource, FeedElementOrderFieldNas, FeedElementOrderFieldCompleteUntil, FeedElementOrderFieldLagSeconds:
+		return true
+	}
+	return false
+}
+
+func (e FeedElementOrderField) String() string {
+	return string(e)
+}
+
+func (e *FeedElementOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = FeedElementOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid FeedElementOrderField", str)
+	}
+	return nil
+}
+
+func (e FeedElementOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *FeedElementOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e FeedElementOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What reasons of rejected requests can be ordered by.
+type FeedRejectOrderField string
+
+const (
+	// The source.
+	FeedRejectOrderFieldSource FeedRejectOrderField = "SOURCE"
+	// The network element; null where that is not stated, or beyond 1,000 reasons.
+	FeedRejectOrderFieldNas FeedRejectOrderField = "NAS"
+	// The reason.
+	FeedRejectOrderFieldReason FeedRejectOrderField = "REASON"
+	// How many requests.
+	FeedRejectOrderFieldRequests FeedRejectOrderField = "REQUESTS"
+	// When the first one came.
+	FeedRejectOrderFieldFirstAt FeedRejectOrderField = "FIRST_AT"
+	// When the last one came.
+	FeedRejectOrderFieldLastAt FeedRejectOrderField = "LAST_AT"
+)
+
+var AllFeedRejectOrderField = []FeedRejectOrderField{
+	FeedRejectOrderFieldSource,
+	FeedRejectOrderFieldNas,
+	FeedRejectOrderFieldReason,
+	FeedRejectOrderFieldRequests,
+	FeedRejectOrderFieldFirstAt,
+	FeedRejectOrderFieldLastAt,
+}
+
+func (e FeedRejectOrderField) IsValid() bool {
+	switch e {
+	case FeedRejectOrderFieldSource, FeedRejectOrderFieldNas, FeedRejectOrderFieldReason, FeedRejectOrderFieldRequests, FeedRejectOrderFieldFirstAt, FeedRejectOrderFieldLastAt:
+		return true
+	}
+	return false
+}
+
+func (e FeedRejectOrderField) String() string {
+	return string(e)
+}
+
+func (e *FeedRejectOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = FeedRejectOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid FeedRejectOrderField", str)
+	}
+	return nil
+}
+
+func (e FeedRejectOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *FeedRejectOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e FeedRejectOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What groups can be ordered by.
+type GroupOrderField string
+
+const (
+	// The identifier of the group within the company.
+	GroupOrderFieldGroupID GroupOrderField = "GROUP_ID"
+	// The name.
+	GroupOrderFieldName GroupOrderField = "NAME"
+	// Whether users in the group cannot see billing information about its subscribers.
+	GroupOrderFieldIsTariffHidden GroupOrderField = "IS_TARIFF_HIDDEN"
+)
+
+var AllGroupOrderField = []GroupOrderField{
+	GroupOrderFieldGroupID,
+	GroupOrderFieldName,
+	GroupOrderFieldIsTariffHidden,
+}
+
+func (e GroupOrderField) IsValid() bool {
+	switch e {
+	case GroupOrderFieldGroupID, GroupOrderFieldName, GroupOrderFieldIsTariffHidden:
+		return true
+	}
+	return false
+}
+
+func (e GroupOrderField) String() string {
+	return string(e)
+}
+
+func (e *GroupOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = GroupOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid GroupOrderField", str)
+	}
+	return nil
+}
+
+func (e GroupOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *GroupOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e GroupOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What operations can be ordered by.
+type OperationOrderField string
+
+const (
+	// The id of the operation.
+	OperationOrderFieldOperationID OperationOrderField = "OPERATION_ID"
+)
+
+var AllOperationOrderField = []OperationOrderField{
+	OperationOrderFieldOperationID,
+}
+
+func (e OperationOrderField) IsValid() bool {
+	switch e {
+	case OperationOrderFieldOperationID:
+		return true
+	}
+	return false
+}
+
+func (e OperationOrderField) String() string {
+	return string(e)
+}
+
+func (e *OperationOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = OperationOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid OperationOrderField", str)
+	}
+	return nil
+}
+
+func (e OperationOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *OperationOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e OperationOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What results of operations can be ordered by.
+type OperationResultOrderField string
+
+const (
+	// The id of the operation.
+	OperationResultOrderFieldOperationID OperationResultOrderField = "OPERATION_ID"
+	// Its number in the operation, from 1.
+	OperationResultOrderFieldPosition OperationResultOrderField = "POSITION"
+)
+
+var AllOperationResultOrderField = []OperationResultOrderField{
+	OperationResultOrderFieldOperationID,
+	OperationResultOrderFieldPosition,
+}
+
+func (e OperationResultOrderField) IsValid() bool {
+	switch e {
+	case OperationResultOrderFieldOperationID, OperationResultOrderFieldPosition:
+		return true
+	}
+	return false
+}
+
+func (e OperationResultOrderField) String() string {
+	return string(e)
+}
+
+func (e *OperationResultOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = OperationResultOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid OperationResultOrderField", str)
+	}
+	return nil
+}
+
+func (e OperationResultOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *OperationResultOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e OperationResultOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What operators can be ordered by.
+type OperatorOrderField string
+
+const (
+	// The unique identifier, such as the PLMN.
+	OperatorOrderFieldCode OperatorOrderField = "CODE"
+	// The name.
+	OperatorOrderFieldName OperatorOrderField = "NAME"
+)
+
+var AllOperatorOrderField = []OperatorOrderField{
+	OperatorOrderFieldCode,
+	OperatorOrderFieldName,
+}
+
+func (e OperatorOrderField) IsValid() bool {
+	switch e {
+	case OperatorOrderFieldCode, OperatorOrderFieldName:
+		return true
+	}
+	return false
+}
+
+func (e OperatorOrderField) String() string {
+	return string(e)
+}
+
+func (e *OperatorOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = OperatorOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid OperatorOrderField", str)
+	}
+	return nil
+}
+
+func (e OperatorOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *OperatorOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e OperatorOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
 // The direction of an order. Null is the lowest value.
 type OrderDirection string
 
@@ -925,21 +1789,85 @@ func (e OrderDirection) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
+// What recipients can be ordered by.
+type RecipientOrderField string
+
+const (
+	// The identifier of the recipient.
+	RecipientOrderFieldRecipientID RecipientOrderField = "RECIPIENT_ID"
+	// The e-mail address.
+	RecipientOrderFieldEmail RecipientOrderField = "EMAIL"
+	// When mail to the address stopped for good; null while it does not. Another address, or adding it anew, lifts it; so does restoreRecipient, where a mail server refused the address.
+	RecipientOrderFieldSuppressedSince RecipientOrderField = "SUPPRESSED_SINCE"
+	// Why mail to the address stopped.
+	RecipientOrderFieldSuppressedReason RecipientOrderField = "SUPPRESSED_REASON"
+)
+
+var AllRecipientOrderField = []RecipientOrderField{
+	RecipientOrderFieldRecipientID,
+	RecipientOrderFieldEmail,
+	RecipientOrderFieldSuppressedSince,
+	RecipientOrderFieldSuppressedReason,
+}
+
+func (e RecipientOrderField) IsValid() bool {
+	switch e {
+	case RecipientOrderFieldRecipientID, RecipientOrderFieldEmail, RecipientOrderFieldSuppressedSince, RecipientOrderFieldSuppressedReason:
+		return true
+	}
+	return false
+}
+
+func (e RecipientOrderField) String() string {
+	return string(e)
+}
+
+func (e *RecipientOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = RecipientOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid RecipientOrderField", str)
+	}
+	return nil
+}
+
+func (e RecipientOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *RecipientOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e RecipientOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
 // What sessions can be ordered by.
 type SessionOrderField string
 
 const (
-	// Open or ended.
+	// Open, or ended.
 	SessionOrderFieldIsOpen SessionOrderField = "IS_OPEN"
-	// Transferring or not.
+	// Whether the last report had more bytes than the one before.
 	SessionOrderFieldIsTransferring SessionOrderField = "IS_TRANSFERRING"
-	// Whether bytes may be missing.
+	// Whether bytes may be missing: a counter has fallen, or a report may be of another session under the same id. What is missing is not guessed.
 	SessionOrderFieldIsIncomplete SessionOrderField = "IS_INCOMPLETE"
-	// The physicalId of the subscriber.
+	// The physicalId of the subscriber; null while that is not known.
 	SessionOrderFieldPhysicalID SessionOrderField = "PHYSICAL_ID"
-	// The source.
+	// The source that reports it, such as a RADIUS client; of several, the first.
 	SessionOrderFieldSource SessionOrderField = "SOURCE"
-	// The network element.
+	// The network element below the source; null for none.
 	SessionOrderFieldNas SessionOrderField = "NAS"
 	// What the source calls it.
 	SessionOrderFieldSessionID SessionOrderField = "SESSION_ID"
@@ -947,18 +1875,20 @@ const (
 	SessionOrderFieldBeganAt SessionOrderField = "BEGAN_AT"
 	// When it was reported last.
 	SessionOrderFieldReportedAt SessionOrderField = "REPORTED_AT"
-	// When it ended.
+	// When it ended; null while it is open.
 	SessionOrderFieldEndedAt SessionOrderField = "ENDED_AT"
-	// Why it ended.
+	// Why it ended: as reported, such as User-Request, or Timeout when nothing was reported for three intervals, or NAS-Restart.
 	SessionOrderFieldCause SessionOrderField = "CAUSE"
 	// The access point.
 	SessionOrderFieldApn SessionOrderField = "APN"
-	// The radio access.
+	// The radio access, such as EUTRAN.
 	SessionOrderFieldRatType SessionOrderField = "RAT_TYPE"
-	// The IMEI.
+	// The IMEI of the device, with its software version where that is reported.
 	SessionOrderFieldImei SessionOrderField = "IMEI"
-	// MCC and MNC.
+	// MCC and MNC of the visited network: ge 234 and lt 235 is all of an MCC.
 	SessionOrderFieldVisitedNetwork SessionOrderField = "VISITED_NETWORK"
+	// The cell, by its code: ge "ECGI 23415 4660" and lt "ECGI 23415 4661" is a tracking area.
+	SessionOrderFieldCell SessionOrderField = "CELL"
 	// Bytes in both directions.
 	SessionOrderFieldTotal SessionOrderField = "TOTAL"
 )
@@ -979,12 +1909,13 @@ var AllSessionOrderField = []SessionOrderField{
 	SessionOrderFieldRatType,
 	SessionOrderFieldImei,
 	SessionOrderFieldVisitedNetwork,
+	SessionOrderFieldCell,
 	SessionOrderFieldTotal,
 }
 
 func (e SessionOrderField) IsValid() bool {
 	switch e {
-	case SessionOrderFieldIsOpen, SessionOrderFieldIsTransferring, SessionOrderFieldIsIncomplete, SessionOrderFieldPhysicalID, SessionOrderFieldSource, SessionOrderFieldNas, SessionOrderFieldSessionID, SessionOrderFieldBeganAt, SessionOrderFieldReportedAt, SessionOrderFieldEndedAt, SessionOrderFieldCause, SessionOrderFieldApn, SessionOrderFieldRatType, SessionOrderFieldImei, SessionOrderFieldVisitedNetwork, SessionOrderFieldTotal:
+	case SessionOrderFieldIsOpen, SessionOrderFieldIsTransferring, SessionOrderFieldIsIncomplete, SessionOrderFieldPhysicalID, SessionOrderFieldSource, SessionOrderFieldNas, SessionOrderFieldSessionID, SessionOrderFieldBeganAt, SessionOrderFieldReportedAt, SessionOrderFieldEndedAt, SessionOrderFieldCause, SessionOrderFieldApn, SessionOrderFieldRatType, SessionOrderFieldImei, SessionOrderFieldVisitedNetwork, SessionOrderFieldCell, SessionOrderFieldTotal:
 		return true
 	}
 	return false
@@ -1025,6 +1956,222 @@ func (e SessionOrderField) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
+// What silences can be ordered by.
+type SilenceOrderField string
+
+const (
+	// The identifier of the silence.
+	SilenceOrderFieldSilenceID SilenceOrderField = "SILENCE_ID"
+	// Why it was made.
+	SilenceOrderFieldReason SilenceOrderField = "REASON"
+	// Whether it is over.
+	SilenceOrderFieldIsEnded SilenceOrderField = "IS_ENDED"
+	// When it begins.
+	SilenceOrderFieldStartsAt SilenceOrderField = "STARTS_AT"
+	// When it ends.
+	SilenceOrderFieldEndsAt SilenceOrderField = "ENDS_AT"
+	// Who made it; empty for the program itself.
+	SilenceOrderFieldCreatedBy SilenceOrderField = "CREATED_BY"
+	// When it was made.
+	SilenceOrderFieldCreatedAt SilenceOrderField = "CREATED_AT"
+)
+
+var AllSilenceOrderField = []SilenceOrderField{
+	SilenceOrderFieldSilenceID,
+	SilenceOrderFieldReason,
+	SilenceOrderFieldIsEnded,
+	SilenceOrderFieldStartsAt,
+	SilenceOrderFieldEndsAt,
+	SilenceOrderFieldCreatedBy,
+	SilenceOrderFieldCreatedAt,
+}
+
+func (e SilenceOrderField) IsValid() bool {
+	switch e {
+	case SilenceOrderFieldSilenceID, SilenceOrderFieldReason, SilenceOrderFieldIsEnded, SilenceOrderFieldStartsAt, SilenceOrderFieldEndsAt, SilenceOrderFieldCreatedBy, SilenceOrderFieldCreatedAt:
+		return true
+	}
+	return false
+}
+
+func (e SilenceOrderField) String() string {
+	return string(e)
+}
+
+func (e *SilenceOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = SilenceOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid SilenceOrderField", str)
+	}
+	return nil
+}
+
+func (e SilenceOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *SilenceOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e SilenceOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What sources can be ordered by.
+type SourceOrderField string
+
+const (
+	// The name, which is the source of its usage records.
+	SourceOrderFieldName SourceOrderField = "NAME"
+	// The name of the profile that its records are read by.
+	SourceOrderFieldProfileName SourceOrderField = "PROFILE_NAME"
+	// How the sender shows that it has the secret.
+	SourceOrderFieldAuthentication SourceOrderField = "AUTHENTICATION"
+	// When it was made.
+	SourceOrderFieldCreatedAt SourceOrderField = "CREATED_AT"
+	// When it was paused; null while records are taken.
+	SourceOrderFieldPausedAt SourceOrderField = "PAUSED_AT"
+	// When the last body came; null before the first.
+	SourceOrderFieldReceivedAt SourceOrderField = "RECEIVED_AT"
+)
+
+var AllSourceOrderField = []SourceOrderField{
+	SourceOrderFieldName,
+	SourceOrderFieldProfileName,
+	SourceOrderFieldAuthentication,
+	SourceOrderFieldCreatedAt,
+	SourceOrderFieldPausedAt,
+	SourceOrderFieldReceivedAt,
+}
+
+func (e SourceOrderField) IsValid() bool {
+	switch e {
+	case SourceOrderFieldName, SourceOrderFieldProfileName, SourceOrderFieldAuthentication, SourceOrderFieldCreatedAt, SourceOrderFieldPausedAt, SourceOrderFieldReceivedAt:
+		return true
+	}
+	return false
+}
+
+func (e SourceOrderField) String() string {
+	return string(e)
+}
+
+func (e *SourceOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = SourceOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid SourceOrderField", str)
+	}
+	return nil
+}
+
+func (e SourceOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *SourceOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e SourceOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What rejects of sources can be ordered by.
+type SourceRejectOrderField string
+
+const (
+	// The name of the source.
+	SourceRejectOrderFieldSourceName SourceRejectOrderField = "SOURCE_NAME"
+	// Why it could not be used.
+	SourceRejectOrderFieldReason SourceRejectOrderField = "REASON"
+	// The field at fault; empty where it is none in particular.
+	SourceRejectOrderFieldField SourceRejectOrderField = "FIELD"
+	// Whether replaySourceRejects reads it again.
+	SourceRejectOrderFieldIsReplayable SourceRejectOrderField = "IS_REPLAYABLE"
+	// How often it came.
+	SourceRejectOrderFieldTimes SourceRejectOrderField = "TIMES"
+	// When it came first.
+	SourceRejectOrderFieldFirstAt SourceRejectOrderField = "FIRST_AT"
+	// When it came last.
+	SourceRejectOrderFieldLastAt SourceRejectOrderField = "LAST_AT"
+)
+
+var AllSourceRejectOrderField = []SourceRejectOrderField{
+	SourceRejectOrderFieldSourceName,
+	SourceRejectOrderFieldReason,
+	SourceRejectOrderFieldField,
+	SourceRejectOrderFieldIsReplayable,
+	SourceRejectOrderFieldTimes,
+	SourceRejectOrderFieldFirstAt,
+	SourceRejectOrderFieldLastAt,
+}
+
+func (e SourceRejectOrderField) IsValid() bool {
+	switch e {
+	case SourceRejectOrderFieldSourceName, SourceRejectOrderFieldReason, SourceRejectOrderFieldField, SourceRejectOrderFieldIsReplayable, SourceRejectOrderFieldTimes, SourceRejectOrderFieldFirstAt, SourceRejectOrderFieldLastAt:
+		return true
+	}
+	return false
+}
+
+func (e SourceRejectOrderField) String() string {
+	return string(e)
+}
+
+func (e *SourceRejectOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = SourceRejectOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid SourceRejectOrderField", str)
+	}
+	return nil
+}
+
+func (e SourceRejectOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *SourceRejectOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e SourceRejectOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
 // What subscribers can be ordered by.
 type SubscriberOrderField string
 
@@ -1037,6 +2184,8 @@ const (
 	SubscriberOrderFieldDataNumber SubscriberOrderField = "DATA_NUMBER"
 	// IMSI.
 	SubscriberOrderFieldImsi SubscriberOrderField = "IMSI"
+	// Fixed IP address, as a text.
+	SubscriberOrderFieldFixedIPAddress SubscriberOrderField = "FIXED_IP_ADDRESS"
 	// Nickname.
 	SubscriberOrderFieldNickname SubscriberOrderField = "NICKNAME"
 	// Name of the operator.
@@ -1086,6 +2235,7 @@ var AllSubscriberOrderField = []SubscriberOrderField{
 	SubscriberOrderFieldSubscriberID,
 	SubscriberOrderFieldDataNumber,
 	SubscriberOrderFieldImsi,
+	SubscriberOrderFieldFixedIPAddress,
 	SubscriberOrderFieldNickname,
 	SubscriberOrderFieldOperatorName,
 	SubscriberOrderFieldOperatorCode,
@@ -1111,7 +2261,7 @@ var AllSubscriberOrderField = []SubscriberOrderField{
 
 func (e SubscriberOrderField) IsValid() bool {
 	switch e {
-	case SubscriberOrderFieldPhysicalID, SubscriberOrderFieldSubscriberID, SubscriberOrderFieldDataNumber, SubscriberOrderFieldImsi, SubscriberOrderFieldNickname, SubscriberOrderFieldOperatorName, SubscriberOrderFieldOperatorCode, SubscriberOrderFieldTariffName, SubscriberOrderFieldLineRental, SubscriberOrderFieldContractLength, SubscriberOrderFieldConnectionDate, SubscriberOrderFieldExpiryDate, SubscriberOrderFieldTerminateDate, SubscriberOrderFieldIsBarred, SubscriberOrderFieldIsActive, SubscriberOrderFieldGroupID, SubscriberOrderFieldSubscriberType, SubscriberOrderFieldKind, SubscriberOrderFieldNetworkStateIsTransferring, SubscriberOrderFieldNetworkStateIsOnline, SubscriberOrderFieldEid, SubscriberOrderFieldSmdpProvider, SubscriberOrderFieldDataUsage, SubscriberOrderFieldRelatedParentPhysicalID, SubscriberOrderFieldRelatedParentIsEnabledOnParent:
+	case SubscriberOrderFieldPhysicalID, SubscriberOrderFieldSubscriberID, SubscriberOrderFieldDataNumber, SubscriberOrderFieldImsi, SubscriberOrderFieldFixedIPAddress, SubscriberOrderFieldNickname, SubscriberOrderFieldOperatorName, SubscriberOrderFieldOperatorCode, SubscriberOrderFieldTariffName, SubscriberOrderFieldLineRental, SubscriberOrderFieldContractLength, SubscriberOrderFieldConnectionDate, SubscriberOrderFieldExpiryDate, SubscriberOrderFieldTerminateDate, SubscriberOrderFieldIsBarred, SubscriberOrderFieldIsActive, SubscriberOrderFieldGroupID, SubscriberOrderFieldSubscriberType, SubscriberOrderFieldKind, SubscriberOrderFieldNetworkStateIsTransferring, SubscriberOrderFieldNetworkStateIsOnline, SubscriberOrderFieldEid, SubscriberOrderFieldSmdpProvider, SubscriberOrderFieldDataUsage, SubscriberOrderFieldRelatedParentPhysicalID, SubscriberOrderFieldRelatedParentIsEnabledOnParent:
 		return true
 	}
 	return false
@@ -1147,6 +2297,335 @@ func (e *SubscriberOrderField) UnmarshalJSON(b []byte) error {
 }
 
 func (e SubscriberOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What tags can be ordered by.
+type TagOrderField string
+
+const (
+	// The name.
+	TagOrderFieldName TagOrderField = "NAME"
+)
+
+var AllTagOrderField = []TagOrderField{
+	TagOrderFieldName,
+}
+
+func (e TagOrderField) IsValid() bool {
+	switch e {
+	case TagOrderFieldName:
+		return true
+	}
+	return false
+}
+
+func (e TagOrderField) String() string {
+	return string(e)
+}
+
+func (e *TagOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = TagOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid TagOrderField", str)
+	}
+	return nil
+}
+
+func (e TagOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *TagOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e TagOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What tariffs can be ordered by.
+type TariffOrderField string
+
+const (
+	// The name, unique within the company.
+	TariffOrderFieldName TariffOrderField = "NAME"
+	// The recurring line rental in the smallest unit of the currency (pence).
+	TariffOrderFieldLineRental TariffOrderField = "LINE_RENTAL"
+	// The ISO 4217 code of the currency.
+	TariffOrderFieldCurrency TariffOrderField = "CURRENCY"
+)
+
+var AllTariffOrderField = []TariffOrderField{
+	TariffOrderFieldName,
+	TariffOrderFieldLineRental,
+	TariffOrderFieldCurrency,
+}
+
+func (e TariffOrderField) IsValid() bool {
+	switch e {
+	case TariffOrderFieldName, TariffOrderFieldLineRental, TariffOrderFieldCurrency:
+		return true
+	}
+	return false
+}
+
+func (e TariffOrderField) String() string {
+	return string(e)
+}
+
+func (e *TariffOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = TariffOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid TariffOrderField", str)
+	}
+	return nil
+}
+
+func (e TariffOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *TariffOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e TariffOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What users can be ordered by.
+type UserOrderField string
+
+const (
+	// The e-mail address, unique over the whole service.
+	UserOrderFieldEmail UserOrderField = "EMAIL"
+	// Whether the account is disabled.
+	UserOrderFieldIsDisabled UserOrderField = "IS_DISABLED"
+)
+
+var AllUserOrderField = []UserOrderField{
+	UserOrderFieldEmail,
+	UserOrderFieldIsDisabled,
+}
+
+func (e UserOrderField) IsValid() bool {
+	switch e {
+	case UserOrderFieldEmail, UserOrderFieldIsDisabled:
+		return true
+	}
+	return false
+}
+
+func (e UserOrderField) String() string {
+	return string(e)
+}
+
+func (e *UserOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = UserOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid UserOrderField", str)
+	}
+	return nil
+}
+
+func (e UserOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *UserOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e UserOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What usage that waits can be ordered by.
+type WaitingUsageOrderField string
+
+const (
+	// The source that reports it.
+	WaitingUsageOrderFieldSource WaitingUsageOrderField = "SOURCE"
+	// The physicalId; null where the source uses another identifier.
+	WaitingUsageOrderFieldPhysicalID WaitingUsageOrderField = "PHYSICAL_ID"
+	// The IMSI; null where it is not reported.
+	WaitingUsageOrderFieldImsi WaitingUsageOrderField = "IMSI"
+	// The MSISDN; null where it is not reported.
+	WaitingUsageOrderFieldMsisdn WaitingUsageOrderField = "MSISDN"
+	// How many records wait.
+	WaitingUsageOrderFieldRecords WaitingUsageOrderField = "RECORDS"
+	// Bytes in both directions.
+	WaitingUsageOrderFieldBytes WaitingUsageOrderField = "BYTES"
+	// When the oldest of them began.
+	WaitingUsageOrderFieldFirstAt WaitingUsageOrderField = "FIRST_AT"
+	// When the newest of them ended.
+	WaitingUsageOrderFieldLastAt WaitingUsageOrderField = "LAST_AT"
+)
+
+var AllWaitingUsageOrderField = []WaitingUsageOrderField{
+	WaitingUsageOrderFieldSource,
+	WaitingUsageOrderFieldPhysicalID,
+	WaitingUsageOrderFieldImsi,
+	WaitingUsageOrderFieldMsisdn,
+	WaitingUsageOrderFieldRecords,
+	WaitingUsageOrderFieldBytes,
+	WaitingUsageOrderFieldFirstAt,
+	WaitingUsageOrderFieldLastAt,
+}
+
+func (e WaitingUsageOrderField) IsValid() bool {
+	switch e {
+	case WaitingUsageOrderFieldSource, WaitingUsageOrderFieldPhysicalID, WaitingUsageOrderFieldImsi, WaitingUsageOrderFieldMsisdn, WaitingUsageOrderFieldRecords, WaitingUsageOrderFieldBytes, WaitingUsageOrderFieldFirstAt, WaitingUsageOrderFieldLastAt:
+		return true
+	}
+	return false
+}
+
+func (e WaitingUsageOrderField) String() string {
+	return string(e)
+}
+
+func (e *WaitingUsageOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = WaitingUsageOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid WaitingUsageOrderField", str)
+	}
+	return nil
+}
+
+func (e WaitingUsageOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *WaitingUsageOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e WaitingUsageOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What webhooks can be ordered by.
+type WebhookOrderField string
+
+const (
+	// The identifier of the webhook.
+	WebhookOrderFieldWebhookID WebhookOrderField = "WEBHOOK_ID"
+	// What people call it.
+	WebhookOrderFieldName WebhookOrderField = "NAME"
+	// Where requests go.
+	WebhookOrderFieldURL WebhookOrderField = "URL"
+	// The form of the body.
+	WebhookOrderFieldFormat WebhookOrderField = "FORMAT"
+	// When it was made.
+	WebhookOrderFieldCreatedAt WebhookOrderField = "CREATED_AT"
+	// When it was disabled; null while it gets events.
+	WebhookOrderFieldDisabledAt WebhookOrderField = "DISABLED_AT"
+	// Why it was disabled; null while it gets events.
+	WebhookOrderFieldDisabledReason WebhookOrderField = "DISABLED_REASON"
+	// When its first request failed after the last that succeeded; null while they succeed. After five days it is disabled.
+	WebhookOrderFieldFailingSince WebhookOrderField = "FAILING_SINCE"
+	// Until when it demanded, by Retry-After, not to be called; null for never.
+	WebhookOrderFieldPausedUntil WebhookOrderField = "PAUSED_UNTIL"
+)
+
+var AllWebhookOrderField = []WebhookOrderField{
+	WebhookOrderFieldWebhookID,
+	WebhookOrderFieldName,
+	WebhookOrderFieldURL,
+	WebhookOrderFieldFormat,
+	WebhookOrderFieldCreatedAt,
+	WebhookOrderFieldDisabledAt,
+	WebhookOrderFieldDisabledReason,
+	WebhookOrderFieldFailingSince,
+	WebhookOrderFieldPausedUntil,
+}
+
+func (e WebhookOrderField) IsValid() bool {
+	switch e {
+	case WebhookOrderFieldWebhookID, WebhookOrderFieldName, WebhookOrderFieldURL, WebhookOrderFieldFormat, WebhookOrderFieldCreatedAt, WebhookOrderFieldDisabledAt, WebhookOrderFieldDisabledReason, WebhookOrderFieldFailingSince, WebhookOrderFieldPausedUntil:
+		return true
+	}
+	return false
+}
+
+func (e WebhookOrderField) String() string {
+	return string(e)
+}
+
+func (e *WebhookOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = WebhookOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid WebhookOrderField", str)
+	}
+	return nil
+}
+
+func (e WebhookOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *WebhookOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e WebhookOrderField) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil

@@ -18,8 +18,14 @@ func main() {
 }
 
 func generate() error {
+	if err := writeLists(); err != nil {
+		return err
+	}
 	cfg, err := config.LoadConfigFromDefaultLocations()
 	if err != nil {
+		return err
+	}
+	if err := keepMaps(cfg); err != nil {
 		return err
 	}
 	return api.Generate(cfg, api.AddPlugin(plugin{}))

@@ -3,6 +3,7 @@ import { bytes, parseBytes, useSystem } from '../format/units';
 import { graphql } from '../graph/graphql';
 import { type Doing, useAsk, useSettled } from '../graph/use';
 import { Failure } from '../shell/parts';
+import { useUnsaved } from '../shell/unsaved';
 import { BackTest } from './BackTest';
 import { rules } from './words';
 
@@ -39,13 +40,15 @@ export function AlertForm({ start, fixed = false, verb, save, cancel }: Props) {
   const [target, setTarget] = useState(start.target);
   const [lower, setLower] = useState(start.lower);
   const [upper, setUpper] = useState(start.upper);
+  const [typed, setTyped] = useState(false);
+  useUnsaved(typed);
   const input = inputOf(ruleType, target.trim(), lower, upper);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (typeof input === 'object') void save.run(input);
+    if (typeof input === 'object') void save.run(input).then((saved) => saved && setTyped(false));
   };
   return (
-    <form className="alert-form" onSubmit={submit}>
+    <form className="alert-form" onSubmit={submit} onInput={() => setTyped(true)}>
       {!fixed && (
         <fieldset className="choices">
           <legend>What it watches</legend>

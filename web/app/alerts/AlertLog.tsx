@@ -2,6 +2,7 @@ import { dateOf, startOfDay } from '../format/time';
 import { bytes, count, useSystem } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
 import { useList } from '../graph/list';
+import { useAsk } from '../graph/use';
 import { Close } from '../shell/icons';
 import { Empty, Panel } from '../shell/parts';
 import { changed, go, to } from '../shell/route';
@@ -12,18 +13,27 @@ import { Popover } from '../ui/Popover';
 import { type Column, Table } from '../ui/Table';
 import { Frame } from './Frame';
 import { Subject } from './Subject';
-import { mailBadge, mailStates, rules } from './words';
+import { mailBadge, mailStates, nameOfAlert, nameOfWatched, rules } from './words';
 
 export const query = graphql(`
   query AlertLogTable($first: Int, $after: String, $count: Boolean!, $filter: AlertLogFilter, $orderBy: [AlertLogOrder!], $names: Boolean!, $deliveries: Boolean!) {
     alertLog(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
       nodes {
-        entryId alertId ruleType target limitBoundary dateCreated threshold usage isLate isNotified
+        entryId alertId ruleType target limitBoundary dateCreated threshold usage isLate isNotified isSilenced
         subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
-        deliveries @include(if: $deliveries) { email state attempts finishedAt lastError }
+        deliveries @include(if: $deliveries) { recipientName state attempts finishedAt lastError }
       }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
+    }
+  }
+`);
+
+const named = graphql(`
+  query AlertOfLog($alertId: Int!, $names: Boolean!) {
+    alert(alertId: $alertId) {
+      ruleType target lowerThreshold upperThreshold
+      subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
     }
   }
 `);
@@ -56,7 +66,7 @@ export function Entries({ params }: { params: URLSearchParams }) {
     { key: 'boundary', name: 'Threshold', width: 160, cell: (row) => <><span className={`badge ${row.limitBoundary.toLowerCase()}`}>{row.limitBoundary.toLowerCase()}</span> {bytes(row.threshold)}</> },
     { key: 'usage', name: 'Usage', width: 100, kind: 'number', cell: ({ usage }) => bytes(usage) },
     { key: 'at', name: 'When', width: 130, cell: ({ dateCreated }) => <Ago at={dateCreated} /> },
-    { key: 'rule', name: 'Rule', width: 230, cell: ({ ruleType, alertId }) => <a href={to('alert', {}, String(alertId))}>{rules[ruleType]}</a> },
+    { key: 'rule', name: 'Alert', width: 230, cell: (row) => <a href={to('alert', {}, String(row.alertId))}>{nameOfWatched(row)}</a> },
     { key: 'mail', name: 'Mail', width: 180, cell: (row) => <Deliveries of={row} /> },
   ];
   return (
@@ -86,6 +96,9 @@ function Filters({ params }: { params: URLSearchParams }) {
   const today = dateOf(Date.now(), useZone());
   const set = (key: string, value: string) => go(to('alertLog', changed(params, { [key]: value })));
   const boundary = params.get('boundary') ?? '';
+  const alertId = Number(params.get('alert'));
+  const mayName = useMay('VIEW_A_USERS_DETAILS');
+  const alert = useAsk(mayName && alertId > 0 ? named : null, { alertId, names: useMay('VIEW_SUBSCRIBER') }).data?.alert;
   return (
     <div className="filters">
       <nav className="switch" aria-label="Threshold">
@@ -99,8 +112,8 @@ function Filters({ params }: { params: URLSearchParams }) {
       </select>
       <label className="inline"><span className="hint">From</span><input type="date" max={today} value={params.get('since') ?? ''} onChange={(event) => set('since', event.target.value)} /></label>
       <label className="inline"><span className="hint">to</span><input type="date" max={today} value={params.get('until') ?? ''} onChange={(event) => set('until', event.target.value)} /></label>
-      {[['alert', 'Alert'], ['subscriber', 'Subscriber']].map(([key, name]) => params.get(key!) && (
-        <span key={key} className="chip">{name} {params.get(key!)}<button type="button" aria-label={`Remove the filter ${name} ${params.get(key!)}`} onClick={() => set(key!, '')}><Close /></button></span>
+      {[['alert', alert ? nameOfAlert(alert) : `Alert ${params.get('alert')}`], ['subscriber', `Subscriber ${params.get('subscriber')}`]].map(([key, name]) => params.get(key!) && (
+        <span key={key} className="chip">{name}<button type="button" aria-label={`Remove the filter ${name}`} onClick={() => set(key!, '')}><Close /></button></span>
       ))}
       {params.size > 0 && <a href={to('alertLog')}>Remove all</a>}
     </div>
@@ -108,20 +121,21 @@ function Filters({ params }: { params: URLSearchParams }) {
 }
 
 /** How the mail of an entry fares, in a word; at each recipient when asked. */
-function Deliveries({ of: { isNotified, deliveries } }: { of: Entry }) {
+function Deliveries({ of: { isNotified, isSilenced, deliveries } }: { of: Entry }) {
+  if (isSilenced) return <span className="badge">silenced</span>;
   if (!isNotified) return <span className="hint">too late for mail</span>;
   if (!deliveries) return <span className="hint">–</span>;
   if (deliveries.length === 0) return <a className="hint" href={to('recipients')}>no recipient</a>;
   const failed = deliveries.filter(({ state }) => state === 'FAILED' || state === 'SUPPRESSED').length;
-  const sent = deliveries.filter(({ state }) => state === 'SENT').length;
-  const state = failed > 0 ? 'FAILED' : sent === deliveries.length ? 'SENT' : 'WAITING';
+  const sent = deliveries.filter(({ state }) => state === 'DELIVERED').length;
+  const state = failed > 0 ? 'FAILED' : sent === deliveries.length ? 'DELIVERED' : 'WAITING';
   return (
     <Popover button={<span className={mailBadge(state)}>{failed > 0 ? `${count(failed)} not delivered` : `${count(sent)} of ${count(deliveries.length)} sent`}</span>} label="Mail of this entry" className="bare">
       {() => (
         <ul className="deliveries">
-          {deliveries.map(({ email, state, attempts, finishedAt, lastError }) => (
-            <li key={email}>
-              <span className="entry-text"><strong>{email}</strong><span className="hint">{attempts} attempt{attempts === 1 ? '' : 's'}{finishedAt && <>, <Ago at={finishedAt} /></>}{lastError && `: ${lastError}`}</span></span>
+          {deliveries.map(({ recipientName, state, attempts, finishedAt, lastError }) => (
+            <li key={recipientName}>
+              <span className="entry-text"><strong>{recipientName}</strong><span className="hint">{attempts} attempt{attempts === 1 ? '' : 's'}{finishedAt && <>, <Ago at={finishedAt} /></>}{lastError && `: ${lastError}`}</span></span>
               <span className={mailBadge(state)}>{mailStates[state]}</span>
             </li>
           ))}
@@ -142,5 +156,5 @@ const file = [
   { name: 'threshold', text: (row: Entry) => Number(row.threshold) },
   { name: 'usage', text: (row: Entry) => Number(row.usage) },
   { name: 'isLate', text: (row: Entry) => String(row.isLate) },
-  { name: 'mail', text: (row: Entry) => row.deliveries?.map(({ email, state }) => `${email} ${mailStates[state]}`).join('; ') ?? null },
+  { name: 'mail', text: (row: Entry) => row.deliveries?.map(({ recipientName, state }) => `${recipientName} ${mailStates[state]}`).join('; ') ?? null },
 ];

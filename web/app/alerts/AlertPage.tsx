@@ -12,8 +12,10 @@ import { Ago } from '../ui/Ago';
 import '../styles/lists.css';
 import { AlertForm, type Input } from './AlertForm';
 import { Entries } from './AlertLog';
+import { SilenceButton, SilencedNow } from './SilenceHere';
+import type { Place } from './silences';
 import { Subject } from './Subject';
-import { alertKey, rules } from './words';
+import { alertKey, nameOfAlert, rules } from './words';
 
 const query = graphql(`
   query AlertOnPage($alertId: Int!, $names: Boolean!) {
@@ -21,7 +23,7 @@ const query = graphql(`
       alertId ruleType target lowerThreshold upperThreshold dateCreated status numberExceeded
       subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
       subjects(limit: 25) {
-        usage period { start end }
+        usage period { startsAt endsAt }
         subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
         lower { status percent since } upper { status percent since }
       }
@@ -59,6 +61,7 @@ function Whole({ alert }: { alert: Alert }) {
   const mayDelete = useMay('VIEW_MONITORING_ALERTS', 'DELETE_MONITORING_ALERTS');
   const { alertId, ruleType, lowerThreshold, upperThreshold } = alert;
   useSystem();
+  const place: Place = { kind: 'alert', name: nameOfAlert(alert), alertId };
   const save = useDo(async ({ lowerThreshold, upperThreshold }: Input) => {
     await mutate(edit, { input: { alertId, lowerThreshold, upperThreshold } });
     setOpen(null);
@@ -76,10 +79,12 @@ function Whole({ alert }: { alert: Alert }) {
           <p className="hint">{rules[ruleType]} · alert {alertId} · made <Ago at={alert.dateCreated} /></p>
         </div>
         <div className="row">
+          <SilenceButton of={[place]} />
           {mayEdit && mayTest && <button type="button" aria-expanded={open === 'edit'} onClick={() => setOpen(open === 'edit' ? null : 'edit')}>Change the thresholds</button>}
           {mayDelete && <button type="button" className="danger" onClick={() => setOpen('delete')}>Delete</button>}
         </div>
       </div>
+      <SilencedNow of={place} />
       <ul className="tiles three" aria-label="The alert in numbers">
         <Tile name="Lower threshold" text={bytes(lowerThreshold)} />
         <Tile name="Upper threshold" text={bytes(upperThreshold)} />
@@ -120,7 +125,7 @@ function Subjects({ of: { subjects, ruleType, target } }: { of: Alert }) {
   const timeZone = useZone();
   const [first] = subjects ?? [];
   return (
-    <Panel id="subjects" title="Where its subjects stand" aside={first && <span className="hint">since {day(first.period.start, timeZone)}</span>}>
+    <Panel id="subjects" title="Where its subjects stand" aside={first && <span className="hint">since {day(first.period.startsAt, timeZone)}</span>}>
       {!subjects || subjects.length === 0 ? <Empty>None of them has used data in this billing period.</Empty> : (
         <ul className="watchers">
           {subjects.map(({ usage, subscriber, group, lower, upper }, i) => (

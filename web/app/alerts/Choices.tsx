@@ -1,15 +1,16 @@
-import { bytes, useSystem } from '../format/units';
+import type { ReactNode } from 'react';
+import { useSystem } from '../format/units';
 import { graphql } from '../graph/graphql';
 import type { Problem } from '../graph/problem';
 import { useAsk } from '../graph/use';
 import { useMay } from '../shell/viewer';
-import { kinds } from './conditions';
-import { rules } from './words';
+import { nameOfCondition } from './conditions';
+import { nameOfAlert } from './words';
 
 const offered = graphql(`
   query AlertsToChoose($names: Boolean!) {
-    alerts(first: 100) { nodes { alertId ruleType target upperThreshold } }
-    conditionAlerts(first: 100) { nodes { alertId ruleType target kind } }
+    alerts(first: 100) { nodes { alertId ruleType target lowerThreshold upperThreshold subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { name } } }
+    conditionAlerts(first: 100) { nodes { alertId ruleType target kind silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { name } } }
     groups(first: 100) @include(if: $names) { nodes { groupId name } }
   }
 `);
@@ -23,10 +24,9 @@ export interface Choice {
 export function useOffered(): { alerts: Choice[] | undefined; groups: Choice[]; problem: Problem | undefined } {
   const { data, problem } = useAsk(offered, { names: useMay('VIEW_SUBSCRIBER') });
   useSystem();
-  const target = (of: { ruleType: string; target: string }) => `${rules[of.ruleType]}${of.target && ` ${of.target}`}`;
   const alerts = data && [
-    ...(data.alerts?.nodes ?? []).map((one) => ({ id: one.alertId, text: `${target(one)}: above ${bytes(one.upperThreshold)}` })),
-    ...(data.conditionAlerts?.nodes ?? []).map((one) => ({ id: one.alertId, text: `${target(one)}: ${kinds[one.kind]?.toLowerCase()}` })),
+    ...(data.alerts?.nodes ?? []).map((one) => ({ id: one.alertId, text: nameOfAlert(one) })),
+    ...(data.conditionAlerts?.nodes ?? []).map((one) => ({ id: one.alertId, text: nameOfCondition(one) })),
   ];
   return { alerts, groups: (data?.groups?.nodes ?? []).map(({ groupId, name }) => ({ id: groupId, text: name })), problem };
 }
@@ -36,6 +36,31 @@ export const withGone = (offered: Choice[], chosen: Iterable<number>): Choice[] 
   ...offered,
   ...[...chosen].filter((id) => !offered.some((one) => one.id === id)).map((id) => ({ id, text: `Alert ${id}, which is not offered here or was deleted` })),
 ];
+
+/** What an input is for: all, or the lists that name something. */
+export function scopeOf<Lists extends object>(all: boolean, lists: Lists): { all: true } | Partial<Lists> {
+  return all ? { all } : Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0)) as Partial<Lists>;
+}
+
+interface AllProps {
+  name: string;
+  said: boolean;
+  /** Whether nothing is chosen instead. */
+  unsaid: boolean;
+  change: (said: boolean) => void;
+  children: ReactNode;
+}
+
+/** Says all in words; the children say how choices work instead. */
+export function All({ name, said, unsaid, change, children }: AllProps) {
+  return (
+    <>
+      <label className="inline"><input type="checkbox" checked={said} onChange={(event) => change(event.target.checked)} /> {name}</label>
+      {!said && <p className="hint">{children}</p>}
+      {unsaid && <p className="hint" role="status">Choose {name.toLowerCase()}, or something below.</p>}
+    </>
+  );
+}
 
 interface ChoicesProps {
   legend: string;

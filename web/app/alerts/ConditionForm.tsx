@@ -16,6 +16,7 @@ type Condition = Input['condition'];
 
 const asks: Record<string, { name: string; label: string; start: string; hint: string }> = {
   silent: { name: 'It is silent', label: 'For how many hours', start: '24', hint: 'Neither usage nor a session. What was barred or terminated is not missed, and a source that ends is reported once.' },
+  source: { name: 'A source is silent', label: 'For how many minutes', start: '30', hint: 'A gateway, or another source, reports nothing at all. Without a condition it is noticed after 6 hours, a source without gateways after 48.' },
   storm: { name: 'It begins too many sessions', label: 'More than, in an hour', start: '20', hint: 'Counted by the hours of the clock (UTC).' },
   forecast: { name: 'It will use too much', label: 'More than, in the billing period', start: '1 GB', hint: 'By the usage so far, and the median of each weekday of the last four weeks. It needs three weeks of history.' },
   change: { name: 'A value changes', label: 'Which', start: '', hint: 'As sessions report it. The first value is learned, and one of the last four that comes back is no change.' },
@@ -27,6 +28,7 @@ function conditionOf(kind: string, value: string, chosen: ReadonlySet<string>): 
   const bytes = parseBytes(value);
   switch (kind) {
     case 'silent': return number >= 1 && number <= 2160 ? { silentHours: number } : 'Write 1 to 2160 hours.';
+    case 'source': return number >= 5 && number <= 2880 ? { sourceSilentMinutes: number } : 'Write 5 to 2880 minutes.';
     case 'storm': return number >= 1 && number <= 1_000_000 ? { sessionsPerHour: number } : 'Write 1 to 1000000 sessions.';
     case 'forecast': return bytes === null ? 'Write a limit such as 500 MB or 1.5 GB.' : { forecastBytes: bytes };
     default: return chosen.size > 0 ? { changesOf: [...chosen] as NonNullable<Condition['changesOf']> } : 'Choose at least one value.';
@@ -59,6 +61,7 @@ export function ConditionForm({ close }: { close: () => void }) {
           <select aria-label="Notice when" value={kind} onChange={(event) => {
             setKind(event.target.value);
             setValue(asks[event.target.value]!.start);
+            if (event.target.value === 'source') setRule('COMPANY');
             if (event.target.value === 'change' && ruleType === 'GROUPPR') setRule('GROUPFPTP');
           }}>
             {Object.entries(asks).map(([key, { name }]) => <option key={key} value={key}>{name}</option>)}
@@ -75,13 +78,13 @@ export function ConditionForm({ close }: { close: () => void }) {
         <p className="hint">{hint}</p>
         <fieldset className="choices">
           <legend>What it watches</legend>
-          {Object.entries(rules).filter(([key]) => kind !== 'change' || key !== 'GROUPPR').map(([key, name]) => (
+          {Object.entries(rules).filter(([key]) => (kind !== 'change' || key !== 'GROUPPR') && (kind !== 'source' || key === 'COMPANY')).map(([key, name]) => (
             <label key={key} className="inline"><input type="radio" name="rule" value={key} checked={key === ruleType} onChange={() => { setRule(key as Input['ruleType']); setTarget(''); }} />{name}</label>
           ))}
         </fieldset>
         {ruleType === 'SIM' && <SubscriberInput value={target} change={setTarget} />}
         {ruleType.startsWith('GROUP') && <GroupInput value={target} change={setTarget} />}
-        {missing ? <p className="hint" role="status">{missing}</p> : <ConditionBackTest input={input} />}
+        {missing ? <p className="hint" role="status">{missing}</p> : kind !== 'source' && <ConditionBackTest input={input} />}
         {save.problem && <Failure problem={save.problem} />}
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>

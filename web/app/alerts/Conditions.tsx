@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { bytes, count, useSystem } from '../format/units';
+import { count, useSystem } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
 import { useList } from '../graph/list';
 import { sendMutation } from '../graph/use';
@@ -12,8 +12,9 @@ import { Ago } from '../ui/Ago';
 import { Export } from '../ui/Export';
 import { type Column, Table } from '../ui/Table';
 import { ConditionForm } from './ConditionForm';
-import { hours, kinds, traits } from './conditions';
+import { kinds, limitOf, nameOfCondition } from './conditions';
 import { Frame } from './Frame';
+import { SilenceButton } from './SilenceHere';
 import { Subject } from './Subject';
 import { alertKey, rules } from './words';
 
@@ -21,7 +22,7 @@ const query = graphql(`
   query ConditionTable($first: Int, $after: String, $count: Boolean!, $names: Boolean!) {
     conditionAlerts(first: $first, after: $after) {
       nodes {
-        alertId ruleType target kind silentHours sessionsPerHour forecastBytes changesOf dateCreated
+        alertId ruleType target kind silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf dateCreated
         subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
       }
       totalCount @include(if: $count)
@@ -77,7 +78,8 @@ function List() {
     { key: 'kind', name: 'Notices', width: 160, cell: ({ kind }) => kinds[kind] },
     { key: 'bound', name: 'Limit', width: 220, cell: limitOf },
     { key: 'created', name: 'Made', width: 130, cell: ({ dateCreated }) => <Ago at={dateCreated} /> },
-    { key: 'delete', name: 'Delete', width: 90, cell: (row) => mayDelete && <button type="button" className="bare link" aria-label={`Delete the condition ${row.alertId}`} onClick={() => setDropping(row)}>Delete</button> },
+    { key: 'silence', name: 'Silence', width: 90, cell: (row) => <SilenceButton className="bare link" of={[{ kind: 'alert', alertId: row.alertId, name: nameOfCondition(row) }]} /> },
+    { key: 'delete', name: 'Delete', width: 90, cell: (row) => mayDelete && <button type="button" className="bare link" aria-label={`Delete the condition ${nameOfCondition(row)}`} onClick={() => setDropping(row)}>Delete</button> },
   ];
   return (
     <Panel id="list" title={list.total === undefined ? 'Conditions' : `${count(list.total)} condition${list.total === 1 ? '' : 's'}`} aside={mayAdd && <button type="button" onClick={() => setMaking(true)}>New condition</button>}>
@@ -89,7 +91,7 @@ function List() {
       {making && <ConditionForm close={() => setMaking(false)} />}
       {dropping && (
         <Dialog title="Delete this condition?" cancel={() => setDropping(null)}>
-          <p>It reports nothing any more. What it noticed stays in the log.</p>
+          <p>{nameOfCondition(dropping)}: it reports nothing any more. What it noticed stays in the log.</p>
           <p className="actions">
             <button type="button" autoFocus onClick={() => setDropping(null)}>Keep it</button>
             <button type="button" className="danger" onClick={() => drop(dropping)}>Delete the condition</button>
@@ -98,13 +100,6 @@ function List() {
       )}
     </Panel>
   );
-}
-
-function limitOf({ silentHours, sessionsPerHour, forecastBytes, changesOf }: Row): string {
-  if (silentHours !== null) return hours(silentHours);
-  if (sessionsPerHour !== null) return `${count(sessionsPerHour)} in an hour`;
-  if (forecastBytes !== null) return `${bytes(forecastBytes)} in the period`;
-  return changesOf.map((trait) => traits[trait]).join(', ');
 }
 
 /** What was noticed, the newest first. */

@@ -13,7 +13,7 @@ import type { Webhook } from './Webhooks';
 import { deliveryStates } from './webhooks';
 
 const query = graphql(`
-  query DeliveryTable($first: Int, $after: String, $count: Boolean!, $webhookId: Int, $state: WebhookDeliveryState) {
+  query DeliveryTable($first: Int, $after: String, $count: Boolean!, $webhookId: Int, $state: DeliveryState) {
     webhookDeliveries(first: $first, after: $after, webhookId: $webhookId, state: $state) {
       nodes { deliveryId eventType state attempts createdAt nextAttemptAt finishedAt lastStatus lastAnswer lastError payload webhook { webhookId name } }
       totalCount @include(if: $count)
@@ -86,7 +86,7 @@ function Message({ of, close }: { of: Row; close: () => void }) {
         {of.lastError && <div><dt>Problem</dt><dd>{of.lastError}</dd></div>}
         {of.lastAnswer && <div><dt>Answer</dt><dd className="mono">{of.lastAnswer}</dd></div>}
       </dl>
-      <pre className="payload" tabIndex={0} aria-label="Payload">{pretty(of.payload)}</pre>
+      <pre className="payload" tabIndex={0} aria-label="Payload">{pretty(of.payload ?? '')}</pre>
       {again.problem && <Failure problem={again.problem} />}
       <p className="actions">
         <button type="button" autoFocus onClick={close}>Close</button>

@@ -3,9 +3,9 @@ import { graphql } from '../graph/graphql';
 import { mutate, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
 import { Failure, Loading } from '../shell/parts';
-import { Choices, useOffered, withGone } from './Choices';
+import { All, Choices, scopeOf, useOffered, withGone } from './Choices';
 
-const choose = graphql('mutation ChooseRecipientAlerts($input: ChooseRecipientAlertsInput!) { chooseRecipientAlerts(input: $input) { recipient { recipientId } } }');
+const choose = graphql('mutation ChooseRecipientAlerts($input: EditRecipientInput!) { editRecipient(input: $input) { recipient { recipientId } } }');
 
 interface Props {
   recipientId: number;
@@ -20,8 +20,10 @@ export function RecipientChoice({ recipientId, email, alertIds, groupIds, close 
   const offered = useOffered();
   const [alerts, setAlerts] = useState<ReadonlySet<number>>(new Set(alertIds));
   const [groups, setGroups] = useState<ReadonlySet<number>>(new Set(groupIds));
+  const [all, setAll] = useState(alertIds.length + groupIds.length === 0);
+  const unsaid = !all && alerts.size + groups.size === 0;
   const save = useDo(async () => {
-    await mutate(choose, { input: { recipientId, alertIds: [...alerts], groupIds: [...groups] } });
+    await mutate(choose, { input: { recipientId, scope: scopeOf(all, { alertIds: [...alerts], groupIds: [...groups] }) } });
     close();
   });
   const submit = (event: FormEvent) => {
@@ -31,15 +33,15 @@ export function RecipientChoice({ recipientId, email, alertIds, groupIds, close 
   return (
     <Dialog title={`What ${email} gets`} cancel={close}>
       <form className="stacked" onSubmit={submit}>
-        <p className="hint">Every alert where nothing is chosen. Where alerts and groups are, an alert must fit both.</p>
+        <All name="Every alert" said={all} unsaid={unsaid} change={setAll}>Where alerts and groups are chosen, an alert must fit both.</All>
         {offered.problem && <Failure problem={offered.problem} />}
         {!offered.alerts && !offered.problem && <Loading label="Reading alerts and groups" />}
-        <Choices legend="Alerts" all={withGone(offered.alerts ?? [], offered.alerts ? alertIds : [])} chosen={alerts} change={setAlerts} />
-        <Choices legend="Groups" all={offered.groups} chosen={groups} change={setGroups} />
+        {!all && <Choices legend="Alerts" all={withGone(offered.alerts ?? [], offered.alerts ? alertIds : [])} chosen={alerts} change={setAlerts} />}
+        {!all && <Choices legend="Groups" all={offered.groups} chosen={groups} change={setGroups} />}
         {save.problem && <Failure problem={save.problem} />}
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
-          <button type="submit" className="primary" disabled={save.busy || !offered.alerts}>Save</button>
+          <button type="submit" className="primary" disabled={save.busy || !offered.alerts || unsaid}>Save</button>
         </p>
       </form>
     </Dialog>

@@ -14,7 +14,7 @@ import { mailBadge, mailStates } from './words';
 const query = graphql(`
   query Recipients {
     recipients(first: 100) {
-      nodes { recipientId email alertIds groupIds suppressedSince suppressedReason suppressedDetail mails(limit: 3) { mailId kind state attempts createdAt lastError } }
+      nodes { recipientId email alertIds groupIds suppressedSince suppressedReason suppressedDetail mails(limit: 3) { deliveryId kind state attempts createdAt lastError } }
     }
   }
 `);
@@ -22,7 +22,7 @@ const create = graphql('mutation CreateRecipient($input: CreateRecipientInput!) 
 const edit = graphql('mutation EditRecipient($input: EditRecipientInput!) { editRecipient(input: $input) { recipient { recipientId } } }');
 const remove = graphql('mutation DeleteRecipient($input: DeleteRecipientInput!) { deleteRecipient(input: $input) { recipient { recipientId } } }');
 const restore = graphql('mutation RestoreRecipientMail($input: RestoreRecipientInput!) { restoreRecipient(input: $input) { mails alerts } }');
-const test = graphql('mutation SendTestAlert($input: SendTestAlertInput!) { sendTestAlert(input: $input) { mails { mailId } } }');
+const test = graphql('mutation SendTestAlert($input: SendTestAlertInput!) { sendTestAlert(input: $input) { mails { deliveryId } } }');
 
 type Recipient = NonNullable<ResultOf<typeof query>['recipients']>['nodes'][number];
 const keyOf = (recipientId: number) => `recipient/${recipientId}`;
@@ -40,12 +40,12 @@ function All() {
   const { hidden } = useUndo();
   const [sent, setSent] = useState(0);
   const toAll = useDo(async () => {
-    const { sendTestAlert } = await mutate(test, { input: {} });
+    const { sendTestAlert } = await mutate(test, { input: { all: true } });
     setSent(sendTestAlert?.mails.length ?? 0);
   });
   return (
     <Panel id="recipients" title="Recipients" aside={<button type="button" disabled={toAll.busy} onClick={() => void toAll.run()}>Send a test mail to all</button>}>
-      <p className="hint">Each of them gets one mail when alerts fire that it chose, or any where it chose none. A suppressed address gets none until it is restored.</p>
+      <p className="hint">A new one gets every alert, until you choose some for it under Alerts. Each gets one mail for what fires together. A suppressed address gets none until it is restored.</p>
       <p className="hint" role="status" hidden={sent === 0}>{sent} test mail{sent === 1 ? ' is' : 's are'} on the way; its state appears below.</p>
       {toAll.problem && <Failure problem={toAll.problem} />}
       <Add />
@@ -63,7 +63,7 @@ function All() {
 function Add() {
   const [email, setEmail] = useState('');
   const add = useDo(async () => {
-    await mutate(create, { input: { email: email.trim() } });
+    await mutate(create, { input: { email: email.trim(), scope: { all: true } } });
     setEmail('');
   });
   const submit = (event: FormEvent) => {
@@ -104,8 +104,8 @@ function One({ of: { recipientId, email, alertIds, groupIds, suppressedSince, su
       {choiceOf(alertIds, groupIds) && <p className="hint">{choiceOf(alertIds, groupIds)}</p>}
       {problem && <Failure problem={problem} />}
       <ul className="plain-list" aria-label={`Mail to ${email}`}>
-        {mails?.map(({ mailId, kind, state, createdAt, lastError }) => (
-          <li key={mailId}><span className={mailBadge(state)}>{mailStates[state]}</span> <span className="hint">{kind === 'TEST' ? 'test mail' : 'alerts'}, <Ago at={createdAt} />{lastError && `: ${lastError}`}</span></li>
+        {mails?.map(({ deliveryId, kind, state, createdAt, lastError }) => (
+          <li key={deliveryId}><span className={mailBadge(state)}>{mailStates[state]}</span> <span className="hint">{kind === 'TEST' ? 'test mail' : 'alerts'}, <Ago at={createdAt} />{lastError && `: ${lastError}`}</span></li>
         ))}
         {mails?.length === 0 && <li className="hint">No mail yet.</li>}
       </ul>

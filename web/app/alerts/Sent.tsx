@@ -10,7 +10,7 @@ import { deliveryStates } from './webhooks';
 const query = graphql(`
   query SentTable($first: Int, $after: String, $count: Boolean!, $channel: DeliveryChannel, $state: DeliveryState) {
     deliveries(first: $first, after: $after, channel: $channel, state: $state) {
-      nodes { deliveryId channel recipient about state attempts createdAt lastError }
+      nodes { id channel recipientName state attempts createdAt lastError ... on MailDelivery { kind } ... on WebhookDelivery { eventType } }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }
@@ -18,11 +18,12 @@ const query = graphql(`
 `);
 
 type Row = NonNullable<ResultOf<typeof query>['deliveries']>['nodes'][number];
+const sentStates = ['QUEUED', 'DELIVERED', 'FAILED', 'CANCELLED'];
 
 const columns: Column<Row>[] = [
-  { key: 'recipient', name: 'To', width: 250, cell: ({ recipient }) => recipient },
+  { key: 'recipient', name: 'To', width: 250, cell: ({ recipientName }) => recipientName },
   { key: 'channel', name: 'By', width: 100, cell: ({ channel }) => (channel === 'MAIL' ? 'mail' : 'webhook') },
-  { key: 'about', name: 'About', width: 180, cell: ({ about }) => about },
+  { key: 'about', name: 'About', width: 180, cell: (row) => ('kind' in row ? row.kind.toLowerCase() : 'eventType' in row ? row.eventType : '') },
   { key: 'state', name: 'State', width: 120, cell: ({ state }) => <span className={deliveryStates[state]!.badge}>{deliveryStates[state]!.name}</span> },
   { key: 'attempts', name: 'Attempts', width: 100, kind: 'number', cell: ({ attempts }) => count(attempts) },
   { key: 'error', name: 'Problem', width: 230, cell: ({ lastError }) => lastError },
@@ -31,16 +32,16 @@ const columns: Column<Row>[] = [
 
 /** What was sent, by mail and to webhooks, the newest first. */
 export function Sent({ params }: { params: URLSearchParams }) {
-  const state = deliveryStates[params.get('state') ?? ''] ? (params.get('state') as Row['state']) : undefined;
+  const state = sentStates.includes(params.get('state') ?? '') ? (params.get('state') as Row['state']) : undefined;
   const list = useList(query, { channel: undefined, state }, ({ deliveries }) => deliveries);
   return (
     <Panel id="sent" title={list.total === undefined ? 'Sent' : `Sent: ${count(list.total)}`} aside={<button type="button" className="quiet" onClick={list.reload}>Look again</button>}>
       <nav className="switch" aria-label="States">
-        {['', ...Object.keys(deliveryStates)].map((key) => (
+        {['', ...sentStates].map((key) => (
           <a key={key} href={to('recipients', changed(params, { state: key }))} aria-current={(state ?? '') === key ? 'true' : undefined}>{deliveryStates[key]?.name ?? 'All'}</a>
         ))}
       </nav>
-      <Table label="Mails and messages" list={list} columns={columns} keyOf={({ deliveryId }) => deliveryId} none={<Empty>Nothing that fits was sent.</Empty>} />
+      <Table label="Mails and messages" list={list} columns={columns} keyOf={({ id }) => id} none={<Empty>Nothing that fits was sent.</Empty>} />
     </Panel>
   );
 }

@@ -5,48 +5,61 @@ import { mutate, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
 import { Failure, Loading } from '../shell/parts';
 import { useZone } from '../shell/viewer';
-import { Choices, useOffered, withGone } from './Choices';
+import { All, Choices, scopeOf, useOffered, withGone } from './Choices';
 import type { Silence } from './Silences';
+import type { Place } from './silences';
 import { weekdays } from './words';
 
 const create = graphql('mutation CreateSilence($input: CreateSilenceInput!) { createSilence(input: $input) { silence { silenceId } } }');
 const edit = graphql('mutation EditSilence($input: EditSilenceInput!) { editSilence(input: $input) { silence { silenceId } } }');
 
-type Weekday = NonNullable<VariablesOf<typeof create>['input']['weekly']>[number]['weekday'];
+type Weekday = Extract<VariablesOf<typeof create>['input']['times'], { weekly: unknown }>['weekly'][number]['weekday'];
 
 const hour = 3_600_000;
 const listOf = (text: string) => text.split(/[\s,;]+/).filter(Boolean);
 
+interface Props {
+  /** The silence to change; none to make one. */
+  of?: Silence;
+  /** What a new one begins with. */
+  first?: { place: Place; reason: string; endsAt: number };
+  close: () => void;
+}
+
 /** Makes a silence, or changes one. */
-export function SilenceForm({ of, close }: { of?: Silence; close: () => void }) {
+export default function SilenceForm({ of, first, close }: Props) {
+  const place = first?.place;
   const timeZone = useZone();
   const offered = useOffered();
-  const [reason, setReason] = useState(of?.reason ?? '');
+  const [reason, setReason] = useState(of?.reason ?? first?.reason ?? '');
   const [starts, setStarts] = useState(() => wallClock(of?.startsAt ?? Date.now(), timeZone));
-  const [ends, setEnds] = useState(() => wallClock(of?.endsAt ?? Date.now() + 2 * hour, timeZone));
+  const [ends, setEnds] = useState(() => wallClock(of?.endsAt ?? first?.endsAt ?? Date.now() + 2 * hour, timeZone));
   const [days, setDays] = useState<ReadonlySet<Weekday>>(new Set(of?.weekly.map(({ weekday }) => weekday)));
   const [from, setFrom] = useState(of?.weekly[0]?.from ?? '22:00');
   const [until, setUntil] = useState(of?.weekly[0]?.until ?? '06:00');
-  const [alerts, setAlerts] = useState<ReadonlySet<number>>(new Set(of?.alertIds));
-  const [groups, setGroups] = useState<ReadonlySet<number>>(new Set(of?.groupIds));
+  const [alerts, setAlerts] = useState<ReadonlySet<number>>(new Set(place?.kind === 'alert' ? [place.alertId] : of?.alertIds));
+  const [groups, setGroups] = useState<ReadonlySet<number>>(new Set(place?.kind === 'group' ? [place.groupId] : of?.groupIds));
+  const [all, setAll] = useState(place?.kind === 'all' || (of !== undefined && of.alertIds.length + of.groupIds.length + of.tagNames.length + of.physicalIds.length === 0));
   const [tags, setTags] = useState(of?.tagNames.join(', ') ?? '');
-  const [subscribers, setSubscribers] = useState(of?.physicalIds.join(', ') ?? '');
+  const [subscribers, setSubscribers] = useState(place?.kind === 'subscriber' ? place.physicalId : (of?.physicalIds.join(', ') ?? ''));
   // Other clients make windows whose times differ by the day; this form leaves those as they are.
   const uniform = new Set(of?.weekly.map((one) => `${one.from} ${one.until}`)).size <= 1;
   const start = atWallClock(starts, timeZone);
   const end = atWallClock(ends, timeZone);
   const missing = reason.trim() === '' ? 'Write why.' : Number.isNaN(start) || Number.isNaN(end) ? 'Write when it begins and ends.' : end <= start ? 'It must end after it begins.' : end <= Date.now() ? 'It must end in the future.' : null;
+  const matcher = { alertIds: [...alerts], groupIds: [...groups], tagNames: tags.split(',').map((tag) => tag.trim()).filter(Boolean), physicalIds: listOf(subscribers) };
+  const unsaid = !all && Object.values(matcher).every((list) => list.length === 0);
   const save = useDo(async () => {
-    const matcher = { alertIds: [...alerts], groupIds: [...groups], tagNames: tags.split(',').map((tag) => tag.trim()).filter(Boolean), physicalIds: listOf(subscribers) };
-    const weekly = uniform ? { weekly: weekdays.filter(({ value }) => days.has(value)).map(({ value }) => ({ weekday: value, from, until })) } : {};
-    const rest = { reason: reason.trim(), endsAt: new Date(end).toISOString(), ...weekly, ...matcher };
+    const weekly = weekdays.filter(({ value }) => days.has(value)).map(({ value }) => ({ weekday: value, from, until }));
+    const times = uniform && { times: weekly.length === 0 ? { all: true } : { weekly } };
+    const rest = { reason: reason.trim(), endsAt: new Date(end).toISOString(), ...times, scope: scopeOf(all, matcher) };
     if (of) await mutate(edit, { input: { silenceId: of.silenceId, ...rest } });
     else await mutate(create, { input: { startsAt: new Date(start).toISOString(), ...rest } });
     close();
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (missing === null) void save.run();
+    if (missing === null && !unsaid) void save.run();
   };
   return (
     <Dialog title={of ? 'Change the silence' : 'New silence'} cancel={close}>
@@ -73,18 +86,22 @@ export function SilenceForm({ of, close }: { of?: Silence; close: () => void }) 
             )}
           </>
         ) : <p className="hint">Its windows of the week stay as they are.</p>}
-        <p className="hint">It silences every alert where nothing below is chosen. An alert must fit all that is.</p>
+        <All name="Every alert" said={all} unsaid={unsaid} change={setAll}>An alert must fit all that is chosen.</All>
         {offered.problem && <Failure problem={offered.problem} />}
         {!offered.alerts && !offered.problem && <Loading label="Reading alerts and groups" />}
-        <Choices legend="Alerts" all={withGone(offered.alerts ?? [], offered.alerts ? (of?.alertIds ?? []) : [])} chosen={alerts} change={setAlerts} />
-        <Choices legend="Groups" all={offered.groups} chosen={groups} change={setGroups} />
-        <label>Tags, with commas<input value={tags} onChange={(event) => setTags(event.target.value)} /></label>
-        <label>Subscribers, by ICCID, device EUI or IMEI<input value={subscribers} onChange={(event) => setSubscribers(event.target.value)} /></label>
+        {!all && (
+          <>
+            <Choices legend="Alerts" all={withGone(offered.alerts ?? [], offered.alerts ? (of?.alertIds ?? []) : [])} chosen={alerts} change={setAlerts} />
+            <Choices legend="Groups" all={offered.groups} chosen={groups} change={setGroups} />
+            <label>Tags, with commas<input value={tags} onChange={(event) => setTags(event.target.value)} /></label>
+            <label>Subscribers, by ICCID, device EUI or IMEI<input value={subscribers} onChange={(event) => setSubscribers(event.target.value)} /></label>
+          </>
+        )}
         {missing && <p className="hint" role="status">{missing}</p>}
         {save.problem && <Failure problem={save.problem} />}
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
-          <button type="submit" className="primary" disabled={save.busy || missing !== null}>{of ? 'Save' : 'Silence'}</button>
+          <button type="submit" className="primary" disabled={save.busy || missing !== null || unsaid}>{of ? 'Save' : 'Silence'}</button>
         </p>
       </form>
     </Dialog>

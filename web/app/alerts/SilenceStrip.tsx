@@ -20,7 +20,7 @@ export function Strip({ days, silences }: { days: number[]; silences: readonly S
             <span className="strip-name" title={reason}>{reason}</span>
             <div className="strip-track">
               <i className="now" style={{ left: place(Date.now()) }} />
-              {occurrences?.map(({ start, end }) => {
+              {occurrences?.map(({ startsAt: start, endsAt: end }) => {
                 const text = `${moment(start, timeZone)} to ${moment(end, timeZone)}`;
                 const from = Math.max(Date.parse(start), first);
                 return <span key={start} role="img" aria-label={text} title={text} className="strip-bar" style={{ left: place(from), width: `${((Date.parse(end) - from) / length) * 100}%` }} />;

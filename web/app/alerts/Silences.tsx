@@ -2,30 +2,33 @@ import { useMemo, useState } from 'react';
 import { moment, startOfDay } from '../format/time';
 import { count } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
-import { mutate, useAsk, useDo } from '../graph/use';
-import { Dialog } from '../shell/Dialog';
-import { Answered, Empty, Failure, Panel } from '../shell/parts';
+import { useAsk } from '../graph/use';
+import { Answered, Empty, Panel } from '../shell/parts';
 import { useMay, useViewer, useZone } from '../shell/viewer';
+import { useOffered } from './Choices';
 import { Frame } from './Frame';
-import { SilenceForm } from './SilenceForm';
+import SilenceForm from './SilenceForm';
+import { EndSilence } from './SilenceHere';
 import { Strip } from './SilenceStrip';
 import { weekdays } from './words';
 
 const query = graphql(`
   query Silences($from: DateTime!, $until: DateTime!) {
-    silences(first: 100, ended: false) {
+    silences(first: 100, filter: { isEnded: { eq: false } }) {
       nodes {
         silenceId reason alertIds groupIds tagNames physicalIds startsAt endsAt isActive createdBy
-        weekly { weekday from until } occurrences(from: $from, until: $until) { start end }
+        weekly { weekday from until } occurrences(from: $from, until: $until) { startsAt endsAt }
       }
     }
-    former: silences(last: 25, ended: true) { nodes { silenceId reason startsAt endsAt createdBy } }
+    former: silences(last: 25, filter: { isEnded: { eq: true } }) { nodes { silenceId reason startsAt endsAt createdBy } }
   }
 `);
-const end = graphql('mutation EndSilence($input: EndSilenceInput!) { endSilence(input: $input) { silence { silenceId } } }');
 
 export type Silence = NonNullable<ResultOf<typeof query>['silences']>['nodes'][number];
 type Former = NonNullable<ResultOf<typeof query>['former']>['nodes'][number];
+
+/** How many names of a list of a silence are shown. */
+const mostNames = 3;
 
 /** How many days the calendar shows. */
 const daysShown = 14;
@@ -42,6 +45,7 @@ function All() {
   const timeZone = useZone();
   const mayAdd = useMay('VIEW_MONITORING_ALERTS', 'ADD_MONITORING_ALERTS', 'VIEW_SUBSCRIBER');
   const [making, setMaking] = useState(false);
+  const offered = useOffered();
   const days = useMemo(() => Array.from({ length: daysShown + 1 }, (_, i) => startOfDay(Date.now(), timeZone, { days: i })), [timeZone]);
   const asked = useAsk(query, { from: new Date(days[0]!).toISOString(), until: new Date(days.at(-1)!).toISOString() });
   return (
@@ -52,7 +56,7 @@ function All() {
           {({ nodes }) => (nodes.length === 0 ? <Empty>Nothing is silenced.</Empty> : (
             <>
               <Strip days={days} silences={nodes} />
-              <ul className="cards" aria-label="Silences">{nodes.map((one) => <One key={one.silenceId} of={one} />)}</ul>
+              <ul className="cards" aria-label="Silences">{nodes.map((one) => <One key={one.silenceId} of={one} offered={offered} />)}</ul>
             </>
           ))}
         </Answered>
@@ -63,11 +67,10 @@ function All() {
   );
 }
 
-function One({ of }: { of: Silence }) {
+function One({ of, offered }: { of: Silence; offered: ReturnType<typeof useOffered> }) {
   const timeZone = useZone();
   const mayEdit = useMay('VIEW_MONITORING_ALERTS', 'EDIT_MONITORING_ALERTS', 'VIEW_SUBSCRIBER');
   const [open, setOpen] = useState<'edit' | 'end' | null>(null);
-  const stop = useDo(async () => void (await mutate(end, { input: { silenceId: of.silenceId } })));
   const begun = Date.parse(of.startsAt) <= Date.now();
   return (
     <li>
@@ -78,18 +81,9 @@ function One({ of }: { of: Silence }) {
         {mayEdit && <button type="button" className="quiet" onClick={() => setOpen('edit')} aria-label={`Change ${of.reason}`}>Change</button>}
         {mayEdit && <button type="button" className="quiet" onClick={() => setOpen('end')} aria-label={`End ${of.reason}`}>End</button>}
       </div>
-      <p className="hint">{matched(of)}, {moment(of.startsAt, timeZone)} to {moment(of.endsAt, timeZone)}{of.weekly.length > 0 && `: ${windowsOf(of)}`}. {of.createdBy && `By ${of.createdBy}.`}</p>
-      {stop.problem && <Failure problem={stop.problem} />}
+      <p className="hint">{matched(of, offered)}, {moment(of.startsAt, timeZone)} to {moment(of.endsAt, timeZone)}{of.weekly.length > 0 && `: ${windowsOf(of)}`}. {of.createdBy && `By ${of.createdBy}.`}</p>
       {open === 'edit' && <SilenceForm of={of} close={() => setOpen(null)} />}
-      {open === 'end' && (
-        <Dialog title={begun ? 'End this silence now?' : 'Remove this silence?'} cancel={() => setOpen(null)}>
-          <p>{begun ? 'Alerts that fire from now on are notified of again. What fired meanwhile stays unsent.' : 'It has not begun, and will not.'}</p>
-          <p className="actions">
-            <button type="button" autoFocus onClick={() => setOpen(null)}>Keep it</button>
-            <button type="button" className="danger" disabled={stop.busy} onClick={() => { setOpen(null); void stop.run(); }}>{begun ? 'End the silence' : 'Remove the silence'}</button>
-          </p>
-        </Dialog>
-      )}
+      {open === 'end' && <EndSilence silenceId={of.silenceId} begun={begun} close={() => setOpen(null)} />}
     </li>
   );
 }
@@ -107,10 +101,11 @@ function Past({ all }: { all: Former[] }) {
   );
 }
 
-/** What a silence matches, in words. */
-function matched({ alertIds, groupIds, tagNames, physicalIds }: Silence): string {
-  const some = (n: number, noun: string) => n > 0 && `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
-  const parts = [some(alertIds.length, 'alert'), some(groupIds.length, 'group'), some(tagNames.length, 'tag'), some(physicalIds.length, 'subscriber')].filter(Boolean);
+/** What a silence matches, in names. */
+function matched({ alertIds, groupIds, tagNames, physicalIds }: Silence, { alerts = [], groups }: ReturnType<typeof useOffered>): string {
+  const named = (ids: readonly number[], of: typeof groups, noun: string) => ids.map((id) => of.find((one) => one.id === id)?.text ?? `${noun} ${id}`);
+  const some = (names: readonly string[], noun: string) => names.length > 0 && `${noun}${names.length === 1 ? '' : 's'} ${names.slice(0, mostNames).join(', ')}${names.length > mostNames ? ` and ${count(names.length - mostNames)} more` : ''}`;
+  const parts = [some(named(alertIds, alerts, 'alert'), 'alert'), some(named(groupIds, groups, 'group'), 'group'), some(tagNames, 'tag'), some(physicalIds, 'subscriber')].filter(Boolean);
   return parts.length === 0 ? 'Every alert' : `What fits ${parts.join(' and ')}`;
 }
 

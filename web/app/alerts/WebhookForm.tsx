@@ -3,7 +3,7 @@ import { graphql, type VariablesOf } from '../graph/graphql';
 import { mutate, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
 import { Failure, Loading } from '../shell/parts';
-import { Choices, useOffered, withGone } from './Choices';
+import { All, Choices, scopeOf, useOffered, withGone } from './Choices';
 import type { Webhook } from './Webhooks';
 import { events, formats } from './webhooks';
 
@@ -28,13 +28,13 @@ export function WebhookForm({ of, close, made }: Props) {
   const [types, setTypes] = useState<ReadonlySet<string>>(new Set(of?.eventTypes ?? ['ALERT_FIRED', 'ALERT_RESOLVED', 'SOURCE_SILENT']));
   const [alerts, setAlerts] = useState<ReadonlySet<number>>(new Set(of?.alertIds));
   const [groups, setGroups] = useState<ReadonlySet<number>>(new Set(of?.groupIds));
+  const [all, setAll] = useState(of !== undefined && of.alertIds.length + of.groupIds.length + of.tagNames.length === 0);
   const [tags, setTags] = useState(of?.tagNames.join(', ') ?? '');
+  const about = { alertIds: [...alerts], groupIds: [...groups], tagNames: tags.split(',').map((tag) => tag.trim()).filter(Boolean) };
+  const unsaid = !all && Object.values(about).every((list) => list.length === 0);
   const missing = name.trim() === '' ? 'Write a name.' : url.trim() === '' ? 'Write where requests go.' : types.size === 0 ? 'Choose at least one event.' : null;
   const save = useDo(async () => {
-    const input = {
-      name: name.trim(), url: url.trim(), format, eventTypes: [...types] as Input['eventTypes'], alertIds: [...alerts], groupIds: [...groups],
-      tagNames: tags.split(',').map((tag) => tag.trim()).filter(Boolean),
-    };
+    const input = { name: name.trim(), url: url.trim(), format, eventTypes: [...types] as Input['eventTypes'], scope: scopeOf(all, about) };
     if (of) {
       await mutate(edit, { input: { webhookId: of.webhookId, ...input } });
     } else {
@@ -45,7 +45,7 @@ export function WebhookForm({ of, close, made }: Props) {
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (missing === null) void save.run();
+    if (missing === null && !unsaid) void save.run();
   };
   return (
     <Dialog title={of ? 'Change the webhook' : 'New webhook'} cancel={close}>
@@ -63,17 +63,21 @@ export function WebhookForm({ of, close, made }: Props) {
             <label key={key} className="inline"><input type="checkbox" checked={types.has(key)} onChange={(event) => setTypes(new Set(event.target.checked ? [...types, key] : [...types].filter((one) => one !== key)))} /> {text}</label>
           ))}
         </fieldset>
-        <p className="hint">It gets every such event where nothing below is chosen. An event must fit all that is.</p>
+        <All name="Every such event" said={all} unsaid={unsaid} change={setAll}>An event must fit all that is chosen.</All>
         {offered.problem && <Failure problem={offered.problem} />}
         {!offered.alerts && !offered.problem && <Loading label="Reading alerts and groups" />}
-        <Choices legend="Alerts" all={withGone(offered.alerts ?? [], offered.alerts ? (of?.alertIds ?? []) : [])} chosen={alerts} change={setAlerts} />
-        <Choices legend="Groups" all={offered.groups} chosen={groups} change={setGroups} />
-        <label>Tags, with commas<input value={tags} onChange={(event) => setTags(event.target.value)} /></label>
+        {!all && (
+          <>
+            <Choices legend="Alerts" all={withGone(offered.alerts ?? [], offered.alerts ? (of?.alertIds ?? []) : [])} chosen={alerts} change={setAlerts} />
+            <Choices legend="Groups" all={offered.groups} chosen={groups} change={setGroups} />
+            <label>Tags, with commas<input value={tags} onChange={(event) => setTags(event.target.value)} /></label>
+          </>
+        )}
         {missing && <p className="hint" role="status">{missing}</p>}
         {save.problem && <Failure problem={save.problem} />}
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
-          <button type="submit" className="primary" disabled={save.busy || missing !== null}>{of ? 'Save' : 'Add the webhook'}</button>
+          <button type="submit" className="primary" disabled={save.busy || missing !== null || unsaid}>{of ? 'Save' : 'Add the webhook'}</button>
         </p>
       </form>
     </Dialog>

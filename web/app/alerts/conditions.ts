@@ -1,3 +1,6 @@
+import { bytes, count } from '../format/units';
+import { nameOfWatched } from './words';
+
 /** What alerts on conditions notice, in words. */
 export const kinds: Record<string, string> = {
   SILENT: 'Silent', STORM: 'Too many sessions', FORECAST: 'Will exceed', CHANGE: 'A value changed', SOURCE_SILENT: 'A source is silent',
@@ -10,3 +13,24 @@ export function hours(n: number): string {
   if (n === 1) return 'an hour';
   return n % 24 === 0 && n > 24 ? `${n / 24} days` : `${n} hours`;
 }
+
+interface Condition {
+  silentHours: number | null;
+  sourceSilentMinutes: number | null;
+  sessionsPerHour: number | null;
+  forecastBytes: string | null;
+  changesOf: readonly string[];
+}
+
+/** The limit of an alert on a condition, in words. */
+export function limitOf({ silentHours, sourceSilentMinutes, sessionsPerHour, forecastBytes, changesOf }: Condition): string {
+  if (silentHours !== null) return hours(silentHours);
+  if (sourceSilentMinutes !== null) return `${count(sourceSilentMinutes)} minutes`;
+  if (sessionsPerHour !== null) return `${count(sessionsPerHour)} in an hour`;
+  if (forecastBytes !== null) return `${bytes(forecastBytes)} in the period`;
+  return changesOf.map((trait) => traits[trait]).join(', ');
+}
+
+/** What an alert on a condition is called, such as "Each subscriber of Vans: silent, 24 hours". */
+export const nameOfCondition = (of: Parameters<typeof nameOfWatched>[0] & Condition & { kind: string }): string =>
+  `${nameOfWatched(of)}: ${kinds[of.kind]?.toLowerCase()}, ${limitOf(of)}`;

@@ -1,3 +1,5 @@
+import { bytes } from '../format/units';
+
 /** What an alert watches, in words. */
 export const rules: Record<string, string> = {
   SIM: 'One subscriber',
@@ -7,11 +9,11 @@ export const rules: Record<string, string> = {
 };
 
 export const mailStates: Record<string, string> = {
-  WAITING: 'waiting', QUEUED: 'queued', SENT: 'sent', FAILED: 'failed', CANCELLED: 'cancelled', SUPPRESSED: 'suppressed', SILENCED: 'silenced',
+  WAITING: 'waiting', QUEUED: 'queued', DELIVERED: 'sent', FAILED: 'failed', CANCELLED: 'cancelled', SUPPRESSED: 'suppressed', SILENCED: 'silenced',
 };
 
 /** The class of the badge of a state of mail. */
-export const mailBadge = (state: string) => `badge ${state === 'SENT' ? 'good' : state === 'FAILED' || state === 'SUPPRESSED' ? 'upper' : ''}`;
+export const mailBadge = (state: string) => `badge ${state === 'DELIVERED' ? 'good' : state === 'FAILED' || state === 'SUPPRESSED' ? 'upper' : ''}`;
 
 export const weekdays = [
   { value: 'MONDAY', name: 'Monday' }, { value: 'TUESDAY', name: 'Tuesday' }, { value: 'WEDNESDAY', name: 'Wednesday' }, { value: 'THURSDAY', name: 'Thursday' },
@@ -19,3 +21,25 @@ export const weekdays = [
 ] as const;
 
 export const alertKey = (alertId: number) => `alert/${alertId}`;
+
+interface Watching {
+  ruleType: string;
+  target: string;
+  subscriber?: { physicalId: string; nickname: string } | null;
+  group?: { name: string } | null;
+}
+
+/** Whom an alert watches, by name. */
+export function nameOfWatched({ ruleType, target, subscriber, group }: Watching): string {
+  const name = group?.name ?? `group ${target}`;
+  switch (ruleType) {
+    case 'COMPANY': return 'Each subscriber of the company';
+    case 'GROUPFPTP': return `Each subscriber of ${name}`;
+    case 'GROUPPR': return `${name} together`;
+    default: return subscriber ? subscriber.nickname || subscriber.physicalId : target;
+  }
+}
+
+/** What an alert of volume is called, such as "Each subscriber of Vans above 500 MB or 1 GB". */
+export const nameOfAlert = (of: Watching & { lowerThreshold: string; upperThreshold: string }): string =>
+  `${nameOfWatched(of)} above ${of.lowerThreshold === of.upperThreshold ? '' : `${bytes(of.lowerThreshold)} or `}${bytes(of.upperThreshold)}`;

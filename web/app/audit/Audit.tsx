@@ -48,7 +48,7 @@ const Frame = ({ children }: { children: ReactNode }) => (
 );
 
 /** The entries that the parameters select. */
-export function Entries({ params, title = 'Entries' }: { params: URLSearchParams; title?: string }) {
+function Entries({ params }: { params: URLSearchParams }) {
   const timeZone = useZone();
   const [open, setOpen] = useState<Entry | null>(null);
   const variables = { filter: filterOf(params, timeZone) } as Variables;
@@ -62,7 +62,7 @@ export function Entries({ params, title = 'Entries' }: { params: URLSearchParams
     { key: 'door', name: 'By', width: 100, cell: ({ door }) => door },
   ];
   return (
-    <Panel id="audit" title={list.total === undefined ? title : `${title}: ${count(list.total)}`} aside={<Export name="Audit" query={query} variables={variables} of={({ auditLog }) => auditLog} columns={file} />}>
+    <Panel id="audit" title={list.total === undefined ? 'Entries' : `Entries: ${count(list.total)}`} aside={<Export name="Audit" query={query} variables={variables} of={({ auditLog }) => auditLog} columns={file} />}>
       <Table label="Audit entries" list={list} columns={columns} keyOf={({ sequence }) => sequence} none={<Empty>{params.size > 0 ? 'No entry fits.' : 'Nothing has been changed yet.'}</Empty>} />
       {open && <One of={open} close={() => setOpen(null)} />}
     </Panel>

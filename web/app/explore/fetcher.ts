@@ -5,14 +5,15 @@ import { type Answer, send, subscribe } from '../graph/client';
 import { type Problem, problemOf } from '../graph/problem';
 import { addEvent, begin, change, keep, openTab } from './results';
 
-export const fetcher: Fetcher = (given) => {
+// GraphiQL shows errors as they came; it does not use them as objects of GraphQLError.
+export const fetcher = ((given: FetcherParams) => {
   if (given.operationName === 'IntrospectionQuery') return send(given);
   const operation = operationOf(given);
   // The editor notices only after a while that another operation was written.
   const params = { ...given, operationName: operation ? operation.name?.value : given.operationName };
   const name = operation?.name?.value ?? 'Answer';
   return operation?.operation === 'subscription' ? listen(params, name) : answer(params, name);
-};
+}) as Fetcher;
 
 /** The operation that is meant: the one of that name, or the only one. */
 function operationOf({ query, operationName }: FetcherParams): OperationDefinitionNode | undefined {

@@ -25,4 +25,4 @@ export const lastMonths = (n: number, timeZone: string): Span => span(startOfDay
 export const lastMonth = (timeZone: string): Span =>
   span(startOfDay(Date.now(), timeZone, { date: 1, months: -1 }), startOfDay(Date.now(), timeZone, { date: 1 }));
 
-export const periodSpan = ({ start, end }: { start: string; end: string }): Span => ({ from: instant(start), to: instant(end) });
+export const periodSpan = ({ startsAt, endsAt }: { startsAt: string; endsAt: string }): Span => ({ from: instant(startsAt), to: instant(endsAt) });

@@ -1,8 +1,9 @@
-// The way to the graph: operations over POST, subscriptions over server-sent
-// events. The cookie of the session goes with both.
-import { createClient } from 'graphql-sse';
-import { refuse, sessionId } from '../session';
+// The way to the graph: operations over POST, subscriptions over the WebSocket that
+// all windows share. The cookie of the session goes with both.
+import { lookAgain, refuse, sessionId } from '../session';
 import { Problem } from './problem';
+import { check, noteUnreachable } from './reach';
+import { subscribeShared } from './shared';
 
 export interface Params {
   query: string;
@@ -42,6 +43,7 @@ export async function send<T>(params: Params, { signal, keepalive }: { signal?: 
     });
   } catch (error) {
     if (signal?.aborted) throw error;
+    noteUnreachable();
     throw new Problem('UNREACHABLE', 'The server cannot be reached.');
   }
   if (response.status === 401) refuse(used);
@@ -58,28 +60,29 @@ export async function ask<T>(query: string, variables?: Record<string, unknown>,
 }
 
 export interface Listener<T> {
-  /** The server has accepted the subscription. */
+  /** The server has accepted the subscription; called again when the connection was lost and made anew. */
   connected?: () => void;
+  /** The connection was lost. It is made anew. */
+  lost?: () => void;
   next: (event: Answer<T>) => void;
   error: (problem: Problem) => void;
   complete: () => void;
 }
 
-/** Runs a subscription until it completes or the function returned is called. */
-export function subscribe<T>(params: Params, listener: Listener<T>): () => void {
-  const used = sessionId();
-  const client = createClient({ url: new URL(endpoint, location.href).href, retryAttempts: 3, on: { connected: () => listener.connected?.() } });
-  const { query, variables, operationName } = params;
-  return client.subscribe<T>(
-    { query, variables: variables ?? undefined, operationName: operationName ?? undefined },
-    {
-      next: (event) => listener.next(event as Answer<T>),
-      error: (error) => {
-        const status = (error as { response?: Response }).response?.status;
-        if (status === 401) refuse(used);
-        listener.error(new Problem('UNREACHABLE', status ? `The server answered ${status}.` : 'The connection was lost.'));
-      },
-      complete: () => listener.complete(),
-    },
-  );
+/** Runs a subscription until it ends or the function returned is called. A lost connection is made anew. */
+export function subscribe<T>({ query, variables, operationName }: Params, listener: Listener<T>): () => void {
+  return subscribeShared({ query, variables: variables ?? undefined, operationName: operationName ?? undefined }, (event) => {
+    switch (event.type) {
+      case 'connected':
+        return listener.connected?.();
+      case 'lost':
+        void check();
+        void lookAgain();
+        return listener.lost?.();
+      case 'next':
+        return listener.next(event.answer as Answer<T>);
+      case 'ended':
+        return event.errors ? listener.error(Problem.of(event.errors[0] as GraphError)) : listener.complete();
+    }
+  });
 }

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { send } from './client';
 import type { ResultOf, VariablesOf } from './graphql';
 import { Problem, problemOf } from './problem';
-import { answers } from './use';
+import { answers, cancelFirstReads } from './use';
 
 /** What is read of a connection. */
 export interface Connection<T> {
@@ -109,7 +109,7 @@ export function useList<D, T>(query: D | null, variables: Others<D>, of: (data: 
     more: full ? undefined : next !== null ? () => setCursors([...cursors, next]) : tail?.error && !tail.data ? () => void tail.refetch() : undefined,
     beyond: full && next !== null ? { after: next, from: start.from + rows.length } : undefined,
     look,
-    reload: () => pages.forEach(({ error, refetch }, i) => (error || isWanted(i)) && void refetch()),
+    reload: () => void cancelFirstReads([query, variables]).then(() => pages.forEach(({ error, refetch }, i) => (error || isWanted(i)) && void refetch())),
   };
 }
 

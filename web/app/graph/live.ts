@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useSession } from '../session';
 import { subscribe } from './client';
 import { Problem } from './problem';
 
@@ -9,14 +10,18 @@ export interface Live {
   reconnect: () => void;
 }
 
-/**
- * Runs a subscription while the page is looked at: a browser has few connections for
- * all tabs of a server. A null query is not sent. What happened before the stream was
- * connected is not in it: connected is for reading again.
- */
-export function useLive<T>(query: string | null, { next, connected, variables }: { next: (data: T) => void; connected?: () => void; variables?: Record<string, unknown> }): Live {
+interface Following<T> {
+  next: (data: T) => void;
+  /** Reads again: what happened before the stream was connected is not in it. Called again after each lost connection. */
+  connected: () => void;
+  variables?: Record<string, unknown>;
+}
+
+/** Runs a subscription while the page is looked at. A null query is not sent. A lost connection is made anew. */
+export function useLive<T>(query: string | null, { next, connected, variables }: Following<T>): Live {
   const [{ state, problem }, setState] = useState<Pick<Live, 'state' | 'problem'>>({ state: 'connecting', problem: null });
   const [turn, setTurn] = useState(0);
+  const { id: session } = useSession();
   const visible = useVisible();
   const latest = useRef({ next, connected });
   latest.current = { next, connected };
@@ -24,13 +29,15 @@ export function useLive<T>(query: string | null, { next, connected, variables }:
   useEffect(() => {
     if (query === null || !visible) return;
     const end = (problem: Problem | null) => setState({ state: 'ended', problem });
+    const connecting = () => setState({ state: 'connecting', problem: null });
     let refused: Problem | null = null;
-    setState({ state: 'connecting', problem: null });
+    connecting();
     return subscribe<T>({ query, variables: JSON.parse(key) }, {
       connected: () => {
         setState({ state: 'live', problem: null });
-        latest.current.connected?.();
+        latest.current.connected();
       },
+      lost: connecting,
       next: ({ data, errors }) => {
         if (data) latest.current.next(data);
         if (errors?.length) refused = Problem.of(errors[0]!);
@@ -38,7 +45,7 @@ export function useLive<T>(query: string | null, { next, connected, variables }:
       error: end,
       complete: () => end(refused),
     });
-  }, [query, key, visible, turn]);
+  }, [query, key, visible, turn, session]);
   return { state, problem, reconnect: () => setTurn((n) => n + 1) };
 }
 

@@ -2,10 +2,11 @@
 // cached at once and reads it again; after each change everything shown is read again.
 import { keepPreviousData, QueryClient, useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { sessionId, watch } from '../session';
+import { firstSessionId, sessionId, watch } from '../session';
 import { ask, send } from './client';
 import type { ResultOf, VariablesOf } from './graphql';
 import { Problem, problemOf } from './problem';
+import { onRecovery } from './reach';
 
 const retention = 5 * 60_000;
 
@@ -14,15 +15,29 @@ export const answers = new QueryClient({
   defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false, networkMode: 'always', gcTime: retention } },
 });
 
-let owner = sessionId();
+let first = firstSessionId();
+let session = sessionId();
 watch(() => {
-  if (sessionId() === owner) return;
-  owner = sessionId();
-  answers.clear();
+  if (firstSessionId() !== first) answers.clear();
+  else if (sessionId() !== session) void refresh();
+  first = firstSessionId();
+  session = sessionId();
 });
 
-/** Reads everything again that is shown, such as after a change; of lists, the pages in view. */
-export const refresh = () => answers.invalidateQueries();
+/** Ends first reads that are under way: another read would wait for their answers, which may be old. */
+export const cancelFirstReads = (queryKey?: unknown[]) =>
+  answers.cancelQueries({ queryKey, predicate: ({ state }) => state.fetchStatus === 'fetching' && state.data === undefined });
+
+/**
+ * Reads everything again that is shown, such as after a change; of lists, the pages in
+ * view. A first read that is under way may answer from before the change: it is sent anew.
+ */
+export async function refresh() {
+  await cancelFirstReads();
+  await answers.invalidateQueries();
+}
+
+onRecovery(() => void refresh());
 
 export interface Asked<T> {
   /** The answer to the present question. Fields that failed are null in it, and problem is then what failed first. */
@@ -50,7 +65,9 @@ export function useAsk(query: unknown, variables: unknown = {}): Asked<unknown> 
     },
     answers,
   );
-  const reload = useCallback(() => void refetch(), [refetch]);
+  const key = useRef<unknown[]>([]);
+  key.current = [query, variables];
+  const reload = useCallback(() => void cancelFirstReads(key.current).then(() => refetch()), [refetch]);
   return {
     data: isPlaceholderData || error ? undefined : data?.data,
     former: isPlaceholderData ? data?.data : undefined,

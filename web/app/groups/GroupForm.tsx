@@ -9,11 +9,11 @@ import { useMay } from '../shell/viewer';
 const create = graphql('mutation CreateGroup($input: CreateGroupInput!) { createGroup(input: $input) { group { groupId } } }');
 const rename = graphql('mutation RenameGroup($input: EditGroupInput!) { editGroup(input: $input) { group { groupId name } } }');
 const edit = graphql('mutation EditGroupOnPage($input: EditGroupInventoryInput!) { editGroupInventory(input: $input) { group { groupId name } } }');
-const remove = graphql('mutation RemoveGroup($input: RemoveGroupInput!) { removeGroup(input: $input) { group { groupId } } }');
+const remove = graphql('mutation DeleteGroup($input: DeleteGroupInput!) { deleteGroup(input: $input) { group { groupId } } }');
 
 interface Props {
   /** The group that is changed; null for a new one. */
-  of: { groupId: number; name: string; hideTariffDetails: boolean } | null;
+  of: { groupId: number; name: string; isTariffHidden: boolean } | null;
   close: () => void;
 }
 
@@ -21,9 +21,9 @@ interface Props {
 export function GroupForm({ of, close }: Props) {
   const mayManage = useMay('MANAGE_INVENTORY');
   const [name, setName] = useState(of?.name ?? '');
-  const [hides, setHides] = useState(of?.hideTariffDetails ?? false);
+  const [hides, setHides] = useState(of?.isTariffHidden ?? false);
   const save = useDo(async () => {
-    const input = { name: name.trim(), hideTariffDetails: hides };
+    const input = { name: name.trim(), isTariffHidden: hides };
     if (of === null) {
       const { createGroup } = await mutate(create, { input });
       if (createGroup) go(to('group', {}, String(createGroup.group.groupId)));

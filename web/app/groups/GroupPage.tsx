@@ -1,5 +1,7 @@
 import { useState } from 'react';
 import { bytes, count, useSystem } from '../format/units';
+import { SilenceButton, SilencedNow } from '../alerts/SilenceHere';
+import type { Place } from '../alerts/silences';
 import { rules } from '../alerts/words';
 import { Bars } from '../chart/Bars';
 import { graphql, type ResultOf } from '../graph/graphql';
@@ -13,8 +15,8 @@ import { GroupUsage } from './GroupUsage';
 
 const query = graphql(`
   query GroupOnPage($groupId: Int!, $usage: Boolean!, $alerts: Boolean!) {
-    group(groupId: $groupId) {
-      groupId name hideTariffDetails numberOfSubscribers numberOfUsers
+    group(by: {groupId: $groupId}) {
+      groupId name isTariffHidden numberOfSubscribers numberOfUsers
       active: subscribers(first: 0, filter: { isActive: { eq: true } }) { totalCount }
       online: subscribers(first: 0, filter: { networkState: { isOnline: { eq: true } } }) { totalCount }
       barred: subscribers(first: 0, filter: { isBarred: { eq: true } }) { totalCount }
@@ -43,7 +45,8 @@ export default function GroupPage({ id }: { id: string }) {
       {!may && <Empty>You need the permission View Subscriber to see groups.</Empty>}
       {!known && <Empty>A group has a number. <a href={to('groups')}>All groups</a></Empty>}
       {problem && <Failure problem={problem} retry={reload} more={<a href={to('groups')}>All groups</a>} />}
-      {may && known && !group && !problem && <Loading label="Reading the group" />}
+      {may && known && !data && !problem && <Loading label="Reading the group" />}
+      {data && !group && !problem && <Empty>There is no group {id}. <a href={to('groups')}>All groups</a></Empty>}
       {group && <Whole group={group} />}
     </div>
   );
@@ -54,6 +57,7 @@ function Whole({ group }: { group: Group }) {
   const mayManage = useMay('MANAGE_INVENTORY');
   const [editing, setEditing] = useState(false);
   const { groupId, name, usage, alerts } = group;
+  const place: Place = { kind: 'group', name, groupId };
   const members = (more: Record<string, string> = {}) => toSubscribers({ group: String(groupId), ...more });
   useSystem();
   return (
@@ -61,10 +65,14 @@ function Whole({ group }: { group: Group }) {
       <div className="heading">
         <div>
           <h1>{name}</h1>
-          <p className="hint">Group {groupId} · {group.numberOfUsers === 1 ? '1 user sees' : `${count(group.numberOfUsers ?? 0)} users see`} only its subscribers{group.hideTariffDetails && ', without their tariffs'}</p>
+          <p className="hint">Group {groupId} · {group.numberOfUsers === 1 ? '1 user sees' : `${count(group.numberOfUsers ?? 0)} users see`} only its subscribers{group.isTariffHidden && ', without their tariffs'}</p>
         </div>
-        {(mayEdit || mayManage) && <button type="button" onClick={() => setEditing(true)}>{mayManage ? 'Edit' : 'Rename'}</button>}
+        <div className="row">
+          <SilenceButton of={[place]} />
+          {(mayEdit || mayManage) && <button type="button" onClick={() => setEditing(true)}>{mayManage ? 'Edit' : 'Rename'}</button>}
+        </div>
       </div>
+      <SilencedNow of={place} />
       <ul className="tiles four" aria-label="The group in numbers">
         <Tile name="Subscribers" n={group.numberOfSubscribers} href={members()} />
         <Tile name="Active" n={group.active?.totalCount} href={members({ state: 'active' })} />

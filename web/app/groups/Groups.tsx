@@ -13,7 +13,7 @@ import '../styles/lists.css';
 const query = graphql(`
   query GroupTable($first: Int, $after: String, $count: Boolean!, $usage: Boolean!) {
     groups(first: $first, after: $after) {
-      nodes { groupId name hideTariffDetails numberOfSubscribers numberOfUsers usage @include(if: $usage) { totals { total } } }
+      nodes { groupId name isTariffHidden numberOfSubscribers numberOfUsers usage @include(if: $usage) { totals { total } } }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }
@@ -37,7 +37,7 @@ export default function Groups() {
     { key: 'subscribers', name: 'Subscribers', width: 120, kind: 'number', cell: ({ groupId, numberOfSubscribers: n }) => (n === null ? '–' : <a href={toSubscribers({ group: String(groupId) })}>{count(n)}</a>) },
     { key: 'usage', name: 'This period', width: 130, kind: 'number', cell: (row) => (usageOf(row) === null ? '–' : bytes(usageOf(row)!)) },
     { key: 'users', name: 'Users', width: 100, kind: 'number', cell: ({ numberOfUsers }) => (numberOfUsers === null ? '–' : count(numberOfUsers)) },
-    { key: 'tariffs', name: 'Tariffs', width: 180, cell: ({ hideTariffDetails }) => (hideTariffDetails ? <span className="badge">hidden from its users</span> : <span className="hint">shown</span>) },
+    { key: 'tariffs', name: 'Tariffs', width: 180, cell: ({ isTariffHidden }) => (isTariffHidden ? <span className="badge">hidden from its users</span> : <span className="hint">shown</span>) },
   ];
   return (
     <div className="page">
@@ -58,5 +58,5 @@ const file = [
   { name: 'numberOfSubscribers', text: (row: Row) => row.numberOfSubscribers },
   { name: 'numberOfUsers', text: (row: Row) => row.numberOfUsers },
   { name: 'usage', text: (row: Row) => (usageOf(row) === null ? null : Number(usageOf(row))) },
-  { name: 'hideTariffDetails', text: (row: Row) => String(row.hideTariffDetails) },
+  { name: 'isTariffHidden', text: (row: Row) => String(row.isTariffHidden) },
 ];

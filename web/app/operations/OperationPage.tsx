@@ -29,6 +29,7 @@ export default function OperationPage({ id, params }: { id: string; params: URLS
       {!may && <Empty>You need the permission View Subscriber to see operations.</Empty>}
       {problem && <Failure problem={problem} retry={reload} more={<a href={to('operations')}>All operations</a>} />}
       {may && !data && !problem && <Loading label="Reading the operation" />}
+      {data && !of && !problem && <Empty>There is no operation {id}; they are kept for a while. <a href={to('operations')}>All operations</a></Empty>}
       {of && (
         <>
           <div className="heading">

@@ -28,7 +28,7 @@ export default function Operations() {
   const may = useMay('VIEW_SUBSCRIBER');
   const list = useList(may ? query : null, {}, ({ operations }) => operations);
   const soon = useSoon(list.reload, 1_000);
-  useLive(may ? live : null, { next: soon });
+  useLive(may ? live : null, { next: soon, connected: soon });
   const columns: Column<Row>[] = [
     { key: 'what', name: 'What', width: 330, cell: (row) => <a href={to('operation', {}, row.operationId)}>{titleOf(row)}</a> },
     { key: 'state', name: 'State', width: 120, cell: ({ state }) => <State of={state} /> },

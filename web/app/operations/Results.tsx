@@ -1,15 +1,16 @@
 import { count } from '../format/units';
-import { graphql, type ResultOf, type VariablesOf } from '../graph/graphql';
+import { graphql, type ResultOf } from '../graph/graphql';
 import { useList } from '../graph/list';
 import { Empty, Panel } from '../shell/parts';
 import { changed, to, toSubscriber } from '../shell/route';
 import { Export } from '../ui/Export';
 import { type Column, Table } from '../ui/Table';
+import { wordsOf } from './words';
 
 const query = graphql(`
-  query OperationResults($id: String!, $outcome: OperationOutcome, $first: Int, $after: String, $count: Boolean!) {
-    operation(operationId: $id) {
-      results(first: $first, after: $after, outcome: $outcome) {
+  query OperationResults($id: String!, $filter: OperationResultFilter, $first: Int, $after: String, $count: Boolean!) {
+    operation(by: {operationId: $id}) {
+      results(first: $first, after: $after, filter: $filter) {
         nodes { position line physicalId subscriber { physicalId } outcome message changes { field before after } }
         totalCount @include(if: $count)
         pageInfo { endCursor hasNextPage }
@@ -19,7 +20,7 @@ const query = graphql(`
 `);
 
 type Row = NonNullable<NonNullable<ResultOf<typeof query>['operation']>['results']>['nodes'][number];
-type Outcome = NonNullable<VariablesOf<typeof query>['outcome']>;
+type Outcome = Row['outcome'];
 
 const outcomes: Record<Outcome, string> = { FAILED: 'Failed', CHANGED: 'Changed', UNCHANGED: 'As wanted already', SKIPPED: 'Skipped', PENDING: 'Not decided' };
 
@@ -32,7 +33,7 @@ interface Props {
 /** What became of each subscriber; the outcome that is chosen is in the address. */
 export function Results({ id, params, isDryRun }: Props) {
   const outcome = (Object.keys(outcomes) as Outcome[]).find((one) => one === params.get('outcome'));
-  const variables = { id, outcome };
+  const variables = { id, filter: outcome && { outcome: { eq: outcome } } };
   const list = useList(query, variables, ({ operation }) => operation?.results);
   const columns: Column<Row>[] = [
     { key: 'row', name: 'Line', width: 80, kind: 'number', cell: ({ line, position }) => count(line ?? position) },
@@ -51,8 +52,6 @@ export function Results({ id, params, isDryRun }: Props) {
     </Panel>
   );
 }
-
-const wordsOf = (changes: Row['changes']) => changes.map(({ field, before, after }) => `${field}: ${before ?? 'nothing'} → ${after ?? 'nothing'}`).join('; ') || '–';
 
 const file = [
   ...(['position', 'line', 'physicalId', 'outcome', 'message'] as const).map((name) => ({ name, text: (row: Row) => row[name] })),

@@ -5,7 +5,7 @@ import { runs } from './words';
 
 const query = graphql(`
   query OperationOnPage($id: String!) {
-    operation(operationId: $id) {
+    operation(by: {operationId: $id}) {
       operationId state isDryRun errorPolicy undoOf startedBy description digest total done changed failed skipped startedAt endedAt undoableUntil
     }
   }
@@ -21,6 +21,7 @@ export function useOperation(id: string | null) {
   const of = asked.data?.operation ?? null;
   useLive<{ operationChanged: typeof of }>(of !== null && runs(of.state) ? live : null, {
     variables,
+    connected: asked.reload,
     next: ({ operationChanged: now }) => {
       if (!now) return;
       answers.setQueryData([query, variables], (before: object | undefined) => before && { ...before, data: { operation: now } });

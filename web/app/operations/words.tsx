@@ -44,6 +44,15 @@ export function countsOf({ state, isDryRun, changed, failed, skipped, done }: Co
   ].join(', ');
 }
 
+interface Change {
+  field: string;
+  before: string | null;
+  after: string | null;
+}
+
+/** What changed, in words. */
+export const wordsOf = (changes: Change[]): string => changes.map(({ field, before, after }) => `${field}: ${before ?? 'nothing'} → ${after ?? 'nothing'}`).join('; ') || '–';
+
 /** How far an operation is. */
 export function Progress({ of }: { of: Counted }) {
   const { total, done } = of;

@@ -7,6 +7,7 @@ import { bytes, useSystem } from '../format/units';
 import { Dialog } from '../shell/Dialog';
 import { Close } from '../shell/icons';
 import { Answered, Empty, Panel } from '../shell/parts';
+import { to } from '../shell/route';
 import { offerUndo, useUndo } from '../shell/undo';
 import { useMay } from '../shell/viewer';
 import { SetAlert } from './SetAlert';
@@ -28,7 +29,7 @@ interface State {
 
 const boundary = 'threshold status percent since';
 const query = `query AlertsOfSubscriber($physicalId: String!) {
-  subscriber(physicalId: $physicalId) { alerts { alert { alertId ruleType } usage lower { ${boundary} } upper { ${boundary} } } }
+  subscriber(by: {physicalId: $physicalId}) { alerts { alert { alertId ruleType } usage lower { ${boundary} } upper { ${boundary} } } }
 }`;
 interface Answer {
   subscriber: { alerts: State[] | null } | null;
@@ -105,7 +106,7 @@ function Watcher({ state, drop }: { state: State; drop: () => void }) {
   return (
     <li>
       <div className="watcher-head">
-        <strong>{rules[ruleType] ?? ruleType}</strong>
+        <strong><a href={to('alert', {}, String(alertId))}>{rules[ruleType] ?? ruleType}</a></strong>
         <span className="hint">{bytes(state.usage)} this period</span>
         <span className="grow" />
         {may && ruleType === 'SIM' && (

@@ -30,6 +30,7 @@ export function AlertsFired() {
   const [fresh, setFresh] = useState<Entry[]>([]);
   const live = useLive<{ alertTriggered: Entry | null }>(may ? subscription : null, {
     next: ({ alertTriggered }) => alertTriggered && setFresh((before) => merge([alertTriggered], before)),
+    connected: asked.reload,
   });
   useSystem();
   return (

@@ -6,7 +6,7 @@ import { Ago } from '../ui/Ago';
 
 const query = graphql(`
   query CommandsOfSubscriber($physicalId: String!) {
-    subscriber(physicalId: $physicalId) {
+    subscriber(by: {physicalId: $physicalId}) {
       commands(first: 10) { nodes { commandId kind state reason requestedAt attempts nextAttemptAt lastError } }
     }
   }
@@ -14,8 +14,8 @@ const query = graphql(`
 const retry = graphql('mutation RetryCommand($input: RetryCommandInput!) { retryCommand(input: $input) { command { state } } }');
 const cancel = graphql('mutation CancelCommand($input: CancelCommandInput!) { cancelCommand(input: $input) { command { state } } }');
 
-const kinds: Record<string, string> = { BAR: 'Bar', UNBAR: 'Unbar', ACTIVATE: 'Activate', DEACTIVATE: 'Deactivate', TERMINATE: 'Terminate' };
-const states: Record<string, string> = { REQUESTED: 'waiting', ACCEPTED: 'accepted', DONE: 'done', FAILED: 'failed', SUPERSEDED: 'replaced', CANCELLED: 'withdrawn' };
+export const commandKinds: Record<string, string> = { BAR: 'Bar', UNBAR: 'Unbar', ACTIVATE: 'Activate', DEACTIVATE: 'Deactivate', TERMINATE: 'Terminate' };
+export const commandStates: Record<string, string> = { REQUESTED: 'waiting', ACCEPTED: 'accepted', DONE: 'done', FAILED: 'failed', SUPERSEDED: 'replaced', CANCELLED: 'withdrawn' };
 const badge = (state: string) => `badge ${state === 'DONE' ? 'good' : state === 'FAILED' ? 'upper' : ''}`;
 
 /** What the carrier was asked to do with the subscriber; nothing where it never was. */
@@ -35,12 +35,12 @@ export function Commands({ physicalId }: { physicalId: string }) {
         {commands.map(({ commandId, kind, state, reason, requestedAt, attempts, nextAttemptAt, lastError }) => (
           <li key={commandId}>
             <span className="entry-text">
-              <strong>{kinds[kind]}</strong>
+              <strong>{commandKinds[kind]}</strong>
               <span className="hint"><Ago at={requestedAt} />{attempts > 0 && `, ${attempts} attempt${attempts === 1 ? '' : 's'}`}{nextAttemptAt && <>, next <Ago at={nextAttemptAt} /></>}{(reason || lastError) && `: ${reason || lastError}`}</span>
             </span>
-            <span className={badge(state)}>{states[state]}</span>
-            {may && state === 'FAILED' && <button type="button" disabled={act.busy} aria-label={`Send ${kinds[kind]} again`} onClick={() => void act.run(commandId, true)}>Send again</button>}
-            {may && state === 'REQUESTED' && attempts === 0 && <button type="button" disabled={act.busy} aria-label={`Withdraw ${kinds[kind]}`} onClick={() => void act.run(commandId, false)}>Withdraw</button>}
+            <span className={badge(state)}>{commandStates[state]}</span>
+            {may && state === 'FAILED' && <button type="button" disabled={act.busy} aria-label={`Send ${commandKinds[kind]} again`} onClick={() => void act.run(commandId, true)}>Send again</button>}
+            {may && state === 'REQUESTED' && attempts === 0 && <button type="button" disabled={act.busy} aria-label={`Withdraw ${commandKinds[kind]}`} onClick={() => void act.run(commandId, false)}>Withdraw</button>}
           </li>
         ))}
       </ul>

@@ -19,6 +19,7 @@ export function Facts({ of: s }: { of: Subscriber }) {
     [names[s.kind].physical, <span className="mono">{s.physicalId}</span>],
     ...(s.kind === 'NON_IP' ? [] : [[names[s.kind].subscriber, <span className="mono">{s.subscriberId}</span>] as [string, ReactNode]]),
     ['IMSI', s.imsi && <span className="mono">{s.imsi}</span>],
+    ['Fixed address', s.fixedIpAddress && <span className="mono">{s.fixedIpAddress}</span>],
     ['Data number', s.dataNumber],
     ['Operator', `${s.operatorName} (${s.operatorCode})`],
     ['Group', s.group && <a href={to('group', {}, String(s.group.groupId))}>{s.group.name}</a>],

@@ -5,7 +5,7 @@ import { SearchBox } from './SearchBox';
 /** Whose fleet it is, where the billing period stands, and the search. */
 export function Heading() {
   const { company } = useViewer();
-  const { timeZone, currentPeriod: { start, end } } = company;
+  const { timeZone, currentPeriod: { startsAt: start, endsAt: end } } = company;
   const length = daysBetween(start, end, timeZone);
   const today = Math.min(length, daysBetween(start, Date.now(), timeZone) + 1);
   return (

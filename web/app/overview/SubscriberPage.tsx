@@ -1,6 +1,8 @@
 import { useState } from 'react';
+import { SilenceButton, SilencedNow } from '../alerts/SilenceHere';
+import type { Place } from '../alerts/silences';
 import { useAsk } from '../graph/use';
-import { Failure, Loading } from '../shell/parts';
+import { Empty, Failure, Loading } from '../shell/parts';
 import { toSubscribers } from '../shell/route';
 import { useViewer } from '../shell/viewer';
 import { BulkChange } from '../subscribers/BulkChange';
@@ -8,17 +10,17 @@ import { SubscriberForm } from '../subscribers/SubscriberForm';
 import { Alerts } from './Alerts';
 import { Commands } from './Commands';
 import { Facts } from './Facts';
-import { History } from './History';
 import { Nickname } from './Nickname';
 import { States } from './States';
 import { SubscriberSessions } from './SubscriberSessions';
 import { SubscriberTags } from './SubscriberTags';
 import { SubscriberUsage } from './SubscriberUsage';
 import type { Subscriber } from './subscriber';
+import { TimeLine } from './TimeLine';
 
 const query = `query Subscriber($physicalId: String!) {
-  subscriber(physicalId: $physicalId) {
-    kind physicalId subscriberId dataNumber imsi nickname operatorName operatorCode
+  subscriber(by: {physicalId: $physicalId}) {
+    kind physicalId subscriberId dataNumber imsi fixedIpAddress nickname operatorName operatorCode
     tariffName lineRental contractLength tariff { currency }
     connectionDate expiryDate terminateDate isBarred isActive subscriberType
     group { groupId name } networkState { isTransferring isOnline } eid smdpProvider
@@ -37,9 +39,12 @@ export default function SubscriberPage({ id: physicalId }: { id: string }) {
   if (!subscriber)
     return (
       <div className="page">
-        {problem ? <Failure problem={problem} retry={reload} more={<a href={toSubscribers()}>All subscribers</a>} /> : <Loading label="Reading the subscriber" />}
+        {problem && <Failure problem={problem} retry={reload} more={<a href={toSubscribers()}>All subscribers</a>} />}
+        {data && !problem && <Empty>There is no subscriber {physicalId}. <a href={toSubscribers()}>All subscribers</a></Empty>}
+        {!data && !problem && <Loading label="Reading the subscriber" />}
       </div>
     );
+  const place: Place = { kind: 'subscriber', name: subscriber.nickname || physicalId, physicalId, groupId: subscriber.group?.groupId, tags: subscriber.tags?.map(({ name }) => name) };
   return (
     <div className="page">
       <p className="crumbs"><a href={toSubscribers()}>Subscribers</a></p>
@@ -50,10 +55,12 @@ export default function SubscriberPage({ id: physicalId }: { id: string }) {
         </div>
         <div className="row">
           <States of={subscriber} />
+          <SilenceButton of={[place]} />
           {permissions.includes('MANAGE_INVENTORY') && <button type="button" onClick={() => setEditing(true)}>Edit the record</button>}
           {permissions.includes('MANAGE_INVENTORY') && <button type="button" onClick={() => setChanging(true)}>Change …</button>}
         </div>
       </div>
+      <SilencedNow of={place} />
       {changing && <BulkChange title={`Change ${subscriber.nickname || physicalId}`} ids={new Set([physicalId])} close={() => setChanging(false)} />}
       {editing && <SubscriberForm of={subscriber} close={() => setEditing(false)} saved={reload} />}
       {problem && <Failure problem={problem} retry={problem.code === 'FORBIDDEN' ? undefined : reload} />}
@@ -67,7 +74,7 @@ export default function SubscriberPage({ id: physicalId }: { id: string }) {
           <Commands physicalId={physicalId} />
         </div>
       </div>
-      <History physicalId={physicalId} />
+      <TimeLine physicalId={physicalId} />
     </div>
   );
 }

@@ -21,6 +21,10 @@ interface Session {
   ratType: string | null;
   imei: string | null;
   visitedNetwork: { code: string; country: { name: string } | null } | null;
+  cell: { code: string } | null;
+  source: string;
+  nas: string | null;
+  otherSources: string[];
 }
 
 interface Reported {
@@ -30,13 +34,13 @@ interface Reported {
 
 const pageLength = 10;
 const query = `query Sessions($physicalId: String!, ${pageVariables}) {
-  subscriber(physicalId: $physicalId) {
+  subscriber(by: {physicalId: $physicalId}) {
     lastSeen
     sessions(${pageArguments}) {
       ${pageFields}
       nodes {
         id beganAt reportedAt endedAt cause isTransferring total apn ipAddress ipv6Prefix ratType imei
-        visitedNetwork { code country { name } }
+        visitedNetwork { code country { name } } cell { code } source nas otherSources
       }
     }
   }
@@ -53,7 +57,7 @@ export function SubscriberSessions({ physicalId, changed }: { physicalId: string
   const reloadAll = useSoon(() => { asked.reload(); changed(); }, 2_000);
   const variables = { physicalIds: [physicalId] };
   useLive(may ? state : null, { next: reloadAll, connected: reloadAll, variables });
-  useLive(may ? usage : null, { next: reload, variables });
+  useLive(may ? usage : null, { next: reload, connected: reload, variables });
   const timeZone = useZone();
   useSystem();
   if (!may) return null;
@@ -99,7 +103,8 @@ function Row({ session, from, to }: { session: Session; from: number; to: number
   );
 }
 
-/** Address, network and device, as far as they were reported. */
-const facts = ({ ipAddress, ipv6Prefix, apn, visitedNetwork, ratType, imei }: Session) => [
-  ipAddress, ipv6Prefix, apn, visitedNetwork && [visitedNetwork.code, visitedNetwork.country?.name].filter(Boolean).join(' '), ratType, imei && `IMEI ${imei}`,
+/** Address, network, device and who reports them, as far as they were reported. */
+const facts = ({ ipAddress, ipv6Prefix, apn, visitedNetwork, ratType, cell, imei, source, nas, otherSources }: Session) => [
+  ipAddress, ipv6Prefix, apn, visitedNetwork && [visitedNetwork.code, visitedNetwork.country?.name].filter(Boolean).join(' '), ratType, cell?.code,
+  imei && `IMEI ${imei}`, [nas, source].filter(Boolean).join(' of '), otherSources.length > 0 && `also reported by ${otherSources.join(', ')}`,
 ];

@@ -24,7 +24,7 @@ interface Share {
 }
 
 const query = `query UsageOfSubscriber($physicalId: String!, $start: DateTime, $end: DateTime, $interval: UsageInterval!) {
-  subscriber(physicalId: $physicalId) { usage(start: $start, end: $end) { totals { ${totals} } series(interval: $interval) { ${point} } breakdown(by: PROTOCOL) { value mobileOriginated mobileTerminated total } } }
+  subscriber(by: {physicalId: $physicalId}) { usage(start: $start, end: $end) { totals { ${totals} } series(interval: $interval) { ${point} } breakdown(by: PROTOCOL) { value mobileOriginated mobileTerminated total } } }
 }`;
 
 interface Answer {

@@ -20,7 +20,7 @@ interface Usage {
   topSubscribers: Talker[] | null;
 }
 
-const talkers = 'period { start end } topSubscribers(first: 10) { subscriber { physicalId subscriberId nickname } mobileOriginated mobileTerminated total }';
+const talkers = 'period { startsAt endsAt } topSubscribers(first: 10) { subscriber { physicalId subscriberId nickname } mobileOriginated mobileTerminated total }';
 const now = `query TopTalkers { company { usage { ${talkers} } } }`;
 const before = `query TopTalkersBefore { company { usage { previous { ${talkers} } } } }`;
 
@@ -74,7 +74,7 @@ function Tools({ last, setLast, usage }: { last: boolean; setLast: (last: boolea
 function Ranking({ usage: { period, topSubscribers } }: { usage: Ranked }) {
   useSystem();
   const { company } = useViewer();
-  const span = `${day(period.start, company.timeZone)} – ${day(Date.parse(period.end) - 1, company.timeZone)}`;
+  const span = `${day(period.startsAt, company.timeZone)} – ${day(Date.parse(period.endsAt) - 1, company.timeZone)}`;
   if (topSubscribers.length === 0) return <Empty>No subscriber used data, {span}.</Empty>;
   return (
     <>

@@ -22,7 +22,7 @@ interface Answer {
 
 const query = `query UsageByDay {
   company { usage {
-    period { start end } totals { ${totals} } series(interval: DAY) { ${point} } dataCompleteUntil
+    period { startsAt endsAt } totals { ${totals} } series(interval: DAY) { ${point} } dataCompleteUntil
     previous { totals { ${totals} } series(interval: DAY) { ${point} } }
   } }
 }`;
@@ -85,7 +85,7 @@ function comparison(total: number, before: number): string {
 }
 
 /** The days of the period on the axis; the period before lies over them day by day. A series ends with what is known. */
-function draw({ period: { start, end }, series, previous, dataCompleteUntil }: Usage, timeZone: string): { times: number[]; series: Series[]; before: number } {
+function draw({ period: { startsAt: start, endsAt: end }, series, previous, dataCompleteUntil }: Usage, timeZone: string): { times: number[]; series: Series[]; before: number } {
   const known = past(series);
   const former = previous?.series ?? [];
   const days = Array.from({ length: daysBetween(start, end, timeZone) + 1 }, (_, i) => startOfDay(Date.parse(start), timeZone, { days: i }));

@@ -5,6 +5,7 @@ export interface Subscriber {
   subscriberId: string;
   dataNumber: string | null;
   imsi: string;
+  fixedIpAddress: string | null;
   nickname: string;
   operatorName: string;
   operatorCode: string;

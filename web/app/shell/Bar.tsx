@@ -3,27 +3,21 @@ import { setSystem, useSystem } from '../format/units';
 import { useDo } from '../graph/use';
 import { signOut } from '../session';
 import { Firing } from './Firing';
-import { Mark, Menu, Moon, Person, Sun } from './icons';
+import { Finder } from './Finder';
+import { Moon, Person, Sun } from './icons';
 import { Failure } from './parts';
+import { Places } from './Places';
 import { turnTheme, useTheme } from './theme';
 import type { Viewer } from './viewer';
 
-export interface Place {
-  name: string;
-  href: string;
-  current: boolean;
-}
-
-/** The bar at the top of every page. */
-export function Bar({ places, viewer }: { places: Place[]; viewer: Viewer | null }) {
+/** The bar at the top of every page, and the side bar. */
+export function Bar({ place, viewer }: { place: string | null; viewer: Viewer | null }) {
   const theme = useTheme();
   return (
     <header className="bar">
-      <a className="home" href="/#/">
-        <Mark />
-        <span>simgraph</span>
-      </a>
-      <Places places={places} />
+      <button type="button" className="skip" onClick={() => document.querySelector<HTMLElement>('main')?.focus()}>Skip to the content</button>
+      <Places current={place} />
+      {viewer?.permissions.includes('VIEW_SUBSCRIBER') && <Finder />}
       <span className="grow" />
       {viewer?.permissions.includes('VIEW_MONITORING_ALERTS') && <Firing />}
       <button type="button" className="icon" onClick={turnTheme} aria-label={theme === 'dark' ? 'Light colours' : 'Dark colours'} title={theme === 'dark' ? 'Light colours' : 'Dark colours'}>
@@ -31,27 +25,6 @@ export function Bar({ places, viewer }: { places: Place[]; viewer: Viewer | null
       </button>
       {viewer && <Account viewer={viewer} />}
     </header>
-  );
-}
-
-/** The places of the page; where the window is narrow, behind a button. */
-function Places({ places }: { places: Place[] }) {
-  const [open, setOpen] = useState(false);
-  const current = places.find((place) => place.current);
-  return (
-    <>
-      <button type="button" className="places-button" aria-expanded={open} aria-controls="places" onClick={() => setOpen(!open)}>
-        <Menu />
-        {current?.name ?? 'Places'}
-      </button>
-      <nav id="places" aria-label="Places" className={open ? 'open' : undefined} onClick={() => setOpen(false)} onKeyDown={(event) => event.key === 'Escape' && setOpen(false)}>
-        {places.map((place) => (
-          <a key={place.name} href={place.href} aria-current={place.current ? 'page' : undefined}>
-            {place.name}
-          </a>
-        ))}
-      </nav>
-    </>
   );
 }
 

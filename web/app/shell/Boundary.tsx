@@ -1,6 +1,7 @@
 import { Component, type ReactNode } from 'react';
 import { problemOf } from '../graph/problem';
 import { Failure } from './parts';
+import { forgetFailedParts } from './part';
 
 interface Props {
   /** The address of what is shown. Another address is tried anew. */
@@ -20,11 +21,21 @@ export class Boundary extends Component<Props, { error: unknown; place?: string 
     return { error };
   }
 
+  tryAgain = () => {
+    forgetFailedParts();
+    this.setState({ error: null });
+  };
+
   render() {
     if (this.state.error === null) return this.props.children;
+    const problem = problemOf(this.state.error);
     return (
       <div className="page">
-        <Failure problem={problemOf(this.state.error)} retry={() => location.reload()} />
+        {problem.code === 'NEW_RELEASE' ? (
+          <Failure problem={problem} more={<button type="button" onClick={() => location.reload()}>Load the new release</button>} />
+        ) : (
+          <Failure problem={problem} retry={this.tryAgain} />
+        )}
       </div>
     );
   }

@@ -1,16 +1,22 @@
-import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
+import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
+import { leaveBy, useUnsaved } from './unsaved';
 
 interface Props {
   title: string;
   children: ReactNode;
+  className?: string;
+  /** What is typed here is not worth a question. */
+  passing?: boolean;
   /** The dialog was left by Escape. */
   cancel: () => void;
 }
 
 /** A modal dialog. The browser keeps the focus in it, and gives it back to where it was. */
-export function Dialog({ title, children, cancel }: Props) {
+export function Dialog({ title, children, className, passing = false, cancel }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
+  const [typed, setTyped] = useState(false);
+  useUnsaved(typed && !passing);
   // Before the element is removed, so that the browser can give the focus back.
   useLayoutEffect(() => {
     const dialog = element.current!;
@@ -20,11 +26,13 @@ export function Dialog({ title, children, cancel }: Props) {
   return (
     <dialog
       ref={element}
-      className="dialog"
+      className={className ? `dialog ${className}` : 'dialog'}
       aria-labelledby={id}
+      onInput={() => setTyped(true)}
       onCancel={(event) => {
         event.preventDefault();
-        cancel();
+        if (typed && !passing) leaveBy(cancel);
+        else cancel();
       }}
     >
       <h2 id={id}>{title}</h2>

@@ -1,4 +1,8 @@
-import { useEffect, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
+import { nameOfCondition } from '../alerts/conditions';
+import { SilenceDialog, useMaySilence } from '../alerts/SilenceHere';
+import type { Place } from '../alerts/silences';
+import { nameOfAlert } from '../alerts/words';
 import { graphql, type ResultOf } from '../graph/graphql';
 import { bytes, count, useSystem } from '../format/units';
 import { useAsk } from '../graph/use';
@@ -7,18 +11,25 @@ import { Popover } from '../ui/Popover';
 import { Bell } from './icons';
 import { Failure } from './parts';
 import { to, toSubscriber } from './route';
-import { useMay } from './viewer';
+import { useMay, useViewer } from './viewer';
 
 const query = graphql(`
-  query FiringNow($since: DateTime!, $names: Boolean!) {
+  query FiringNow($since: DateTime!, $names: Boolean!, $alerts: Boolean!, $silences: Boolean!) {
     conditionLog(first: 5, filter: { isOpen: { eq: true } }) {
-      nodes { entryId text source dateCreated subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { name } }
+      nodes {
+        entryId alertId text source isSilenced dateCreated subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
+        alert @include(if: $alerts) { ruleType target kind silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { name } }
+      }
       totalCount
     }
     alertLog(first: 5, filter: { dateCreated: { ge: $since } }) {
-      nodes { entryId limitBoundary usage target dateCreated subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { name } }
+      nodes {
+        entryId alertId limitBoundary usage target isSilenced dateCreated subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
+        alert @include(if: $alerts) { ruleType target lowerThreshold upperThreshold subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { name } }
+      }
       totalCount
     }
+    silences(first: 100, filter: { isEnded: { eq: false } }) @include(if: $silences) { nodes { isActive } }
   }
 `);
 
@@ -30,7 +41,10 @@ const most = 99;
 export function Firing() {
   const names = useMay('VIEW_SUBSCRIBER');
   const since = useSince();
-  const { data, former, problem, reload } = useAsk(query, { since, names });
+  const { isRestricted } = useViewer();
+  const alerts = useMay('VIEW_A_USERS_DETAILS');
+  const [silencing, silence] = useState<Place[] | null>(null);
+  const { data, former, problem, reload } = useAsk(query, { since, names, alerts, silences: !isRestricted });
   useEffect(() => {
     const timer = setInterval(() => document.visibilityState === 'visible' && reload(), minute);
     return () => clearInterval(timer);
@@ -39,14 +53,17 @@ export function Firing() {
   const firing = (answer?.conditionLog?.totalCount ?? 0) + (answer?.alertLog?.totalCount ?? 0);
   const text = firing > most ? `${most}+` : count(firing);
   return (
-    <Popover className="icon bell" name={answer ? `Firing now: ${text}` : 'Firing now'} label="Firing now" button={<><Bell />{firing > 0 && <b>{text}</b>}</>}>
-      {(close) => (
-        <div className="firing" onClick={(event) => event.target instanceof HTMLAnchorElement && close()}>
-          {problem && <Failure problem={problem} retry={reload} />}
-          {answer && <Shown of={answer} />}
-        </div>
-      )}
-    </Popover>
+    <>
+      <Popover className="icon bell" name={answer ? `Firing now: ${text}` : 'Firing now'} label="Firing now" button={<><Bell />{firing > 0 && <b>{text}</b>}</>}>
+        {(close) => (
+          <div className="firing" onClick={(event) => event.target instanceof HTMLAnchorElement && close()}>
+            {problem && <Failure problem={problem} retry={reload} />}
+            {answer && <Shown of={answer} silence={(places) => { close(); silence(places); }} />}
+          </div>
+        )}
+      </Popover>
+      {silencing && <Suspense><SilenceDialog of={silencing} close={() => silence(null)} /></Suspense>}
+    </>
   );
 }
 
@@ -60,15 +77,26 @@ function useSince(): string {
   return new Date(Math.floor(now / (60 * minute)) * 60 * minute - 24 * 60 * minute).toISOString();
 }
 
-function Shown({ of: { conditionLog, alertLog } }: { of: Answer }) {
+interface ShownProps {
+  of: Answer;
+  silence: (places: Place[]) => void;
+}
+
+function Shown({ of: { conditionLog, alertLog, silences }, silence }: ShownProps) {
   useSystem();
+  const maySilence = useMaySilence();
+  const active = silences?.nodes.filter(({ isActive }) => isActive).length ?? 0;
   return (
     <>
+      {active > 0 && <p className="notice"><a href={to('silences')}>{active === 1 ? 'A silence is active' : `${count(active)} silences are active`}</a></p>}
       <h2>Lasting now</h2>
       {conditionLog?.nodes.length === 0 && <p className="hint">Nothing lasts.</p>}
       <ul className="plain-list">
         {conditionLog?.nodes.map((one) => (
-          <li key={one.entryId}>{one.source ? <strong>{one.source}</strong> : <Who of={one} />} <span className="hint">{one.text}, <Ago at={one.dateCreated} /></span></li>
+          <li key={one.entryId}>
+            <span>{one.source ? <strong>{one.source}</strong> : <Who of={one} />} <span className="hint">{one.text}, <Ago at={one.dateCreated} /></span></span>
+            <Silence of={one} named={one.alert ? nameOfCondition(one.alert) : undefined} silence={silence} />
+          </li>
         ))}
       </ul>
       <a href={to('conditions', { now: '1' })}>All that lasts: {count(conditionLog?.totalCount ?? 0)}</a>
@@ -76,18 +104,42 @@ function Shown({ of: { conditionLog, alertLog } }: { of: Answer }) {
       {alertLog?.nodes.length === 0 && <p className="hint">No alert fired.</p>}
       <ul className="plain-list">
         {alertLog?.nodes.map((one) => (
-          <li key={one.entryId}><Who of={one} /> <span className="hint">{bytes(one.usage)} used, {one.limitBoundary.toLowerCase()} threshold, <Ago at={one.dateCreated} /></span></li>
+          <li key={one.entryId}>
+            <span><Who of={one} /> <span className="hint">{bytes(one.usage)} used, {one.limitBoundary.toLowerCase()} threshold, <Ago at={one.dateCreated} /></span></span>
+            <Silence of={one} named={one.alert ? nameOfAlert(one.alert) : undefined} silence={silence} />
+          </li>
         ))}
       </ul>
       <a href={to('alertLog')}>The log: {count(alertLog?.totalCount ?? 0)} in these hours</a>
+      {maySilence && <p className="actions"><button type="button" className="quiet" onClick={() => silence([{ kind: 'all', name: 'every alert' }])}>Silence every alert</button></p>}
     </>
   );
+}
+
+interface SilenceProps {
+  of: Named & { alertId: number | null; isSilenced: boolean };
+  /** What the alert of the entry is called. */
+  named: string | undefined;
+  silence: (places: Place[]) => void;
+}
+
+/** Offers to silence what an entry is about: its alert, its subscriber or its group. */
+function Silence({ of: { alertId, isSilenced, subscriber, group }, named, silence }: SilenceProps) {
+  const may = useMaySilence();
+  const places: Place[] = [
+    ...(subscriber ? [{ kind: 'subscriber' as const, name: subscriber.nickname || subscriber.physicalId, physicalId: subscriber.physicalId }] : []),
+    ...(group ? [{ kind: 'group' as const, name: group.name, groupId: group.groupId }] : []),
+    ...(alertId !== null && named ? [{ kind: 'alert' as const, name: named, alertId }] : []),
+  ];
+  if (isSilenced) return <span className="badge">silenced</span>;
+  if (!may || places.length === 0) return null;
+  return <button type="button" className="quiet" aria-label={`Silence what fires for ${places[0]!.name}`} onClick={() => silence(places)}>Silence</button>;
 }
 
 interface Named {
   target?: string;
   subscriber?: { physicalId: string; nickname: string } | null;
-  group?: { name: string } | null;
+  group?: { groupId: number; name: string } | null;
 }
 
 function Who({ of: { subscriber, group, target } }: { of: Named }) {

@@ -7,7 +7,7 @@ import { Failure } from './parts';
 export function OfferedSession({ token, email }: { token: string; email: string }) {
   const replace = useDo(() => replaceSession(token));
   return (
-    <Dialog title="Sign in with the token of this link?" cancel={declineOffer}>
+    <Dialog title="Sign in with the token of this link?" passing cancel={declineOffer}>
       <p>You are signed in as {email}. The link holds the access token of another session, which would replace yours in this browser.</p>
       {replace.problem && <Failure problem={replace.problem} />}
       <p className="actions">

@@ -1,22 +1,25 @@
-import { type ComponentType, lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { type ComponentType, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { Overview } from '../overview/Overview';
 import { useSession } from '../session';
 import { Bar } from './Bar';
 import { Boundary } from './Boundary';
 import { OfferedSession } from './OfferedSession';
+import { LeaveQuestion } from './LeaveQuestion';
 import { LinkSignIn } from './LinkSignIn';
+import { Connection } from './Connection';
+import { part } from './part';
 import { Loading } from './parts';
-import { placesAt } from './places';
 import { type Route, useRoute, type View as ViewName } from './route';
 import { SignIn } from './SignIn';
+import { SignInAgain } from './SignInAgain';
 import { UndoBar } from './UndoBar';
 import { SignedIn } from './viewer';
 
-const Explore = lazy(() => import('../explore/Explore'));
+const Explore = part(() => import('../explore/Explore'));
 
 interface Shown {
   title: string | ((id: string) => string);
-  /** The place of the bar. */
+  /** The place of the side bar. */
   place: string;
   view: ComponentType<{ id: string; params: URLSearchParams }>;
 }
@@ -24,44 +27,47 @@ interface Shown {
 // What the overview does not need is loaded when it is opened.
 const views: Record<Exclude<ViewName, 'explore'>, Shown> = {
   overview: { title: 'Overview', place: 'Overview', view: Overview },
-  subscribers: { title: 'Subscribers', place: 'Subscribers', view: lazy(() => import('../subscribers/Subscribers')) },
-  subscriber: { title: (id) => `Subscriber ${id}`, place: 'Subscribers', view: lazy(() => import('../overview/SubscriberPage')) },
-  alerts: { title: 'Alerts', place: 'Alerts', view: lazy(() => import('../alerts/Alerts')) },
-  alertLog: { title: 'Alert log', place: 'Alerts', view: lazy(() => import('../alerts/AlertLog')) },
-  conditions: { title: 'Conditions', place: 'Alerts', view: lazy(() => import('../alerts/Conditions')) },
-  silences: { title: 'Silences', place: 'Alerts', view: lazy(() => import('../alerts/Silences')) },
-  recipients: { title: 'Recipients', place: 'Alerts', view: lazy(() => import('../alerts/Recipients')) },
-  webhooks: { title: 'Webhooks', place: 'Alerts', view: lazy(() => import('../alerts/Webhooks')) },
-  newAlert: { title: 'New alert', place: 'Alerts', view: lazy(() => import('../alerts/NewAlert')) },
-  alert: { title: (id) => `Alert ${id}`, place: 'Alerts', view: lazy(() => import('../alerts/AlertPage')) },
-  groups: { title: 'Groups', place: 'Groups', view: lazy(() => import('../groups/Groups')) },
-  group: { title: (id) => `Group ${id}`, place: 'Groups', view: lazy(() => import('../groups/GroupPage')) },
-  tags: { title: 'Tags', place: 'Tags', view: lazy(() => import('../tags/Tags')) },
-  tag: { title: (id) => `Tag ${id}`, place: 'Tags', view: lazy(() => import('../tags/TagPage')) },
-  users: { title: 'Users', place: 'Users', view: lazy(() => import('../users/Users')) },
-  keys: { title: 'Access keys', place: 'Users', view: lazy(() => import('../users/Keys')) },
-  operations: { title: 'Operations', place: 'Operations', view: lazy(() => import('../operations/Operations')) },
-  newOperation: { title: 'Change by a file', place: 'Operations', view: lazy(() => import('../operations/NewOperation')) },
-  operation: { title: 'Operation', place: 'Operations', view: lazy(() => import('../operations/OperationPage')) },
-  audit: { title: 'Audit', place: 'Audit', view: lazy(() => import('../audit/Audit')) },
-  sources: { title: 'Sources', place: 'Sources', view: lazy(() => import('../sources/Sources')) },
+  subscribers: { title: 'Subscribers', place: 'Subscribers', view: part(() => import('../subscribers/Subscribers')) },
+  subscriber: { title: (id) => `Subscriber ${id}`, place: 'Subscribers', view: part(() => import('../overview/SubscriberPage')) },
+  alerts: { title: 'Alerts', place: 'Alerts', view: part(() => import('../alerts/Alerts')) },
+  alertLog: { title: 'Alert log', place: 'Log', view: part(() => import('../alerts/AlertLog')) },
+  conditions: { title: 'Conditions', place: 'Alerts', view: part(() => import('../alerts/Conditions')) },
+  silences: { title: 'Silences', place: 'Silences', view: part(() => import('../alerts/Silences')) },
+  recipients: { title: 'Recipients', place: 'Alerts', view: part(() => import('../alerts/Recipients')) },
+  webhooks: { title: 'Webhooks', place: 'Alerts', view: part(() => import('../alerts/Webhooks')) },
+  newAlert: { title: 'New alert', place: 'Alerts', view: part(() => import('../alerts/NewAlert')) },
+  alert: { title: (id) => `Alert ${id}`, place: 'Alerts', view: part(() => import('../alerts/AlertPage')) },
+  groups: { title: 'Groups', place: 'Groups', view: part(() => import('../groups/Groups')) },
+  group: { title: (id) => `Group ${id}`, place: 'Groups', view: part(() => import('../groups/GroupPage')) },
+  tags: { title: 'Tags', place: 'Tags', view: part(() => import('../tags/Tags')) },
+  tag: { title: (id) => `Tag ${id}`, place: 'Tags', view: part(() => import('../tags/TagPage')) },
+  users: { title: 'Users', place: 'Users', view: part(() => import('../users/Users')) },
+  keys: { title: 'Access keys', place: 'Users', view: part(() => import('../users/Keys')) },
+  operations: { title: 'Operations', place: 'Operations', view: part(() => import('../operations/Operations')) },
+  newOperation: { title: 'Change by a file', place: 'Operations', view: part(() => import('../operations/NewOperation')) },
+  operation: { title: 'Operation', place: 'Operations', view: part(() => import('../operations/OperationPage')) },
+  audit: { title: 'Audit', place: 'Audit', view: part(() => import('../audit/Audit')) },
+  sources: { title: 'Sources', place: 'Sources', view: part(() => import('../sources/Sources')) },
 };
 
 /** The page: a bar, and the view that the address names. */
 export function Shell() {
-  const { id, notice, offered, link, awaiting } = useSession();
+  const { id, first, ended, notice, offered, link, awaiting } = useSession();
   const route = useRoute();
   useTitle(id === null || link !== null ? 'Sign in' : titleOf(route));
   if (awaiting) return null;
   if (link !== null) return <LinkSignIn key={link} code={link} signedIn={id !== null} />;
   if (id === null) return <SignIn notice={notice} />;
   return (
-    <SignedIn key={id}>
+    <SignedIn key={first}>
       {(viewer) => (
         <>
-          <Bar places={placesAt(placeOf(route))} viewer={viewer} />
+          <Bar place={placeOf(route)} viewer={viewer} />
           {viewer && <Main route={route}><Views route={route} /></Main>}
           {viewer && <UndoBar />}
+          {viewer && ended && <SignInAgain email={viewer.email} />}
+          <Connection />
+          <LeaveQuestion />
           {viewer && offered !== null && <OfferedSession token={offered} email={viewer.email} />}
         </>
       )}

@@ -9,29 +9,38 @@ type Way = 'key' | 'token';
 
 /** The way in: a provider, an access key, a token, or the demo company where the server has one. */
 export function SignIn({ notice }: { notice: string | null }) {
-  const { ways } = useSession();
-  const demo = useDemo();
   return (
     <main className="sign-in">
       <div className="card">
         <p className="brand"><Mark /> simgraph</p>
         <h1>Sign in to your fleet</h1>
         {notice && <p className="notice" role="status">{notice}</p>}
-        {demo && <Demo />}
-        {ways.providers.length > 0 && <Providers providers={ways.providers} />}
-        {ways.keys ? <ByCredential /> : <Emergency />}
+        <WaysIn />
         <p className="hint">You are signed in in all tabs of this browser until you sign out, do not use it for a while, or the working day is over.</p>
       </div>
     </main>
   );
 }
 
+/** The ways to sign in; elsewhere opens providers in another window, so that this one stays. */
+export function WaysIn({ elsewhere = false }: { elsewhere?: boolean }) {
+  const { ways } = useSession();
+  const demo = useDemo();
+  return (
+    <>
+      {demo && <Demo />}
+      {ways.providers.length > 0 && <Providers providers={ways.providers} elsewhere={elsewhere} />}
+      {ways.keys ? <ByCredential /> : <Emergency />}
+    </>
+  );
+}
+
 /** The providers that people sign in at. They come back to the place where they are. */
-function Providers({ providers }: { providers: Ways['providers'] }) {
+function Providers({ providers, elsewhere }: { providers: Ways['providers']; elsewhere: boolean }) {
   return (
     <div className="providers">
       {providers.map(({ title, path }) => (
-        <a key={path} href={`${path}?to=${encodeURIComponent(location.hash)}`}>Sign in with {title}</a>
+        <a key={path} href={`${path}?to=${encodeURIComponent(location.hash)}`} target={elsewhere ? '_blank' : undefined}>Sign in with {title}</a>
       ))}
     </div>
   );

@@ -1,19 +1,42 @@
-import type { Place } from './Bar';
+export interface Place {
+  name: string;
+  href: string;
+}
 
-const places = [
-  { name: 'Overview', href: '/#/' },
-  { name: 'Subscribers', href: '/#/subscribers' },
-  { name: 'Alerts', href: '/#/alerts' },
-  { name: 'Groups', href: '/#/groups' },
-  { name: 'Tags', href: '/#/tags' },
-  { name: 'Operations', href: '/#/operations' },
-  { name: 'Sources', href: '/#/sources' },
-  { name: 'Users', href: '/#/users' },
-  { name: 'Audit', href: '/#/audit' },
-  { name: 'Explore', href: '/#/explore' },
-  { name: 'REST', href: '/docs' },
-  { name: 'Clients', href: '/docs/clients' },
+/** The places of the page, in the groups of the side bar. */
+export const placeGroups: { name: string; places: Place[] }[] = [
+  {
+    name: 'Fleet',
+    places: [
+      { name: 'Overview', href: '/#/' },
+      { name: 'Subscribers', href: '/#/subscribers' },
+      { name: 'Groups', href: '/#/groups' },
+      { name: 'Tags', href: '/#/tags' },
+    ],
+  },
+  {
+    name: 'Watch',
+    places: [
+      { name: 'Alerts', href: '/#/alerts' },
+      { name: 'Silences', href: '/#/alerts/silences' },
+      { name: 'Log', href: '/#/alerts/log' },
+    ],
+  },
+  {
+    name: 'Run',
+    places: [
+      { name: 'Operations', href: '/#/operations' },
+      { name: 'Sources', href: '/#/sources' },
+      { name: 'Users', href: '/#/users' },
+      { name: 'Audit', href: '/#/audit' },
+    ],
+  },
+  {
+    name: 'Build',
+    places: [
+      { name: 'Explore', href: '/#/explore' },
+      { name: 'REST', href: '/docs' },
+      { name: 'Clients', href: '/docs/clients' },
+    ],
+  },
 ];
-
-/** The places of the bar, of which one is the current. */
-export const placesAt = (current: string | null): Place[] => places.map((place) => ({ ...place, current: place.name === current }));

@@ -1,6 +1,7 @@
 // Places of the page stand in the fragment, which never leaves the browser, such as
 // #/subscribers?…, #/subscribers/ID or #/alerts/log. Any other is unknown.
 import { useSyncExternalStore } from 'react';
+import { isUnsaved, leaveBy } from './unsaved';
 
 // A colon stands for an identifier. The first that fits counts.
 const places = {
@@ -62,6 +63,16 @@ function decoded(part: string): string | null {
 let key = location.hash;
 let route = read();
 
+// Before the listeners of views: an address that is left by Back or a link, where
+// something was typed, stays until the person agrees.
+addEventListener('hashchange', (event) => {
+  const wanted = location.hash;
+  if (wanted === key || !isUnsaved()) return;
+  event.stopImmediatePropagation();
+  history.pushState(null, '', key || '#/');
+  leaveBy(() => go(wanted));
+});
+
 function snapshot(): Route {
   if (location.hash !== key) {
     key = location.hash;
@@ -104,5 +115,6 @@ export function changed(params: URLSearchParams, changes: Record<string, string 
 /** Goes to an address and draws it at once. The browser reports the change only later: until then a ticked box would show its old state, and a second tick would undo the first. */
 export const go = (hash: string) => {
   location.hash = hash;
+  snapshot();
   for (const listener of listeners) listener();
 };

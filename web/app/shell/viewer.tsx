@@ -4,8 +4,8 @@ import { own, signOut } from '../session';
 import { Failure, Loading } from './parts';
 
 export interface Period {
-  start: string;
-  end: string;
+  startsAt: string;
+  endsAt: string;
 }
 
 export interface Viewer {
@@ -16,7 +16,7 @@ export interface Viewer {
 }
 
 const query = `query Viewer {
-  viewer { email permissions isRestricted company { name externalId timeZone currentPeriod { start end } } }
+  viewer { email permissions isRestricted company { name externalId timeZone currentPeriod { startsAt endsAt } } }
 }`;
 
 const Context = createContext<Viewer | null>(null);
@@ -49,6 +49,6 @@ export function SignedIn({ children }: { children: (viewer: Viewer | null) => Re
 
 /** Makes the drafts of the editor those of the viewer, before it is opened. */
 function Owner({ viewer, children }: { viewer: Viewer; children: ReactNode }) {
-  useState(() => own(viewer.email));
+  useState(() => own(viewer));
   return <Context value={viewer}>{children}</Context>;
 }

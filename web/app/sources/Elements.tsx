@@ -10,6 +10,7 @@ interface Element {
   source: string;
   nas: string | null;
   completeUntil: string | null;
+  lagSeconds: string | null;
   lastPacketAt: string | null;
   packets: { result: Result; packets: string }[];
   openSessions?: number | null;
@@ -18,7 +19,7 @@ interface Element {
 
 const query = `query FeedElements(${pageVariables}, $sessions: Boolean!) {
   company { feedElements(${pageArguments}) {
-    nodes { id source nas completeUntil lastPacketAt packets { result packets } openSessions @include(if: $sessions) incompleteSessions @include(if: $sessions) }
+    nodes { id source nas completeUntil lagSeconds lastPacketAt packets { result packets } openSessions @include(if: $sessions) incompleteSessions @include(if: $sessions) }
     ${pageFields}
   } }
 }`;
@@ -35,11 +36,12 @@ export function Elements() {
     <PagedPanel<{ company: { feedElements: Connection<Element> | null } | null }, Element>
       id="elements" title="Sources and network elements" query={query} variables={{ sessions }} refreshed={10} of={(data) => data.company?.feedElements}
       empty="No usage has come yet. Send records to POST /usage/records, or report sessions by RADIUS accounting."
-      columns={<><th scope="col">Source</th><th scope="col">Complete until</th><th scope="col">Last packet</th><th scope="col">Packets by result</th><th scope="col" className="number">Open sessions</th><th scope="col" className="number">Incomplete sessions</th></>}
+      columns={<><th scope="col">Source</th><th scope="col">Complete until</th><th scope="col">Reports lag by</th><th scope="col">Last packet</th><th scope="col">Packets by result</th><th scope="col" className="number">Open sessions</th><th scope="col" className="number">Incomplete sessions</th></>}
       row={(of) => (
         <tr key={of.id}>
           <td>{of.nas === null ? <strong>{of.source}</strong> : <span>{of.nas}</span>}{of.nas !== null && <span className="hint">of {of.source}</span>}</td>
           <td className="time"><Time at={of.completeUntil} timeZone={timeZone} /></td>
+          <td className="time"><Lag seconds={of.lagSeconds} /></td>
           <td className="time"><Time at={of.lastPacketAt} timeZone={timeZone} /></td>
           <td><Packets of={of.packets} /></td>
           <td className="number">{of.openSessions == null ? '–' : count(of.openSessions)}</td>
@@ -52,6 +54,16 @@ export function Elements() {
 
 export const Time = ({ at, timeZone }: { at: string | null; timeZone: string }) =>
   at === null ? <span>–</span> : <time dateTime={at} title={momentInZone(at, timeZone)}>{ago(at)}</time>;
+
+/** Reports that are late are marked: they wait in a buffer, or the clock of the network element is late. */
+const lateness = 300;
+
+function Lag({ seconds }: { seconds: string | null }) {
+  if (seconds === null) return <span>–</span>;
+  const lag = Number(seconds);
+  const text = lag < 60 ? `${lag} s` : lag < 5_400 ? `${Math.round(lag / 60)} min` : `${Math.round(lag / 3_600)} h`;
+  return lag > lateness ? <span className="badge upper" title="Reports wait in a buffer, or the clock of the network element is late.">{text}</span> : <span>{text}</span>;
+}
 
 const Packets = ({ of }: { of: Element['packets'] }) => of.length === 0 ? <span>–</span> : (
   <span className="states">

@@ -19,6 +19,7 @@ export interface Editable {
   physicalId: string;
   subscriberId: string;
   imsi: string;
+  fixedIpAddress: string | null;
   operatorCode: string;
   tariffName: string | null;
   contractLength: number | null;
@@ -35,23 +36,24 @@ export function SubscriberForm({ of, close, saved }: { of: Editable | null; clos
   const { data } = useAsk(known);
   const today = dateOf(Date.now(), timeZone);
   const [values, setValues] = useState(() => ({
-    kind: of?.kind ?? 'CELLULAR', physicalId: of?.physicalId ?? '', subscriberId: of?.subscriberId ?? '', imsi: of?.imsi ?? '', nickname: '', operatorCode: of?.operatorCode ?? '',
+    kind: of?.kind ?? 'CELLULAR', physicalId: of?.physicalId ?? '', subscriberId: of?.subscriberId ?? '', imsi: of?.imsi ?? '', fixedIpAddress: of?.fixedIpAddress ?? '', nickname: '', operatorCode: of?.operatorCode ?? '',
     tariffName: of?.tariffName ?? '', contractLength: of?.contractLength === null || of === null ? '12' : String(of.contractLength), groupId: '',
     connectionDate: of ? dateOf(of.connectionDate, timeZone) : today, expiryDate: of ? dateOf(of.expiryDate, timeZone) : '',
   }));
   const [before] = useState(values);
   const at = (day: string) => new Date(startOfDay(Date.parse(`${day}T12:00:00Z`), timeZone)).toISOString();
   const save = useDo(async () => {
-    const { kind, physicalId, contractLength, groupId, connectionDate, expiryDate, nickname, ...texts } = values;
+    const { kind, physicalId, contractLength, groupId, connectionDate, expiryDate, nickname, fixedIpAddress: address, ...texts } = values;
+    const fixedIpAddress = address.trim() || null;
     if (of === null) {
       const { createSubscriber } = await mutate(create, { input: {
-        ...texts, kind, nickname, physicalId: physicalId.trim(), contractLength: Number(contractLength), connectionDate: at(connectionDate), expiryDate: at(expiryDate), ...(groupId && { groupId: Number(groupId) }),
+        ...texts, fixedIpAddress, kind, nickname, physicalId: physicalId.trim(), contractLength: Number(contractLength), connectionDate: at(connectionDate), expiryDate: at(expiryDate), ...(groupId && { groupId: Number(groupId) }),
       } });
       close();
       if (createSubscriber) go(toSubscriber(createSubscriber.subscriber.physicalId));
       return;
     }
-    const all = { kind, ...texts, contractLength: Number(contractLength), connectionDate: at(connectionDate), expiryDate: at(expiryDate) };
+    const all = { kind, ...texts, fixedIpAddress, contractLength: Number(contractLength), connectionDate: at(connectionDate), expiryDate: at(expiryDate) };
     const changed = Object.fromEntries(Object.entries(all).filter(([key]) => values[key as keyof typeof values] !== before[key as keyof typeof before]));
     await mutate(edit, { input: { physicalId, ...changed } });
     saved?.();
@@ -70,6 +72,7 @@ export function SubscriberForm({ of, close, saved }: { of: Editable | null; clos
           {of === null && <label>ICCID, device EUI or IMEI<input required maxLength={25} autoFocus {...set('physicalId')} /></label>}
           {!isRestricted && <label>MSISDN or subscription ID<input required maxLength={256} {...set('subscriberId')} /></label>}
           {!isRestricted && <label>IMSI<input maxLength={15} {...set('imsi')} /></label>}
+          {!isRestricted && <label>Fixed IP address<input maxLength={43} placeholder="none" {...set('fixedIpAddress')} /></label>}
           {of === null && <label>Nickname<input maxLength={256} {...set('nickname')} /></label>}
           <label>Operator, by its code
             <input required maxLength={256} list="operators-known" placeholder="23415" {...set('operatorCode')} />

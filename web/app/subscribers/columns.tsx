@@ -9,7 +9,7 @@ export const query = graphql(`
   query SubscriberList($first: Int, $after: String, $filter: SubscriberFilter, $orderBy: [SubscriberOrder!], $count: Boolean!, $usage: Boolean!, $group: Boolean!, $tags: Boolean!, $tagLimit: Int, $tariff: Boolean!) {
     subscribers(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
       nodes {
-        kind physicalId subscriberId dataNumber imsi nickname operatorName operatorCode tariffName lineRental contractLength
+        kind physicalId subscriberId dataNumber imsi fixedIpAddress nickname operatorName operatorCode tariffName lineRental contractLength
         connectionDate expiryDate terminateDate isBarred isActive subscriberType eid smdpProvider
         networkState { isOnline isTransferring } parent { physicalId isEnabledOnParent }
         dataUsage @include(if: $usage) group @include(if: $group) { groupId name } tags(limit: $tagLimit) @include(if: $tags) { name } numberOfTags @include(if: $tags) tariff @include(if: $tariff) { currency }
@@ -68,6 +68,7 @@ export const columns: Shown[] = [
   dated('expiryDate', 'Contract ends', 'EXPIRY_DATE'),
   dated('terminateDate', 'Terminated', 'TERMINATE_DATE'),
   plain('imsi', 'IMSI', 170, 'IMSI', { kind: 'mono' }),
+  plain('fixedIpAddress', 'Fixed address', 170, 'FIXED_IP_ADDRESS', { kind: 'mono' }),
   plain('dataNumber', 'Data number', 150, 'DATA_NUMBER', { kind: 'mono' }),
   plain('kind', 'Kind', 100, 'KIND', { cell: ({ kind }) => tariffs[kind] ?? kind }),
   plain('subscriberType', 'Type', 130, 'SUBSCRIBER_TYPE', { cell: ({ subscriberType }) => (subscriberType === 'PHYSICAL' ? 'physical' : 'virtual profile') }),

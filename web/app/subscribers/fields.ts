@@ -20,6 +20,7 @@ export const fields: Field[] = [
   field('physicalId', 'Physical ID', 'text'),
   field('subscriberId', 'Subscriber ID', 'text'),
   field('imsi', 'IMSI', 'text'),
+  field('fixedIpAddress', 'Fixed address', 'text', { optional: true }),
   field('dataNumber', 'Data number', 'text', { optional: true }),
   field('tags', 'Tag', 'set'),
   field('groupId', 'Group', 'group', { optional: true }),

@@ -10,7 +10,7 @@ import '../styles/lists.css';
 
 const query = graphql(`
   query TagOnPage($name: String!, $usage: Boolean!) {
-    tag(name: $name) {
+    tag(by: {name: $name}) {
       name numberOfSubscribers
       usage @include(if: $usage) {
         totals { total mobileOriginated mobileTerminated sessions } series(interval: DAY) { start mobileOriginated mobileTerminated total } previous { totals { total } }

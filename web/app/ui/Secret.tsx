@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useDo } from '../graph/use';
 import { Failure, Panel } from '../shell/parts';
 
@@ -9,10 +9,11 @@ interface Props {
   /** What the button to copy all is called. */
   copies: string;
   close: () => void;
+  children?: ReactNode;
 }
 
 /** A secret that the server shows once, with what belongs to it. */
-export function Secret({ title, facts, copies, close }: Props) {
+export function Secret({ title, facts, copies, close, children }: Props) {
   const [copied, setCopied] = useState(false);
   const copy = useDo(async () => {
     await navigator.clipboard.writeText(Object.values(facts).join(' '));
@@ -24,6 +25,7 @@ export function Secret({ title, facts, copies, close }: Props) {
       <dl className="facts">
         {Object.entries(facts).map(([name, value]) => <div key={name}><dt>{name}</dt><dd className="mono">{value}</dd></div>)}
       </dl>
+      {children}
       <p className="actions"><button type="button" onClick={() => void copy.run()}>{copied ? 'Copied' : copies}</button></p>
       {copy.problem && <Failure problem={copy.problem} />}
     </Panel>

@@ -36,7 +36,7 @@ interface Props<T> {
   hrefOf?: (after: string | null, from: number) => string;
 }
 
-const rowHeight = 45;
+const rowHeight = 36;
 const headHeight = 37;
 const checkWidth = 40;
 /** How many rows beside those in view are drawn. */

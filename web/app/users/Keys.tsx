@@ -1,11 +1,12 @@
 import { type FormEvent, useState } from 'react';
+import { atWallClock, moment, wallClock } from '../format/time';
 import { count } from '../format/units';
 import { graphql, type ResultOf, type VariablesOf } from '../graph/graphql';
 import { useList } from '../graph/list';
 import { mutate, useAsk, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
 import { Empty, Failure, Panel } from '../shell/parts';
-import { useMay, useViewer } from '../shell/viewer';
+import { useMay, useViewer, useZone } from '../shell/viewer';
 import { Ago } from '../ui/Ago';
 import { Popover } from '../ui/Popover';
 import { Secret } from '../ui/Secret';
@@ -15,47 +16,76 @@ import { Frame, permissionName } from './Frame';
 const query = graphql(`
   query KeyTable($first: Int, $after: String, $count: Boolean!) {
     accessKeys(first: $first, after: $after) {
-      nodes { accessKeyId userEmail scopes createdAt expiresAt revokedAt lastUsedAt }
+      nodes { accessKeyId name purpose rotatedFrom userEmail scopes createdAt expiresAt revokedAt lastUsedAt }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }
   }
 `);
 const create = graphql('mutation CreateKey($input: CreateAccessKeyInput!) { createAccessKey(input: $input) { secret accessKey { accessKeyId } } }');
+const rotate = graphql('mutation RotateKey($input: RotateAccessKeyInput!) { rotateAccessKey(input: $input) { secret accessKey { accessKeyId } old { accessKeyId expiresAt } } }');
+const rename = graphql('mutation RenameKey($input: EditAccessKeyInput!) { editAccessKey(input: $input) { accessKey { accessKeyId } } }');
 const revoke = graphql('mutation RevokeKey($input: RevokeAccessKeyInput!) { revokeAccessKey(input: $input) { accessKey { accessKeyId } } }');
-const users = graphql('query UsersForKeys { users(first: 100) { nodes { email permissions disabled } } }');
+const users = graphql('query UsersForKeys { users(first: 100) { nodes { email permissions isDisabled } } }');
 
 type Row = NonNullable<ResultOf<typeof query>['accessKeys']>['nodes'][number];
-type Scopes = NonNullable<VariablesOf<typeof create>['input']['scopes']>;
+type Scopes = Extract<VariablesOf<typeof create>['input']['scope'], { permissions: unknown }>['permissions'];
 
-/** The access keys of the company: made here, their secrets shown once, and revoked. */
+interface Made {
+  accessKeyId: string;
+  secret: string;
+  /** The key that it takes over from. */
+  old?: { accessKeyId: string; expiresAt: string };
+}
+
+/** What a key is called in sentences. */
+const nameOf = ({ name, accessKeyId }: Row) => name || accessKeyId;
+
+const isLive = ({ revokedAt, expiresAt }: Row) => revokedAt === null && Date.parse(expiresAt) > Date.now();
+
+/** The access keys of the company: made here, their secrets shown once, named, rotated and revoked. */
 export default function Keys() {
+  const timeZone = useZone();
   const may = useMay('MANAGE_ACCESS_KEYS');
   const list = useList(may ? query : null, {}, ({ accessKeys }) => accessKeys);
-  const [open, setOpen] = useState<'new' | Row | null>(null);
-  const [made, setMade] = useState<{ accessKeyId: string; secret: string } | null>(null);
+  const [open, setOpen] = useState<{ what: 'new' } | { what: 'rename' | 'rotate' | 'revoke'; of: Row } | null>(null);
+  const [made, setMade] = useState<Made | null>(null);
+  const close = () => setOpen(null);
+  const done = (key: Made) => {
+    close();
+    setMade(key);
+  };
   const columns: Column<Row>[] = [
-    { key: 'key', name: 'Key', width: 250, kind: 'mono', cell: ({ accessKeyId }) => accessKeyId },
-    { key: 'user', name: 'User', width: 230, cell: ({ userEmail }) => userEmail },
-    { key: 'state', name: 'State', width: 110, cell: (row) => <State of={row} /> },
-    { key: 'scopes', name: 'Passes on', width: 150, cell: ({ accessKeyId, scopes }) => (
+    { key: 'name', name: 'Name', width: 160, cell: (row) => <button type="button" className="bare link" title={row.purpose} aria-label={row.name ? `Rename ${row.name}` : `no name: rename ${row.accessKeyId}`} onClick={() => setOpen({ what: 'rename', of: row })}>{row.name || 'no name'}</button> },
+    { key: 'purpose', name: 'Purpose', width: 170, cell: ({ purpose }) => <span title={purpose}>{purpose}</span> },
+    { key: 'user', name: 'User', width: 170, cell: ({ userEmail }) => userEmail },
+    { key: 'state', name: 'State', width: 90, cell: (row) => <State of={row} /> },
+    { key: 'scopes', name: 'Passes on', width: 130, cell: ({ accessKeyId, scopes }) => (
       <Popover button={`${scopes.length} permission${scopes.length === 1 ? '' : 's'}`} label={`Permissions of ${accessKeyId}`} className="quiet">
         {() => <ul className="plain-list">{scopes.map((one) => <li key={one}>{permissionName(one)}</li>)}</ul>}
       </Popover>
     ) },
-    { key: 'used', name: 'Last used', width: 120, cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} none="never" /> },
-    { key: 'ends', name: 'Ends', width: 120, cell: ({ expiresAt }) => <Ago at={expiresAt} /> },
-    { key: 'revoke', name: 'Revoke', width: 110, cell: (row) => row.revokedAt === null && <button type="button" className="quiet" aria-label={`Revoke ${row.accessKeyId}`} onClick={() => setOpen(row)}>Revoke</button> },
+    { key: 'used', name: 'Last used', width: 115, cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} none="never" /> },
+    { key: 'ends', name: 'Ends', width: 115, cell: ({ expiresAt }) => <Ago at={expiresAt} /> },
+    { key: 'rotate', name: 'Rotate', width: 75, cell: (row) => isLive(row) && <button type="button" className="bare link" aria-label={`Rotate ${nameOf(row)}`} onClick={() => setOpen({ what: 'rotate', of: row })}>Rotate</button> },
+    { key: 'revoke', name: 'Revoke', width: 75, cell: (row) => row.revokedAt === null && <button type="button" className="bare link" aria-label={`Revoke ${nameOf(row)}`} onClick={() => setOpen({ what: 'revoke', of: row })}>Revoke</button> },
+    { key: 'key', name: 'Key', width: 250, kind: 'mono', cell: ({ accessKeyId, rotatedFrom }) => <span title={rotatedFrom === null ? undefined : `took over from ${rotatedFrom}`}>{accessKeyId}</span> },
   ];
   if (!may) return <Frame current="keys"><Empty>You need the permission Manage Access Keys to see keys.</Empty></Frame>;
   return (
     <Frame current="keys">
-      {made && <Secret title="The new key" facts={{ Key: made.accessKeyId, Secret: made.secret }} copies="Copy both" close={() => setMade(null)} />}
-      <Panel id="list" title={list.total === undefined ? 'Access keys' : `${count(list.total)} access key${list.total === 1 ? '' : 's'}`} aside={<button type="button" className="primary" onClick={() => setOpen('new')}>New key</button>}>
+      {made && (
+        <Secret title="The new key" facts={{ Key: made.accessKeyId, Secret: made.secret }} copies="Copy both" close={() => setMade(null)}>
+          {made.old && <p className="hint">The old key {made.old.accessKeyId} works until {moment(made.old.expiresAt, timeZone)} ({timeZone}). Its last use stands in the list.</p>}
+        </Secret>
+      )}
+      <Panel id="list" title={list.total === undefined ? 'Access keys' : `${count(list.total)} access key${list.total === 1 ? '' : 's'}`} aside={<button type="button" className="primary" onClick={() => setOpen({ what: 'new' })}>New key</button>}>
         <Table label="Access keys" list={list} columns={columns} keyOf={({ accessKeyId }) => accessKeyId} none={<Empty>There are no access keys. A program needs one: make the first by New key.</Empty>} />
       </Panel>
-      {open === 'new' && <NewKey close={() => setOpen(null)} done={(key) => { setOpen(null); setMade(key); }} />}
-      {open !== null && open !== 'new' && <Revoke of={open} close={() => setOpen(null)} />}
+      {open?.what === 'new' && <NewKey close={close} done={done} />}
+      {open?.what === 'rename' && <Rename of={open.of} close={close} />}
+      {open?.what === 'rotate' && <Rotate of={open.of} close={close} done={done} />}
+      {open?.what === 'revoke' && <Revoke of={open.of} close={close} />}
     </Frame>
   );
 }
@@ -65,18 +95,20 @@ function State({ of: { revokedAt, expiresAt } }: { of: Row }) {
   return Date.parse(expiresAt) < Date.now() ? <span className="badge">expired</span> : <span className="badge good">active</span>;
 }
 
-function NewKey({ close, done }: { close: () => void; done: (key: { accessKeyId: string; secret: string }) => void }) {
+function NewKey({ close, done }: { close: () => void; done: (key: Made) => void }) {
   const { email, permissions } = useViewer();
   const maySee = useMay('VIEW_A_USERS_DETAILS');
   const { data } = useAsk(maySee ? users : null);
   const [user, setUser] = useState(email);
   const [days, setDays] = useState('365');
+  const [name, setName] = useState('');
+  const [purpose, setPurpose] = useState('');
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const known = data?.users?.nodes.find((one) => one.email === user);
   const possible = (known?.permissions ?? permissions).filter((one) => permissions.includes(one));
   const scopes = possible.filter((one) => !left.has(one)) as Scopes;
   const save = useDo(async () => {
-    const { createAccessKey } = await mutate(create, { input: { userEmail: user, scopes, lifetimeDays: Number(days) } });
+    const { createAccessKey } = await mutate(create, { input: { userEmail: user, scope: { permissions: scopes }, lifetimeDays: Number(days), name: name.trim(), purpose: purpose.trim() } });
     if (createAccessKey) done({ accessKeyId: createAccessKey.accessKey.accessKeyId, secret: createAccessKey.secret });
   });
   const submit = (event: FormEvent) => {
@@ -92,9 +124,10 @@ function NewKey({ close, done }: { close: () => void; done: (key: { accessKeyId:
   return (
     <Dialog title="New access key" cancel={close}>
       <form className="stacked" onSubmit={submit}>
+        <Label name={name} purpose={purpose} setName={setName} setPurpose={setPurpose} />
         <label>User
-          <select autoFocus value={user} onChange={(event) => { setUser(event.target.value); setLeft(new Set()); }}>
-            {(data?.users?.nodes ?? [{ email, disabled: false }]).filter(({ disabled }) => !disabled).map(({ email }) => <option key={email} value={email}>{email}</option>)}
+          <select value={user} onChange={(event) => { setUser(event.target.value); setLeft(new Set()); }}>
+            {(data?.users?.nodes ?? [{ email, isDisabled: false }]).filter(({ isDisabled }) => !isDisabled).map(({ email }) => <option key={email} value={email}>{email}</option>)}
           </select>
         </label>
         <label>Days until it ends
@@ -114,14 +147,95 @@ function NewKey({ close, done }: { close: () => void; done: (key: { accessKeyId:
   );
 }
 
-function Revoke({ of: { accessKeyId, userEmail }, close }: { of: Row; close: () => void }) {
+interface LabelProps {
+  name: string;
+  purpose: string;
+  setName: (name: string) => void;
+  setPurpose: (purpose: string) => void;
+}
+
+const Label = ({ name, purpose, setName, setPurpose }: LabelProps) => (
+  <>
+    <label>Name<input autoFocus required maxLength={256} value={name} placeholder="Billing" onChange={(event) => setName(event.target.value)} /></label>
+    <label>What uses it, and what for<input maxLength={256} value={purpose} placeholder="The nightly export of usage on reports-2" onChange={(event) => setPurpose(event.target.value)} /></label>
+  </>
+);
+
+function Rename({ of, close }: { of: Row; close: () => void }) {
+  const [name, setName] = useState(of.name);
+  const [purpose, setPurpose] = useState(of.purpose);
+  const save = useDo(async () => {
+    await mutate(rename, { input: { accessKeyId: of.accessKeyId, name: name.trim(), purpose: purpose.trim() } });
+    close();
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void save.run();
+  };
+  return (
+    <Dialog title={`Rename ${nameOf(of)}`} cancel={close}>
+      <form className="stacked" onSubmit={submit}>
+        <Label name={name} purpose={purpose} setName={setName} setPurpose={setPurpose} />
+        {save.problem && <Failure problem={save.problem} />}
+        <p className="actions">
+          <button type="button" onClick={close}>Cancel</button>
+          <button type="submit" className="primary" disabled={save.busy || name.trim() === ''}>Save</button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}
+
+/** For how long an old key goes on beside the new one. */
+const overlaps = [[1, 'an hour'], [24, 'a day'], [7 * 24, 'a week'], [30 * 24, '30 days']] as const;
+const hour = 3_600_000;
+
+/** Makes a key that takes over from another, and chooses when that one ends. */
+function Rotate({ of, close, done }: { of: Row; close: () => void; done: (key: Made) => void }) {
+  const timeZone = useZone();
+  const [ends, setEnds] = useState(() => wallClock(Date.now() + 7 * 24 * hour, timeZone));
+  const [days, setDays] = useState('365');
+  const end = atWallClock(ends, timeZone);
+  const missing = Number.isNaN(end) ? 'Write when the old key ends.' : end <= Date.now() ? 'The old key must end in the future.' : null;
+  const save = useDo(async () => {
+    const { rotateAccessKey } = await mutate(rotate, { input: { accessKeyId: of.accessKeyId, oldEndsAt: new Date(end).toISOString(), lifetimeDays: Number(days) } });
+    if (rotateAccessKey) done({ accessKeyId: rotateAccessKey.accessKey.accessKeyId, secret: rotateAccessKey.secret, old: rotateAccessKey.old });
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (missing === null) void save.run();
+  };
+  return (
+    <Dialog title={`Rotate ${nameOf(of)}`} cancel={close}>
+      <form className="stacked" onSubmit={submit}>
+        <p>A new key takes over, of the same user, name and permissions. The old one works beside it until it ends, so that programs can change in the meantime.</p>
+        <div className="row" role="group" aria-label="How long the old key goes on">
+          {overlaps.map(([hours, name]) => <button key={hours} type="button" className="quiet" onClick={() => setEnds(wallClock(Date.now() + hours * hour, timeZone))}>In {name}</button>)}
+        </div>
+        <label>The old key ends<input type="datetime-local" autoFocus required value={ends} onChange={(event) => setEnds(event.target.value)} /></label>
+        <p className="hint">By the clocks of {timeZone}. {Date.parse(of.expiresAt) < end && <>It ends <Ago at={of.expiresAt} /> anyway.</>}</p>
+        <label>Days until the new key ends
+          <input type="number" min={1} max={3650} required value={days} onChange={(event) => setDays(event.target.value)} />
+        </label>
+        {missing && <p className="hint" role="status">{missing}</p>}
+        {save.problem && <Failure problem={save.problem} />}
+        <p className="actions">
+          <button type="button" onClick={close}>Cancel</button>
+          <button type="submit" className="primary" disabled={save.busy || missing !== null}>Rotate the key</button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}
+
+function Revoke({ of: { accessKeyId, name, userEmail, lastUsedAt }, close }: { of: Row; close: () => void }) {
   const run = useDo(async () => {
     await mutate(revoke, { input: { accessKeyId } });
     close();
   });
   return (
     <Dialog title="Revoke this key?" cancel={close}>
-      <p>Programs that use <code>{accessKeyId}</code> for {userEmail} are refused within seconds, and their tokens end. It cannot be undone.</p>
+      <p>{name && <><strong>{name}</strong>, last used <Ago at={lastUsedAt} none="never" />. </>}Programs that use <code>{accessKeyId}</code> for {userEmail} are refused within seconds, and their tokens end. It cannot be undone.</p>
       {run.problem && <Failure problem={run.problem} />}
       <p className="actions">
         <button type="button" autoFocus onClick={close}>Keep it</button>

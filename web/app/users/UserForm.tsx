@@ -15,7 +15,7 @@ type Permissions = VariablesOf<typeof create>['input']['permissions'];
 interface User {
   email: string;
   permissions: string[];
-  disabled: boolean;
+  isDisabled: boolean;
   groups?: { groupId: number; name: string }[] | null;
 }
 
@@ -27,12 +27,15 @@ export function UserForm({ of, close }: { of: User | null; close: () => void }) 
   const [email, setEmail] = useState('');
   const [permissions, setPermissions] = useState<ReadonlySet<string>>(new Set(of?.permissions));
   const [groups, setGroups] = useState<ReadonlySet<number>>(new Set(of?.groups?.map(({ groupId }) => groupId)));
-  const [disabled, setDisabled] = useState(of?.disabled ?? false);
+  const [all, setAll] = useState(of !== null && of.groups?.length === 0);
+  const [disabled, setDisabled] = useState(of?.isDisabled ?? false);
   const offered = [...(of?.groups ?? []), ...(data?.groups?.nodes ?? []).filter(({ groupId }) => !of?.groups?.some((one) => one.groupId === groupId))];
+  const unsaid = (maySeeGroups || of === null) && !all && groups.size === 0;
   const save = useDo(async () => {
-    const all = { permissions: [...permissions] as Permissions, ...(maySeeGroups && { groups: [...groups] }), disabled };
-    if (of === null) await mutate(create, { input: { email: email.trim().toLowerCase(), ...all } });
-    else await mutate(edit, { input: { userEmail: of.email, ...all } });
+    const scope = all ? { all } : { groupIds: [...groups] };
+    const rest = { permissions: [...permissions] as Permissions, isDisabled: disabled };
+    if (of === null) await mutate(create, { input: { email: email.trim().toLowerCase(), scope, ...rest } });
+    else await mutate(edit, { input: { userEmail: of.email, ...(maySeeGroups && { scope }), ...rest } });
     close();
   });
   const submit = (event: FormEvent) => {
@@ -49,20 +52,22 @@ export function UserForm({ of, close }: { of: User | null; close: () => void }) 
             <label key={one} className="inline"><input type="checkbox" checked={permissions.has(one)} onChange={(event) => setPermissions(turned(permissions, one, event.target.checked))} /> {permissionName(one)}</label>
           ))}
         </fieldset>
-        {maySeeGroups && offered.length > 0 && (
+        {(maySeeGroups || of === null) && (
           <fieldset className="choices">
-            <legend>Groups that the user sees; the whole company when none is chosen</legend>
-            {offered.map(({ groupId, name }) => (
+            <legend>What the user sees</legend>
+            <label className="inline"><input type="checkbox" checked={all} onChange={(event) => setAll(event.target.checked)} /> The whole company</label>
+            {!all && offered.map(({ groupId, name }) => (
               <label key={groupId} className="inline"><input type="checkbox" checked={groups.has(groupId)} onChange={(event) => setGroups(turned(groups, groupId, event.target.checked))} /> {name}</label>
             ))}
-            {data?.groups?.pageInfo.hasNextPage && <p className="hint">The first 100 groups are offered here.</p>}
+            {!all && data?.groups?.pageInfo.hasNextPage && <p className="hint">The first 100 groups are offered here.</p>}
+            {unsaid && <p className="hint" role="status">Choose the whole company, or at least one group.</p>}
           </fieldset>
         )}
         {of !== null && <label className="inline"><input type="checkbox" checked={disabled} onChange={(event) => setDisabled(event.target.checked)} /> Disabled: the user cannot sign in</label>}
         {save.problem && <Failure problem={save.problem} />}
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
-          <button type="submit" className="primary" disabled={save.busy}>{of === null ? 'Add' : 'Save'}</button>
+          <button type="submit" className="primary" disabled={save.busy || unsaid}>{of === null ? 'Add' : 'Save'}</button>
         </p>
       </form>
     </Dialog>

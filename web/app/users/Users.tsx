@@ -14,7 +14,7 @@ import { UserForm } from './UserForm';
 const query = graphql(`
   query UserTable($first: Int, $after: String, $count: Boolean!, $groups: Boolean!) {
     users(first: $first, after: $after) {
-      nodes { email permissions disabled groups @include(if: $groups) { groupId name } }
+      nodes { email permissions isDisabled groups @include(if: $groups) { groupId name } }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }
@@ -31,7 +31,7 @@ export default function Users() {
   const [open, setOpen] = useState<'new' | Row | null>(null);
   const columns: Column<Row>[] = [
     { key: 'email', name: 'User', width: 260, cell: ({ email }) => <strong>{email}</strong> },
-    { key: 'state', name: 'State', width: 110, cell: ({ disabled }) => (disabled ? <span className="badge upper">disabled</span> : <span className="badge good">active</span>) },
+    { key: 'state', name: 'State', width: 110, cell: ({ isDisabled }) => (isDisabled ? <span className="badge upper">disabled</span> : <span className="badge good">active</span>) },
     { key: 'groups', name: 'Sees', width: 240, cell: ({ groups }) => (groups?.length ? <span className="cell-chips">{groups.map(({ groupId, name }) => <a key={groupId} className="badge" href={to('group', {}, String(groupId))}>{name}</a>)}</span> : <span className="hint">{groups ? 'the whole company' : '–'}</span>) },
     { key: 'permissions', name: 'Permissions', width: 150, cell: ({ email, permissions }) => (
       <Popover button={`${permissions.length} permission${permissions.length === 1 ? '' : 's'}`} label={`Permissions of ${email}`} className="quiet">
@@ -55,7 +55,7 @@ export default function Users() {
 
 const file = [
   { name: 'email', text: (row: Row) => row.email },
-  { name: 'disabled', text: (row: Row) => String(row.disabled) },
+  { name: 'isDisabled', text: (row: Row) => String(row.isDisabled) },
   { name: 'permissions', text: (row: Row) => row.permissions.join(' ') },
   { name: 'groups', text: (row: Row) => row.groups?.map(({ name }) => name).join('; ') ?? null },
 ];

@@ -98,7 +98,7 @@ func callSubscribers(ctx context.Context, api *ClientWithResponses, physicalID s
 	if err != nil {
 		log.Fatal(err)
 	}
-	recorded, err := api.RecordUsageWithBodyWithResponse(ctx, "application/x-ndjson", strings.NewReader(string(record)+"\n"))
+	recorded, err := api.RecordUsageWithBodyWithResponse(ctx, nil, "application/x-ndjson", strings.NewReader(string(record)+"\n"))
 	report("recordUsage", recorded, err)
 	callOperations(ctx, api, physicalID)
 }

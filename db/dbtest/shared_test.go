@@ -1,0 +1,115 @@
+package dbtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db"
+	"simgraph/db/pg"
+)
+
+// Binaries that find a shared server have databases of their own on it, with the schema;
+// it stays until the last of them has ended, and takes no more of them by then.
+func TestBinariesShareAServerUntilTheLastHasEnded(t *testing.T) {
+	if OnCitus() {
+		t.Skip("binaries on Citus share no server")
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	join := func(migrate Migrate) *server {
+		t.Helper()
+		s, err := joinShared(t.Context(), migrate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if join(db.Migrate) != nil {
+		t.Fatal("a server is found before there is one")
+	}
+	stop, err := Share(t.Context(), db.Migrate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Share(t.Context(), db.Migrate)
+	if err != nil || again() != nil {
+		t.Fatalf("where one is shared already: %v", err)
+	}
+	other := func(context.Context, *sqlx.DB) error { return nil }
+	if join(nil) != nil || join(other) != nil {
+		t.Error("a binary with another schema joins")
+	}
+	one, two := join(db.Migrate), join(db.Migrate)
+	if one == nil || two == nil || one.address.String() != two.address.String() {
+		t.Fatalf("%v and %v", one, two)
+	}
+	for i, s := range []*server{one, two} {
+		name := fmt.Sprintf("test_%d_shared_%d", os.Getpid(), i)
+		if err := s.clone(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		pool, err := pg.Open(t.Context(), s.url(name), pg.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = pool.ExecContext(t.Context(), `INSERT INTO companies VALUES (1, 'acme', 'Acme')`)
+		if pool.Close(); err != nil {
+			t.Error(err)
+		}
+		s.drop(name)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- stop() }()
+	if err := one.close(); err != nil {
+		t.Error(err)
+	}
+	for late := join(db.Migrate); late != nil; late = join(db.Migrate) {
+		if err := late.close(); err != nil { // stop has not withdrawn the address yet
+			t.Error(err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	var answer int
+	if err := two.admin.GetContext(t.Context(), &answer, `SELECT 1`); err != nil {
+		t.Errorf("the server has ended before its users: %v", err)
+	}
+	if err := two.close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// A template of other migrations than those of the checkout is not used.
+func TestAServerWithOtherMigrationsIsNotJoined(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	m, err := meet()
+	if err != nil {
+		t.Fatal(err)
+	}
+	running, err := lock(m.runner, syscall.LOCK_EX)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer running.Close()
+	for digest, joins := range map[string]bool{"other": false, "": true} {
+		if digest == "" {
+			if digest, err = m.digest(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text := fmt.Sprintf(`{"Address": "postgres://localhost/x", "Migrations": %q}`, digest)
+		if err := os.WriteFile(m.runner, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if found, err := m.find(); err != nil || (found != nil) != joins {
+			t.Errorf("%v, %v: joins %v", found, err, joins)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package keyset
+
+import (
+	"context"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db/pg"
+	"simgraph/domain"
+	"simgraph/domain/query"
+)
+
+// Table is a list that one statement reads: where the fields of its catalogue live, and
+// what the statement has beside them.
+type Table struct {
+	// Columns are by the names of fields; each that can be filtered or ordered by is
+	// there, and Key.
+	Columns map[string]Column
+	// Key is unique among the rows, and breaks ties.
+	Key query.Field
+	// Order is that of a listing without one; nil for the order of the key.
+	Order []query.Order
+	// Select are the columns of a row, From begins with FROM and ends in the WHERE clause,
+	// with the parameters that callers hand in.
+	Select, From string
+}
+
+// Keyed is embedded in the rows of Rows, RowsEach and Page.
+type Keyed struct{ CursorKeys pg.NullableTexts }
+
+// Keys returns the keys of the order.
+func (k *Keyed) Keys() pg.NullableTexts { return k.CursorKeys }
+
+// Newest is the order by a time, the last one first.
+func Newest(field string) []query.Order {
+	return []query.Order{{Field: query.Field{Name: field, Type: query.Time}, Desc: true}}
+}
+
+func (t Table) list(args []any) *List {
+	return New(func(field string) Column { return t.Columns[field] }, t.Key, args...)
+}
+
+// Page reads a page of the list.
+func Page[R any, P keyedRow[R], T any](
+	ctx context.Context, in sqlx.QueryerContext, t Table, listing domain.Listing, item func(*R) T, args ...any,
+) (domain.Slice[T], error) {
+	return Rows[R, P](ctx, in, t.list(args), "SELECT "+t.Select+", {cursor} AS cursor_keys"+t.From, listing.InOrder(t.Order), item)
+}
+
+// Count counts the rows that fit the filter of the listing.
+func (t Table) Count(ctx context.Context, in sqlx.QueryerContext, listing domain.Listing, args ...any) (int, error) {
+	l := t.list(args)
+	where := l.Filter(listing.Filter)
+	return pg.Count(ctx, in, "SELECT count(*)"+t.From+" AND "+where, l.Args...)
+}

@@ -1,0 +1,105 @@
+package db_test
+
+import (
+	"testing"
+	"time"
+
+	"simgraph/domain"
+	"simgraph/domain/webhook"
+)
+
+// What a worker says of an attempt after its lease, when another worker has the mail,
+// changes nothing of it, but that it arrived. The last worker is believed.
+func TestASlowWorkerDoesNotOverwriteANewerAttemptOfAMail(t *testing.T) {
+	t.Parallel()
+	const mailRow = `SELECT m::text FROM mails m`
+	for name, say := range map[string]func(f *fleet, mail *domain.Mail) error{
+		"that it is to be retried": func(f *fleet, mail *domain.Mail) error {
+			return f.outbox.Retry(f.t.Context(), 1, mail, "late", f.now.Add(time.Second))
+		},
+		"that it was refused": func(f *fleet, mail *domain.Mail) error {
+			_, err := f.outbox.Refused(f.t.Context(), 1, mail)
+			return err
+		},
+		"that it failed": func(f *fleet, mail *domain.Mail) error { return f.outbox.Fail(f.t.Context(), 1, mail, "late", true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+			f.create(domain.RuleCompany, "", 5, 1000)
+			_, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example", domain.Choice{})
+			try(t, err)
+			f.use(1, 10, f.now)
+			f.now = f.now.Add(time.Minute)
+			digest := domain.Digest{HourlyCap: 9, MaxEntries: 99}
+			try(t, f.outbox.Gather(t.Context(), 1, digest))
+			claim := func() *domain.Mail {
+				t.Helper()
+				mails, err := f.outbox.Claim(t.Context(), 1, digest, 9, time.Minute)
+				try(t, err)
+				if len(mails) != 1 {
+					t.Fatalf("%d mails are claimed", len(mails))
+				}
+				return &mails[0].Mail
+			}
+			slow := claim()
+			f.now = f.now.Add(2 * time.Minute)
+			last := claim()
+			before := f.row(mailRow)
+			try(t, say(f, slow))
+			same(t, f.row(mailRow), before)
+			same(t, f.row(`SELECT count(*)::text FROM alert_recipients WHERE suppressed_since IS NOT NULL`), "0")
+			try(t, say(f, last))
+			if f.row(mailRow) == before {
+				t.Error("what the last worker says changes nothing")
+			}
+		})
+	}
+}
+
+// As TestASlowWorkerDoesNotOverwriteANewerAttemptOfAMail, of messages to webhooks.
+func TestASlowWorkerDoesNotOverwriteANewerAttemptOfAMessage(t *testing.T) {
+	t.Parallel()
+	const messageRow = `SELECT m::text FROM webhook_messages m`
+	for name, answer := range map[string]webhook.Answer{
+		"that it is to be retried": {Status: 500, Error: "late"},
+		"that it failed":           {Status: 410, Error: "late"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
+			store := hooksOf(f, "k")
+			hook := addHook(t, store, f.whole(), webhook.Filter{})
+			_, err := store.SendTest(t.Context(), f.whole(), hook.WebhookID)
+			try(t, err)
+			claim := func() *webhook.Attempt {
+				t.Helper()
+				attempts, err := store.Claim(t.Context(), 1, 9, time.Minute)
+				try(t, err)
+				if len(attempts) != 1 {
+					t.Fatalf("%d messages are claimed", len(attempts))
+				}
+				return attempts[0]
+			}
+			slow := claim()
+			f.now = f.now.Add(2 * time.Minute)
+			last := claim()
+			before := f.row(messageRow)
+			_, _, err = store.Finish(t.Context(), slow, answer)
+			try(t, err)
+			same(t, f.row(messageRow), before)
+			_, _, err = store.Finish(t.Context(), last, answer)
+			try(t, err)
+			if f.row(messageRow) == before {
+				t.Error("what the last worker says changes nothing")
+			}
+		})
+	}
+}
+
+// row is a value as text.
+func (f *fleet) row(sql string) (text string) {
+	f.t.Helper()
+	try(f.t, f.pool.Get(&text, sql))
+	return text
+}

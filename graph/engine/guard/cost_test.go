@@ -1,0 +1,48 @@
+package guard_test
+
+import (
+	"testing"
+
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"simgraph/graph/engine/guard"
+)
+
+const priced = `
+directive @price(units: Int!, times: [String!]! = []) on FIELD_DEFINITION
+type Query {
+  dear: Int @price(units: 10)
+  days(days: Int! = 7): Item @price(units: 4, times: ["days"])
+  span(from: String!, until: String!): Item @price(units: 5, times: ["from", "until"])
+  items(first: Int!): [Item!]
+}
+type Item { id: ID days(days: Int!): Int @price(units: 2, times: ["days"]) }`
+
+func TestFieldsCostTheirUnitsTimesTheirArguments(t *testing.T) {
+	t.Parallel()
+	schema := gqlparser.MustLoadSchema(&ast.Source{Input: priced})
+	for _, c := range []struct {
+		query     string
+		variables map[string]any
+		cost      int
+	}{
+		{`{dear}`, nil, 10},
+		{`{days{id}}`, nil, 28},
+		{`{days(days: 2) {id} again: days(days: 1) {id}}`, nil, 12},
+		{`query($n: Int!) {days(days: $n) {id}}`, map[string]any{"n": int64(90)}, 360},
+		{`query($n: Int! = 3) {days(days: $n) {id}}`, map[string]any{"n": int64(3)}, 12},
+		{`query($n: Int!) {items(first: 5) {days(days: $n)}}`, map[string]any{"n": int64(3)}, 35},
+		{`{span(from: "2026-02-27T00:00:00Z", until: "2026-03-01") {id}}`, nil, 15},
+		{`query($f: String!, $u: String!) {span(from: $f, until: $u) {id}}`, map[string]any{"f": "2026-02-27", "u": "2026-03-01T10:00:00+02:00"}, 15},
+		{`query($f: String!) {span(from: $f, until: "2026-01-01") {id}}`, map[string]any{"f": "2026-02-27"}, 5},
+		{`{span(from: "x", until: "2026-01-01") {id}}`, nil, 5},
+	} {
+		document := gqlparser.MustLoadQueryWithRules(schema, c.query, rules.NewDefaultRules())
+		price := guard.NewPrice(schema, document.Operations[0])
+		if got := price.Cost(c.variables); got != c.cost {
+			t.Errorf("%s %v costs %d, want %d", c.query, c.variables, got, c.cost)
+		}
+	}
+}

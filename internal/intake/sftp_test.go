@@ -1,0 +1,113 @@
+package intake_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// sshd is an OpenSSH server whose users get SFTP in a folder, and the flags of its clients.
+func sshd(t *testing.T, folder string) (flags []string) {
+	t.Helper()
+	const program = "/usr/sbin/sshd" // it wants its own path
+	for _, needed := range []string{program, "sftp", "ssh-keygen"} {
+		if _, err := exec.LookPath(needed); err != nil {
+			t.Skip("this needs Debian's openssh-server and openssh-client: ", err)
+		}
+	}
+	if os.Getuid() == 0 {
+		if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // packages leave that to systemd
+			t.Skip(err)
+		}
+	}
+	dir := t.TempDir()
+	for _, key := range []string{"host", "client"} {
+		run(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(dir, key))
+	}
+	free, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(free.Addr().String())
+	_ = free.Close()
+	config := filepath.Join(dir, "config")
+	text := fmt.Sprintf("ListenAddress 127.0.0.1\nPort %s\nHostKey %s/host\nAuthorizedKeysFile %s/client.pub\nStrictModes no\nPidFile none\nPasswordAuthentication no\n"+
+		"Subsystem sftp internal-sftp\nForceCommand internal-sftp -d %s\n", port, dir, dir, folder)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := exec.CommandContext(t.Context(), program, "-D", "-e", "-f", config) //nolint:gosec // a test
+	server.Stderr = t.Output()
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+	for range 200 {
+		if c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", "127.0.0.1:"+port); err == nil {
+			_ = c.Close()
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return []string{"-q", "-i", filepath.Join(dir, "client"), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-P", port}
+}
+
+func run(t *testing.T, name string, args ...string) {
+	t.Helper()
+	if out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput(); err != nil { //nolint:gosec // a test
+		t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+}
+
+// A carrier uploads by OpenSSH: slowly to the final name, and under another name that it
+// changes at the end. Neither is taken half.
+func TestACarrierUploadsBySFTP(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t)
+	flags := sshd(t, f.path)
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const records = 10_000
+	local := filepath.Join(t.TempDir(), "usage.csv")
+	if err := os.WriteFile(local, []byte(rows(0, records)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.Settled = 2 * time.Second
+	uploaded := make(chan error, 1)
+	go func() {
+		sftp := exec.CommandContext(t.Context(), "sftp", append(flags, "-l", "2000", "-b", "-", me.Username+"@127.0.0.1")...) //nolint:gosec // a test
+		sftp.Stdin = strings.NewReader("put " + local + " slow.csv\nput " + local + " .quick.csv\nrename .quick.csv quick.csv\n")
+		sftp.Stderr = t.Output()
+		uploaded <- sftp.Run()
+	}()
+	taken := func() bool {
+		_, slow := os.Stat(filepath.Join(f.path, "done", "slow.csv"))
+		_, quick := os.Stat(filepath.Join(f.path, "done", "quick.csv"))
+		return slow == nil && quick == nil
+	}
+	for deadline := time.Now().Add(2 * time.Minute); !taken() && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		f.look()
+	}
+	if err := <-uploaded; err != nil {
+		t.Fatal(err)
+	}
+	counts, text := f.reported("done/slow.csv")
+	again, more := f.reported("done/quick.csv")
+	if counts["accepted"]+again["accepted"] != records || counts["duplicates"]+again["duplicates"] != records {
+		t.Error(text, more)
+	}
+	if up, down := f.booked(); up != records || down != 2*records {
+		t.Errorf("booked %d up and %d down", up, down)
+	}
+	if found, err := filepath.Glob(filepath.Join(f.path, "done", "*.csv")); err != nil || len(found) != 2 {
+		t.Error(found, err)
+	}
+}

@@ -1,0 +1,46 @@
+import { useEffect, useState } from 'react';
+import { useSubscribers } from '../overview/SearchBox';
+import { type Choice, type Found, Search } from '../ui/Search';
+import { Dialog } from './Dialog';
+import { Search as Magnifier } from './icons';
+import { placeGroups } from './places';
+
+const isMac = /mac|iphone|ipad/i.test(navigator.platform);
+
+/** The search for places and subscribers, also by Cmd-K or Ctrl-K. */
+export function Finder() {
+  const [open, setOpen] = useState(false);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || event.shiftKey || event.altKey || !(isMac ? event.metaKey : event.ctrlKey)) return;
+      event.preventDefault();
+      setOpen((open) => open || document.querySelector('dialog[open]') === null);
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+  return (
+    <>
+      <button type="button" className="finder-button" aria-keyshortcuts={isMac ? 'Meta+K' : 'Control+K'} onClick={() => setOpen(true)}>
+        <Magnifier />
+        <span>Search</span>
+        <kbd aria-hidden="true">{isMac ? '⌘ K' : 'Ctrl K'}</kbd>
+      </button>
+      {open && (
+        <Dialog title="Search" className="finder" passing cancel={() => setOpen(false)}>
+          <Search autoFocus label="Search everything" placeholder="A place, ICCID, MSISDN, EUI, IMSI or nickname" list="Found" none="Nothing fits." useFound={useEverything} chosen={() => setOpen(false)} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** The places and the subscribers that fit the text. */
+function useEverything(text: string): Found {
+  const { found, problem } = useSubscribers(text);
+  return { found: found && [...placesLike(text), ...found], problem };
+}
+
+const placesLike = (text: string): Choice[] =>
+  placeGroups.flatMap(({ name: group, places }) =>
+    places.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase())).map(({ name, href }) => ({ key: href, href, name, note: group })));
