@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/dbtest"
 	"simgraph/db/fleettest"
 	"simgraph/db/usage"
 	"simgraph/domain"
@@ -150,6 +151,7 @@ func (s *burst) run() {
 	writers.Wait()
 	stop()
 	disturbers.Wait()
+	dbtest.CloseIdle(s.pool)
 }
 
 // write books a quarter of the records, and some of the others again.

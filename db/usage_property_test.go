@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
+	"simgraph/db/dbtest"
 	"simgraph/domain"
 )
 
@@ -177,6 +178,7 @@ WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idl
 	err := writers.Wait()
 	stop()
 	killer.Wait()
+	dbtest.CloseIdle(f.pool)
 	if err != nil || kills == 0 {
 		t.Fatalf("%d backends killed: %v", kills, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"simgraph/db/dbtest"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 )
@@ -225,6 +226,7 @@ func (f *fleet) awaited(o *bulk.Operation) string {
 	for time.Now().Before(deadline) {
 		var ended bool
 		if err := f.pool.Get(&ended, `SELECT ended_at IS NOT NULL FROM operations WHERE operation_id = $1`, o.OperationID); err == nil && ended {
+			dbtest.CloseIdle(f.pool) // sessions were ended
 			return o.OperationID
 		}
 		time.Sleep(time.Millisecond)

@@ -51,6 +51,17 @@ func New(t testing.TB) *sqlx.DB {
 	return pool
 }
 
+// CloseIdle closes the idle connections of a pool. A test that has sessions of the database
+// ended calls it before it reads by the pool itself: some may be dead, and only package pg
+// reads again then.
+func CloseIdle(pool *sqlx.DB) {
+	pool.SetMaxIdleConns(0)
+	pool.SetMaxIdleConns(maxIdle)
+}
+
+// maxIdle is how many idle connections a pool has after CloseIdle.
+const maxIdle = 8
+
 // URL returns the address of a database of the test's own, which is dropped
 // after the test.
 func URL(t testing.TB) string {
