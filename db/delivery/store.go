@@ -23,9 +23,9 @@ var _ domain.Deliveries = (*Store)(nil)
 func New(pool *sqlx.DB) *Store { return &Store{pool} }
 
 const (
-	// MailState is the state of the mail m as that of a delivery, MailColumns are what a
-	// domain.Mail is read from.
-	MailState   = `(CASE m.state WHEN 'sent' THEN 'delivered' ELSE m.state END)`
+	// MailState is the state of the mail m as that of a delivery.
+	MailState = `(CASE m.state WHEN 'sent' THEN 'delivered' ELSE m.state END)`
+	// MailColumns are what a domain.Mail is read from.
 	MailColumns = `m.mail_id, m.recipient_id, m.email, m.kind, ` + MailState + ` AS state, m.attempts, m.due_at, m.created_at, m.finished_at, m.last_error, m.note`
 
 	deliverySelect = `d.delivery_id, d.channel, d.recipient_id, d.email, d.about, d.state, d.attempts, d.created_at,

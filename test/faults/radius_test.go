@@ -47,7 +47,7 @@ func freePort(t *testing.T) int {
 
 // startFreeRADIUS runs a proxy that keeps on disk what simgraph does not answer, and
 // returns its port.
-func startFreeRADIUS(t *testing.T, simgraph int) int {
+func startFreeRADIUS(t *testing.T, simgraph int) *relay {
 	t.Helper()
 	text, err := os.ReadFile("testdata/freeradius.conf")
 	if err != nil {
@@ -73,7 +73,19 @@ func startFreeRADIUS(t *testing.T, simgraph int) int {
 		log, _ := os.ReadFile(filepath.Join(dir, "log"))
 		return strings.Contains(string(log), "Ready to process requests")
 	})
-	return port
+	return &relay{port: port, buffer: filepath.Join(dir, "simgraph")}
+}
+
+// relay is a FreeRADIUS that keeps what it cannot deliver in files of a folder.
+type relay struct {
+	port   int
+	buffer string
+}
+
+// keeps reports whether packets wait in its folder.
+func (p *relay) keeps() bool {
+	files, err := os.ReadDir(p.buffer)
+	return len(files) > 0 || err != nil && !os.IsNotExist(err)
 }
 
 // addRadiusClient lets this host report, as a source of the name.
@@ -152,7 +164,7 @@ func TestAccountingThroughFreeRADIUSIsExact(t *testing.T) {
 	addRadiusClient(t, x.launch, "freeradius")
 	a := account(rand.New(rand.NewPCG(18, 18)), time.Now())
 	captured := capture(t, port)
-	x.sendThrough(d, startFreeRADIUS(t, port), a.reports)
+	x.sendThrough(d, startFreeRADIUS(t, port).port, a.reports)
 	pool := d.open()
 	var got string
 	want := fmt.Sprintf("%d sessions, %d and %d bytes, 1 rejected", radiusSessions, a.originated, a.terminated)
