@@ -206,5 +206,5 @@ var AlertFields = query.NewFields(
 	query.Field{Name: "target", Type: query.Text},
 	query.Field{Name: "lowerThreshold", Type: query.Integer},
 	query.Field{Name: "upperThreshold", Type: query.Integer},
-	query.Field{Name: "dateCreated", Type: query.Time},
+	query.Field{Name: "dateCreated", Type: query.Time, Aliases: []string{"createdAt"}},
 )

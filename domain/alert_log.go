@@ -72,7 +72,7 @@ var AlertLogFields = query.NewFields(
 	query.Enumerated("ruleType", RuleTypes),
 	query.Field{Name: "target", Type: query.Text},
 	query.Enumerated("limitBoundary", Boundaries),
-	query.Field{Name: "dateCreated", Type: query.Time},
+	query.Field{Name: "dateCreated", Type: query.Time, Aliases: []string{"createdAt"}},
 	query.Field{Name: "entryId", Type: query.Integer},
 	query.Field{Name: "alertId", Type: query.Integer},
 	query.Field{Name: "physicalId", Type: query.Text},

@@ -31,7 +31,7 @@ func TestChangesThatStayInTheInventorySaySo(t *testing.T) {
 		t.Errorf("what is barred already: %v", a.Data)
 	}
 	for _, c := range [][3]string{
-		{"unbarSubscriber", "", "UNBAR"}, {"terminateSubscriber", "", "TERMINATE"}, {"editSubscriberInventory", ", terminateDate: null", "DEACTIVATE"}, {"editSubscriberInventory", ", isActive: true", "ACTIVATE"},
+		{"unbarSubscriber", "", "UNBAR"}, {"terminateSubscriber", "", "TERMINATE"}, {"editSubscriber", ", terminateDate: null", "DEACTIVATE"}, {"editSubscriber", ", isActive: true", "ACTIVATE"},
 	} {
 		a := change(c[0], c[1])
 		if a.at("change", "isInventoryOnly") != false || a.at("change", "command", "kind") != c[2] || a.at("change", "command", "state") != "REQUESTED" ||

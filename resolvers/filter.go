@@ -200,7 +200,7 @@ func ordersOf(input []map[string]any, fields query.Fields) ([]query.Order, error
 // is NETWORK_STATE_IS_ONLINE.
 func fieldOfEnum(value string, fields query.Fields) (query.Field, bool) {
 	for _, field := range fields.All() {
-		if lists.EnumValue(field.Name) == value {
+		if lists.EnumValue(field.Name) == value || slices.ContainsFunc(field.Aliases, func(alias string) bool { return lists.EnumValue(alias) == value }) {
 			return field, true
 		}
 	}

@@ -49,7 +49,7 @@ func FuzzTypedFilters(f *testing.F) {
 	}
 	for list := range lists {
 		for _, text := range []string{
-			`null`, `{}`, `[]`, `{"and": [], "or": []}`, `{"not": {"or": [{}]}}`, `{"id": {"eq": null}}`, `{"dateCreated": {"gt": "2026-11-01T00:00:00Z", "le": "9999-12-31"}}`,
+			`null`, `{}`, `[]`, `{"and": [], "or": []}`, `{"not": {"or": [{}]}}`, `{"id": {"eq": null}}`, `{"createdAt": {"gt": "2026-11-01T00:00:00Z", "le": "9999-12-31"}}`,
 			`{"physicalId": {"in": ["a", "\u0000"], "like": "%_\\"}}`, `{"tags": {"in": ["x"], "eq": null}}`, `{"lineRental": {"ge": 1e308, "in": [0.5, -0.0]}}`,
 			`{"ruleType": {"notIn": []}, "limitBoundary": {"ne": "LOWER"}}`, `{"related": {"parent": {"isEnabledOnParent": {"eq": true}}}}`,
 		} {

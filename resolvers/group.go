@@ -28,18 +28,6 @@ func (q queryResolver) GroupList(ctx context.Context, limit, offset *int32) (*mo
 	return listedFrom(ctx, domain.Listing{Page: page}, q.Ports.Groups.List, q.Ports.Groups.Count)
 }
 
-func (m mutationResolver) EditGroup(ctx context.Context, in input.EditGroupInput) (*model.EditGroupPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := domain.CheckName("name", in.Name); err != nil {
-		return nil, err
-	}
-	renamed, err := m.Ports.Groups.Rename(ctx, scope, int64(in.GroupID), in.Name)
-	return &model.EditGroupPayload{Group: renamed}, err
-}
-
 func (g groupResolver) ID(_ context.Context, of *domain.Group) (string, error) {
 	return globalID("Group", formatID(of.GroupID)), nil
 }

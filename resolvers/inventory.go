@@ -117,7 +117,10 @@ func (m mutationResolver) editInventory(ctx context.Context, physicalID string, 
 	return commanded, nil
 }
 
-func (m mutationResolver) EditSubscriberInventory(ctx context.Context, in input.EditSubscriberInventoryInput) (*model.EditSubscriberInventoryPayload, error) {
+func (m mutationResolver) EditSubscriber(ctx context.Context, in input.EditSubscriberInput) (*model.EditSubscriberPayload, error) {
+	if in == (input.EditSubscriberInput{PhysicalID: in.PhysicalID, Nickname: in.Nickname}) && in.Nickname.IsSet() {
+		return m.editNickname(ctx, in)
+	}
 	return m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
 		replaced(in.DataNumber, &of.DataNumber)
 		replaced(in.TerminateDate, &of.TerminateDate)
@@ -134,12 +137,37 @@ func (m mutationResolver) EditSubscriberInventory(ctx context.Context, in input.
 			setParent(of, parent)
 		}
 		return cmp.Or(
-			assign("kind", in.Kind, &of.Kind), assign("subscriberId", in.SubscriberID, &of.SubscriberID), assign("imsi", in.Imsi, &of.IMSI),
+			assignNickname(in.Nickname, &of.Nickname), assign("kind", in.Kind, &of.Kind), assign("subscriberId", in.SubscriberID, &of.SubscriberID), assign("imsi", in.Imsi, &of.IMSI),
 			assign("operatorCode", in.OperatorCode, &of.OperatorCode), assignNew("tariffName", in.TariffName, &of.TariffName, same),
 			assignNew("contractLength", in.ContractLength, &of.ContractLength, wide[int]), assign("connectionDate", in.ConnectionDate, &of.ConnectionDate),
 			assign("expiryDate", in.ExpiryDate, &of.ExpiryDate), assign("isActive", in.IsActive, &of.IsActive),
 			assign("subscriberType", in.SubscriberType, &of.SubscriberType))
 	})
+}
+
+// assignNickname is assign for a nickname, which it checks.
+func assignNickname(in graphql.Omittable[*string], to *string) error {
+	text := *to
+	err := assign("nickname", in, &text)
+	if err != nil || !in.IsSet() {
+		return err
+	}
+	*to, err = domain.NewNickname(text)
+	return err
+}
+
+// editNickname edits the nickname alone.
+func (m mutationResolver) editNickname(ctx context.Context, in input.EditSubscriberInput) (*model.EditSubscriberPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var nickname string
+	if err := cmp.Or(domain.CheckPhysicalID(in.PhysicalID), assignNickname(in.Nickname, &nickname)); err != nil {
+		return nil, err
+	}
+	edited, err := m.Ports.Subscribers.EditNickname(ctx, scope, in.PhysicalID, nickname)
+	return &model.EditSubscriberPayload{Subscriber: edited, IsInventoryOnly: true}, err
 }
 
 func (m mutationResolver) MoveSubscriber(ctx context.Context, in input.MoveSubscriberInput) (*model.MoveSubscriberPayload, error) {
@@ -205,7 +233,7 @@ func (m mutationResolver) CreateGroup(ctx context.Context, in input.CreateGroupI
 	return &model.CreateGroupPayload{Group: created}, err
 }
 
-func (m mutationResolver) EditGroupInventory(ctx context.Context, in input.EditGroupInventoryInput) (*model.EditGroupInventoryPayload, error) {
+func (m mutationResolver) EditGroup(ctx context.Context, in input.EditGroupInput) (*model.EditGroupPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
@@ -216,8 +244,13 @@ func (m mutationResolver) EditGroupInventory(ctx context.Context, in input.EditG
 	if err := inventory.TryGroup(edit); err != nil {
 		return nil, err
 	}
-	edited, err := m.Inventory.EditGroup(ctx, scope, int64(in.GroupID), edit)
-	return &model.EditGroupInventoryPayload{Group: edited}, err
+	var edited *domain.Group
+	if name, set := in.Name.ValueOK(); set && !in.IsTariffHidden.IsSet() {
+		edited, err = m.Ports.Groups.Rename(ctx, scope, int64(in.GroupID), *name) // users of groups may do that
+	} else {
+		edited, err = m.Inventory.EditGroup(ctx, scope, int64(in.GroupID), edit)
+	}
+	return &model.EditGroupPayload{Group: edited}, err
 }
 
 func (m mutationResolver) DeleteGroup(ctx context.Context, in input.DeleteGroupInput) (*model.DeleteGroupPayload, error) {

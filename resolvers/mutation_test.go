@@ -61,8 +61,6 @@ var unknown = map[string][][2]string{
 	"deleteRecipient":  {{`recipientId: 999`, "recipientId"}},
 	"restoreRecipient": {{`recipientId: 999`, "recipientId"}},
 	"sendTestAlert":    {{`recipientId: 999`, "recipientId"}, {`all: false`, "all"}},
-	"editSubscriber":   {{`physicalId: "nobody", nickname: "x"`, "physicalId"}},
-	"editGroup":        {{`groupId: 999, name: "x"`, "groupId"}, {`groupId: 12, name: " "`, "name"}},
 	"attachTag":        {{`tagName: "x", physicalIds: ["{sim}", "nobody"]`, "physicalIds[1]"}, {`tagName: " ", physicalIds: ["nobody"]`, "tagName"}},
 	"detachTag":        {{`tagName: "x", physicalIds: ["{sim}", "nobody"]`, "physicalIds[1]"}},
 	"createAccessKey":  {{`userEmail: "nobody@acme.example", scope: {all: true}`, "userEmail"}},
@@ -74,7 +72,8 @@ var unknown = map[string][][2]string{
 		{sample + `operatorCode: "none", tariffName: "none"`, "operatorCode"}, {sample + `operatorCode: "23415", tariffName: "none"`, "tariffName"},
 		{sample + `operatorCode: " ", tariffName: "none"`, "operatorCode"},
 	},
-	"editSubscriberInventory": {
+	"editSubscriber": {
+		{`physicalId: "nobody", nickname: "x"`, "physicalId"}, {`physicalId: "{sim}", nickname: null`, "nickname"}, {`physicalId: "{sim}", isActive: true, nickname: null`, "nickname"},
 		{`physicalId: "nobody"`, "physicalId"}, {`physicalId: "{sim}", tariffName: "none"`, "tariffName"}, {`physicalId: "{sim}", operatorCode: null`, "operatorCode"},
 		{`physicalId: "{sim}", expiryDate: "1999-01-01T00:00:00Z"`, "expiryDate"}, {`physicalId: "{sim}", parent: {physicalId: "nobody", isEnabledOnParent: true}`, "parent"},
 	},
@@ -83,7 +82,7 @@ var unknown = map[string][][2]string{
 	"unbarSubscriber":     {{`physicalId: ""`, "physicalId"}},
 	"terminateSubscriber": {{`physicalId: "nobody"`, "physicalId"}, {`physicalId: "{sim}", terminateDate: "2999-01-01T00:00:00Z"`, "terminateDate"}},
 	"createGroup":         {{`groupId: 0, name: "x"`, "groupId"}, {`groupId: {group}, name: "x"`, "groupId"}, {`name: " "`, "name"}},
-	"editGroupInventory":  {{`groupId: 999`, "groupId"}, {`groupId: {group}, name: null`, "name"}, {`groupId: {group}, isTariffHidden: null`, "isTariffHidden"}},
+	"editGroup":           {{`groupId: 999, name: "x"`, "groupId"}, {`groupId: 12, name: " "`, "name"}, {`groupId: 999`, "groupId"}, {`groupId: {group}, name: null`, "name"}, {`groupId: {group}, isTariffHidden: null`, "isTariffHidden"}},
 	"deleteGroup":         {{`groupId: 999`, "groupId"}, {`groupId: {group}`, "groupId"}},
 	"createWebhook": {
 		{hooked + `url: "https://example.com", eventTypes: []`, "eventTypes"}, {hooked + `url: "http://example.com", eventTypes: [ALERT_FIRED]`, "url"},

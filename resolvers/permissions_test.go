@@ -32,8 +32,12 @@ func rootFields(schema *ast.Schema) map[string]ast.FieldList {
 }
 
 func required(field *ast.FieldDefinition) []string {
+	directive := field.Directives.ForName("requires")
+	if directive == nil {
+		return nil
+	}
 	var permissions []string
-	if argument := field.Directives.ForName("requires").Arguments.ForName("permissions"); argument != nil {
+	if argument := directive.Arguments.ForName("permissions"); argument != nil {
 		for _, child := range argument.Value.Children {
 			permissions = append(permissions, child.Value.Raw)
 		}
@@ -93,13 +97,23 @@ func TestTheMatrixOfPermissions(t *testing.T) {
 			continue // these need a stream: see the transport
 		}
 		for _, field := range fields {
-			for _, lacking := range required(field) {
-				caller := *everything
-				caller.Permissions = slices.DeleteFunc(slices.Clone(caller.Permissions), func(p domain.Permission) bool { return string(p) == lacking })
-				s.caller = &caller
-				a := s.ask(t, fmt.Sprintf("%s {%s}", root, selectionOf(schema, field)))
-				if a.code() != "FORBIDDEN" || !strings.Contains(a.Errors[0].Message, domain.Permission(lacking).Label()) || a.Statements != 0 {
-					t.Errorf("%s.%s without %s: %v, %d statements", root, field.Name, lacking, a.Errors, a.Statements)
+			refused := func(selection string, permissions []string) {
+				for _, lacking := range permissions {
+					caller := *everything
+					caller.Permissions = slices.DeleteFunc(slices.Clone(caller.Permissions), func(p domain.Permission) bool { return string(p) == lacking })
+					s.caller = &caller
+					a := s.ask(t, fmt.Sprintf("%s {%s}", root, selection))
+					if a.code() != "FORBIDDEN" || !strings.Contains(a.Errors[0].Message, domain.Permission(lacking).Label()) || a.Statements != 0 {
+						t.Errorf("%s.%s without %s: %v, %d statements", root, selection, lacking, a.Errors, a.Statements)
+					}
+				}
+			}
+			refused(selectionOf(schema, field), required(field))
+			if input := field.Arguments.ForName("input"); input != nil {
+				for _, guarded := range schema.Types[input.Type.Name()].Fields {
+					if permissions := required(guarded); len(permissions) > 0 {
+						refused(fmt.Sprintf("%s(input: %s) {__typename}", field.Name, literalWith(schema, input.Type, guarded)), permissions)
+					}
 				}
 			}
 		}
@@ -123,6 +137,12 @@ func selectionOf(schema *ast.Schema, field *ast.FieldDefinition) string {
 		text += " {__typename}"
 	}
 	return text
+}
+
+// literalWith writes a value of an input of a mutation that also sets a field.
+func literalWith(schema *ast.Schema, of *ast.Type, field *ast.FieldDefinition) string {
+	needed := literal(schema, of)
+	return strings.TrimSuffix(needed, "}") + ", " + field.Name + ": " + literal(schema, field.Type) + "}"
 }
 
 // literal writes a value of the type.

@@ -58,22 +58,6 @@ func subscriberArguments[O any](ctx context.Context, _ O, args arguments) (*doma
 	return l.listing(listing), err
 }
 
-func (m mutationResolver) EditSubscriber(ctx context.Context, in input.EditSubscriberInput) (*model.EditSubscriberPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := domain.CheckPhysicalID(in.PhysicalID); err != nil {
-		return nil, err
-	}
-	nickname, err := domain.NewNickname(in.Nickname)
-	if err != nil {
-		return nil, err
-	}
-	edited, err := m.Ports.Subscribers.EditNickname(ctx, scope, in.PhysicalID, nickname)
-	return &model.EditSubscriberPayload{Subscriber: edited}, err
-}
-
 func (s subscriberResolver) ID(_ context.Context, of *domain.Subscriber) (string, error) {
 	return globalID("Subscriber", of.PhysicalID), nil
 }

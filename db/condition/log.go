@@ -27,13 +27,13 @@ WHERE ` + visibleConditionLog + ` AND l.entry_id = ANY($3)`
 
 // logColumns are where the fields of condition.LogFields live.
 var logColumns = map[string]keyset.Column{
-	"entryId":     {SQL: "l.entry_id"},
-	"alertId":     {SQL: "l.alert_id"},
-	"kind":        {SQL: "l.kind"},
-	"state":       {SQL: "l.state"},
-	"physicalId":  {SQL: "s.physical_id", Nullable: true},
-	"isOpen":      {SQL: "l.is_open"},
-	"dateCreated": {SQL: "l.date_created"},
+	"entryId":    {SQL: "l.entry_id"},
+	"alertId":    {SQL: "l.alert_id"},
+	"kind":       {SQL: "l.kind"},
+	"state":      {SQL: "l.state"},
+	"physicalId": {SQL: "s.physical_id", Nullable: true},
+	"isOpen":     {SQL: "l.is_open"},
+	"createdAt":  {SQL: "l.date_created"},
 }
 
 // FindEntries implements condition.Alerts.

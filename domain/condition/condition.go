@@ -282,12 +282,12 @@ var LogFields = query.NewFields(
 	query.Enumerated("state", States),
 	query.Field{Name: "physicalId", Type: query.Text},
 	query.Field{Name: "isOpen", Type: query.Boolean},
-	query.Field{Name: "dateCreated", Type: query.Time},
+	query.Field{Name: "createdAt", Type: query.Time},
 )
 
 // LogOrder is the order of the log when none is requested: newest first.
 func LogOrder() []query.Order {
-	created, _ := LogFields.Find("dateCreated")
+	created, _ := LogFields.Find("createdAt")
 	entry, _ := LogFields.Find("entryId")
 	return []query.Order{{Field: created, Desc: true}, {Field: entry, Desc: true}}
 }

@@ -206,13 +206,13 @@ func (ec *executionContext) fieldContext_Alert_upperThreshold(_ context.Context,
 	return graphql.NewScalarFieldContext("Alert", field, false, false, errors.New("field of type BigInt does not have child fields"))
 }
 
-func (ec *executionContext) _Alert_dateCreated(ctx context.Context, field graphql.CollectedField, obj *domain.Alert) (ret graphql.Marshaler) {
+func (ec *executionContext) _Alert_createdAt(ctx context.Context, field graphql.CollectedField, obj *domain.Alert) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Alert_dateCreated(ctx, field)
+			return ec.fieldContext_Alert_createdAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.DateCreated, nil
@@ -225,7 +225,7 @@ func (ec *executionContext) _Alert_dateCreated(ctx context.Context, field graphq
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Alert_dateCreated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Alert_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Alert", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
@@ -1711,7 +1711,7 @@ func (ec *executionContext) unmarshalInputAlertFilter(ctx context.Context, obj a
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"and", "or", "not", "id", "ruleType", "target", "lowerThreshold", "upperThreshold", "dateCreated"}
+	fieldsInOrder := [...]string{"and", "or", "not", "id", "ruleType", "target", "lowerThreshold", "upperThreshold", "createdAt"}
 	it = make(map[string]any, len(asMap))
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
@@ -1775,13 +1775,13 @@ func (ec *executionContext) unmarshalInputAlertFilter(ctx context.Context, obj a
 				return it, err
 			}
 			it["upperThreshold"] = data
-		case "dateCreated":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dateCreated"))
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
 			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it["dateCreated"] = data
+			it["createdAt"] = data
 		}
 	}
 	return it, nil
@@ -2089,8 +2089,8 @@ func (ec *executionContext) _Alert(ctx context.Context, sel ast.SelectionSet, ob
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "dateCreated":
-			out.Values[i] = ec._Alert_dateCreated(ctx, field, obj)
+		case "createdAt":
+			out.Values[i] = ec._Alert_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

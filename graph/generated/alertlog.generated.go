@@ -404,13 +404,13 @@ func (ec *executionContext) fieldContext_AlertLogEntry_limitBoundary(_ context.C
 	return graphql.NewScalarFieldContext("AlertLogEntry", field, false, false, errors.New("field of type AlertBoundary does not have child fields"))
 }
 
-func (ec *executionContext) _AlertLogEntry_dateCreated(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertLogEntry_createdAt(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_dateCreated(ctx, field)
+			return ec.fieldContext_AlertLogEntry_createdAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.DateCreated, nil
@@ -423,7 +423,7 @@ func (ec *executionContext) _AlertLogEntry_dateCreated(ctx context.Context, fiel
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_dateCreated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_AlertLogEntry_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AlertLogEntry", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
@@ -896,7 +896,7 @@ func (ec *executionContext) unmarshalInputAlertLogFilter(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"and", "or", "not", "ruleType", "target", "limitBoundary", "dateCreated", "entryId", "alertId", "physicalId", "threshold", "usage", "isLate"}
+	fieldsInOrder := [...]string{"and", "or", "not", "ruleType", "target", "limitBoundary", "createdAt", "entryId", "alertId", "physicalId", "threshold", "usage", "isLate"}
 	it = make(map[string]any, len(asMap))
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
@@ -946,13 +946,13 @@ func (ec *executionContext) unmarshalInputAlertLogFilter(ctx context.Context, ob
 				return it, err
 			}
 			it["limitBoundary"] = data
-		case "dateCreated":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dateCreated"))
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
 			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it["dateCreated"] = data
+			it["createdAt"] = data
 		case "entryId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("entryId"))
 			data, err := ec.unmarshalOIntFilter2map(ctx, v)
@@ -1292,8 +1292,8 @@ func (ec *executionContext) _AlertLogEntry(ctx context.Context, sel ast.Selectio
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "dateCreated":
-			out.Values[i] = ec._AlertLogEntry_dateCreated(ctx, field, obj)
+		case "createdAt":
+			out.Values[i] = ec._AlertLogEntry_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

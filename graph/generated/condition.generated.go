@@ -289,13 +289,13 @@ func (ec *executionContext) fieldContext_ConditionAlert_changesOf(_ context.Cont
 	return graphql.NewScalarFieldContext("ConditionAlert", field, false, false, errors.New("field of type ConditionTrait does not have child fields"))
 }
 
-func (ec *executionContext) _ConditionAlert_dateCreated(ctx context.Context, field graphql.CollectedField, obj *condition.Alert) (ret graphql.Marshaler) {
+func (ec *executionContext) _ConditionAlert_createdAt(ctx context.Context, field graphql.CollectedField, obj *condition.Alert) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ConditionAlert_dateCreated(ctx, field)
+			return ec.fieldContext_ConditionAlert_createdAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.DateCreated, nil
@@ -308,7 +308,7 @@ func (ec *executionContext) _ConditionAlert_dateCreated(ctx context.Context, fie
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ConditionAlert_dateCreated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_ConditionAlert_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ConditionAlert", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
@@ -1686,13 +1686,13 @@ func (ec *executionContext) fieldContext_ConditionLogEntry_resolvedAt(_ context.
 	return graphql.NewScalarFieldContext("ConditionLogEntry", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _ConditionLogEntry_dateCreated(ctx context.Context, field graphql.CollectedField, obj *condition.Entry) (ret graphql.Marshaler) {
+func (ec *executionContext) _ConditionLogEntry_createdAt(ctx context.Context, field graphql.CollectedField, obj *condition.Entry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ConditionLogEntry_dateCreated(ctx, field)
+			return ec.fieldContext_ConditionLogEntry_createdAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.DateCreated, nil
@@ -1705,7 +1705,7 @@ func (ec *executionContext) _ConditionLogEntry_dateCreated(ctx context.Context, 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ConditionLogEntry_dateCreated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_ConditionLogEntry_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ConditionLogEntry", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
@@ -2255,7 +2255,7 @@ func (ec *executionContext) unmarshalInputConditionLogFilter(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"and", "or", "not", "entryId", "alertId", "kind", "state", "physicalId", "isOpen", "dateCreated"}
+	fieldsInOrder := [...]string{"and", "or", "not", "entryId", "alertId", "kind", "state", "physicalId", "isOpen", "createdAt"}
 	it = make(map[string]any, len(asMap))
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
@@ -2326,13 +2326,13 @@ func (ec *executionContext) unmarshalInputConditionLogFilter(ctx context.Context
 				return it, err
 			}
 			it["isOpen"] = data
-		case "dateCreated":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dateCreated"))
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
 			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it["dateCreated"] = data
+			it["createdAt"] = data
 		}
 	}
 	return it, nil
@@ -2778,8 +2778,8 @@ func (ec *executionContext) _ConditionAlert(ctx context.Context, sel ast.Selecti
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "dateCreated":
-			out.Values[i] = ec._ConditionAlert_dateCreated(ctx, field, obj)
+		case "createdAt":
+			out.Values[i] = ec._ConditionAlert_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -3650,8 +3650,8 @@ func (ec *executionContext) _ConditionLogEntry(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "dateCreated":
-			out.Values[i] = ec._ConditionLogEntry_dateCreated(ctx, field, obj)
+		case "createdAt":
+			out.Values[i] = ec._ConditionLogEntry_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

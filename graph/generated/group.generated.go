@@ -5,6 +5,7 @@ package generated
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"simgraph/domain"
 	"simgraph/graph/generated/input"
@@ -167,38 +168,6 @@ func (ec *executionContext) _DeleteGroupPayload_group(ctx context.Context, field
 func (ec *executionContext) fieldContext_DeleteGroupPayload_group(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "DeleteGroupPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Group(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _EditGroupInventoryPayload_group(ctx context.Context, field graphql.CollectedField, obj *model.EditGroupInventoryPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_EditGroupInventoryPayload_group(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Group, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Group) graphql.Marshaler {
-			return ec.marshalNGroup2ᚖsimgraphᚋdomainᚐGroup(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_EditGroupInventoryPayload_group(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "EditGroupInventoryPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -857,43 +826,6 @@ func (ec *executionContext) unmarshalInputEditGroupInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"groupId", "name"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "groupId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groupId"))
-			data, err := ec.unmarshalNInt2int32(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.GroupID = data
-		case "name":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalNString2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Name = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputEditGroupInventoryInput(ctx context.Context, obj any) (input.EditGroupInventoryInput, error) {
-	var it input.EditGroupInventoryInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
 	fieldsInOrder := [...]string{"groupId", "name", "isTariffHidden"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
@@ -910,18 +842,62 @@ func (ec *executionContext) unmarshalInputEditGroupInventoryInput(ctx context.Co
 			it.GroupID = data
 		case "name":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"UPDATE_THE_DETAILS_OF_A_SUBSCRIBER"})
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
 			}
-			it.Name = graphql.OmittableOf(data)
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.Name = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.Name = graphql.OmittableOf[*string](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "isTariffHidden":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isTariffHidden"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOBoolean2ᚖbool(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *bool
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *bool
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
 			}
-			it.IsTariffHidden = graphql.OmittableOf(data)
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*bool); ok {
+				it.IsTariffHidden = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.IsTariffHidden = graphql.OmittableOf[*bool](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *bool`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		}
 	}
 	return it, nil
@@ -1024,44 +1000,6 @@ func (ec *executionContext) _DeleteGroupPayload(ctx context.Context, sel ast.Sel
 			out.Values[i] = graphql.MarshalString("DeleteGroupPayload")
 		case "group":
 			out.Values[i] = ec._DeleteGroupPayload_group(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var editGroupInventoryPayloadImplementors = []string{"EditGroupInventoryPayload"}
-
-func (ec *executionContext) _EditGroupInventoryPayload(ctx context.Context, sel ast.SelectionSet, obj *model.EditGroupInventoryPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, editGroupInventoryPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("EditGroupInventoryPayload")
-		case "group":
-			out.Values[i] = ec._EditGroupInventoryPayload_group(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1624,11 +1562,6 @@ func (ec *executionContext) unmarshalNEditGroupInput2simgraphᚋgraphᚋgenerate
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNEditGroupInventoryInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditGroupInventoryInput(ctx context.Context, v any) (input.EditGroupInventoryInput, error) {
-	res, err := ec.unmarshalInputEditGroupInventoryInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) marshalNGroup2ᚕᚖsimgraphᚋdomainᚐGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Group) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -1692,13 +1625,6 @@ func (ec *executionContext) marshalODeleteGroupPayload2ᚖsimgraphᚋgraphᚋmod
 		return graphql.Null
 	}
 	return ec._DeleteGroupPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOEditGroupInventoryPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditGroupInventoryPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditGroupInventoryPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._EditGroupInventoryPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOEditGroupPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditGroupPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditGroupPayload) graphql.Marshaler {

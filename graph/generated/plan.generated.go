@@ -46,9 +46,8 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"createConditionAlert":         plan.Pointer[model.CreateConditionAlertPayload](false, "CreateConditionAlertPayload"),
 				"editConditionAlert":           plan.Pointer[model.EditConditionAlertPayload](false, "EditConditionAlertPayload"),
 				"deleteConditionAlert":         plan.Pointer[model.DeleteConditionAlertPayload](false, "DeleteConditionAlertPayload"),
-				"editGroup":                    plan.Pointer[model.EditGroupPayload](false, "EditGroupPayload"),
 				"createGroup":                  plan.Pointer[model.CreateGroupPayload](false, "CreateGroupPayload"),
-				"editGroupInventory":           plan.Pointer[model.EditGroupInventoryPayload](false, "EditGroupInventoryPayload"),
+				"editGroup":                    plan.Pointer[model.EditGroupPayload](false, "EditGroupPayload"),
 				"deleteGroup":                  plan.Pointer[model.DeleteGroupPayload](false, "DeleteGroupPayload"),
 				"startSubscriberChange":        plan.Pointer[model.StartSubscriberChangePayload](false, "StartSubscriberChangePayload"),
 				"cancelOperation":              plan.Pointer[model.CancelOperationPayload](false, "CancelOperationPayload"),
@@ -73,9 +72,8 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"resumeSource":                 plan.Pointer[model.ResumeSourcePayload](false, "ResumeSourcePayload"),
 				"deleteSource":                 plan.Pointer[model.DeleteSourcePayload](false, "DeleteSourcePayload"),
 				"replaySourceRejects":          plan.Pointer[model.ReplaySourceRejectsPayload](false, "ReplaySourceRejectsPayload"),
-				"editSubscriber":               plan.Pointer[model.EditSubscriberPayload](false, "EditSubscriberPayload"),
 				"createSubscriber":             plan.Pointer[model.CreateSubscriberPayload](false, "CreateSubscriberPayload"),
-				"editSubscriberInventory":      plan.Pointer[model.Commanded](false, "EditSubscriberInventoryPayload"),
+				"editSubscriber":               plan.Pointer[model.Commanded](false, "EditSubscriberPayload"),
 				"moveSubscriber":               plan.Pointer[model.MoveSubscriberPayload](false, "MoveSubscriberPayload"),
 				"barSubscriber":                plan.Pointer[model.Commanded](false, "BarSubscriberPayload"),
 				"unbarSubscriber":              plan.Pointer[model.Commanded](false, "UnbarSubscriberPayload"),
@@ -234,12 +232,10 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"EditAccessKeyPayload":                e.planEditAccessKeyPayload(),
 			"EditAlertPayload":                    e.planEditAlertPayload(),
 			"EditConditionAlertPayload":           e.planEditConditionAlertPayload(),
-			"EditGroupInventoryPayload":           e.planEditGroupInventoryPayload(),
 			"EditGroupPayload":                    e.planEditGroupPayload(),
 			"EditRecipientPayload":                e.planEditRecipientPayload(),
 			"EditSilencePayload":                  e.planEditSilencePayload(),
 			"EditSourcePayload":                   e.planEditSourcePayload(),
-			"EditSubscriberInventoryPayload":      e.planEditSubscriberInventoryPayload(),
 			"EditSubscriberPayload":               e.planEditSubscriberPayload(),
 			"EditTariffPayload":                   e.planEditTariffPayload(),
 			"EditUserPayload":                     e.planEditUserPayload(),
@@ -642,10 +638,10 @@ func (e *executableSchema) planAlert() *plan.Object {
 					return appendNBigInt2int64(b, obj.UpperThreshold)
 				},
 			},
-			"dateCreated": {
+			"createdAt": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Alert_dateCreated(ctx, field)
+					return e.executing(ctx).fieldContext_Alert_createdAt(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Alert)
@@ -1321,10 +1317,10 @@ func (e *executableSchema) planAlertLogEntry() *plan.Object {
 					return appendNAlertBoundary2simgraphᚋdomainᚐBoundary(b, obj.LimitBoundary)
 				},
 			},
-			"dateCreated": {
+			"createdAt": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_dateCreated(ctx, field)
+					return e.executing(ctx).fieldContext_AlertLogEntry_createdAt(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.AlertLogEntry)
@@ -2976,10 +2972,10 @@ func (e *executableSchema) planConditionAlert() *plan.Object {
 				},
 				Shape: plan.Leaves(true, true, appendNConditionTrait2simgraphᚋdomainᚋconditionᚐTrait),
 			},
-			"dateCreated": {
+			"createdAt": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_ConditionAlert_dateCreated(ctx, field)
+					return e.executing(ctx).fieldContext_ConditionAlert_createdAt(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*condition.Alert)
@@ -3666,10 +3662,10 @@ func (e *executableSchema) planConditionLogEntry() *plan.Object {
 					return appendODateTime2ᚖtimeᚐTime(b, obj.ResolvedAt)
 				},
 			},
-			"dateCreated": {
+			"createdAt": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_ConditionLogEntry_dateCreated(ctx, field)
+					return e.executing(ctx).fieldContext_ConditionLogEntry_createdAt(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*condition.Entry)
@@ -4553,25 +4549,6 @@ func (e *executableSchema) planEditConditionAlertPayload() *plan.Object {
 	}
 }
 
-func (e *executableSchema) planEditGroupInventoryPayload() *plan.Object {
-	return &plan.Object{
-		Satisfies: editGroupInventoryPayloadImplementors,
-		Fields: map[string]*plan.Field{
-			"group": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_EditGroupInventoryPayload_group(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.EditGroupInventoryPayload)
-					return obj.Group, nil
-				},
-				Shape: plan.Pointer[domain.Group](true, "Group"),
-			},
-		},
-	}
-}
-
 func (e *executableSchema) planEditGroupPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: editGroupPayloadImplementors,
@@ -4648,45 +4625,6 @@ func (e *executableSchema) planEditSourcePayload() *plan.Object {
 	}
 }
 
-func (e *executableSchema) planEditSubscriberInventoryPayload() *plan.Object {
-	return &plan.Object{
-		Satisfies: editSubscriberInventoryPayloadImplementors,
-		Fields: map[string]*plan.Field{
-			"subscriber": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_EditSubscriberInventoryPayload_subscriber(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Commanded)
-					return obj.Subscriber, nil
-				},
-				Shape: plan.Pointer[domain.Subscriber](true, "Subscriber"),
-			},
-			"isInventoryOnly": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_EditSubscriberInventoryPayload_isInventoryOnly(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.Commanded)
-					return appendNBoolean2bool(b, obj.IsInventoryOnly)
-				},
-			},
-			"command": {
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_EditSubscriberInventoryPayload_command(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Commanded)
-					return obj.Command, nil
-				},
-				Shape: plan.Pointer[carrier.Command](false, "Command"),
-			},
-		},
-	}
-}
-
 func (e *executableSchema) planEditSubscriberPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: editSubscriberPayloadImplementors,
@@ -4697,10 +4635,30 @@ func (e *executableSchema) planEditSubscriberPayload() *plan.Object {
 					return e.executing(ctx).fieldContext_EditSubscriberPayload_subscriber(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.EditSubscriberPayload)
+					obj := of.(*model.Commanded)
 					return obj.Subscriber, nil
 				},
 				Shape: plan.Pointer[domain.Subscriber](true, "Subscriber"),
+			},
+			"isInventoryOnly": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EditSubscriberPayload_isInventoryOnly(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Commanded)
+					return appendNBoolean2bool(b, obj.IsInventoryOnly)
+				},
+			},
+			"command": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EditSubscriberPayload_command(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Commanded)
+					return obj.Command, nil
+				},
+				Shape: plan.Pointer[carrier.Command](false, "Command"),
 			},
 		},
 	}

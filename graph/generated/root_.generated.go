@@ -579,10 +579,6 @@ type ComplexityRoot struct {
 		Alert func(childComplexity int) int
 	}
 
-	EditGroupInventoryPayload struct {
-		Group func(childComplexity int) int
-	}
-
 	EditGroupPayload struct {
 		Group func(childComplexity int) int
 	}
@@ -599,14 +595,10 @@ type ComplexityRoot struct {
 		Source func(childComplexity int) int
 	}
 
-	EditSubscriberInventoryPayload struct {
+	EditSubscriberPayload struct {
 		Command         func(childComplexity int) int
 		IsInventoryOnly func(childComplexity int) int
 		Subscriber      func(childComplexity int) int
-	}
-
-	EditSubscriberPayload struct {
-		Subscriber func(childComplexity int) int
 	}
 
 	EditTariffPayload struct {
@@ -769,12 +761,10 @@ type ComplexityRoot struct {
 		EditAlert                    func(childComplexity int, input input.EditAlertInput) int
 		EditConditionAlert           func(childComplexity int, input input.EditConditionAlertInput) int
 		EditGroup                    func(childComplexity int, input input.EditGroupInput) int
-		EditGroupInventory           func(childComplexity int, input input.EditGroupInventoryInput) int
 		EditRecipient                func(childComplexity int, input input.EditRecipientInput) int
 		EditSilence                  func(childComplexity int, input input.EditSilenceInput) int
 		EditSource                   func(childComplexity int, input input.EditSourceInput) int
 		EditSubscriber               func(childComplexity int, input input.EditSubscriberInput) int
-		EditSubscriberInventory      func(childComplexity int, input input.EditSubscriberInventoryInput) int
 		EditTariff                   func(childComplexity int, input input.EditTariffInput) int
 		EditUser                     func(childComplexity int, input input.EditUserInput) int
 		EditWebhook                  func(childComplexity int, input input.EditWebhookInput) int
@@ -1720,7 +1710,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Alert.Company(childComplexity), true
-	case "Alert.dateCreated":
+	case "Alert.createdAt":
 		if e.ComplexityRoot.Alert.DateCreated == nil {
 			break
 		}
@@ -2010,7 +2000,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AlertLogEntry.AlertID(childComplexity), true
-	case "AlertLogEntry.dateCreated":
+	case "AlertLogEntry.createdAt":
 		if e.ComplexityRoot.AlertLogEntry.DateCreated == nil {
 			break
 		}
@@ -2732,7 +2722,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ConditionAlert.AlertID(childComplexity), true
-	case "ConditionAlert.dateCreated":
+	case "ConditionAlert.createdAt":
 		if e.ComplexityRoot.ConditionAlert.DateCreated == nil {
 			break
 		}
@@ -2991,7 +2981,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ConditionLogEntry.Bound(childComplexity), true
-	case "ConditionLogEntry.dateCreated":
+	case "ConditionLogEntry.createdAt":
 		if e.ComplexityRoot.ConditionLogEntry.DateCreated == nil {
 			break
 		}
@@ -3452,13 +3442,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.EditConditionAlertPayload.Alert(childComplexity), true
 
-	case "EditGroupInventoryPayload.group":
-		if e.ComplexityRoot.EditGroupInventoryPayload.Group == nil {
-			break
-		}
-
-		return e.ComplexityRoot.EditGroupInventoryPayload.Group(childComplexity), true
-
 	case "EditGroupPayload.group":
 		if e.ComplexityRoot.EditGroupPayload.Group == nil {
 			break
@@ -3487,25 +3470,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.EditSourcePayload.Source(childComplexity), true
 
-	case "EditSubscriberInventoryPayload.command":
-		if e.ComplexityRoot.EditSubscriberInventoryPayload.Command == nil {
+	case "EditSubscriberPayload.command":
+		if e.ComplexityRoot.EditSubscriberPayload.Command == nil {
 			break
 		}
 
-		return e.ComplexityRoot.EditSubscriberInventoryPayload.Command(childComplexity), true
-	case "EditSubscriberInventoryPayload.isInventoryOnly":
-		if e.ComplexityRoot.EditSubscriberInventoryPayload.IsInventoryOnly == nil {
+		return e.ComplexityRoot.EditSubscriberPayload.Command(childComplexity), true
+	case "EditSubscriberPayload.isInventoryOnly":
+		if e.ComplexityRoot.EditSubscriberPayload.IsInventoryOnly == nil {
 			break
 		}
 
-		return e.ComplexityRoot.EditSubscriberInventoryPayload.IsInventoryOnly(childComplexity), true
-	case "EditSubscriberInventoryPayload.subscriber":
-		if e.ComplexityRoot.EditSubscriberInventoryPayload.Subscriber == nil {
-			break
-		}
-
-		return e.ComplexityRoot.EditSubscriberInventoryPayload.Subscriber(childComplexity), true
-
+		return e.ComplexityRoot.EditSubscriberPayload.IsInventoryOnly(childComplexity), true
 	case "EditSubscriberPayload.subscriber":
 		if e.ComplexityRoot.EditSubscriberPayload.Subscriber == nil {
 			break
@@ -4304,17 +4280,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EditGroup(childComplexity, args["input"].(input.EditGroupInput)), true
-	case "Mutation.editGroupInventory":
-		if e.ComplexityRoot.Mutation.EditGroupInventory == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_editGroupInventory_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.EditGroupInventory(childComplexity, args["input"].(input.EditGroupInventoryInput)), true
 	case "Mutation.editRecipient":
 		if e.ComplexityRoot.Mutation.EditRecipient == nil {
 			break
@@ -4359,17 +4324,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EditSubscriber(childComplexity, args["input"].(input.EditSubscriberInput)), true
-	case "Mutation.editSubscriberInventory":
-		if e.ComplexityRoot.Mutation.EditSubscriberInventory == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_editSubscriberInventory_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.EditSubscriberInventory(childComplexity, args["input"].(input.EditSubscriberInventoryInput)), true
 	case "Mutation.editTariff":
 		if e.ComplexityRoot.Mutation.EditTariff == nil {
 			break
@@ -8201,12 +8155,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEditAlertInput,
 		ec.unmarshalInputEditConditionAlertInput,
 		ec.unmarshalInputEditGroupInput,
-		ec.unmarshalInputEditGroupInventoryInput,
 		ec.unmarshalInputEditRecipientInput,
 		ec.unmarshalInputEditSilenceInput,
 		ec.unmarshalInputEditSourceInput,
 		ec.unmarshalInputEditSubscriberInput,
-		ec.unmarshalInputEditSubscriberInventoryInput,
 		ec.unmarshalInputEditTariffInput,
 		ec.unmarshalInputEditUserInput,
 		ec.unmarshalInputEditWebhookInput,
@@ -8763,7 +8715,7 @@ type Alert implements Node {
   "The upper threshold in bytes."
   upperThreshold: BigInt!
   "When it was made."
-  dateCreated: DateTime!
+  createdAt: DateTime!
   "The subscriber that a SIM alert watches."
   subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
   "The group that the alert is set on."
@@ -8959,7 +8911,7 @@ input AlertFilter {
   "The upper threshold in bytes."
   upperThreshold: IntFilter
   "When it was made."
-  dateCreated: DateTimeFilter
+  createdAt: DateTimeFilter
 }
 
 "Conditions on what an alert watches."
@@ -8995,7 +8947,7 @@ enum AlertOrderField {
   "The upper threshold."
   UPPER_THRESHOLD
   "When it was made."
-  DATE_CREATED
+  CREATED_AT
 }
 
 "Which alert to make."
@@ -9090,7 +9042,7 @@ type AlertLogEntry implements Node {
   "The threshold that was exceeded."
   limitBoundary: AlertBoundary!
   "When the entry was made."
-  dateCreated: DateTime!
+  createdAt: DateTime!
   "The subscriber whose usage it was; null for the combined usage of a group."
   subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
   "The group whose combined usage it was, or of whose members the subscriber is one; null for alerts on a SIM or the company."
@@ -9156,7 +9108,7 @@ input AlertLogFilter {
   "Which threshold was exceeded."
   limitBoundary: AlertBoundaryFilter
   "When the entry was made."
-  dateCreated: DateTimeFilter
+  createdAt: DateTimeFilter
   "The identifier of the entry."
   entryId: IntFilter
   "The identifier of the alert."
@@ -9200,7 +9152,7 @@ enum AlertLogOrderField {
   "The boundary."
   LIMIT_BOUNDARY
   "When the entry was made."
-  DATE_CREATED
+  CREATED_AT
   "The identifier of the entry."
   ENTRY_ID
   "The identifier of the alert."
@@ -9825,7 +9777,7 @@ type ConditionAlert implements Node {
   "CHANGE: which values; empty for other kinds."
   changesOf: [ConditionTrait!]!
   "When it was made."
-  dateCreated: DateTime!
+  createdAt: DateTime!
   "The subscriber that a SIM alert watches."
   subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
   "The group that the alert is set on."
@@ -9911,7 +9863,7 @@ type ConditionLogEntry implements Node {
   "When that was over which the entry reports; null while it lasts, and for what has no end."
   resolvedAt: DateTime
   "When the entry was made."
-  dateCreated: DateTime!
+  createdAt: DateTime!
   "Whether nobody was notified, since a silence covered the entry."
   isSilenced: Boolean!
   "By which silence nobody was notified; null for none, and when it is no longer kept. Only for users of the whole company."
@@ -9989,7 +9941,7 @@ input ConditionLogFilter {
   "Whether it lasts: a silence that is not over."
   isOpen: BooleanFilter
   "When the entry was made."
-  dateCreated: DateTimeFilter
+  createdAt: DateTimeFilter
 }
 
 "Conditions on what was noticed."
@@ -10035,7 +9987,7 @@ enum ConditionLogOrderField {
   "Whether it began or is over."
   STATE
   "When the entry was made."
-  DATE_CREATED
+  CREATED_AT
 }
 
 "What an alert is to notice: exactly one of these."
@@ -10542,12 +10494,10 @@ type WaitingUsageEdge {
 }
 
 extend type Mutation {
-  "Gives a group another name."
-  editGroup(input: EditGroupInput!): EditGroupPayload @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER]) @semanticNonNull
   "Adds a group. FORBIDDEN for users of groups."
   createGroup(input: CreateGroupInput!): CreateGroupPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
-  "Changes a group, also what its users see. FORBIDDEN for users of groups."
-  editGroupInventory(input: EditGroupInventoryInput!): EditGroupInventoryPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  "Changes a group. The name needs UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, what its users see MANAGE_INVENTORY."
+  editGroup(input: EditGroupInput!): EditGroupPayload @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   """
   Deletes a group that has no subscribers, users and alerts, and never had a subscriber: past usage counts for the group of
   its time. FORBIDDEN for users of groups.
@@ -10614,12 +10564,14 @@ type GroupList {
   totalCount: Int @semanticNonNull @price(units: 10)
 }
 
-"Which group to edit, and how."
+"Which group to edit, and what changes. Fields that are left out stay as they are."
 input EditGroupInput {
   "The identifier of the group."
   groupId: Int!
   "The new name, 1 to 256 characters."
-  name: String!
+  name: String @requires(permissions: [UPDATE_THE_DETAILS_OF_A_SUBSCRIBER])
+  "Whether users in the group cannot see billing information about its subscribers. FORBIDDEN for users of groups."
+  isTariffHidden: Boolean @requires(permissions: [MANAGE_INVENTORY])
 }
 
 "What editing a group gave."
@@ -10641,22 +10593,6 @@ input CreateGroupInput {
 "What adding a group gave."
 type CreateGroupPayload {
   "The group."
-  group: Group!
-}
-
-"Which group to edit, and what changes. Fields that are left out stay as they are."
-input EditGroupInventoryInput {
-  "The identifier of the group."
-  groupId: Int!
-  "The new name, 1 to 256 characters."
-  name: String
-  "Whether users in the group cannot see billing information about its subscribers."
-  isTariffHidden: Boolean
-}
-
-"What editing the inventory gave."
-type EditGroupInventoryPayload {
-  "The group as it is now."
   group: Group!
 }
 
@@ -12348,10 +12284,10 @@ input RecipientKey @oneOf {
 }
 `, BuiltIn: false},
 	{Name: "../schema/schema.graphqls", Input: `"""
-Guards a field: the caller must have all of the permissions. With none named,
+Guards a field, or a field of an input that is set: the caller must have all of the permissions. With none named,
 any authenticated caller may read it.
 """
-directive @requires(permissions: [Permission!]! = []) on FIELD_DEFINITION
+directive @requires(permissions: [Permission!]! = []) on FIELD_DEFINITION | INPUT_FIELD_DEFINITION
 
 """
 Marks a field that is null only together with an error at its path, and never as an answer:
@@ -13412,15 +13348,14 @@ input SourceProfileChoice @oneOf {
 }
 
 extend type Mutation {
-  "Gives a subscriber another nickname."
-  editSubscriber(input: EditSubscriberInput!): EditSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER]) @semanticNonNull
   "Adds a subscriber. Usage that waits for it is booked within a minute. FORBIDDEN for users of groups."
   createSubscriber(input: CreateSubscriberInput!): CreateSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
   """
-  Changes what the inventory records of a subscriber, its tariff too. Fields that are left out stay as they are. Where the
-  contract of a subscriber is activated, deactivated or terminated by it, its carrier is asked for that: see commands.
+  Changes the nickname of a subscriber and what the inventory records of it, its tariff too. Fields that are left out stay as
+  they are. Where the contract of a subscriber is activated, deactivated or terminated by it, its carrier is asked for that: see
+  commands. The nickname needs UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, each other field MANAGE_INVENTORY.
   """
-  editSubscriberInventory(input: EditSubscriberInventoryInput!): EditSubscriberInventoryPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  editSubscriber(input: EditSubscriberInput!): EditSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   """
   Moves a subscriber into a group, or out of its group. Usage counts for the new group from now on; what was used before its
   first group counts for that one. FORBIDDEN for users of
@@ -13433,7 +13368,7 @@ extend type Mutation {
   unbarSubscriber(input: UnbarSubscriberInput!): UnbarSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
   """
   Records that the contract of a subscriber is terminated, and that it is not active any more. Its carrier is asked for it
-  where the company has a provider of commands, see isInventoryOnly. editSubscriberInventory takes it back.
+  where the company has a provider of commands, see isInventoryOnly. editSubscriber takes it back.
   """
   terminateSubscriber(input: TerminateSubscriberInput!): TerminateSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
 }
@@ -13781,20 +13716,6 @@ enum SubscriberOrderField {
   RELATED_PARENT_IS_ENABLED_ON_PARENT
 }
 
-"Which subscriber to edit, and how."
-input EditSubscriberInput {
-  "ICCID, device EUI or IMEI."
-  physicalId: String!
-  "The new nickname, 0 to 256 characters."
-  nickname: String!
-}
-
-"What editing a subscriber gave."
-type EditSubscriberPayload {
-  "The subscriber as it is now."
-  subscriber: Subscriber!
-}
-
 "A new subscriber. The rules are those of bundles."
 input CreateSubscriberInput {
   "How it reaches the network."
@@ -13852,48 +13773,50 @@ type CreateSubscriberPayload {
 }
 
 "Which subscriber to edit, and what changes. Null removes what can be missing, and is refused elsewhere."
-input EditSubscriberInventoryInput {
+input EditSubscriberInput {
   "ICCID, device EUI or IMEI; it does not change."
   physicalId: String!
+  "The new nickname, 0 to 256 characters."
+  nickname: String @requires(permissions: [UPDATE_THE_DETAILS_OF_A_SUBSCRIBER])
   "How it reaches the network."
-  kind: SubscriberKind
+  kind: SubscriberKind @requires(permissions: [MANAGE_INVENTORY])
   "MSISDN, device EUI or subscription ID. FORBIDDEN for users of groups."
-  subscriberId: String
+  subscriberId: String @requires(permissions: [MANAGE_INVENTORY])
   "The circuit switched data number; null for none. FORBIDDEN for users of groups."
-  dataNumber: String
+  dataNumber: String @requires(permissions: [MANAGE_INVENTORY])
   "The IMSI; empty for what has none. FORBIDDEN for users of groups, as the numbers decide whose usage is reported."
-  imsi: String
+  imsi: String @requires(permissions: [MANAGE_INVENTORY])
   "The fixed IP address, as in CreateSubscriberInput; null for none. FORBIDDEN for users of groups."
-  fixedIpAddress: String
+  fixedIpAddress: String @requires(permissions: [MANAGE_INVENTORY])
   "The code of an operator of the service."
-  operatorCode: String
+  operatorCode: String @requires(permissions: [MANAGE_INVENTORY])
   "The name of a tariff of the company. FORBIDDEN where the caller's group hides tariff details."
-  tariffName: String
+  tariffName: String @requires(permissions: [MANAGE_INVENTORY])
   "The length of its contract in months. FORBIDDEN where the caller's group hides tariff details."
-  contractLength: Int
+  contractLength: Int @requires(permissions: [MANAGE_INVENTORY])
   "The start of its contract. FORBIDDEN for users of groups."
-  connectionDate: DateTime
+  connectionDate: DateTime @requires(permissions: [MANAGE_INVENTORY])
   "The end of its contract, not before its start."
-  expiryDate: DateTime
+  expiryDate: DateTime @requires(permissions: [MANAGE_INVENTORY])
   "When its contract was terminated; null while it runs."
-  terminateDate: DateTime
+  terminateDate: DateTime @requires(permissions: [MANAGE_INVENTORY])
   "Whether it is active."
-  isActive: Boolean
+  isActive: Boolean @requires(permissions: [MANAGE_INVENTORY])
   "Whether it is a physical SIM or device or a virtual profile."
-  subscriberType: SubscriberType
+  subscriberType: SubscriberType @requires(permissions: [MANAGE_INVENTORY])
   "The EID of an eUICC; null for none."
-  eid: String
+  eid: String @requires(permissions: [MANAGE_INVENTORY])
   "The SM-DP+ provider of an eUICC or eSIM profile; null for none."
-  smdpProvider: String
+  smdpProvider: String @requires(permissions: [MANAGE_INVENTORY])
   "The eUICC that it is a profile on; null for none. FORBIDDEN for users of groups."
-  parent: ParentInput
+  parent: ParentInput @requires(permissions: [MANAGE_INVENTORY])
 }
 
-"What editing the inventory gave."
-type EditSubscriberInventoryPayload {
+"What editing a subscriber gave."
+type EditSubscriberPayload {
   "The subscriber as it is now."
   subscriber: Subscriber!
-  "Whether nothing goes further than the inventory, since the company has no provider of commands."
+  "Whether nothing goes further than the inventory, since the company has no provider of commands or only the nickname was named."
   isInventoryOnly: Boolean!
   "What its carrier is asked to do; null when isInventoryOnly, or when nothing of that changed."
   command: Command
@@ -14831,8 +14754,8 @@ func (ec *executionContext) childFields_Alert(ctx context.Context, field graphql
 		return ec.fieldContext_Alert_lowerThreshold(ctx, field)
 	case "upperThreshold":
 		return ec.fieldContext_Alert_upperThreshold(ctx, field)
-	case "dateCreated":
-		return ec.fieldContext_Alert_dateCreated(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Alert_createdAt(ctx, field)
 	case "subscriber":
 		return ec.fieldContext_Alert_subscriber(ctx, field)
 	case "group":
@@ -14979,8 +14902,8 @@ func (ec *executionContext) childFields_AlertLogEntry(ctx context.Context, field
 		return ec.fieldContext_AlertLogEntry_target(ctx, field)
 	case "limitBoundary":
 		return ec.fieldContext_AlertLogEntry_limitBoundary(ctx, field)
-	case "dateCreated":
-		return ec.fieldContext_AlertLogEntry_dateCreated(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_AlertLogEntry_createdAt(ctx, field)
 	case "subscriber":
 		return ec.fieldContext_AlertLogEntry_subscriber(ctx, field)
 	case "group":
@@ -15327,8 +15250,8 @@ func (ec *executionContext) childFields_ConditionAlert(ctx context.Context, fiel
 		return ec.fieldContext_ConditionAlert_forecastBytes(ctx, field)
 	case "changesOf":
 		return ec.fieldContext_ConditionAlert_changesOf(ctx, field)
-	case "dateCreated":
-		return ec.fieldContext_ConditionAlert_dateCreated(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_ConditionAlert_createdAt(ctx, field)
 	case "subscriber":
 		return ec.fieldContext_ConditionAlert_subscriber(ctx, field)
 	case "group":
@@ -15467,8 +15390,8 @@ func (ec *executionContext) childFields_ConditionLogEntry(ctx context.Context, f
 		return ec.fieldContext_ConditionLogEntry_resolves(ctx, field)
 	case "resolvedAt":
 		return ec.fieldContext_ConditionLogEntry_resolvedAt(ctx, field)
-	case "dateCreated":
-		return ec.fieldContext_ConditionLogEntry_dateCreated(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_ConditionLogEntry_createdAt(ctx, field)
 	case "isSilenced":
 		return ec.fieldContext_ConditionLogEntry_isSilenced(ctx, field)
 	case "silence":
@@ -15785,14 +15708,6 @@ func (ec *executionContext) childFields_EditConditionAlertPayload(ctx context.Co
 	return nil, fmt.Errorf("no field named %q was found under type EditConditionAlertPayload", field.Name)
 }
 
-func (ec *executionContext) childFields_EditGroupInventoryPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "group":
-		return ec.fieldContext_EditGroupInventoryPayload_group(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type EditGroupInventoryPayload", field.Name)
-}
-
 func (ec *executionContext) childFields_EditGroupPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "group":
@@ -15825,22 +15740,14 @@ func (ec *executionContext) childFields_EditSourcePayload(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type EditSourcePayload", field.Name)
 }
 
-func (ec *executionContext) childFields_EditSubscriberInventoryPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "subscriber":
-		return ec.fieldContext_EditSubscriberInventoryPayload_subscriber(ctx, field)
-	case "isInventoryOnly":
-		return ec.fieldContext_EditSubscriberInventoryPayload_isInventoryOnly(ctx, field)
-	case "command":
-		return ec.fieldContext_EditSubscriberInventoryPayload_command(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type EditSubscriberInventoryPayload", field.Name)
-}
-
 func (ec *executionContext) childFields_EditSubscriberPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "subscriber":
 		return ec.fieldContext_EditSubscriberPayload_subscriber(ctx, field)
+	case "isInventoryOnly":
+		return ec.fieldContext_EditSubscriberPayload_isInventoryOnly(ctx, field)
+	case "command":
+		return ec.fieldContext_EditSubscriberPayload_command(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EditSubscriberPayload", field.Name)
 }

@@ -46,9 +46,8 @@ type MutationResolver interface {
 	CreateConditionAlert(ctx context.Context, input input.CreateConditionAlertInput) (*model.CreateConditionAlertPayload, error)
 	EditConditionAlert(ctx context.Context, input input.EditConditionAlertInput) (*model.EditConditionAlertPayload, error)
 	DeleteConditionAlert(ctx context.Context, input input.DeleteConditionAlertInput) (*model.DeleteConditionAlertPayload, error)
-	EditGroup(ctx context.Context, input input.EditGroupInput) (*model.EditGroupPayload, error)
 	CreateGroup(ctx context.Context, input input.CreateGroupInput) (*model.CreateGroupPayload, error)
-	EditGroupInventory(ctx context.Context, input input.EditGroupInventoryInput) (*model.EditGroupInventoryPayload, error)
+	EditGroup(ctx context.Context, input input.EditGroupInput) (*model.EditGroupPayload, error)
 	DeleteGroup(ctx context.Context, input input.DeleteGroupInput) (*model.DeleteGroupPayload, error)
 	StartSubscriberChange(ctx context.Context, input input.StartSubscriberChangeInput) (*model.StartSubscriberChangePayload, error)
 	CancelOperation(ctx context.Context, input input.CancelOperationInput) (*model.CancelOperationPayload, error)
@@ -73,9 +72,8 @@ type MutationResolver interface {
 	ResumeSource(ctx context.Context, input input.ResumeSourceInput) (*model.ResumeSourcePayload, error)
 	DeleteSource(ctx context.Context, input input.DeleteSourceInput) (*model.DeleteSourcePayload, error)
 	ReplaySourceRejects(ctx context.Context, input input.ReplaySourceRejectsInput) (*model.ReplaySourceRejectsPayload, error)
-	EditSubscriber(ctx context.Context, input input.EditSubscriberInput) (*model.EditSubscriberPayload, error)
 	CreateSubscriber(ctx context.Context, input input.CreateSubscriberInput) (*model.CreateSubscriberPayload, error)
-	EditSubscriberInventory(ctx context.Context, input input.EditSubscriberInventoryInput) (*model.Commanded, error)
+	EditSubscriber(ctx context.Context, input input.EditSubscriberInput) (*model.Commanded, error)
 	MoveSubscriber(ctx context.Context, input input.MoveSubscriberInput) (*model.MoveSubscriberPayload, error)
 	BarSubscriber(ctx context.Context, input input.BarSubscriberInput) (*model.Commanded, error)
 	UnbarSubscriber(ctx context.Context, input input.UnbarSubscriberInput) (*model.Commanded, error)
@@ -584,20 +582,6 @@ func (ec *executionContext) field_Mutation_editConditionAlert_args(ctx context.C
 	return args, nil
 }
 
-func (ec *executionContext) field_Mutation_editGroupInventory_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (input.EditGroupInventoryInput, error) {
-			return ec.unmarshalNEditGroupInventoryInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditGroupInventoryInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
 func (ec *executionContext) field_Mutation_editGroup_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -646,20 +630,6 @@ func (ec *executionContext) field_Mutation_editSource_args(ctx context.Context, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (input.EditSourceInput, error) {
 			return ec.unmarshalNEditSourceInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditSourceInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_editSubscriberInventory_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (input.EditSubscriberInventoryInput, error) {
-			return ec.unmarshalNEditSubscriberInventoryInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditSubscriberInventoryInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -4060,68 +4030,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteConditionAlert(ctx conte
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_editGroup(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_editGroup(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().EditGroup(ctx, fc.Args["input"].(input.EditGroupInput))
-		},
-		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
-			directive0 := next
-
-			directive1 := func(ctx context.Context) (any, error) {
-				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "UPDATE_THE_DETAILS_OF_A_SUBSCRIBER"})
-				if err != nil {
-					var zeroVal *model.EditGroupPayload
-					return zeroVal, err
-				}
-				if ec.Directives.Requires == nil {
-					var zeroVal *model.EditGroupPayload
-					return zeroVal, errors.New("directive requires is not implemented")
-				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
-			}
-
-			next = directive1
-			return next
-		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.EditGroupPayload) graphql.Marshaler {
-			return ec.marshalOEditGroupPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditGroupPayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_editGroup(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_EditGroupPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_editGroup_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _Mutation_createGroup(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4184,29 +4092,29 @@ func (ec *executionContext) fieldContext_Mutation_createGroup(ctx context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_editGroupInventory(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_editGroup(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_editGroupInventory(ctx, field)
+			return ec.fieldContext_Mutation_editGroup(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().EditGroupInventory(ctx, fc.Args["input"].(input.EditGroupInventoryInput))
+			return ec.Resolvers.Mutation().EditGroup(ctx, fc.Args["input"].(input.EditGroupInput))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
 
 			directive1 := func(ctx context.Context) (any, error) {
-				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "MANAGE_INVENTORY"})
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal *model.EditGroupInventoryPayload
+					var zeroVal *model.EditGroupPayload
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model.EditGroupInventoryPayload
+					var zeroVal *model.EditGroupPayload
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -4215,21 +4123,21 @@ func (ec *executionContext) _Mutation_editGroupInventory(ctx context.Context, fi
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.EditGroupInventoryPayload) graphql.Marshaler {
-			return ec.marshalOEditGroupInventoryPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditGroupInventoryPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.EditGroupPayload) graphql.Marshaler {
+			return ec.marshalOEditGroupPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditGroupPayload(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_editGroupInventory(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_editGroup(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_EditGroupInventoryPayload(ctx, field)
+			return ec.childFields_EditGroupPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -4239,7 +4147,7 @@ func (ec *executionContext) fieldContext_Mutation_editGroupInventory(ctx context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_editGroupInventory_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_editGroup_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -5734,68 +5642,6 @@ func (ec *executionContext) fieldContext_Mutation_replaySourceRejects(ctx contex
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_editSubscriber(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_editSubscriber(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().EditSubscriber(ctx, fc.Args["input"].(input.EditSubscriberInput))
-		},
-		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
-			directive0 := next
-
-			directive1 := func(ctx context.Context) (any, error) {
-				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "UPDATE_THE_DETAILS_OF_A_SUBSCRIBER"})
-				if err != nil {
-					var zeroVal *model.EditSubscriberPayload
-					return zeroVal, err
-				}
-				if ec.Directives.Requires == nil {
-					var zeroVal *model.EditSubscriberPayload
-					return zeroVal, errors.New("directive requires is not implemented")
-				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
-			}
-
-			next = directive1
-			return next
-		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.EditSubscriberPayload) graphql.Marshaler {
-			return ec.marshalOEditSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditSubscriberPayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_editSubscriber(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_EditSubscriberPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_editSubscriber_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _Mutation_createSubscriber(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5858,23 +5704,23 @@ func (ec *executionContext) fieldContext_Mutation_createSubscriber(ctx context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_editSubscriberInventory(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_editSubscriber(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_editSubscriberInventory(ctx, field)
+			return ec.fieldContext_Mutation_editSubscriber(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().EditSubscriberInventory(ctx, fc.Args["input"].(input.EditSubscriberInventoryInput))
+			return ec.Resolvers.Mutation().EditSubscriber(ctx, fc.Args["input"].(input.EditSubscriberInput))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
 
 			directive1 := func(ctx context.Context) (any, error) {
-				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER", "MANAGE_INVENTORY"})
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
 					var zeroVal *model.Commanded
 					return zeroVal, err
@@ -5890,20 +5736,20 @@ func (ec *executionContext) _Mutation_editSubscriberInventory(ctx context.Contex
 			return next
 		},
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Commanded) graphql.Marshaler {
-			return ec.marshalOEditSubscriberInventoryPayload2ᚖsimgraphᚋgraphᚋmodelᚐCommanded(ctx, selections, v)
+			return ec.marshalOEditSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐCommanded(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_editSubscriberInventory(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_editSubscriber(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_EditSubscriberInventoryPayload(ctx, field)
+			return ec.childFields_EditSubscriberPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -5913,7 +5759,7 @@ func (ec *executionContext) fieldContext_Mutation_editSubscriberInventory(ctx co
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_editSubscriberInventory_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_editSubscriber_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -11624,13 +11470,6 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "editGroup":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_editGroup(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
 		case "createGroup":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createGroup(ctx, field)
@@ -11638,9 +11477,9 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "editGroupInventory":
+		case "editGroup":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_editGroupInventory(ctx, field)
+				return ec._Mutation_editGroup(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -11813,13 +11652,6 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "editSubscriber":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_editSubscriber(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
 		case "createSubscriber":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createSubscriber(ctx, field)
@@ -11827,9 +11659,9 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "editSubscriberInventory":
+		case "editSubscriber":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_editSubscriberInventory(ctx, field)
+				return ec._Mutation_editSubscriber(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++

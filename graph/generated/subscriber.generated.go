@@ -5,6 +5,7 @@ package generated
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
@@ -382,94 +383,7 @@ func (ec *executionContext) fieldContext_CreateSubscriberPayload_subscriber(_ co
 	return fc, nil
 }
 
-func (ec *executionContext) _EditSubscriberInventoryPayload_subscriber(ctx context.Context, field graphql.CollectedField, obj *model.Commanded) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_EditSubscriberInventoryPayload_subscriber(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Subscriber, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Subscriber) graphql.Marshaler {
-			return ec.marshalNSubscriber2ᚖsimgraphᚋdomainᚐSubscriber(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_EditSubscriberInventoryPayload_subscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "EditSubscriberInventoryPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Subscriber(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _EditSubscriberInventoryPayload_isInventoryOnly(ctx context.Context, field graphql.CollectedField, obj *model.Commanded) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_EditSubscriberInventoryPayload_isInventoryOnly(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.IsInventoryOnly, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_EditSubscriberInventoryPayload_isInventoryOnly(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("EditSubscriberInventoryPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
-}
-
-func (ec *executionContext) _EditSubscriberInventoryPayload_command(ctx context.Context, field graphql.CollectedField, obj *model.Commanded) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_EditSubscriberInventoryPayload_command(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Command, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *carrier.Command) graphql.Marshaler {
-			return ec.marshalOCommand2ᚖsimgraphᚋdomainᚋcarrierᚐCommand(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_EditSubscriberInventoryPayload_command(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "EditSubscriberInventoryPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Command(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _EditSubscriberPayload_subscriber(ctx context.Context, field graphql.CollectedField, obj *model.EditSubscriberPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _EditSubscriberPayload_subscriber(ctx context.Context, field graphql.CollectedField, obj *model.Commanded) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -496,6 +410,61 @@ func (ec *executionContext) fieldContext_EditSubscriberPayload_subscriber(_ cont
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Subscriber(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _EditSubscriberPayload_isInventoryOnly(ctx context.Context, field graphql.CollectedField, obj *model.Commanded) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EditSubscriberPayload_isInventoryOnly(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsInventoryOnly, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EditSubscriberPayload_isInventoryOnly(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EditSubscriberPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _EditSubscriberPayload_command(ctx context.Context, field graphql.CollectedField, obj *model.Commanded) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EditSubscriberPayload_command(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Command, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *carrier.Command) graphql.Marshaler {
+			return ec.marshalOCommand2ᚖsimgraphᚋdomainᚋcarrierᚐCommand(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_EditSubscriberPayload_command(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "EditSubscriberPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Command(ctx, field)
 		},
 	}
 	return fc, nil
@@ -2449,7 +2418,7 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"physicalId", "nickname"}
+	fieldsInOrder := [...]string{"physicalId", "nickname", "kind", "subscriberId", "dataNumber", "imsi", "fixedIpAddress", "operatorCode", "tariffName", "contractLength", "connectionDate", "expiryDate", "terminateDate", "isActive", "subscriberType", "eid", "smdpProvider", "parent"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2465,153 +2434,503 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 			it.PhysicalID = data
 		case "nickname":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nickname"))
-			data, err := ec.unmarshalNString2string(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"UPDATE_THE_DETAILS_OF_A_SUBSCRIBER"})
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
 			}
-			it.Nickname = data
-		}
-	}
-	return it, nil
-}
 
-func (ec *executionContext) unmarshalInputEditSubscriberInventoryInput(ctx context.Context, obj any) (input.EditSubscriberInventoryInput, error) {
-	var it input.EditSubscriberInventoryInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"physicalId", "kind", "subscriberId", "dataNumber", "imsi", "fixedIpAddress", "operatorCode", "tariffName", "contractLength", "connectionDate", "expiryDate", "terminateDate", "isActive", "subscriberType", "eid", "smdpProvider", "parent"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "physicalId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalId"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+			tmp, err := directive1(ctx)
 			if err != nil {
-				return it, err
+				return it, graphql.ErrorOnPath(ctx, err)
 			}
-			it.PhysicalID = data
+			if data, ok := tmp.(*string); ok {
+				it.Nickname = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.Nickname = graphql.OmittableOf[*string](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "kind":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
-			data, err := ec.unmarshalOSubscriberKind2ᚖsimgraphᚋdomainᚐKind(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) {
+				return ec.unmarshalOSubscriberKind2ᚖsimgraphᚋdomainᚐKind(ctx, v)
 			}
-			it.Kind = graphql.OmittableOf(data)
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *domain.Kind
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *domain.Kind
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+			}
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*domain.Kind); ok {
+				it.Kind = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.Kind = graphql.OmittableOf[*domain.Kind](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *simgraph/domain.Kind`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "subscriberId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subscriberId"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
 			}
-			it.SubscriberID = graphql.OmittableOf(data)
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.SubscriberID = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.SubscriberID = graphql.OmittableOf[*string](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "dataNumber":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataNumber"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
 			}
-			it.DataNumber = graphql.OmittableOf(data)
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.DataNumber = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.DataNumber = graphql.OmittableOf[*string](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "imsi":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("imsi"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
 			}
-			it.Imsi = graphql.OmittableOf(data)
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.Imsi = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.Imsi = graphql.OmittableOf[*string](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "fixedIpAddress":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fixedIpAddress"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
 			}
-			it.FixedIPAddress = graphql.OmittableOf(data)
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.FixedIPAddress = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.FixedIPAddress = graphql.OmittableOf[*string](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "operatorCode":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operatorCode"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
 			}
-			it.OperatorCode = graphql.OmittableOf(data)
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.OperatorCode = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.OperatorCode = graphql.OmittableOf[*string](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "tariffName":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tariffName"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
 			}
-			it.TariffName = graphql.OmittableOf(data)
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.TariffName = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.TariffName = graphql.OmittableOf[*string](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "contractLength":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contractLength"))
-			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOInt2ᚖint32(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *int32
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *int32
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
 			}
-			it.ContractLength = graphql.OmittableOf(data)
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*int32); ok {
+				it.ContractLength = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.ContractLength = graphql.OmittableOf[*int32](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *int32`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "connectionDate":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("connectionDate"))
-			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *time.Time
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *time.Time
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
 			}
-			it.ConnectionDate = graphql.OmittableOf(data)
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*time.Time); ok {
+				it.ConnectionDate = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.ConnectionDate = graphql.OmittableOf[*time.Time](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *time.Time`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "expiryDate":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiryDate"))
-			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *time.Time
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *time.Time
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
 			}
-			it.ExpiryDate = graphql.OmittableOf(data)
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*time.Time); ok {
+				it.ExpiryDate = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.ExpiryDate = graphql.OmittableOf[*time.Time](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *time.Time`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "terminateDate":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("terminateDate"))
-			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *time.Time
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *time.Time
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
 			}
-			it.TerminateDate = graphql.OmittableOf(data)
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*time.Time); ok {
+				it.TerminateDate = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.TerminateDate = graphql.OmittableOf[*time.Time](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *time.Time`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "isActive":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isActive"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOBoolean2ᚖbool(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *bool
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *bool
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
 			}
-			it.IsActive = graphql.OmittableOf(data)
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*bool); ok {
+				it.IsActive = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.IsActive = graphql.OmittableOf[*bool](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *bool`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "subscriberType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subscriberType"))
-			data, err := ec.unmarshalOSubscriberType2ᚖsimgraphᚋdomainᚐSubscriberType(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) {
+				return ec.unmarshalOSubscriberType2ᚖsimgraphᚋdomainᚐSubscriberType(ctx, v)
 			}
-			it.SubscriberType = graphql.OmittableOf(data)
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *domain.SubscriberType
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *domain.SubscriberType
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+			}
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*domain.SubscriberType); ok {
+				it.SubscriberType = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.SubscriberType = graphql.OmittableOf[*domain.SubscriberType](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *simgraph/domain.SubscriberType`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "eid":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eid"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
 			}
-			it.Eid = graphql.OmittableOf(data)
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.Eid = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.Eid = graphql.OmittableOf[*string](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "smdpProvider":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("smdpProvider"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
 			}
-			it.SmdpProvider = graphql.OmittableOf(data)
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.SmdpProvider = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.SmdpProvider = graphql.OmittableOf[*string](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		case "parent":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
-			data, err := ec.unmarshalOParentInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐParentInput(ctx, v)
-			if err != nil {
-				return it, err
+			directive0 := func(ctx context.Context) (any, error) {
+				return ec.unmarshalOParentInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐParentInput(ctx, v)
 			}
-			it.Parent = graphql.OmittableOf(data)
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"MANAGE_INVENTORY"})
+				if err != nil {
+					var zeroVal *input.ParentInput
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *input.ParentInput
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+			}
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*input.ParentInput); ok {
+				it.Parent = graphql.OmittableOf(data)
+			} else if tmp == nil {
+				it.Parent = graphql.OmittableOf[*input.ParentInput](nil)
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *simgraph/graph/generated/input.ParentInput`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
 		}
 	}
 	return it, nil
@@ -3490,57 +3809,9 @@ func (ec *executionContext) _CreateSubscriberPayload(ctx context.Context, sel as
 	return out
 }
 
-var editSubscriberInventoryPayloadImplementors = []string{"EditSubscriberInventoryPayload"}
-
-func (ec *executionContext) _EditSubscriberInventoryPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Commanded) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, editSubscriberInventoryPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("EditSubscriberInventoryPayload")
-		case "subscriber":
-			out.Values[i] = ec._EditSubscriberInventoryPayload_subscriber(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "isInventoryOnly":
-			out.Values[i] = ec._EditSubscriberInventoryPayload_isInventoryOnly(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "command":
-			out.Values[i] = ec._EditSubscriberInventoryPayload_command(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var editSubscriberPayloadImplementors = []string{"EditSubscriberPayload"}
 
-func (ec *executionContext) _EditSubscriberPayload(ctx context.Context, sel ast.SelectionSet, obj *model.EditSubscriberPayload) graphql.Marshaler {
+func (ec *executionContext) _EditSubscriberPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Commanded) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, editSubscriberPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -3553,6 +3824,16 @@ func (ec *executionContext) _EditSubscriberPayload(ctx context.Context, sel ast.
 		case "subscriber":
 			out.Values[i] = ec._EditSubscriberPayload_subscriber(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "isInventoryOnly":
+			out.Values[i] = ec._EditSubscriberPayload_isInventoryOnly(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "command":
+			out.Values[i] = ec._EditSubscriberPayload_command(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -4885,11 +5166,6 @@ func (ec *executionContext) unmarshalNEditSubscriberInput2simgraphᚋgraphᚋgen
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNEditSubscriberInventoryInput2simgraphᚋgraphᚋgeneratedᚋinputᚐEditSubscriberInventoryInput(ctx context.Context, v any) (input.EditSubscriberInventoryInput, error) {
-	res, err := ec.unmarshalInputEditSubscriberInventoryInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) unmarshalNMoveSubscriberInput2simgraphᚋgraphᚋgeneratedᚋinputᚐMoveSubscriberInput(ctx context.Context, v any) (input.MoveSubscriberInput, error) {
 	res, err := ec.unmarshalInputMoveSubscriberInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -5058,14 +5334,7 @@ func (ec *executionContext) marshalOCreateSubscriberPayload2ᚖsimgraphᚋgraph�
 	return ec._CreateSubscriberPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOEditSubscriberInventoryPayload2ᚖsimgraphᚋgraphᚋmodelᚐCommanded(ctx context.Context, sel ast.SelectionSet, v *model.Commanded) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._EditSubscriberInventoryPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOEditSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐEditSubscriberPayload(ctx context.Context, sel ast.SelectionSet, v *model.EditSubscriberPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOEditSubscriberPayload2ᚖsimgraphᚋgraphᚋmodelᚐCommanded(ctx context.Context, sel ast.SelectionSet, v *model.Commanded) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -8,24 +8,21 @@ import (
 
 // The answers of the mutations.
 type (
-	EditSubscriberPayload struct{ Subscriber *domain.Subscriber }
-	EditGroupPayload      struct{ Group *domain.Group }
+	CreateSubscriberPayload    struct{ Subscriber *domain.Subscriber }
+	EditSubscriberPayload      = Commanded
+	MoveSubscriberPayload      struct{ Subscriber *domain.Subscriber }
+	BarSubscriberPayload       = Commanded
+	UnbarSubscriberPayload     = Commanded
+	TerminateSubscriberPayload = Commanded
 
-	CreateSubscriberPayload        struct{ Subscriber *domain.Subscriber }
-	EditSubscriberInventoryPayload = Commanded
-	MoveSubscriberPayload          struct{ Subscriber *domain.Subscriber }
-	BarSubscriberPayload           = Commanded
-	UnbarSubscriberPayload         = Commanded
-	TerminateSubscriberPayload     = Commanded
-
-	CreateGroupPayload        struct{ Group *domain.Group }
-	EditGroupInventoryPayload struct{ Group *domain.Group }
-	DeleteGroupPayload        struct{ Group *domain.Group }
-	CreateTariffPayload       struct{ Tariff *domain.Tariff }
-	EditTariffPayload         struct{ Tariff *domain.Tariff }
-	DeleteTariffPayload       struct{ Tariff *domain.Tariff }
-	CreateUserPayload         struct{ User *domain.User }
-	EditUserPayload           struct{ User *domain.User }
+	CreateGroupPayload  struct{ Group *domain.Group }
+	EditGroupPayload    struct{ Group *domain.Group }
+	DeleteGroupPayload  struct{ Group *domain.Group }
+	CreateTariffPayload struct{ Tariff *domain.Tariff }
+	EditTariffPayload   struct{ Tariff *domain.Tariff }
+	DeleteTariffPayload struct{ Tariff *domain.Tariff }
+	CreateUserPayload   struct{ User *domain.User }
+	EditUserPayload     struct{ User *domain.User }
 
 	StartSubscriberChangePayload struct {
 		Operation       *bulk.Operation

@@ -57,7 +57,7 @@ func editSubscriber(random *rand.Rand, n int) operation {
 
 func editInventory(random *rand.Rand, n int) operation {
 	which, host := random.Int(), random.IntN(30)
-	return mutation("editSubscriberInventory", "EditSubscriberInventoryInput", `subscriber { physicalId fixedIpAddress contractLength }`, func(side *twin) map[string]any {
+	return mutation("editSubscriber", "EditSubscriberInput", `subscriber { physicalId fixedIpAddress contractLength }`, func(side *twin) map[string]any {
 		return map[string]any{"physicalId": side.pick("physicalId", which), "fixedIpAddress": fmt.Sprint("10.8.0.", host), "contractLength": 1 + n%30}
 	})
 }

@@ -18,10 +18,10 @@ var refused = map[string][]string{
 // relative are times, by their years, that are wrong only beside what is stored: to find
 // it out is to look it up.
 var relative = map[string]string{
-	"terminateSubscriber.input.terminateDate 0001":      "the begin of the contract",
-	"editSubscriberInventory.input.expiryDate 0001":     "the begin of the contract",
-	"editSubscriberInventory.input.connectionDate 9999": "the end of the contract",
-	"editSilence.input.endsAt 9999":                     "the begin of the silence",
+	"terminateSubscriber.input.terminateDate 0001": "the begin of the contract",
+	"editSubscriber.input.expiryDate 0001":         "the begin of the contract",
+	"editSubscriber.input.connectionDate 9999":     "the end of the contract",
+	"editSilence.input.endsAt 9999":                "the begin of the silence",
 }
 
 // A mutation with an identifier of nothing and a value that it refuses answers what is wrong

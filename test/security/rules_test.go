@@ -90,7 +90,7 @@ var leaves = map[string]kind{
 	"tag.name": tagName, "target": target, "id": nodeID, "ids": nodeID,
 	"/alerts/{id}.id": alertID, "/alerts/recipients/{id}.id": recipientID,
 
-	"nickname": harmless, "EditGroupInput.name": harmless, "/subscriber-groups/{subscriberGroupId}.name": harmless,
+	"nickname": harmless, "/subscriber-groups/{subscriberGroupId}.name": harmless,
 	"CreateAccessKeyInput.name": harmless, "EditAccessKeyInput.name": harmless, "purpose": harmless, "oldEndsAt": harmless,
 	"ruleType": harmless, "lowerThreshold": harmless, "upperThreshold": harmless, "lifetimeDays": harmless,
 
@@ -98,7 +98,7 @@ var leaves = map[string]kind{
 	"CreateSubscriberInput.physicalId": harmless, "CreateGroupInput.groupId": harmless, "CreateTariffInput.name": harmless, "operatorCode": harmless,
 	"tariffName": tariffName, "EditTariffInput.name": tariffName, "DeleteTariffInput.name": unusedTariff, "DeleteGroupInput.groupId": unusedGroup,
 	"MoveSubscriberInput.groupId": unusedGroup,
-	"CreateGroupInput.name":       harmless, "EditGroupInventoryInput.name": harmless, "subscriberId": harmless, "dataNumber": harmless, "imsi": harmless, "fixedIpAddress": harmless,
+	"CreateGroupInput.name":       harmless, "EditGroupInput.name": harmless, "subscriberId": harmless, "dataNumber": harmless, "imsi": harmless, "fixedIpAddress": harmless,
 	"contractLength": harmless, "connectionDate": harmless, "expiryDate": harmless, "terminateDate": harmless, "isBarred": harmless, "isActive": harmless,
 	"eid": harmless, "smdpProvider": harmless, "isEnabledOnParent": harmless, "isTariffHidden": harmless, "lineRental": harmless, "currency": harmless,
 	"TagKey.name": tagName, "SourceKey.name": senderName, "sourceProfile.name": profileName, "SourceProfileChoice.name": profileName, "OperatorKey.code": harmless, "TariffKey.name": tariffName,
@@ -130,7 +130,7 @@ var leaves = map[string]kind{
 // given are optional leaves without which a field makes no sense.
 var given = map[string]bool{"explainAlert.groupId": true, "explainConditionAlert.groupId": true, "CreateAlertInput.target": true, "CreateConditionAlertInput.target": true, "ConditionInput.sessionsPerHour": true, "EditAlertInput.upperThreshold": true, "/alerts.target": true,
 	"StartSubscriberChangeInput.physicalIds": true, "StartSubscriberChangeInput.change": true, "SubscriberChange.removeTags": true,
-	"MoveSubscriberInput.groupId": true, "EditSubscriberInventoryInput.imsi": true, "EditGroupInventoryInput.isTariffHidden": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
+	"MoveSubscriberInput.groupId": true, "EditSubscriberInput.imsi": true, "EditGroupInput.isTariffHidden": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
 	"SetCommandProviderInput.url": true, "EditWebhookInput.name": true, "EditAccessKeyInput.name": true, "UserScopeInput.all": true, "AccessKeyScopeInput.permissions": true, "SendTestAlertInput.recipientId": true, "WebhookScopeInput.alertIds": true, "RecipientScopeInput.groupIds": true, "SilenceScopeInput.physicalIds": true, "EditRecipientInput.scope": true, "EditSilenceInput.reason": true,
 	"SubscriberKey.physicalId": true, "GroupKey.groupId": true, "TagKey.name": true, "OperationKey.operationId": true, "RecipientKey.recipientId": true, "SilenceKey.silenceId": true,
 	"WebhookKey.webhookId": true, "CommandKey.commandId": true, "SourceKey.name": true, "OperatorKey.code": true, "TariffKey.name": true, "UserKey.email": true, "AccessKeyKey.accessKeyId": true,

@@ -344,21 +344,13 @@ type EditConditionAlertInput struct {
 	Condition *ConditionInput `json:"condition"`
 }
 
-// Which group to edit, and how.
+// Which group to edit, and what changes. Fields that are left out stay as they are.
 type EditGroupInput struct {
 	// The identifier of the group.
 	GroupID int32 `json:"groupId"`
 	// The new name, 1 to 256 characters.
-	Name string `json:"name"`
-}
-
-// Which group to edit, and what changes. Fields that are left out stay as they are.
-type EditGroupInventoryInput struct {
-	// The identifier of the group.
-	GroupID int32 `json:"groupId"`
-	// The new name, 1 to 256 characters.
 	Name graphql.Omittable[*string] `json:"name,omitempty"`
-	// Whether users in the group cannot see billing information about its subscribers.
+	// Whether users in the group cannot see billing information about its subscribers. FORBIDDEN for users of groups.
 	IsTariffHidden graphql.Omittable[*bool] `json:"isTariffHidden,omitempty"`
 }
 
@@ -398,18 +390,12 @@ type EditSourceInput struct {
 	SignatureHeader graphql.Omittable[*string] `json:"signatureHeader,omitempty"`
 }
 
-// Which subscriber to edit, and how.
-type EditSubscriberInput struct {
-	// ICCID, device EUI or IMEI.
-	PhysicalID string `json:"physicalId"`
-	// The new nickname, 0 to 256 characters.
-	Nickname string `json:"nickname"`
-}
-
 // Which subscriber to edit, and what changes. Null removes what can be missing, and is refused elsewhere.
-type EditSubscriberInventoryInput struct {
+type EditSubscriberInput struct {
 	// ICCID, device EUI or IMEI; it does not change.
 	PhysicalID string `json:"physicalId"`
+	// The new nickname, 0 to 256 characters.
+	Nickname graphql.Omittable[*string] `json:"nickname,omitempty"`
 	// How it reaches the network.
 	Kind graphql.Omittable[*domain.Kind] `json:"kind,omitempty"`
 	// MSISDN, device EUI or subscription ID. FORBIDDEN for users of groups.
@@ -1047,7 +1033,7 @@ const (
 	// The boundary.
 	AlertLogOrderFieldLimitBoundary AlertLogOrderField = "LIMIT_BOUNDARY"
 	// When the entry was made.
-	AlertLogOrderFieldDateCreated AlertLogOrderField = "DATE_CREATED"
+	AlertLogOrderFieldCreatedAt AlertLogOrderField = "CREATED_AT"
 	// The identifier of the entry.
 	AlertLogOrderFieldEntryID AlertLogOrderField = "ENTRY_ID"
 	// The identifier of the alert.
@@ -1066,7 +1052,7 @@ var AllAlertLogOrderField = []AlertLogOrderField{
 	AlertLogOrderFieldRuleType,
 	AlertLogOrderFieldTarget,
 	AlertLogOrderFieldLimitBoundary,
-	AlertLogOrderFieldDateCreated,
+	AlertLogOrderFieldCreatedAt,
 	AlertLogOrderFieldEntryID,
 	AlertLogOrderFieldAlertID,
 	AlertLogOrderFieldPhysicalID,
@@ -1077,7 +1063,7 @@ var AllAlertLogOrderField = []AlertLogOrderField{
 
 func (e AlertLogOrderField) IsValid() bool {
 	switch e {
-	case AlertLogOrderFieldRuleType, AlertLogOrderFieldTarget, AlertLogOrderFieldLimitBoundary, AlertLogOrderFieldDateCreated, AlertLogOrderFieldEntryID, AlertLogOrderFieldAlertID, AlertLogOrderFieldPhysicalID, AlertLogOrderFieldThreshold, AlertLogOrderFieldUsage, AlertLogOrderFieldIsLate:
+	case AlertLogOrderFieldRuleType, AlertLogOrderFieldTarget, AlertLogOrderFieldLimitBoundary, AlertLogOrderFieldCreatedAt, AlertLogOrderFieldEntryID, AlertLogOrderFieldAlertID, AlertLogOrderFieldPhysicalID, AlertLogOrderFieldThreshold, AlertLogOrderFieldUsage, AlertLogOrderFieldIsLate:
 		return true
 	}
 	return false
@@ -1133,7 +1119,7 @@ const (
 	// The upper threshold.
 	AlertOrderFieldUpperThreshold AlertOrderField = "UPPER_THRESHOLD"
 	// When it was made.
-	AlertOrderFieldDateCreated AlertOrderField = "DATE_CREATED"
+	AlertOrderFieldCreatedAt AlertOrderField = "CREATED_AT"
 )
 
 var AllAlertOrderField = []AlertOrderField{
@@ -1142,12 +1128,12 @@ var AllAlertOrderField = []AlertOrderField{
 	AlertOrderFieldTarget,
 	AlertOrderFieldLowerThreshold,
 	AlertOrderFieldUpperThreshold,
-	AlertOrderFieldDateCreated,
+	AlertOrderFieldCreatedAt,
 }
 
 func (e AlertOrderField) IsValid() bool {
 	switch e {
-	case AlertOrderFieldID, AlertOrderFieldRuleType, AlertOrderFieldTarget, AlertOrderFieldLowerThreshold, AlertOrderFieldUpperThreshold, AlertOrderFieldDateCreated:
+	case AlertOrderFieldID, AlertOrderFieldRuleType, AlertOrderFieldTarget, AlertOrderFieldLowerThreshold, AlertOrderFieldUpperThreshold, AlertOrderFieldCreatedAt:
 		return true
 	}
 	return false
@@ -1311,7 +1297,7 @@ const (
 	// Whether it began or is over.
 	ConditionLogOrderFieldState ConditionLogOrderField = "STATE"
 	// When the entry was made.
-	ConditionLogOrderFieldDateCreated ConditionLogOrderField = "DATE_CREATED"
+	ConditionLogOrderFieldCreatedAt ConditionLogOrderField = "CREATED_AT"
 )
 
 var AllConditionLogOrderField = []ConditionLogOrderField{
@@ -1319,12 +1305,12 @@ var AllConditionLogOrderField = []ConditionLogOrderField{
 	ConditionLogOrderFieldAlertID,
 	ConditionLogOrderFieldKind,
 	ConditionLogOrderFieldState,
-	ConditionLogOrderFieldDateCreated,
+	ConditionLogOrderFieldCreatedAt,
 }
 
 func (e ConditionLogOrderField) IsValid() bool {
 	switch e {
-	case ConditionLogOrderFieldEntryID, ConditionLogOrderFieldAlertID, ConditionLogOrderFieldKind, ConditionLogOrderFieldState, ConditionLogOrderFieldDateCreated:
+	case ConditionLogOrderFieldEntryID, ConditionLogOrderFieldAlertID, ConditionLogOrderFieldKind, ConditionLogOrderFieldState, ConditionLogOrderFieldCreatedAt:
 		return true
 	}
 	return false

@@ -19,7 +19,7 @@ export const query = graphql(`
   query AlertLogTable($first: Int, $after: String, $count: Boolean!, $filter: AlertLogFilter, $orderBy: [AlertLogOrder!], $names: Boolean!, $deliveries: Boolean!) {
     alertLog(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
       nodes {
-        entryId alertId ruleType target limitBoundary dateCreated threshold usage isLate isNotified isSilenced
+        entryId alertId ruleType target limitBoundary createdAt threshold usage isLate isNotified isSilenced
         subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
         deliveries @include(if: $deliveries) { recipientName state attempts finishedAt lastError }
       }
@@ -58,14 +58,14 @@ export function Entries({ params }: { params: URLSearchParams }) {
   const timeZone = useZone();
   const names = useMay('VIEW_SUBSCRIBER');
   const deliveries = useMay('VIEW_A_USERS_DETAILS');
-  const variables = { filter: filterOf(params, timeZone), orderBy: [{ field: 'DATE_CREATED', direction: 'DESC' }, { field: 'ENTRY_ID', direction: 'DESC' }], names, deliveries } as Variables;
+  const variables = { filter: filterOf(params, timeZone), orderBy: [{ field: 'CREATED_AT', direction: 'DESC' }, { field: 'ENTRY_ID', direction: 'DESC' }], names, deliveries } as Variables;
   const list = useList(query, variables, ({ alertLog }) => alertLog);
   useSystem();
   const columns: Column<Entry>[] = [
     { key: 'subject', name: 'Usage of', width: 220, cell: (row) => <Subject {...row} group={row.subscriber ? null : row.group} /> },
     { key: 'boundary', name: 'Threshold', width: 160, cell: (row) => <><span className={`badge ${row.limitBoundary.toLowerCase()}`}>{row.limitBoundary.toLowerCase()}</span> {bytes(row.threshold)}</> },
     { key: 'usage', name: 'Usage', width: 100, kind: 'number', cell: ({ usage }) => bytes(usage) },
-    { key: 'at', name: 'When', width: 130, cell: ({ dateCreated }) => <Ago at={dateCreated} /> },
+    { key: 'at', name: 'When', width: 130, cell: ({ createdAt }) => <Ago at={createdAt} /> },
     { key: 'rule', name: 'Alert', width: 230, cell: (row) => <a href={to('alert', {}, String(row.alertId))}>{nameOfWatched(row)}</a> },
     { key: 'mail', name: 'Mail', width: 180, cell: (row) => <Deliveries of={row} /> },
   ];
@@ -85,8 +85,8 @@ function filterOf(params: URLSearchParams, timeZone: string) {
     of('rule') in rules && { ruleType: { eq: of('rule') } },
     /^\d+$/.test(of('alert')) && { alertId: { eq: of('alert') } },
     of('subscriber') && { physicalId: { eq: of('subscriber') } },
-    isDay(of('since')) && { dateCreated: { ge: day(of('since'), 0) } },
-    isDay(of('until')) && { dateCreated: { lt: day(of('until'), 1) } },
+    isDay(of('since')) && { createdAt: { ge: day(of('since'), 0) } },
+    isDay(of('until')) && { createdAt: { lt: day(of('until'), 1) } },
     of('late') && { isLate: { eq: true } },
   ].filter(Boolean);
   return all.length > 0 ? { and: all } : undefined;
@@ -147,7 +147,7 @@ function Deliveries({ of: { isNotified, isSilenced, deliveries } }: { of: Entry 
 
 const file = [
   { name: 'entryId', text: (row: Entry) => row.entryId },
-  { name: 'dateCreated', text: (row: Entry) => row.dateCreated },
+  { name: 'createdAt', text: (row: Entry) => row.createdAt },
   { name: 'alertId', text: (row: Entry) => row.alertId },
   { name: 'ruleType', text: (row: Entry) => row.ruleType },
   { name: 'target', text: (row: Entry) => row.target },

@@ -20,7 +20,7 @@ import { alertKey, nameOfAlert, rules } from './words';
 const query = graphql(`
   query AlertOnPage($alertId: Int!, $names: Boolean!) {
     alert(alertId: $alertId) {
-      alertId ruleType target lowerThreshold upperThreshold dateCreated status numberExceeded
+      alertId ruleType target lowerThreshold upperThreshold createdAt status numberExceeded
       subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
       subjects(limit: 25) {
         usage period { startsAt endsAt }
@@ -76,7 +76,7 @@ function Whole({ alert }: { alert: Alert }) {
       <div className="heading">
         <div>
           <h1><Subject {...alert} /></h1>
-          <p className="hint">{rules[ruleType]} · alert {alertId} · made <Ago at={alert.dateCreated} /></p>
+          <p className="hint">{rules[ruleType]} · alert {alertId} · made <Ago at={alert.createdAt} /></p>
         </div>
         <div className="row">
           <SilenceButton of={[place]} />

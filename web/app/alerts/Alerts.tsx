@@ -15,7 +15,7 @@ const query = graphql(`
   query AlertTable($first: Int, $after: String, $count: Boolean!, $filter: AlertFilter, $orderBy: [AlertOrder!], $names: Boolean!) {
     alerts(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
       nodes {
-        alertId ruleType target lowerThreshold upperThreshold dateCreated status numberExceeded
+        alertId ruleType target lowerThreshold upperThreshold createdAt status numberExceeded
         subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
         subjects(limit: 1) { usage upper { percent } }
       }
@@ -51,7 +51,7 @@ export default function Alerts({ params }: { params: URLSearchParams }) {
     { key: 'nearest', name: 'Most usage', width: 210, cell: (row) => <Nearest of={row} /> },
     { key: 'lower', name: 'Lower', width: 100, kind: 'number', order: order('LOWER_THRESHOLD'), cell: ({ lowerThreshold }) => bytes(lowerThreshold) },
     { key: 'upper', name: 'Upper', width: 100, kind: 'number', order: order('UPPER_THRESHOLD'), cell: ({ upperThreshold }) => bytes(upperThreshold) },
-    { key: 'created', name: 'Made', width: 130, order: order('DATE_CREATED'), cell: ({ dateCreated }) => <Ago at={dateCreated} /> },
+    { key: 'created', name: 'Made', width: 130, order: order('CREATED_AT'), cell: ({ createdAt }) => <Ago at={createdAt} /> },
   ];
   return (
     <Frame current="alerts">
@@ -100,5 +100,5 @@ const file = [
   { name: 'upperThreshold', text: (row: Row) => Number(row.upperThreshold) },
   { name: 'status', text: (row: Row) => row.status },
   { name: 'numberExceeded', text: (row: Row) => row.numberExceeded },
-  { name: 'dateCreated', text: (row: Row) => row.dateCreated },
+  { name: 'createdAt', text: (row: Row) => row.createdAt },
 ];

@@ -22,7 +22,7 @@ const query = graphql(`
   query ConditionTable($first: Int, $after: String, $count: Boolean!, $names: Boolean!) {
     conditionAlerts(first: $first, after: $after) {
       nodes {
-        alertId ruleType target kind silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf dateCreated
+        alertId ruleType target kind silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf createdAt
         subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
       }
       totalCount @include(if: $count)
@@ -34,7 +34,7 @@ const log = graphql(`
   query ConditionLogTable($first: Int, $after: String, $count: Boolean!, $filter: ConditionLogFilter, $names: Boolean!) {
     conditionLog(first: $first, after: $after, filter: $filter) {
       nodes {
-        entryId alertId kind state ruleType target text source since resolvedAt isSilenced dateCreated
+        entryId alertId kind state ruleType target text source since resolvedAt isSilenced createdAt
         subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
       }
       totalCount @include(if: $count)
@@ -77,7 +77,7 @@ function List() {
     { key: 'rule', name: 'Rule', width: 210, cell: ({ ruleType }) => rules[ruleType] },
     { key: 'kind', name: 'Notices', width: 160, cell: ({ kind }) => kinds[kind] },
     { key: 'bound', name: 'Limit', width: 220, cell: limitOf },
-    { key: 'created', name: 'Made', width: 130, cell: ({ dateCreated }) => <Ago at={dateCreated} /> },
+    { key: 'created', name: 'Made', width: 130, cell: ({ createdAt }) => <Ago at={createdAt} /> },
     { key: 'silence', name: 'Silence', width: 90, cell: (row) => <SilenceButton className="bare link" of={[{ kind: 'alert', alertId: row.alertId, name: nameOfCondition(row) }]} /> },
     { key: 'delete', name: 'Delete', width: 90, cell: (row) => mayDelete && <button type="button" className="bare link" aria-label={`Delete the condition ${nameOfCondition(row)}`} onClick={() => setDropping(row)}>Delete</button> },
   ];
@@ -112,7 +112,7 @@ function Log({ params }: { params: URLSearchParams }) {
     { key: 'subject', name: 'Of', width: 210, cell: (row) => (row.source ? <span>{row.source}</span> : <Subject {...row} group={row.subscriber ? null : row.group} />) },
     { key: 'state', name: 'State', width: 120, cell: (row) => <State of={row} /> },
     { key: 'text', name: 'What', width: 460, cell: ({ text, isSilenced }) => <span title={text}>{isSilenced && <><span className="badge">silenced</span> </>}{text}</span> },
-    { key: 'at', name: 'When', width: 130, cell: ({ dateCreated }) => <Ago at={dateCreated} /> },
+    { key: 'at', name: 'When', width: 130, cell: ({ createdAt }) => <Ago at={createdAt} /> },
   ];
   return (
     <>
@@ -136,7 +136,7 @@ function State({ of: { kind, state, resolvedAt } }: { of: Entry }) {
 
 const file = [
   { name: 'entryId', text: (row: Entry) => row.entryId },
-  { name: 'dateCreated', text: (row: Entry) => row.dateCreated },
+  { name: 'createdAt', text: (row: Entry) => row.createdAt },
   { name: 'alertId', text: (row: Entry) => row.alertId },
   { name: 'kind', text: (row: Entry) => row.kind },
   { name: 'state', text: (row: Entry) => row.state },

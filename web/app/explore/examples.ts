@@ -264,7 +264,7 @@ export const groups: { name: string; examples: Example[] }[] = [
         query: `query AlertLog {
   alertLog(first: 50) {
     nodes {
-      dateCreated
+      createdAt
       limitBoundary
       ruleType
       threshold
@@ -305,7 +305,7 @@ export const groups: { name: string; examples: Example[] }[] = [
         needs: ['VIEW_MONITORING_ALERTS', 'VIEW_SUBSCRIBER'],
         query: `subscription AlertTriggered {
   alertTriggered {
-    dateCreated
+    createdAt
     limitBoundary
     usage
     threshold

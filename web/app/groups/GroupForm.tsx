@@ -7,8 +7,7 @@ import { go, to } from '../shell/route';
 import { useMay } from '../shell/viewer';
 
 const create = graphql('mutation CreateGroup($input: CreateGroupInput!) { createGroup(input: $input) { group { groupId } } }');
-const rename = graphql('mutation RenameGroup($input: EditGroupInput!) { editGroup(input: $input) { group { groupId name } } }');
-const edit = graphql('mutation EditGroupOnPage($input: EditGroupInventoryInput!) { editGroupInventory(input: $input) { group { groupId name } } }');
+const edit = graphql('mutation EditGroupOnPage($input: EditGroupInput!) { editGroup(input: $input) { group { groupId name } } }');
 const remove = graphql('mutation DeleteGroup($input: DeleteGroupInput!) { deleteGroup(input: $input) { group { groupId } } }');
 
 interface Props {
@@ -20,15 +19,14 @@ interface Props {
 /** Adds a group, changes one, or removes one that never had a subscriber. */
 export function GroupForm({ of, close }: Props) {
   const mayManage = useMay('MANAGE_INVENTORY');
+  const mayRename = useMay('UPDATE_THE_DETAILS_OF_A_SUBSCRIBER');
   const [name, setName] = useState(of?.name ?? '');
   const [hides, setHides] = useState(of?.isTariffHidden ?? false);
   const save = useDo(async () => {
-    const input = { name: name.trim(), isTariffHidden: hides };
     if (of === null) {
-      const { createGroup } = await mutate(create, { input });
+      const { createGroup } = await mutate(create, { input: { name: name.trim(), isTariffHidden: hides } });
       if (createGroup) go(to('group', {}, String(createGroup.group.groupId)));
-    } else if (mayManage) await mutate(edit, { input: { groupId: of.groupId, ...input } });
-    else await mutate(rename, { input: { groupId: of.groupId, name: input.name } });
+    } else await mutate(edit, { input: { groupId: of.groupId, ...(mayRename && { name: name.trim() }), ...(mayManage && { isTariffHidden: hides }) } });
     close();
   });
   const drop = useDo(async () => {
@@ -43,7 +41,7 @@ export function GroupForm({ of, close }: Props) {
   return (
     <Dialog title={of === null ? 'New group' : mayManage ? 'Edit the group' : 'Rename the group'} cancel={close}>
       <form className="stacked" onSubmit={submit}>
-        <input aria-label="Name" placeholder="Name" required maxLength={256} autoFocus value={name} onChange={(event) => setName(event.target.value)} />
+        <input aria-label="Name" placeholder="Name" required maxLength={256} autoFocus readOnly={of !== null && !mayRename} value={name} onChange={(event) => setName(event.target.value)} />
         {mayManage && <label className="inline"><input type="checkbox" checked={hides} onChange={(event) => setHides(event.target.checked)} /> Hide tariffs from its users</label>}
         {problem && <Failure problem={problem} />}
         <p className="actions">

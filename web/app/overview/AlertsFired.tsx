@@ -11,7 +11,7 @@ interface Entry {
   id: string;
   ruleType: string;
   limitBoundary: 'LOWER' | 'UPPER';
-  dateCreated: string;
+  createdAt: string;
   threshold: string;
   usage: string;
   target: string;
@@ -19,7 +19,7 @@ interface Entry {
   group: { groupId: number; name: string } | null;
 }
 
-const entry = 'id ruleType limitBoundary dateCreated threshold usage target subscriber { physicalId nickname } group { groupId name }';
+const entry = 'id ruleType limitBoundary createdAt threshold usage target subscriber { physicalId nickname } group { groupId name }';
 const query = `query AlertsFired { alertLog(first: 8) { nodes { ${entry} } } }`;
 const subscription = `subscription AlertTriggered { alertTriggered { ${entry} } }`;
 
@@ -75,7 +75,7 @@ function Entries({ entries }: { entries: Entry[] }) {
             <Subject entry={one} />
             <span className="hint">{bytes(one.usage)} used, above {bytes(one.threshold)}{whose(one.ruleType)}</span>
           </span>
-          <time className="hint" dateTime={one.dateCreated} title={momentInZone(one.dateCreated, timeZone)}>{ago(one.dateCreated)}</time>
+          <time className="hint" dateTime={one.createdAt} title={momentInZone(one.createdAt, timeZone)}>{ago(one.createdAt)}</time>
         </li>
       ))}
     </ul>

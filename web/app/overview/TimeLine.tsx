@@ -15,7 +15,7 @@ import { type Happening, merged, readOn, type Read } from './timeline';
 const alerts = graphql(`
   query TimeLineAlerts($physicalId: String!, $first: Int, $after: String, $count: Boolean!) {
     alertLog(first: $first, after: $after, filter: { physicalId: { eq: $physicalId } }) {
-      nodes { entryId alertId limitBoundary dateCreated threshold usage isSilenced }
+      nodes { entryId alertId limitBoundary createdAt threshold usage isSilenced }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }
@@ -24,7 +24,7 @@ const alerts = graphql(`
 const conditions = graphql(`
   query TimeLineConditions($physicalId: String!, $first: Int, $after: String, $count: Boolean!) {
     conditionLog(first: $first, after: $after, filter: { physicalId: { eq: $physicalId } }) {
-      nodes { entryId kind state text dateCreated isSilenced }
+      nodes { entryId kind state text createdAt isSilenced }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }
@@ -164,16 +164,16 @@ type Of<Q, K extends string> = NonNullable<ResultOf<Q>['subscriber' & keyof Resu
 
 const silenced = (is: boolean) => (is ? ', silenced' : '');
 
-function alertOf({ entryId, alertId, limitBoundary, dateCreated, threshold, usage, isSilenced }: Nodes<typeof alerts, 'alertLog'>): Entry {
+function alertOf({ entryId, alertId, limitBoundary, createdAt, threshold, usage, isSilenced }: Nodes<typeof alerts, 'alertLog'>): Entry {
   return {
-    key: `alert/${entryId}`, kind: 'alert', at: dateCreated, title: <a href={to('alert', {}, String(alertId))}>{limitBoundary === 'UPPER' ? 'Upper' : 'Lower'} threshold exceeded</a>,
+    key: `alert/${entryId}`, kind: 'alert', at: createdAt, title: <a href={to('alert', {}, String(alertId))}>{limitBoundary === 'UPPER' ? 'Upper' : 'Lower'} threshold exceeded</a>,
     text: `${bytes(usage)} used, above ${bytes(threshold)}${silenced(isSilenced)}`,
   };
 }
 
-function conditionOf({ entryId, kind, state, text, dateCreated, isSilenced }: Nodes<typeof conditions, 'conditionLog'>): Entry {
+function conditionOf({ entryId, kind, state, text, createdAt, isSilenced }: Nodes<typeof conditions, 'conditionLog'>): Entry {
   return {
-    key: `condition/${entryId}`, kind: 'alert', at: dateCreated, title: <a href={to('conditions')}>{conditionKinds[kind]}{state === 'RESOLVED' && ', over'}</a>, text: `${text}${silenced(isSilenced)}`,
+    key: `condition/${entryId}`, kind: 'alert', at: createdAt, title: <a href={to('conditions')}>{conditionKinds[kind]}{state === 'RESOLVED' && ', over'}</a>, text: `${text}${silenced(isSilenced)}`,
   };
 }
 

@@ -17,14 +17,14 @@ const query = graphql(`
   query FiringNow($since: DateTime!, $names: Boolean!, $alerts: Boolean!, $silences: Boolean!) {
     conditionLog(first: 5, filter: { isOpen: { eq: true } }) {
       nodes {
-        entryId alertId text source isSilenced dateCreated subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
+        entryId alertId text source isSilenced createdAt subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
         alert @include(if: $alerts) { ruleType target kind silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { name } }
       }
       totalCount
     }
-    alertLog(first: 5, filter: { dateCreated: { ge: $since } }) {
+    alertLog(first: 5, filter: { createdAt: { ge: $since } }) {
       nodes {
-        entryId alertId limitBoundary usage target isSilenced dateCreated subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
+        entryId alertId limitBoundary usage target isSilenced createdAt subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
         alert @include(if: $alerts) { ruleType target lowerThreshold upperThreshold subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { name } }
       }
       totalCount
@@ -94,7 +94,7 @@ function Shown({ of: { conditionLog, alertLog, silences }, silence }: ShownProps
       <ul className="plain-list">
         {conditionLog?.nodes.map((one) => (
           <li key={one.entryId}>
-            <span>{one.source ? <strong>{one.source}</strong> : <Who of={one} />} <span className="hint">{one.text}, <Ago at={one.dateCreated} /></span></span>
+            <span>{one.source ? <strong>{one.source}</strong> : <Who of={one} />} <span className="hint">{one.text}, <Ago at={one.createdAt} /></span></span>
             <Silence of={one} named={one.alert ? nameOfCondition(one.alert) : undefined} silence={silence} />
           </li>
         ))}
@@ -105,7 +105,7 @@ function Shown({ of: { conditionLog, alertLog, silences }, silence }: ShownProps
       <ul className="plain-list">
         {alertLog?.nodes.map((one) => (
           <li key={one.entryId}>
-            <span><Who of={one} /> <span className="hint">{bytes(one.usage)} used, {one.limitBoundary.toLowerCase()} threshold, <Ago at={one.dateCreated} /></span></span>
+            <span><Who of={one} /> <span className="hint">{bytes(one.usage)} used, {one.limitBoundary.toLowerCase()} threshold, <Ago at={one.createdAt} /></span></span>
             <Silence of={one} named={one.alert ? nameOfAlert(one.alert) : undefined} silence={silence} />
           </li>
         ))}

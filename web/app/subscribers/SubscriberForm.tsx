@@ -8,7 +8,7 @@ import { go, toSubscriber } from '../shell/route';
 import { useViewer, useZone } from '../shell/viewer';
 
 const create = graphql('mutation CreateSubscriber($input: CreateSubscriberInput!) { createSubscriber(input: $input) { subscriber { physicalId } } }');
-const edit = graphql('mutation EditRecord($input: EditSubscriberInventoryInput!) { editSubscriberInventory(input: $input) { subscriber { physicalId } } }');
+const edit = graphql('mutation EditRecord($input: EditSubscriberInput!) { editSubscriber(input: $input) { subscriber { physicalId } } }');
 const known = graphql('query ForRecords { operators(first: 100) { nodes { code name } } tariffs(first: 100) { nodes { name } } groups(first: 100) { nodes { groupId name } } }');
 
 type New = VariablesOf<typeof create>['input'];
