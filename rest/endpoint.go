@@ -188,7 +188,8 @@ func (e *endpoint) require(field *ast.FieldDefinition) {
 	}
 }
 
-// studyValue notes which parameter stands for the argument or input field.
+// studyValue notes which parameter stands for the argument or input field, and what
+// permissions input fields need.
 func (e *endpoint) studyValue(name, description string, value *ast.Value) {
 	if value.Kind == ast.Variable {
 		e.names[name] = value.Raw
@@ -205,6 +206,7 @@ func (e *endpoint) studyValue(name, description string, value *ast.Value) {
 			continue
 		}
 		field := value.Definition.Fields.ForName(child.Name)
+		e.require(field)
 		e.studyValue(child.Name, field.Description, child.Value)
 	}
 }
