@@ -36,9 +36,10 @@ run: postgres build ## Build and serve the demo company on http://127.0.0.1:8080
 	./simgraph serve --demo
 
 # The tests of test/faults take minutes. They and those of server.go run the server
-# as a program that the race detector does not see.
+# as a program that the race detector does not see; those of test/security send one request
+# at a time, ten thousand of them.
 QUICK = $$(go list ./... | grep -v '/test/faults$$')
-RACED = $$(go list ./... | grep -vE '^simgraph$$|/test/faults$$')
+RACED = $$(go list ./... | grep -vE '^simgraph$$|/test/(faults|security)$$')
 
 # SHARED runs a command whose test binaries share one PostgreSQL server.
 SHARED = go run ./db/dbtest/share
@@ -58,7 +59,7 @@ faults: postgres ## Break the database, network, clock and disk of the built ser
 fuzz: ## Run every fuzz target for a minute (FUZZTIME), for a nightly job; keep what fails in testdata/fuzz.
 	./scripts/fuzz.sh
 
-race: postgres ## Run the tests of make test, but those of the built server, with fewer random cases, under the race detector.
+race: postgres ## Run the tests of make test, but those of the built server and of isolation, with fewer random cases, under the race detector.
 	$(SHARED) go test -race -short -count=1 -timeout 30m $(RACED)
 
 lint: $(GOLANGCI_LINT) ## Run the linters.
