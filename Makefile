@@ -45,7 +45,7 @@ RACED = $$(go list ./... | grep -vE '^simgraph$$|/test/(faults|security)$$')
 SHARED = go run ./db/dbtest/share
 
 test: postgres ## Run the tests, but for faults; Go alone is needed.
-	$(SHARED) go test -timeout 30m $(QUICK)
+	$(SHARED) go test -timeout 15m $(QUICK)
 
 nightly: postgres ## Run the tests with all random cases, and more for two minutes each (BUDGET=10m).
 	SIMGRAPH_TEST_BUDGET="$${BUDGET:-2m}" $(SHARED) go test -count=1 -timeout 6h $(QUICK)

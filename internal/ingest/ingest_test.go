@@ -391,3 +391,65 @@ func TestAStreamBeyondItsSizeEndsWithAnErrorAfterWhatWasBooked(t *testing.T) {
 		t.Errorf("%d are booked, got %s", d.booked(), text)
 	}
 }
+
+// A client that goes on sending gets the whole answer of a stream that is ended early: its
+// connection is not reset while the answer is on its way.
+func TestAClientThatGoesOnSendingIsToldWhyItsStreamEnded(t *testing.T) {
+	t.Parallel()
+	const times = 3
+	for name, c := range map[string]struct {
+		source string
+		end    func(d *fixture)
+		want   string
+	}{
+		"revoked":           {"", func(d *fixture) { d.revoked.Store(true) }, "INVALID_TOKEN"},
+		"stopping":          {"", func(d *fixture) { d.handler.Close(t.Context()) }, "UNAVAILABLE"},
+		"too large":         {"", func(d *fixture) { d.handler.Bytes = 1 << 20 }, "the stream has more than"},
+		"source, revoked":   {"carrier", func(d *fixture) { d.revoked.Store(true) }, "INVALID_TOKEN"},
+		"source, stopping":  {"carrier", func(d *fixture) { d.handler.Close(t.Context()) }, "UNAVAILABLE"},
+		"source, too large": {"carrier", func(d *fixture) { d.handler.Bytes = 1 << 20 }, "1048576"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newFixture(t)
+			d.source("carrier")
+			c.end(d)
+			for range times {
+				body, client := io.Pipe()
+				go d.flood(client, c.source)
+				r := d.request(http.MethodPost, "good", body)
+				if c.source != "" {
+					r.URL.RawQuery = "source=" + c.source
+					r.Header.Set("Content-Type", "text/csv")
+				}
+				text := ""
+				response, err := d.Client().Do(r)
+				if err == nil {
+					var all []byte
+					all, err = io.ReadAll(response.Body)
+					text = string(all)
+					_ = response.Body.Close()
+				}
+				_ = body.Close()
+				if last := text[strings.LastIndex(strings.TrimSuffix(text, "\n"), "\n")+1:]; !strings.Contains(last, c.want) {
+					t.Fatalf("the answer ends with %q, %v", last, err)
+				}
+			}
+		})
+	}
+}
+
+// flood writes records until nobody takes them.
+func (d *fixture) flood(to io.Writer, source string) {
+	piece := line(1, "")
+	if source != "" {
+		_, _ = io.WriteString(to, header)
+		piece = rows(0, 1)
+	}
+	piece = strings.Repeat(piece, 200)
+	for {
+		if _, err := io.WriteString(to, piece); err != nil {
+			return
+		}
+	}
+}

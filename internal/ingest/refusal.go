@@ -1,8 +1,10 @@
 package ingest
 
 import (
+	"io"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"simgraph/domain"
 	"simgraph/internal/problem"
@@ -27,6 +29,35 @@ func (h *Handler) present(requestID string, err error) *problem.Problem {
 func (h *Handler) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	id := requestID(w)
 	h.Challenge.Of(h.present(id, err), domain.RecordUsage).Write(w, r, id)
+}
+
+// drainTime is how long the rest of a body is taken and dropped once its stream was ended: a
+// connection that is closed while bytes are unread is reset, and the client loses answers that
+// are on their way.
+const drainTime = 500 * time.Millisecond
+
+// explain answers why a stream cannot go on, and has its connection closed.
+func (h *Handler) explain(w http.ResponseWriter, r *http.Request, answered bool, err error) {
+	// This ends the contexts of all later requests on the connection.
+	w.Header().Set("Connection", "close")
+	if answered {
+		id := requestID(w)
+		_, _ = w.Write(append(h.present(id, err).Body(id), '\n'))
+	} else {
+		h.Refuse(w, r, err)
+	}
+	_ = http.NewResponseController(w).Flush()
+}
+
+// cut ends a stream that was explained, once the client had time to take that. An answer that
+// had begun is cut, so that nobody takes it for whole.
+func (h *Handler) cut(control *http.ResponseController, r *http.Request, answered bool) {
+	if control.SetReadDeadline(time.Now().Add(drainTime)) == nil {
+		_, _ = io.Copy(io.Discard, r.Body)
+	}
+	if answered {
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // requestID is in the header of the answer before the request gets here.

@@ -56,7 +56,7 @@ func (h *Handler) take(ctx context.Context, caller *domain.Caller, w http.Respon
 		select {
 		case <-h.closing:
 			stop(errStopping)
-			_ = s.control.SetReadDeadline(time.Now())
+			_ = s.control.SetReadDeadline(time.Now().Add(drainTime))
 		case <-ended:
 		}
 	}()
@@ -66,10 +66,13 @@ func (h *Handler) take(ctx context.Context, caller *domain.Caller, w http.Respon
 		s.write(intake.CountsLine(counts))
 		return
 	}
-	if ctx.Err() == nil && working.Err() != nil {
-		err = context.Cause(working)
+	switch cause := context.Cause(working); {
+	case errors.Is(cause, errStopping): // the deadline ends the context of the request as well
+		err = cause
+	case ctx.Err() != nil:
+		panic(http.ErrAbortHandler) // the client has gone
 	}
-	s.fail(ctx, err)
+	s.fail(err)
 }
 
 func (s *sourced) counts(scope domain.Scope, name string) (source.Counts, error) {
@@ -128,28 +131,19 @@ type extending struct {
 }
 
 func (e *extending) Read(p []byte) (int, error) {
-	if e.ctx.Err() == nil {
-		e.extend()
+	e.extend()
+	// Asked after the deadline was moved: a server that stops moves it back.
+	if err := context.Cause(e.ctx); err != nil {
+		return 0, err
 	}
 	return e.in.Read(p)
 }
 
 // fail ends a stream of which the last batch may not be stored.
-func (s *sourced) fail(ctx context.Context, err error) {
-	if ctx.Err() != nil {
-		panic(http.ErrAbortHandler) // the client has gone
-	}
-	s.w.Header().Set("Connection", "close")
-	_ = s.control.SetReadDeadline(time.Now())
+func (s *sourced) fail(err error) {
 	if errors.Is(err, profile.ErrTooLarge) {
 		err = problem.New(problem.TooLarge, "", err.Error())
 	}
-	if !s.answered {
-		s.Refuse(s.w, s.r, err)
-		return
-	}
-	id := requestID(s.w)
-	_, _ = s.w.Write(append(s.present(id, err).Body(id), '\n'))
-	_ = s.control.Flush()
-	panic(http.ErrAbortHandler)
+	s.explain(s.w, s.r, s.answered, err)
+	s.cut(s.control, s.r, s.answered)
 }

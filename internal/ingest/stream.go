@@ -66,38 +66,33 @@ func (s *stream) run() {
 	// HTTP/2 is duplex always; a server that is not answers all at the end.
 	_ = s.control.EnableFullDuplex()
 	s.extend()
-	stop := make(chan struct{})
-	failed := make(chan error, 1)
+	stop, read := make(chan struct{}), make(chan struct{})
 	bookings, booked := make(chan *booking), make(chan struct{})
-	go func() { failed <- s.read(stop) }()
+	var readErr error
+	go func() { readErr = s.read(stop); close(read) }()
 	go func() { s.bookAll(bookings, stop); close(booked) }()
 	err := s.answerAll(bookings)
 	gone := s.ctx.Err() != nil
 	close(stop)
 	<-booked
-	if err != nil {
-		// This ends a read that waits, and with it the contexts of this and all
-		// later requests on the connection.
-		s.w.Header().Set("Connection", "close")
-		_ = s.control.SetReadDeadline(time.Now())
-	}
-	if readErr := <-failed; err == nil {
+	if err == nil {
+		<-read
 		err = readErr
 	}
-	s.held.Add(-s.lines.held.own.Load()) // of lines that are not answered
-	switch {
-	case err == nil:
+	if err == nil {
 		s.begin()
-	case gone:
-		panic(http.ErrAbortHandler) // the client has gone
-	case !s.answered:
-		s.Refuse(s.w, s.r, err)
-	default:
-		id := requestID(s.w)
-		_, _ = s.w.Write(append(s.present(id, err).Body(id), '\n'))
-		_ = s.control.Flush()
+		return
+	}
+	if !gone {
+		s.explain(s.w, s.r, s.answered, err)
+	}
+	_ = s.control.SetReadDeadline(time.Now().Add(drainTime)) // ends a read that waits
+	<-read
+	s.held.Add(-s.lines.held.own.Load()) // of lines that are not answered
+	if gone {
 		panic(http.ErrAbortHandler)
 	}
+	s.cut(s.control, s.r, s.answered)
 }
 
 // extend gives the client time to go on.
