@@ -207,9 +207,9 @@ SELECT m.subject, d.ip_address, d.ip_last_seen AS last_seen, d.ip_originated AS 
 	otherAddresses = `
 SELECT m.subject, d.ip_address, d.last_seen, d.mobile_originated, d.mobile_terminated`
 	recordedSources = `
-SELECT m.subject, r.source AS value, r.source AS label, NULL::timestamptz AS last_seen, r.mobile_originated, r.mobile_terminated`
+SELECT r.subject, r.source AS value, r.source AS label, NULL::timestamptz AS last_seen, r.mobile_originated, r.mobile_terminated`
 	recordedAddresses = `
-SELECT m.subject, r.ip_address, date_trunc('second', r.ended_at) AS last_seen, r.mobile_originated, r.mobile_terminated`
+SELECT r.subject, r.ip_address, date_trunc('second', r.ended_at) AS last_seen, r.mobile_originated, r.mobile_terminated`
 )
 
 // recordsOfSpan is over the ledger's records r in the span, which are read once, whatever
@@ -230,17 +230,35 @@ JOIN usage_records r ON r.company_id = {company} AND r.started_at >= greatest(w.
 	return q.ofSubjects(sql)
 }
 
-// ofSubjects is over records r, which sql joins, with the subjects m that they count for.
+// ofSubjects is over records r, which sql joins, each with the subject that it counts for.
 func (q *usageQuery) ofSubjects(sql string) string {
-	if q.isWhole() {
-		return "\nFROM (SELECT 1::bigint AS subject) AS m" + sql
+	switch {
+	case q.isWhole():
+		return q.fill(recordsOfAll, "records", sql)
+	case q.kind() == domain.GroupSubject:
+		return q.fill(recordsInGroups, "members", q.members(), "records", sql)
 	}
-	from := "\nFROM (" + q.members() + ") m" + sql + " AND r.subscriber_key = m.subscriber_key"
-	if q.kind() == domain.GroupSubject {
-		from += `
-JOIN (WITH ` + groupSpans + `
-  SELECT * FROM span
-) AS s ON s.subscriber_key = r.subscriber_key AND s.group_id = m.group_id AND r.started_at >= s.since AND r.started_at < s.until`
-	}
-	return from
+	return q.fill(recordsOfMembers, "members", q.members(), "records", sql)
 }
+
+const (
+	recordsOfAll = `
+FROM (
+  SELECT m.subject, r.* FROM (SELECT 1::bigint AS subject) AS m {records}
+) AS r`
+	recordsOfMembers = `
+FROM (
+  SELECT m.subject, r.* FROM ({members}) AS m {records} AND r.subscriber_key = m.subscriber_key
+) AS r`
+	// The ledger is read once: joined with the spans at once, it would be read for each of them.
+	recordsInGroups = `
+FROM (
+  WITH ever AS MATERIALIZED (
+    SELECT m.subject, m.group_id, r.subscriber_key, r.started_at, r.ended_at, r.ip_address, r.source, r.mobile_originated, r.mobile_terminated
+    FROM ({members}) AS m {records} AND r.subscriber_key = m.subscriber_key
+  ), ` + SpansOfKnown + ` AND k.subscriber_key IN (SELECT subscriber_key FROM ever)` + SpansOf + ` AND m.subscriber_key IN (SELECT subscriber_key FROM ever)` + SpansInOrder + `
+  SELECT e.*
+  FROM ever e
+  JOIN span s ON s.subscriber_key = e.subscriber_key AND s.group_id = e.group_id AND e.started_at >= s.since AND e.started_at < s.until
+) AS r`
+)

@@ -8669,7 +8669,7 @@ input AccessKeyKey @oneOf {
     startDate: String!
     "Up to this date, which counts in, or date-time. At most 100,000 hours."
     endDate: String!
-  ): AlertPreview @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull @price(units: 10, times: ["startDate", "endDate"])
+  ): AlertPreview @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull @price(units: 50, times: ["startDate", "endDate"])
   "Why an alert has or has not fired in the current billing period, for a subscriber or for a group."
   explainAlert(
     "The identifier of the alert."
@@ -9190,7 +9190,7 @@ enum AlertLogOrderField {
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): DataUsageBySubscriber @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and topSubscribers of its usage.")
+  ): DataUsageBySubscriber @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 30, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and topSubscribers of its usage.")
   "The number of sessions of the company that began in each hour."
   sessionCount(
     "The first instant, as in dataUsage."
@@ -9220,7 +9220,7 @@ enum AlertLogOrderField {
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): DataUsageByIpAddress @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and the breakdown of its usage.")
+  ): DataUsageByIpAddress @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 15, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and the breakdown of its usage.")
   "Usage of a subscriber by IP address."
   subscriberDataUsageByIpAddress(
     "ICCID, device EUI or IMEI."
@@ -9646,7 +9646,7 @@ type Company implements Node {
   "The billing period that runs now."
   currentPeriod: Period!
   "The fleet in numbers, over the subscribers that the caller sees."
-  fleet: Fleet @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  fleet: Fleet @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull @price(units: 30)
 }
 
 "A half-open span of time."
@@ -12301,9 +12301,10 @@ directive @assumedLength(items: Int!) on ENUM_VALUE
 
 """
 What a field costs in the price of an operation where its work is not the list that it answers: the units, multiplied by the value of
-the argument in times, or where two dates stand there by the days from the first to the second.
+the argument in times, or where two dates stand there by the days from the first to the second. The units of a value of an argument
+are added once.
 """
-directive @price(units: Int!, times: [String!]! = []) on FIELD_DEFINITION
+directive @price(units: Int!, times: [String!]! = []) on FIELD_DEFINITION | ENUM_VALUE
 
 "A point in time in RFC 3339 with its offset, such as 2026-11-01T10:05:00Z; of the years 1 to 9999 in UTC."
 scalar DateTime @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc3339")
@@ -13971,7 +13972,7 @@ type TagConnection {
   "Where the page stands."
   pageInfo: PageInfo!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull @price(units: 10)
+  totalCount: Int @semanticNonNull @price(units: 100)
 }
 
 "A tag in a page."
@@ -13987,7 +13988,7 @@ type TagList {
   "The tags."
   items: [Tag!]!
   "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull @price(units: 10)
+  totalCount: Int @semanticNonNull @price(units: 100)
 }
 
 "Which tag to put on which subscribers."
@@ -14037,7 +14038,7 @@ input TagKey @oneOf {
     start: DateTime
     "The first instant after the span; the end of the current billing period when missing."
     end: DateTime
-  ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 300)
   "What reports usage, and how far that is known."
   usageSources: [UsageSource!] @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
 }
@@ -14049,7 +14050,7 @@ extend type Group {
     start: DateTime
     "The first instant after the span; the end of the current billing period when missing."
     end: DateTime
-  ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 30)
 }
 
 extend type Tag {
@@ -14059,7 +14060,7 @@ extend type Tag {
     start: DateTime
     "The first instant after the span; the end of the current billing period when missing."
     end: DateTime
-  ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 200)
 }
 
 extend type Subscriber {
@@ -14125,9 +14126,9 @@ type Usage {
   "By network protocol and hour, as the REST paths write it; at most 100,000 hours, those of all protocols together."
   dataUsageByNetworkProtocol: DataUsageByNetworkProtocol @semanticNonNull
   "By IP address, as the REST paths write it."
-  dataUsageByIpAddress: DataUsageByIpAddress @semanticNonNull
+  dataUsageByIpAddress: DataUsageByIpAddress @semanticNonNull @price(units: 50)
   "By subscriber, as the REST paths write it: those that the caller sees now, all of them in one answer."
-  dataUsageBySubscriber: DataUsageBySubscriber @semanticNonNull
+  dataUsageBySubscriber: DataUsageBySubscriber @semanticNonNull @price(units: 100)
 }
 
 "Sums of usage."
@@ -14209,17 +14210,17 @@ enum UsageDimension {
   "The network protocol."
   PROTOCOL
   "The IP address; usage without one is left out."
-  IP_ADDRESS
+  IP_ADDRESS @price(units: 200)
   "The operator of the subscriber now."
   OPERATOR
   "The tariff of the subscriber now."
   TARIFF
   "The group of the subscriber at the time of usage."
-  GROUP
+  GROUP @price(units: 500)
   "The tags of the subscriber now; usage counts once for each."
-  TAG
+  TAG @price(units: 200)
   "The source that reported it, of at most 31 days of the usage ledger; usage from before the ledger begins is left out."
-  SOURCE
+  SOURCE @price(units: 2000)
 }
 
 "Usage to record."

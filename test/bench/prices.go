@@ -23,8 +23,9 @@ import (
 const (
 	// freeOperation costs nothing: what it takes is what every request takes.
 	freeOperation = `{__typename}`
-	// tenfold is how far the CPU of a unit may be above the median of all.
-	tenfold = 10
+	// nominal is the CPU that a unit of price stands for at this size of a fleet, in microseconds,
+	// and tenfold is how far that of a field may be above it.
+	nominal, tenfold = 50.0, 10
 	// leastCPU is what an operation may take whatever its price, in microseconds.
 	leastCPU = 2000
 )
@@ -76,7 +77,7 @@ func runPrices(ctx context.Context, args []string) error {
 // watches are made before anything is measured: alerts to be explained.
 var watches = []string{
 	`mutation {createAlert(input: {ruleType: COMPANY, lowerThreshold: "1000000", upperThreshold: "2000000"}) {alert {alertId}}}`,
-	`mutation {createConditionAlert(input: {ruleType: COMPANY, condition: {silentHours: 24}}) {conditionAlert {alertId}}}`,
+	`mutation {createConditionAlert(input: {ruleType: COMPANY, condition: {silentHours: 24}}) {alert {alertId}}}`,
 }
 
 func (a *answers) prices(ctx context.Context, p *program) error {
@@ -155,11 +156,11 @@ func (a *answers) printPrices(all []priced, base priced) error {
 	slices.Sort(units)
 	middle := units[len(units)/2]
 	slices.SortFunc(all, func(x, y priced) int { return cmp.Compare(y.unit(), x.unit()) })
-	fmt.Fprintf(a.out, "\n## Prices\n\nA request that does nothing takes %.0f µs; the median of a unit is %.1f µs.\n", base.server+base.postgreSQL, middle)
-	fmt.Fprintf(a.out, "\n| field | price | CPU of the server, ms | CPU of PostgreSQL, ms | a unit, µs | beside the median |\n|---|--:|--:|--:|--:|--:|\n")
+	fmt.Fprintf(a.out, "\n## Prices\n\nA request that does nothing takes %.0f µs. A unit of price stands for %.0f µs; the median is %.1f µs.\n", base.server+base.postgreSQL, nominal, middle)
+	fmt.Fprintf(a.out, "\n| field | price | CPU of the server, ms | CPU of PostgreSQL, ms | a unit, µs | beside what it stands for |\n|---|--:|--:|--:|--:|--:|\n")
 	var cheap []string
 	for _, one := range all {
-		times := one.unit() / middle
+		times := one.unit() / nominal
 		fmt.Fprintf(a.out, "| `%s` | %d | %.2f | %.2f | %.1f | %.1f × |\n", one.name, one.cost, one.server/1000, one.postgreSQL/1000, one.unit(), times)
 		if times > tenfold && one.server+one.postgreSQL > leastCPU {
 			cheap = append(cheap, one.name)
@@ -176,15 +177,15 @@ func (a *answers) samples() map[string]string {
 	day := func(t time.Time) string { return `"` + t.Format(time.DateOnly) + `"` }
 	id, watched := `"8944000000000000007"`, `ruleType: COMPANY, `
 	return map[string]string{
-		"first": "100", "limit": "100", "days": "28", "alertId": "1", "explainConditionAlert.alertId": "2", "physicalId": id,
+		"first": "20", "limit": "20", "days": "28", "alertId": "1", "explainConditionAlert.alertId": "2", "physicalId": id,
 		"startDate": day(a.month.Start), "endDate": day(a.month.End), "start": `"` + a.month.Start.Format(time.RFC3339) + `"`, "end": `"` + a.month.End.Format(time.RFC3339) + `"`,
-		"name": `"csv"`, "profileName": `"csv"`, "tagName": `"tag 1"`, "node.id": `"none"`, "nodes.ids": `["none"]`,
+		"name": `"csv"`, "profileName": `"csv"`, "tagName": `"tag 1"`, "breakdown.by": "SOURCE", "node.id": `"none"`, "nodes.ids": `["none"]`,
 		"sample":                      `"id,iccid,endedAt,bytes\n1,` + strings.Trim(id, `"`) + `,2026-01-01T00:00:00Z,5\n"`,
 		"previewAlert.input":          `{` + watched + `lowerThreshold: "1000000", upperThreshold: "2000000"}`,
 		"previewConditionAlert.input": `{` + watched + `condition: {silentHours: 24}}`,
 		"SourceProfileChoice":         `{name: "csv"}`, "SubscriberKey": `{physicalId: ` + id + `}`, "GroupKey": `{groupId: 7}`, "TagKey": `{name: "tag 1"}`,
 		"OperatorKey": `{code: "23401"}`, "TariffKey": `{name: "Tariff 1"}`, "UserKey": `{email: "reader@bench.example"}`, "AuditEntryKey": `{sequence: 1}`,
-		"AccessKeyKey": `{accessKeyId: "none"}`, "CommandKey": `{commandId: 1}`, "OperationKey": `{operationId: "00000000-0000-0000-0000-000000000000"}`, "RecipientKey": `{recipientId: 1}`,
+		"AccessKeyKey": `{accessKeyId: "none"}`, "CommandKey": `{commandId: "00000000-0000-0000-0000-000000000000"}`, "OperationKey": `{operationId: "00000000-0000-0000-0000-000000000000"}`, "RecipientKey": `{recipientId: 1}`,
 		"SilenceKey": `{silenceId: 1}`, "SourceKey": `{name: "none"}`, "WebhookKey": `{webhookId: 1}`,
 	}
 }

@@ -16,11 +16,12 @@ import (
 // A schema that declares them overrides this by field, and the length also by the
 // value of an argument, with
 //
-//	directive @price(units: Int!, times: [String!] = []) on FIELD_DEFINITION
+//	directive @price(units: Int!, times: [String!] = []) on FIELD_DEFINITION | ENUM_VALUE
 //	directive @assumedLength(items: Int!) on FIELD_DEFINITION | ENUM_VALUE
 //
 // times names the argument that multiplies the units, or two that are dates: the days
-// from the one to the other. The names are not those of the GraphQL cost specification,
+// from the one to the other. Units of an enum value are added once to a field that it is an
+// argument of. The names are not those of the GraphQL cost specification,
 // whose directives mean something else.
 //
 // A Price is made once per operation and only read afterwards. Branches that
@@ -101,10 +102,13 @@ func (p pricing) field(f *ast.Field, page *length) Price {
 		each = p.selections(f.SelectionSet, own)
 	}
 	each.join(ownPrice(f))
-	if !isList || each.free() {
-		return each
+	if isList && !each.free() {
+		each = each.times(p.listLength(f, own, page))
 	}
-	return each.times(p.listLength(f, own, page))
+	if units := p.byValue(f, "price", "units"); units != nil {
+		each.join(Price{fixed: 1}.times(*units))
+	}
+	return each
 }
 
 func (p Price) free() bool { return p.fixed == 0 && len(p.items) == 0 }
@@ -118,7 +122,7 @@ func (p Price) times(size length) Price {
 }
 
 func (p pricing) listLength(f *ast.Field, own, page *length) length {
-	byValue := p.sizedByValue(f)
+	byValue := p.byValue(f, "assumedLength", "items")
 	switch assumed, declared := directiveInt(f.Definition.Directives, "assumedLength", "items"); {
 	case own != nil:
 		return *own
@@ -198,42 +202,42 @@ func (l length) days(variables map[string]any) int {
 	return max(1, int(until.Sub(from)/(24*time.Hour))+1)
 }
 
-// sizedByValue returns the length that the value of an enum argument stands for; nil
-// where the values of none do.
-func (p pricing) sizedByValue(f *ast.Field) *length {
+// byValue returns the amount that the value of an enum argument stands for by a directive;
+// nil where the values of none do.
+func (p pricing) byValue(f *ast.Field, directive, argument string) *length {
 	for _, def := range f.Definition.Arguments {
-		sizes := p.sizes(def.Type)
-		if sizes == nil {
+		amounts := amounts(p.types[def.Type.Name()], directive, argument)
+		if amounts == nil {
 			continue
 		}
-		l := &length{sizes: sizes}
+		l := &length{amounts: amounts}
 		if def.DefaultValue != nil {
-			l.otherwise = sizes[def.DefaultValue.Raw]
+			l.otherwise = amounts[def.DefaultValue.Raw]
 		}
 		switch given := f.Arguments.ForName(def.Name); {
 		case given == nil:
 		case given.Value.Kind == ast.Variable:
 			l.variables = append(l.variables, given.Value.Raw)
 		default:
-			l.known = sizes[given.Value.Raw]
+			l.known = amounts[given.Value.Raw]
 		}
 		return l
 	}
 	return nil
 }
 
-// sizes are those of the values of an enum; nil where the schema declares none.
-func (p pricing) sizes(of *ast.Type) map[string]int {
-	var sizes map[string]int
-	for _, value := range p.types[of.Name()].EnumValues {
-		if size, declared := directiveInt(value.Directives, "assumedLength", "items"); declared {
-			if sizes == nil {
-				sizes = map[string]int{}
+// amounts are those of the values of an enum; nil where the schema declares none.
+func amounts(of *ast.Definition, directive, argument string) map[string]int {
+	var amounts map[string]int
+	for _, value := range of.EnumValues {
+		if amount, declared := directiveInt(value.Directives, directive, argument); declared {
+			if amounts == nil {
+				amounts = map[string]int{}
 			}
-			sizes[value.Name] = size
+			amounts[value.Name] = amount
 		}
 	}
-	return sizes
+	return amounts
 }
 
 // directiveInt reads an Int argument of a directive in the schema.
@@ -256,9 +260,9 @@ type length struct {
 	variables []string
 	// isEmpty is set where the elements are given and there are none.
 	isEmpty bool
-	// sizes are lengths by the values that variables may have; nil where those
+	// amounts are lengths by the values that variables may have; nil where those
 	// are numbers or lists.
-	sizes map[string]int
+	amounts map[string]int
 	// otherwise holds where no argument gives a length.
 	otherwise int
 	// isSpan is set where it is the days between two dates.
@@ -331,7 +335,7 @@ func (l length) of(variables map[string]any) int {
 func (l length) count(v any) int {
 	switch v := v.(type) {
 	case string:
-		return l.sizes[v]
+		return l.amounts[v]
 	case int64:
 		return int(min(max(v, 0), most))
 	case json.Number:

@@ -11,8 +11,11 @@ import (
 )
 
 const priced = `
-directive @price(units: Int!, times: [String!]! = []) on FIELD_DEFINITION
+directive @price(units: Int!, times: [String!]! = []) on FIELD_DEFINITION | ENUM_VALUE
+enum Way { SHORT LONG @price(units: 50) }
 type Query {
+  parts(by: Way!, first: Int! = 3): [Item!]
+  way(by: Way! = LONG): Int
   dear: Int @price(units: 10)
   days(days: Int! = 7): Item @price(units: 4, times: ["days"])
   span(from: String!, until: String!): Item @price(units: 5, times: ["from", "until"])
@@ -37,6 +40,11 @@ func TestFieldsCostTheirUnitsTimesTheirArguments(t *testing.T) {
 		{`{span(from: "2026-02-27T00:00:00Z", until: "2026-03-01") {id}}`, nil, 15},
 		{`query($f: String!, $u: String!) {span(from: $f, until: $u) {id}}`, map[string]any{"f": "2026-02-27", "u": "2026-03-01T10:00:00+02:00"}, 15},
 		{`query($f: String!) {span(from: $f, until: "2026-01-01") {id}}`, map[string]any{"f": "2026-02-27"}, 5},
+		{`{parts(by: SHORT) {id}}`, nil, 3},
+		{`{parts(by: LONG) {id}}`, nil, 53},
+		{`query($w: Way!) {parts(by: $w) {id}}`, map[string]any{"w": "LONG"}, 53},
+		{`query($w: Way!) {parts(by: $w) {id}}`, map[string]any{"w": "SHORT"}, 3},
+		{`{items(first: 2) {id} way}`, nil, 52},
 		{`{span(from: "x", until: "2026-01-01") {id}}`, nil, 5},
 	} {
 		document := gqlparser.MustLoadQueryWithRules(schema, c.query, rules.NewDefaultRules())
