@@ -14038,7 +14038,7 @@ input TagKey @oneOf {
     start: DateTime
     "The first instant after the span; the end of the current billing period when missing."
     end: DateTime
-  ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 300)
+  ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "What reports usage, and how far that is known."
   usageSources: [UsageSource!] @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
 }
@@ -14050,7 +14050,7 @@ extend type Group {
     start: DateTime
     "The first instant after the span; the end of the current billing period when missing."
     end: DateTime
-  ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 30)
+  ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
 }
 
 extend type Tag {
