@@ -31,10 +31,13 @@ func (h *Handler) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	h.Challenge.Of(h.present(id, err), domain.RecordUsage).Write(w, r, id)
 }
 
-// drainTime is how long the rest of a body is taken and dropped once its stream was ended: a
-// connection that is closed while bytes are unread is reset, and the client loses answers that
-// are on their way.
-const drainTime = 500 * time.Millisecond
+// The rest of a body is taken and dropped for drainTime, up to drainBytes, once its stream was
+// ended: a connection that is closed while bytes are unread is reset, and the client loses
+// answers that are on their way.
+const (
+	drainTime  = 500 * time.Millisecond
+	drainBytes = 64 << 20
+)
 
 // explain answers why a stream cannot go on, and has its connection closed.
 func (h *Handler) explain(w http.ResponseWriter, r *http.Request, answered bool, err error) {
@@ -53,7 +56,7 @@ func (h *Handler) explain(w http.ResponseWriter, r *http.Request, answered bool,
 // had begun is cut, so that nobody takes it for whole.
 func (h *Handler) cut(control *http.ResponseController, r *http.Request, answered bool) {
 	if control.SetReadDeadline(time.Now().Add(drainTime)) == nil {
-		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, drainBytes))
 	}
 	if answered {
 		panic(http.ErrAbortHandler)
