@@ -50,6 +50,63 @@ func BenchmarkConditions(b *testing.B) {
 	}
 }
 
+// BenchmarkASilentFleet evaluates an alert on silence where half of the fleet is silent, and
+// half of that cannot be confirmed, since its source does not report either: what a minute
+// costs, in time and in pages that PostgreSQL looks at.
+func BenchmarkASilentFleet(b *testing.B) {
+	pool := dbtest.New(b)
+	fillFleet(b, pool)
+	silenceHalf(b, pool)
+	now := monday
+	conditions := store.New(pool, func() time.Time { return now })
+	if _, err := conditions.Create(b.Context(), scope, condition.Spec{RuleType: domain.RuleCompany, Condition: condition.Condition{Kind: condition.Silent, Bound: 6}}); err != nil {
+		b.Fatal(err)
+	}
+	minute := func() {
+		now = now.Add(store.Every)
+		if err := conditions.Round(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for range 25 { // what the first minutes find and learn
+		minute()
+	}
+	pool.MustExec(`VACUUM ANALYZE`)
+	pages := func() (n float64) {
+		if err := pool.Get(&n, `SELECT blks_hit + blks_read FROM pg_stat_database WHERE datname = current_database()`); err != nil {
+			b.Fatal(err)
+		}
+		return n
+	}
+	before := pages()
+	for b.Loop() {
+		minute()
+	}
+	b.ReportMetric((pages()-before)/float64(b.N), "pages/op")
+}
+
+// silenceHalf gives every other subscriber of the fleet two years of usage, which ended two
+// days ago with its session. Every second of these was last at a source that is silent itself.
+func silenceHalf(b *testing.B, pool *sqlx.DB) {
+	b.Helper()
+	for _, sql := range []string{`
+INSERT INTO feed_watermarks (company_id, source, nas, complete_until, reported_at) VALUES (1, 'gw', 'g', '{now}'::timestamptz + interval '1 day', '{now}'), (1, 'gw', 'off', '{now}'::timestamptz - interval '2 days', '{now}'::timestamptz - interval '2 days')`, `
+INSERT INTO subscriber_periods
+SELECT 1, p, n, 100, 100, p + interval '20 days'
+FROM generate_series(2, {subjects}, 2) AS n CROSS JOIN generate_series('2024-11-01Z'::timestamptz, '2026-09-01Z', '1 month') AS p`, `
+UPDATE subscriber_periods SET last_seen = '{now}'::timestamptz - interval '2 days' WHERE subscriber_key % 2 = 0 AND period_start = '2026-11-01Z'`, `
+UPDATE sessions SET ended_at = '{now}'::timestamptz - interval '2 days', as_of = '{now}'::timestamptz - interval '2 days', nas = CASE WHEN subscriber_key % 4 = 0 THEN 'off' ELSE nas END
+WHERE subscriber_key % 2 = 0`, `
+INSERT INTO sessions (company_id, identity, generation, subscriber_key, source, nas, session_id, physical_id, imsi, msisdn, began_at, as_of, reported_at, ended_at,
+  interval_seconds, cause, mobile_originated, mobile_terminated, reports, booked, is_transferring, decreased, clock_off, apn, ip_address, imei, rat_type, visited_network)
+SELECT company_id, gen_random_uuid(), 1, subscriber_key, source, nas, session_id, physical_id, imsi, msisdn, began_at - n * interval '1 day', as_of - n * interval '1 day', reported_at - n * interval '1 day',
+  ended_at - n * interval '1 day', 600, '', 1, 1, 100, 100, false, false, false, '', ip_address, imei, rat_type, visited_network
+FROM sessions CROSS JOIN generate_series(1, 9) AS n
+WHERE subscriber_key % 2 = 0`, `VACUUM ANALYZE`} {
+		pool.MustExec(strings.NewReplacer("{subjects}", strconv.Itoa(subjects), "{now}", monday.Format(time.RFC3339)).Replace(sql))
+	}
+}
+
 // BenchmarkPreview looks at four weeks of a fleet, of which it takes a sample.
 func BenchmarkPreview(b *testing.B) {
 	pool := dbtest.New(b)

@@ -93,12 +93,11 @@ func (t *turn) silenceOf(ctx context.Context, who db.AlertSubject, s *condition.
 	if s.Feeds, err = t.readFeeds(ctx); err != nil {
 		return err
 	}
-	_, all := t.periods(t.at)
 	group := who.GroupID
 	if who.SubscriberKey != nil {
 		group = nil
 	}
-	last, err := pg.SelectAll[silence](ctx, t.pool, lastSeen, t.company.CompanyID, who.SubscriberKey, group, 1, pq.Array(all))
+	last, err := pg.SelectAll[silence](ctx, t.pool, lastSeen, t.company.CompanyID, who.SubscriberKey, group, 1, t.periods(t.at)[0])
 	if err != nil || len(last) == 0 {
 		// A group that has no member in use is not watched.
 		s.IsInUse = len(last) > 0

@@ -12,21 +12,24 @@ import (
 	"simgraph/domain/condition"
 )
 
-const (
-	// periodsBack is how many billing periods are looked at for when a subject was seen last.
-	periodsBack = 26
-	// longestRecord is how long before its end a record is looked for to learn its source.
-	longestRecord = time.Hour
-)
+// longestRecord is how long before its end a record is looked for to learn its source.
+const longestRecord = time.Hour
 
 const (
 	// seenOf is when the subscriber s was seen last: the end of its usage in the periods
-	// $5, or the last report of a session; its connection where it was never seen.
+	// until $5, or the last report of a session; its connection where it was never seen. A
+	// record that began before the last three periods of usage ended before them: it is not
+	// longer than domain.MaxUsageSpan. OFFSET 0 has it looked for once, not in each condition.
 	seenOf = `
 CROSS JOIN LATERAL (
   SELECT greatest(s.connection_date, (
-    SELECT max(p.last_seen) FROM subscriber_periods p
-    WHERE p.company_id = $1 AND p.period_start = ANY($5::timestamptz[]) AND p.subscriber_key = s.key
+    SELECT max(u.last_seen)
+    FROM (
+      SELECT p.last_seen FROM subscriber_periods p
+      WHERE p.company_id = $1 AND p.subscriber_key = s.key AND p.period_start <= $5
+      ORDER BY p.period_start DESC
+      LIMIT 3
+    ) u
   ), (
     SELECT max(r.as_of)
     FROM (
@@ -36,6 +39,7 @@ CROSS JOIN LATERAL (
       LIMIT 20
     ) r
   )) AS at
+  OFFSET 0
 ) seen`
 	// isInUse is the condition that a silence of the subscriber s means something.
 	isInUse = `s.company_id = $1 AND s.is_active AND NOT s.is_barred AND s.terminate_date IS NULL AND s.is_enabled_on_parent IS NOT false`
@@ -132,10 +136,10 @@ func (t *turn) silent(ctx context.Context, of *condition.Alert) error {
 // silentSubjects returns what was seen last at the horizon or before, and is not noticed
 // yet; for a group its member that was seen last.
 func (t *turn) silentSubjects(ctx context.Context, of *condition.Alert, horizon time.Time) ([]*silence, error) {
-	recent, all := t.periods(horizon)
+	recent := t.periods(horizon)
 	company := t.company.CompanyID
 	if of.RuleType == domain.RuleGroup {
-		last, err := pg.SelectAll[silence](ctx, t.pool, lastMember, company, of.AlertID, of.GroupID, horizon, pq.Array(all))
+		last, err := pg.SelectAll[silence](ctx, t.pool, lastMember, company, of.AlertID, of.GroupID, horizon, recent[0])
 		if err != nil || len(last) == 0 || last[0].Since.After(horizon) {
 			return nil, err
 		}
@@ -150,7 +154,7 @@ func (t *turn) silentSubjects(ctx context.Context, of *condition.Alert, horizon 
 	case domain.RuleCompany, domain.RuleGroup:
 	}
 	sources, elements, until := t.feedColumns()
-	return pg.SelectAll[silence](ctx, t.pool, statement, company, of.AlertID, horizon, pq.Array(recent), pq.Array(all), sources, until, of.Bound, t.entriesAtOnce, target, elements)
+	return pg.SelectAll[silence](ctx, t.pool, statement, company, of.AlertID, horizon, pq.Array(recent), recent[0], sources, until, of.Bound, t.entriesAtOnce, target, elements)
 }
 
 // feedColumns are the sources with their network elements, and until when they can confirm
@@ -166,22 +170,18 @@ func (t *turn) feedColumns() (sources, elements pq.StringArray, until any) {
 	return sources, elements, pq.Array(times)
 }
 
-// periods returns the begins of the last billing periods, the newest first, and of these
-// all that usage after a time may be in. Usage of clocks that are ahead may be in the
-// next, and what ends in a period may have begun in the one before.
-func (t *turn) periods(after time.Time) (recent, all []time.Time) {
+// periods returns the begins of the billing periods that usage after a time may be in, the
+// newest first. Usage of clocks that are ahead may be in the next period, and what ends in
+// a period may have begun in the one before.
+func (t *turn) periods(after time.Time) []time.Time {
 	billing := t.company.Billing()
-	current := billing.PeriodAt(t.at)
-	all = append(all, billing.PeriodAt(current.End).Start, current.Start)
-	for at := current.Start; len(all) < periodsBack; {
-		at = billing.PeriodAt(at.Add(-time.Second)).Start
-		all = append(all, at)
+	period := billing.PeriodAt(t.at)
+	starts := []time.Time{billing.PeriodAt(period.End).Start, period.Start}
+	for period.Start.After(after) {
+		period = billing.PeriodAt(period.Start.Add(-time.Second))
+		starts = append(starts, period.Start)
 	}
-	n := slices.IndexFunc(all, func(start time.Time) bool { return !start.After(after) })
-	if n < 0 {
-		return all, all
-	}
-	return all[:min(n+2, len(all))], all
+	return append(starts, billing.PeriodAt(period.Start.Add(-time.Second)).Start)
 }
 
 // watermarks are how far the usage of network elements is known, and of sources without
@@ -384,12 +384,12 @@ type ended struct {
 // reported, nor is late usage of long ago.
 func (t *turn) seenAgain(ctx context.Context, of *condition.Alert) error {
 	after := t.at.Add(-of.Duration())
-	recent, all := t.periods(after)
+	recent := t.periods(after)
 	company := t.company.CompanyID
 	var rows []*ended
 	var err error
 	if of.RuleType == domain.RuleGroup {
-		rows, err = pg.SelectAll[ended](ctx, t.pool, groupSeen, company, of.AlertID, of.GroupID, after, pq.Array(all))
+		rows, err = pg.SelectAll[ended](ctx, t.pool, groupSeen, company, of.AlertID, of.GroupID, after, recent[0])
 	} else {
 		rows, err = pg.SelectAll[ended](ctx, t.pool, subscribersSeen, company, of.AlertID, of.GroupID, pq.Array(recent), t.entriesAtOnce, after)
 	}

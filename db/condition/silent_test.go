@@ -41,6 +41,25 @@ func TestASilenceFiresOnceAndResolves(t *testing.T) {
 	f.logs(want...)
 }
 
+// A subscriber was seen last when it was, however many periods ago, and though a record of
+// 31 days that began two periods ago may have ended later than those of the newest.
+func TestASilenceBeginsWhenItsSubscriberWasSeenLast(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.pool.MustExec(`UPDATE subscribers SET connection_date = '2019-01-01Z'`)
+	f.pool.MustExec(`
+INSERT INTO subscriber_periods (company_id, period_start, subscriber_key, mobile_originated, mobile_terminated, last_seen)
+VALUES (1, '2022-05-01Z', 1, 1, 1, '2022-05-07 07:00Z'), (1, '2022-04-01Z', 1, 1, 1, '2022-04-30 07:00Z'),
+  (1, '2026-11-01Z', 2, 1, 1, '2026-11-01 01:00Z'), (1, '2026-10-01Z', 2, 1, 1, '2026-10-02Z'), (1, '2026-09-01Z', 2, 1, 1, '2026-11-01 02:00Z'),
+  (1, '2027-01-01Z', 3, 1, 1, '2027-01-05Z'), (1, '2026-11-01Z', 3, 1, 1, '2026-11-03 03:00Z')`)
+	for n := 4; n <= 8; n++ {
+		f.record(n, "gw")
+	}
+	f.create(domain.RuleCompany, "", silentFor(24))
+	f.pass(time.Minute)
+	f.logs("fired silent p1 7 07:00", "fired silent p2 1 02:00", "fired silent p3 3 03:00")
+}
+
 // through makes a record one of a session at a network element.
 func through(nas string) func(*domain.UsageRecord) {
 	return func(r *domain.UsageRecord) {
