@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
+
+	"simgraph/internal/signin"
 )
 
 // twinReads are what the two sides are compared by.
@@ -18,7 +21,7 @@ var twinReads = []string{
 	`{ tags(first: 50) { totalCount nodes { name numberOfSubscribers } } groups(first: 50) { nodes { groupId name numberOfSubscribers numberOfUsers } } tariffs(first: 50) { nodes { name lineRental currency } } }`,
 	`{ alerts(first: 100) { totalCount nodes { alertId ruleType lowerThreshold upperThreshold numberExceeded } } recipients(first: 50) { nodes { recipientId email } } alertLog(first: 50) { totalCount nodes { threshold } } }`,
 	`{ conditionAlerts(first: 100) { totalCount nodes { alertId } } silences(first: 100) { totalCount nodes { silenceId reason } } }`,
-	`{ webhooks(first: 50) { totalCount nodes { webhookId name eventTypes disabledAt } } accessKeys(first: 50) { totalCount nodes { accessKeyId name purpose } } users(first: 50) { totalCount nodes { email permissions } } }`,
+	`{ webhooks(first: 50) { totalCount nodes { webhookId name eventTypes disabledAt } } accessKeys(first: 100, orderBy: [{field: CREATED_AT}]) { totalCount nodes { accessKeyId name purpose scopes rotatedFrom userEmail revokedAt expiresAt } } users(first: 50) { totalCount nodes { email permissions } } }`,
 	`{ sources(first: 50) { totalCount nodes { name profileName counts { accepted duplicates } } } sourceRejects(first: 50) { totalCount nodes { reason } } }`,
 	`{ webhookDeliveries(first: 0) { totalCount } }`,
 	`{ operations(first: 50) { nodes { operationId state description startedBy total changed } } auditLog(first: 100) { totalCount nodes { action subjectType } } }`,
@@ -29,8 +32,9 @@ var twinReads = []string{
 var twinOperations = []func(random *rand.Rand, n int) operation{
 	newSubscriber, editSubscriber, editInventory, bar, newTag, oldTag, newGroup, newTariff, newUser, // inventory
 	manyTags, manyNames, undo, useData, useData, crossAlert, editAlert, dropAlert, newRecipient,
-	newCondition, newSilence, editSilence, newWebhook, editWebhook, testWebhook,
+	newCondition, editCondition, dropCondition, newSilence, editSilence, newWebhook, editWebhook, testWebhook,
 	newSource, sendToSource, pauseSource,
+	newKey, newKey, editKey, rotateKey, revokeKey, exchange, useToken, signIn, useSession, signOut,
 }
 
 func fixed(input map[string]any) func(*twin) map[string]any {
@@ -96,9 +100,9 @@ func newTariff(random *rand.Rand, n int) operation {
 }
 
 func newUser(_ *rand.Rand, n int) operation {
-	return mutation("createUser", "CreateUserInput", `user { email permissions }`, fixed(map[string]any{
+	return mutation("createUser", "CreateUserInput", `user { userEmail: email permissions }`, fixed(map[string]any{
 		"email": fmt.Sprintf("user-%d@demo.example", n), "permissions": []string{"VIEW_SUBSCRIBER"}, "scope": map[string]any{"all": true},
-	}))
+	}), "userEmail")
 }
 
 // changing is an operation on subscribers with a tag, or on two of them.
@@ -170,9 +174,38 @@ func newRecipient(_ *rand.Rand, n int) operation {
 	}))
 }
 
+// conditionOf returns a random condition, and the name that alerts on such are kept by.
+func conditionOf(random *rand.Rand) (condition map[string]any, kept string) {
+	switch random.IntN(4) {
+	case 0:
+		return map[string]any{"silentHours": 1 + random.IntN(20)}, "silentAlertId"
+	case 1:
+		return map[string]any{"sessionsPerHour": 1 + random.IntN(20)}, "stormAlertId"
+	case 2:
+		return map[string]any{"forecastBytes": fmt.Sprint(1 + random.IntN(1_000_000))}, "forecastAlertId"
+	}
+	return map[string]any{"changesOf": [][]string{{"IMEI"}, {"NETWORK"}, {"IMEI", "NETWORK"}}[random.IntN(3)]}, "changeAlertId"
+}
+
 func newCondition(random *rand.Rand, _ int) operation {
-	conditions := []map[string]any{{"silentHours": 1 + random.IntN(20)}, {"sessionsPerHour": 1 + random.IntN(20)}, {"forecastBytes": fmt.Sprint(1 + random.IntN(1_000_000))}, {"changesOf": []string{"IMEI", "NETWORK"}}}
-	return mutation("createConditionAlert", "CreateConditionAlertInput", `alert { alertId }`, fixed(map[string]any{"ruleType": "COMPANY", "condition": conditions[random.IntN(len(conditions))]}), "alertId")
+	condition, kept := conditionOf(random)
+	return mutation("createConditionAlert", "CreateConditionAlertInput", `alert { alertId `+kept+`: alertId kind }`, fixed(map[string]any{"ruleType": "COMPANY", "condition": condition}), "alertId", kept)
+}
+
+func editCondition(random *rand.Rand, _ int) operation {
+	which := random.Int()
+	condition, kept := conditionOf(random)
+	return mutation("editConditionAlert", "EditConditionAlertInput", `alert { alertId kind }`, func(side *twin) map[string]any {
+		return map[string]any{"alertId": side.number(kept, which), "condition": condition}
+	})
+}
+
+func dropCondition(random *rand.Rand, _ int) operation {
+	which := random.Int()
+	_, kept := conditionOf(random)
+	return mutation("deleteConditionAlert", "DeleteConditionAlertInput", `alert { alertId kind }`, func(side *twin) map[string]any {
+		return map[string]any{"alertId": side.number(kept, which)}
+	})
 }
 
 func newSilence(random *rand.Rand, n int) operation {
@@ -232,4 +265,80 @@ func pauseSource(random *rand.Rand, _ int) operation {
 	name := fmt.Sprint("source ", random.IntN(10))
 	kind := []string{"pauseSource", "resumeSource"}[random.IntN(2)]
 	return mutation(kind, strings.ToUpper(kind[:1])+kind[1:]+"Input", `source { name pausedAt }`, fixed(map[string]any{"sourceName": name}))
+}
+
+// lasting and ending keep keys with their secrets: those that people sign in with, and those
+// that are rotated and revoked, whose tokens end within five seconds.
+const lasting, ending = "lasting", "ending"
+
+func newKey(random *rand.Rand, n int) operation {
+	kept := []string{lasting, ending}[random.IntN(2)]
+	scopes := []map[string]any{{"all": true}, {"permissions": []string{"VIEW_SUBSCRIBER"}}, {"permissions": []string{"VIEW_SUBSCRIBER", "VIEW_STATISTICS_OVERVIEW"}}}
+	scope := scopes[random.IntN(len(scopes))]
+	return mutation("createAccessKey", "CreateAccessKeyInput", fmt.Sprintf(`%sSecret: secret accessKey { %sId: accessKeyId name purpose scopes }`, kept, kept), func(side *twin) map[string]any {
+		return map[string]any{"userEmail": side.pick("userEmail", n), "scope": scope, "name": fmt.Sprint("key ", n), "lifetimeDays": 1 + n%30}
+	}, kept+"Id", kept+"Secret")
+}
+
+func editKey(random *rand.Rand, n int) operation {
+	which := random.Int()
+	return mutation("editAccessKey", "EditAccessKeyInput", `accessKey { accessKeyId name purpose }`, func(side *twin) map[string]any {
+		return map[string]any{"accessKeyId": side.pick(lasting+"Id", which), "purpose": fmt.Sprint("purpose ", n)}
+	})
+}
+
+func rotateKey(random *rand.Rand, n int) operation {
+	which := random.Int()
+	return mutation("rotateAccessKey", "RotateAccessKeyInput", `lastingSecret: secret accessKey { lastingId: accessKeyId name rotatedFrom } old { accessKeyId expiresAt }`, func(side *twin) map[string]any {
+		return map[string]any{"accessKeyId": side.pick(ending+"Id", which), "oldEndsAt": time.Now().Add(time.Hour).UTC().Format(time.RFC3339), "lifetimeDays": 1 + n%30}
+	}, lasting+"Id", lasting+"Secret")
+}
+
+func revokeKey(random *rand.Rand, _ int) operation {
+	which := random.Int()
+	return mutation("revokeAccessKey", "RevokeAccessKeyInput", `accessKey { accessKeyId revokedAt }`, func(side *twin) map[string]any {
+		return map[string]any{"accessKeyId": side.pick(ending+"Id", which)}
+	})
+}
+
+// exchange gets a token for a key.
+func exchange(random *rand.Rand, _ int) operation {
+	which := random.Int()
+	return operation{name: "exchange", keep: []string{"access_token"}, of: func(side *twin) request {
+		form := url.Values{"grant_type": {"client_credentials"}, "client_id": {side.pick(lasting+"Id", which)}, "client_secret": {side.pick(lasting+"Secret", which)}}
+		return request{method: http.MethodPost, path: "/oauth/token", body: form.Encode(), header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Authorization": nil}}
+	}}
+}
+
+func useToken(random *rand.Rand, _ int) operation {
+	which := random.Int()
+	return operation{name: "token", of: func(side *twin) request {
+		return document(`{ viewer { email permissions } subscribers(first: 1) { totalCount } }`, nil).by(side.pick("access_token", which))
+	}}
+}
+
+// ofPage is a request of the page of the server, with a cookie.
+func ofPage(method, cookie string, body any) request {
+	header := http.Header{"Sec-Fetch-Site": {"same-origin"}, "Authorization": nil}
+	if cookie != "" {
+		header.Set("Cookie", cookie)
+	}
+	return request{method: method, path: signin.SessionPath, body: body, header: header}
+}
+
+func signIn(random *rand.Rand, _ int) operation {
+	which := random.Int()
+	return operation{name: "sign in", keep: []string{cookie}, of: func(side *twin) request {
+		return ofPage(http.MethodPost, "", map[string]any{"accessKeyId": side.pick(lasting+"Id", which), "secret": side.pick(lasting+"Secret", which)})
+	}}
+}
+
+func useSession(random *rand.Rand, _ int) operation {
+	which := random.Int()
+	return operation{name: "session", of: func(side *twin) request { return ofPage(http.MethodGet, side.pick(cookie, which), nil) }}
+}
+
+func signOut(random *rand.Rand, _ int) operation {
+	which := random.Int()
+	return operation{name: "sign out", of: func(side *twin) request { return ofPage(http.MethodDelete, side.pick(cookie, which), nil) }}
 }

@@ -120,9 +120,12 @@ func (w *twins) do(o operation) {
 		for _, name := range o.keep {
 			side.keep(name, answers[i])
 		}
+		if set, _, is := strings.Cut(got.header.Get("Set-Cookie"), ";"); is && slices.Contains(o.keep, cookie) {
+			side.kept[cookie] = append(side.kept[cookie], set)
+		}
 	}
 	w.done[o.name]++
-	if strings.Contains(bodies[0], `"errors":[`) {
+	if strings.Contains(bodies[0], `"errors":[`) || strings.Contains(bodies[0], `"error":`) {
 		w.refused[o.name]++
 	}
 	if at := w.differ("", answers[0], answers[1]); at != "" {
@@ -164,8 +167,11 @@ func (o *twin) number(name string, n int) json.Number {
 	return json.Number(max(o.pick(name, n), "0"))
 }
 
+// cookie is what the header of an answer is kept by.
+const cookie = "cookie"
+
 // random are the fields whose values either side makes up.
-var random = regexp.MustCompile(`(?i)^(id|.*[a-z]id|path|.*secret|cursor|.*cursor|digest|writePosition|prefix)$`)
+var random = regexp.MustCompile(`(?i)^(id|.*[a-z]id|path|.*secret|cursor|.*cursor|digest|writePosition|prefix|access_token|rotatedFrom)$`)
 
 // differ returns where two answers are not the same, or "".
 func (w *twins) differ(key string, a, b any) string {
